@@ -9,15 +9,6 @@
 
 #include <idx.h>
 
-/* Both commands have these lines of --help. */
-#define NEAR_HELP_DISTANCE "  -k N                   largest distance, 0 to 16 (default: the k of the index)\n"
-
-#define NEAR_HELP                                                                                                      \
-    "  --fingerprints HOW     write hex (default), dec (unsigned) or signed (two's complement)\n"                      \
-    "  --memory SIZE          memory to use (default: half of the free memory)\n"                                      \
-    "  --threads N            threads that compare (default: the number of processors, up to 16)\n"                    \
-    "  --progress             show progress even if standard error is not a terminal\n"
-
 /* It is an index that is read. */
 struct near_side {
     struct idx_index *index;

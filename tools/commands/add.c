@@ -7,44 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char help[] =
-    "Usage: idx add [OPTION…] INDEX [INPUT…]\n"
-    "Add the documents of all INPUTs to INDEX. Without INPUT, or where it is -, read standard input as lines arrive.\n"
-    "Report at the end how many documents were added.\n"
-    "\n"
-    "  --if-new               add only documents without a near fingerprint in INDEX, and answer each line\n"
-    "  -k N                   largest distance that counts as near (default and maximum: the k of INDEX)\n"
-    "  --limit N              with --if-new: print only the N nearest matches of each line\n"
-    "  --max-documents N      with --if-new: print only the first N documents of each match\n"
-    "  --format FORMAT        auto (default: by the names of the inputs, or else tsv), tsv, u64 or npy; see idx build\n"
-    "  --first-id N           ID of the first row of u64 and npy (default 0)\n"
-    "  --fingerprints HOW     read and write hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --skip-bad-lines       count bad TSV lines and continue\n"
-    "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
-    "                         or counts other lines, or says that the command that printed it failed\n"
-    "  --compact N            compact INDEX in the background when N documents are pending; 0: never (default: a\n"
-    "                         sixth of the documents, from 100000 to 4000000); see idx compact\n"
-    "  --threads N            use N threads for --if-new, and N more for compaction (default 1)\n"
-    "\n"
-    "With --if-new, the output has one line for each input line, in input order:\n"
-    "  query, tab, \"added\"\n"
-    "  query, tab, \"near\", then for each match and document: tab, fingerprint, tab, distance, tab, document ID\n"
-    "The query is the ID of the line, or its fingerprint if it has no ID. IDs with control characters are escaped as\n"
-    "by idx lookup. All lines that have arrived are answered before more are read. A line is answered only when its\n"
-    "document is on disk, and what was answered is kept, however the command ends.\n"
-    "\n"
-    "A bad line ends the command with an error that names FILE:LINE; the lines before it are added. Of TSV in files\n"
-    "that is not whole (see --partial) nothing is added. Lines of a pipe are added as they arrive: those that come\n"
-    "before its end is found missing stay. An index has one writer at a time: a second idx add or idx remove ends at\n"
-    "once. Any number of processes can look up at the same time.\n"
-    "\n"
-    "Examples:\n"
-    "  idx fingerprint new/ | idx add docs.idx\n"
-    "  idx fingerprint new/ | idx add --if-new docs.idx | grep -P '\\tnear\\t'\n"
-    "  idx add --first-id 1000000 crawl.idx more.u64\n"
-    "\n"
-    "Exit status: 0 all documents were added, or all lines answered; 2 error.\n";
-
 /* There is room for so many matches of each document in a batch: one with more is looked up again. */
 enum { MATCHES = 16 };
 
@@ -104,7 +66,7 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
         {.name = "compact", .kind = OPTION_COUNT, .value = &add->writing.compact},
         {.name = "threads", .kind = OPTION_NUMBER, .value = &add->writing.threads, .least = 1, .most = 256},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = {help_add, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     *status = ENDS_BADLY;
     add->writing.path = operands.values[0];

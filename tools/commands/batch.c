@@ -10,55 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: idx batch [OPTION…] INDEX [QUERIES…]\n"
-    "   or: idx batch --stream [OPTION…] QUERIES [FINGERPRINTS…]\n"
-    "Print the matches of many queries at once, in input order, as idx lookup does. Without QUERIES, read standard\n"
-    "input.\n"
-    "\n"
-    "With --stream, no index is needed: compare each of the FINGERPRINTS, which come from files, an index or standard\n"
-    "input, with all QUERIES. The FINGERPRINTS can be split into parts: the outputs for all parts, merged by\n"
-    "LC_ALL=C sort -m -u, are the output for the whole.\n"
-    "\n"
-    "  -k N                   largest distance, 0 to 16 (default: the k of INDEX; with --stream: 3)\n"
-    "  --method METHOD        auto (default) or one of these, with the same output:\n"
-    "                         probe   look up query by query; with --unpacked also beyond the k of INDEX\n"
-    "                         sweep   sort the queries for each table, and read the table once, in file order\n"
-    "                         stream  compare each fingerprint of the index with the queries, in memory; also\n"
-    "                                 beyond the k of INDEX\n"
-    "  --format FORMAT        QUERIES and FINGERPRINTS are auto (default: by their names, or else tsv), tsv, u64 or "
-    "npy;\n"
-    "                         only the first column of FINGERPRINTS in tsv is read\n"
-    "  --fingerprints HOW     read and write hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --limit N              print only the N nearest matches of each query\n"
-    "  --max-documents N      print only the first N documents of each match\n"
-    "  --exists               print only the queries that have a match\n"
-    "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
-    "                         or counts other lines, or says that the command that printed it failed\n"
-    "  --threads N            number of threads (default: the number of processors, up to 16)\n"
-    "  --memory N             bytes for matches, search structures and plain tables, besides the queries (default:\n"
-    "                         half of the free memory)\n"
-    "  --tmpdir FOLDER        folder for matches that do not fit into memory (default: INDEX; with --stream,\n"
-    "                         $TMPDIR or /tmp)\n"
-    "  --disk                 for an index larger than memory: ask the disk for all queued blocks at once\n"
-    "  --unpacked             first make plain tables in memory, for many queries: about a second per ten million\n"
-    "                         fingerprints, and up to 40 bytes for each; with --method auto or probe\n"
-    "  --progress             show progress even if standard error is not a terminal\n"
-    "  --stream               stream FINGERPRINTS past QUERIES\n"
-    "  --bits F               with --stream: bits per fingerprint, 1 to 64 (default: the bits of the index, or 64)\n"
-    "  --part I/N             with --stream and an index: read only part I, from 1, of N\n"
-    "\n"
-    "Output: query, tab, fingerprint, tab, distance, tab, document ID. The query is its ID, or its fingerprint.\n"
-    "IDs with control characters are escaped as by idx lookup.\n"
-    "With --stream: query, tab, fingerprint, tab, distance; sorted as by LC_ALL=C sort, each line once.\n"
-    "\n"
-    "Examples:\n"
-    "  idx fingerprint new/ | idx batch docs.idx\n"
-    "  idx batch --stream new.tsv old.tsv\n"
-    "  zcat part-7.gz | idx batch --stream new.tsv\n"
-    "\n"
-    "Exit status: 0 there were matches; 1 there were none; 2 error.\n";
-
 static const char *const method_names[] = {"auto", "probe", "sweep", "stream", NULL};
 static const char *const older_method_names[] = {"auto", "probe", "merge", "stream", NULL};
 
@@ -141,7 +92,7 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
         {.name = "bits", .kind = OPTION_NUMBER, .value = &batch->bits, .least = 1, .most = IDX_MAX_BITS},
         {.name = "part", .kind = OPTION_TEXT, .value = &batch->part_text},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = {help_batch, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &batch->operands, status)) return false;
     question->notation = batch->notation < 0 ? NOTATION_HEX : (enum notation)batch->notation;
     if (batch->method >= 0) options->method = (enum idx_batch_method)batch->method;

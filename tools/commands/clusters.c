@@ -9,65 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: idx clusters [OPTION…] INDEX\n"
-    "       idx clusters --confirm T [OPTION…] INDEX [FILE|FOLDER…]\n"
-    "Print the clusters of near-duplicates among the documents of INDEX. Documents that are connected by pairs within\n"
-    "distance K are in one cluster. Documents without near-duplicates are in none, and are not printed.\n"
-    "\n"
-    "  -k N                   distance of near-duplicates, 0 to 16 (default: the k of INDEX)\n"
-    "  --keep                 print the IDs to keep instead: the representative of each cluster, and all documents\n"
-    "                         that are in no cluster\n"
-    "  --drop                 print the IDs to drop instead: all others\n"
-    "  --json                 print one JSON object per cluster and line instead: "
-    "{\"cluster\":0,\"representative\":ID,\n"
-    "                         \"documents\":[{\"id\":ID,\"fingerprint\":\"…\",\"distance\":N},…]}\n"
-    "  --method METHOD        components (default), or star: a representative and all fingerprints within distance of\n"
-    "                         it, which does not form chains\n"
-    "  --representative HOW   which document represents a cluster: first (default), most-documents (one of the\n"
-    "                         fingerprint with the most documents) or smallest-id\n"
-    "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n"
-    "  --report FILE          write a page of HTML about the clusters to FILE, and print only what --keep, --drop\n"
-    "                         or --json asks for; see idx-dedup(1)\n"
-    "  --confirm T            put documents into a cluster only if their texts resemble that of its representative by "
-    "T\n"
-    "                         or more, 0 to 1; the texts are in FILE (none, and -: standard input), under their IDs\n"
-    "  --similarity HOW       how --confirm measures that: jaccard (default: Jaccard coefficient of the word "
-    "5-shingles)\n"
-    "                         or cosine (of the weighted words)\n"
-    "  --format FORMAT        format of FILE: auto (default), plain, html, man, jsonl, tsv or warc; see idx "
-    "fingerprint\n"
-    "  --include GLOB         of FOLDER, which files to read; see idx fingerprint\n"
-    "  --exclude GLOB         the same: which not to read\n"
-    "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
-    "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
-    "  --main-text            for HTML in FILE: drop what idx fingerprint --main-text drops\n"
-    "  --max-text SIZE        leave out longer documents (default 64M)\n"
-    "  --threads N            number of threads (default: the number of processors, up to 16)\n"
-    "  --memory SIZE          memory to use, besides 4 bytes per fingerprint (default: half of the free memory)\n"
-    "  --tmpdir FOLDER        folder for temporary files (default: INDEX; for --confirm, $TMPDIR or /tmp)\n"
-    "  --progress             show progress and a summary even if standard error is not a terminal\n"
-    "  --verbose              add to the summary how large the clusters are, the largest ones, and the time and "
-    "memory\n"
-    "                         of each phase\n"
-    "\n"
-    "Output, cluster by cluster, one line per document:\n"
-    "  document ID, tab, cluster (a number from 0), tab, ID of its representative, tab, distance of the two\n"
-    "Clusters are in the order of their representatives, and the fingerprint of the representative comes first in its\n"
-    "cluster. In an index with --id-type none, fingerprints are printed in place of documents. The output is the same\n"
-    "for any number of threads and any amount of memory. Each document is printed by either --keep or --drop.\n"
-    "IDs with control characters are escaped as by idx lookup. With --json, an ID is a string, or {\"hex\":\"…\"} if "
-    "its\n"
-    "bytes are not UTF-8; in an index with --id-type none, it is the fingerprint.\n"
-    "\n"
-    "Examples:\n"
-    "  idx clusters docs.idx -k 2 | cut -f 2 | uniq -c | sort -rn | head\n"
-    "  idx clusters docs.idx --drop | xargs -d '\\n' rm --\n"
-    "  idx clusters docs.idx --json | head -n 1\n"
-    "  idx clusters docs.idx --confirm 0.8 docs/ >clusters.tsv\n"
-    "\n"
-    "Exit status: 0 everything was printed; 2 error.\n";
-
 static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc",
                                            "html", "man",   NULL}; /* They are in the order of enum document_format. */
 
@@ -177,7 +118,8 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
         {.name = "progress", .kind = OPTION_FLAG, .value = &clusters->progress},
     };
     struct option_rule options[LISTING_OPTIONS + sizeof own / sizeof *own];
-    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = {help_clusters, options, sizeof options / sizeof *options, "INDEX", 1,
+                                    SIZE_MAX,      common};
     listing_list(listing, options);
     memcpy(options + LISTING_OPTIONS, own, sizeof own);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;

@@ -9,28 +9,6 @@
 #include <idx.h>
 #include <limits.h>
 
-static const char help[] =
-    "Usage: idx compact [OPTION…] INDEX\n"
-    "Make one segment of all that is pending in INDEX and of its newest segments, without removed documents. Of the\n"
-    "segments it takes the oldest one that is at most 24 times as large as everything newer, and all newer ones.\n"
-    "\n"
-    "  --all                  merge everything into one segment, so that nothing that was removed remains\n"
-    "  --growth N             use N in place of 24; with 0, write as little as possible\n"
-    "  --memory SIZE          memory to use (default: half of the free memory)\n"
-    "  --threads N            tables merged at a time (default: the number of processors, up to 16)\n"
-    "  --tmpdir FOLDER        folder for temporary files (default: INDEX)\n"
-    "  --progress             show progress and a summary even if standard error is not a terminal\n"
-    "\n"
-    "Look-ups continue during a compaction, and so does a program that adds and removes. The new segment takes effect\n"
-    "at once.\n"
-    "\n"
-    "Examples:\n"
-    "  idx compact docs.idx\n"
-    "  idx compact --all docs.idx\n"
-    "  idx compact --growth 4 docs.idx\n"
-    "\n"
-    "Exit status: 0 the index is compact; 2 error, and the index is unchanged.\n";
-
 struct compact {
     struct idx_compact_options options;
     struct progress progress;
@@ -48,7 +26,7 @@ static bool read_arguments(int argc, char **argv, struct compact *compact, int *
         {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
         {.name = "progress", .kind = OPTION_FLAG, .value = &compact->progress_forced},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
+    const struct grammar grammar = {help_compact, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
     return arguments_read(&grammar, argc, argv, &compact->operands, status);
 }
 

@@ -1,8 +1,26 @@
 /* dedup.c: `idx dedup`: from texts or fingerprints to the documents to keep, by an index that is gone at the end. It is
- * removed as soon as it is open, so that nothing is left however the command ends after that. */
+ * removed as soon as it is open, so that nothing is left however the command ends after that.
+ *
+ * The way of a document, from file to file; [ ] is where only some options lead:
+ *
+ *   inputs          text/documents.c, cut.c      cut the inputs into documents
+ *     |             text/text.c                  makes fingerprints of them, called by the threads of text/pipeline.c
+ *     |             [input/input.c]              reads fingerprints that are made already
+ *     v
+ *   fingerprints    dedup/intake.c               keeps aside what has few features, and what --against has
+ *     |             [dedup/journal.c]            notes where each document is in the inputs, to read it once more
+ *     v
+ *   an index        idx_clusters                 finds the clusters by fingerprints
+ *     |             [dedup/confirm.c]            keeps their members, and has their texts read again (journal.c) into
+ *     |             [dedup/sets.c, known.c]      sets of features, by which --documents drops some of them
+ *     |             [dedup/regroup.c]            makes the clusters that the texts confirm
+ *     v
+ *   clusters        answers/cluster_listing.c    prints the IDs
+ *                   [dedup/folders.c, kept.c]    write the records of --write and --dropped
+ *                   [report/report.c]            writes the page of --report
+ */
 #include "tools/dedup/dedup.h"
 #include "tools/answers/cluster_listing.h"
-#include "tools/commands/dedup_help.h"
 #include "tools/input/input.h"
 #include "tools/input/making.h"
 #include "tools/report/report.h"
@@ -283,7 +301,6 @@ static bool settle(struct dedup *dedup) {
 static const char common[] = "--drop --clusters --resemble --write --against -k --format --id-field --threads --memory";
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
-    char help[sizeof help_of_results + sizeof help_of_inputs + sizeof help_of_recipes];
     enum { OWN = 14 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
@@ -302,8 +319,7 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
         {.name = "documents", .kind = OPTION_TEXTS, .value = &dedup->confirm.known.texts},
     };
-    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX, common};
-    strcat(strcat(strcpy(help, help_of_results), help_of_inputs), help_of_recipes);
+    const struct grammar grammar = {help_dedup, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX, common};
     text_options_list(&dedup->texts, options);
     listing_list(&dedup->listing, options + TEXT_OPTIONS);
     memcpy(options + TEXT_OPTIONS + LISTING_OPTIONS, own, sizeof own);

@@ -5,56 +5,6 @@
 #include <limits.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: idx lookup [OPTION…] INDEX [FINGERPRINT…]\n"
-    "Print every fingerprint of INDEX that is near to a given one, and its documents. Without FINGERPRINT, read\n"
-    "lines from standard input and answer them as they arrive. A line is a fingerprint, or fingerprint, tab, query\n"
-    "ID. Lines that begin with # are comments.\n"
-    "\n"
-    "  -k N                   largest distance, up to the k of INDEX; with --unpacked up to 16 (default: the k)\n"
-    "  --text FILE            look up the text in FILE (- is standard input) by the recipe of INDEX; of a folder, all\n"
-    "                         documents in it and below, read as by idx fingerprint; may be repeated\n"
-    "  --include GLOB         for --text of a folder: which files in it to read; see idx fingerprint\n"
-    "  --exclude GLOB         the same: which not to read\n"
-    "  --id ID                look up the fingerprints of the document ID of INDEX, which was built with --by-id; may\n"
-    "                         be repeated\n"
-    "  --table FILE           for --text: table of document frequencies, if the recipe of INDEX needs one\n"
-    "  --main-text            for HTML in --text: drop what idx fingerprint --main-text drops\n"
-    "  --max-text SIZE        for --text: refuse a text of more bytes, as stored, decompressed or in UTF-8 (default "
-    "64M)\n"
-    "  --fingerprints HOW     read and write hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --format FORMAT        tsv (default) or json, one object per match\n"
-    "  --limit N              print only the N nearest matches of each query\n"
-    "  --max-documents N      print only the first N documents of each match\n"
-    "  --exists               print only the queries that have a match, each once\n"
-    "  --partial              accept lines that state a recipe and are not whole, which otherwise end with status 2;\n"
-    "                         see idx build\n"
-    "  --agree M              for several fingerprints with one query ID, as segments:N makes: print only the\n"
-    "                         documents that are near to at least M of them\n"
-    "  --threads N            number of threads (default 1)\n"
-    "  --disk                 for an index larger than memory: ask the disk for all queued blocks at once\n"
-    "  --unpacked             first make plain tables in memory, for many queries: about a second per ten million\n"
-    "                         fingerprints, and up to 40 bytes for each\n"
-    "  --refresh              answer each line from the contents of INDEX when the line arrives, not at the start\n"
-    "\n"
-    "Output, one line per match and document, sorted by distance, fingerprint and document:\n"
-    "  query, tab, fingerprint, tab, distance, tab, document ID\n"
-    "The query is its ID, its file, or its fingerprint. With --id, the document itself is among the matches. In an\n"
-    "index with --id-type none, the document ID is empty. An ID with control characters follows one more tab, with\n"
-    "\\t, \\n and \\\\ in place of a tab, a newline and a backslash, and \\xNN in place of other control characters.\n"
-    "JSON: {\"query\":…,\"fingerprint\":…,\"distance\":…,\"documents\":[…]}; see the man page.\n"
-    "With --agree, one line per document, the largest number first: query, tab, number, tab, document ID\n"
-    "JSON: {\"query\":…,\"agree\":…,\"document\":…}.\n"
-    "\n"
-    "Examples:\n"
-    "  idx lookup docs.idx 9f86d081884c7d65\n"
-    "  idx lookup docs.idx --text README -k 2 --limit 10\n"
-    "  idx lookup docs.idx --text new/\n"
-    "  idx fingerprint --format jsonl --id-field url new.jsonl | idx lookup docs.idx\n"
-    "A signed fingerprint that begins with - must come after --.\n"
-    "\n"
-    "Exit status: 0 there were matches; 1 there were none; 2 error.\n";
-
 static const char *const format_names[] = {"tsv", "json", NULL};
 
 struct lookup {
@@ -129,7 +79,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "unpacked", .kind = OPTION_FLAG, .value = &lookup->unpacked},
         {.name = "refresh", .kind = OPTION_FLAG, .value = &lookup->refresh},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = {help_lookup, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     lookup->path = operands.values[0];
     lookup->queries.fingerprints = (struct texts){operands.values + 1, operands.count - 1};

@@ -6,28 +6,6 @@
 
 #include <idx.h>
 
-static const char help[] =
-    "Usage: idx merge [OPTION…] OUTPUT INDEX…\n"
-    "Merge all INDEXes, with all their segments and pending documents but without removed ones, into an index of one\n"
-    "segment, the folder OUTPUT. Nothing is sorted again. The INDEXes must have the same bits, k, ID type, recipe and\n"
-    "tables, and all or none a map from IDs. Text IDs are in the order of the INDEXes. The same integer ID twice with\n"
-    "the same fingerprint is one document.\n"
-    "\n"
-    "  --memory SIZE          memory to use (default: half of the free memory)\n"
-    "  --threads N            tables merged at a time (default: the number of processors, up to 16)\n"
-    "  --force                replace an existing index at OUTPUT atomically; it may be one of the INDEXes\n"
-    "  --progress             show progress and a summary even if standard error is not a terminal\n"
-    "\n"
-    "The INDEXes are checked while they are read, and are not changed. Other programs may add to them during the\n"
-    "merge, except to the one that is replaced. The index is published only if the whole merge succeeds.\n"
-    "\n"
-    "Examples:\n"
-    "  idx merge all.idx shard-1.idx shard-2.idx\n"
-    "  idx merge --force docs.idx docs.idx new.idx\n"
-    "  idx merge --memory 8G all.idx shard-*.idx\n"
-    "\n"
-    "Exit status: 0 the index was published at OUTPUT; 2 error.\n";
-
 struct merge {
     struct idx_merge_options options;
     struct progress progress;
@@ -43,7 +21,7 @@ static bool read_arguments(int argc, char **argv, struct merge *merge, int *stat
         {.name = "force", .kind = OPTION_FLAG, .value = &options->replace},
         {.name = "progress", .kind = OPTION_FLAG, .value = &merge->progress_forced},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX, NULL};
+    const struct grammar grammar = {help_merge, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX, NULL};
     if (!arguments_read(&grammar, argc, argv, &merge->operands, status)) return false;
     if (merge->operands.count == 1) complain_of_usage("INDEX is missing: the indexes to merge");
     return merge->operands.count > 1;

@@ -6,34 +6,6 @@
 #include <stdio.h>
 #include <time.h>
 
-static const char help[] =
-    "Usage: idx remove [OPTION…] INDEX [INPUT…]\n"
-    "Remove the documents of all INPUTs from INDEX, and report how many they were. Without INPUT, or where it is -,\n"
-    "read standard input as lines arrive. A line is a fingerprint, a tab and an ID, as for idx build, or a\n"
-    "fingerprint alone if INDEX was built with --id-type none.\n"
-    "\n"
-    "  --by-fingerprint       a line is a fingerprint alone: remove all of its documents\n"
-    "  --by-id                a line is an ID alone, for an INDEX that was built with --by-id\n"
-    "  --format FORMAT        auto (default: by the names of the inputs, or else tsv), tsv, u64 or npy; see idx build\n"
-    "  --fingerprints HOW     read hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --skip-bad-lines       count bad lines and continue\n"
-    "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
-    "                         or counts other lines, or says that the command that printed it failed\n"
-    "  --compact N            compact INDEX in the background when N documents are pending; 0: never (default: a\n"
-    "                         sixth of the documents, from 100000 to 4000000); see idx compact\n"
-    "\n"
-    "The documents of all lines that have arrived are removed on disk before more lines are read. A bad line ends\n"
-    "the command with an error that names FILE:LINE; the documents of the lines before it are removed. Of TSV in\n"
-    "files that is not whole (see --partial) nothing is removed; of a pipe, what came before its end was found\n"
-    "missing is. A fingerprint without documents no longer matches.\n"
-    "\n"
-    "Examples:\n"
-    "  printf '9f86d081884c7d65\\tdocs/a.txt\\n' | idx remove docs.idx\n"
-    "  idx remove --by-id docs.idx gone.txt\n"
-    "  idx remove --by-fingerprint docs.idx spam.txt\n"
-    "\n"
-    "Exit status: 0 all documents were in INDEX and are removed; 1 some were not in INDEX; 2 error.\n";
-
 /* If a call takes longer, half as many are removed the next time. */
 #define LONG_SECONDS 0.1
 enum { FIRST_TOGETHER = 16 };
@@ -68,7 +40,7 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
         {.name = "partial", .kind = OPTION_FLAG, .value = &writing->input.partial},
         {.name = "compact", .kind = OPTION_COUNT, .value = &writing->compact},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, NULL};
+    const struct grammar grammar = {help_remove, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     *status = ENDS_BADLY;
     if (writing->fingerprint_alone && writing->id_alone)

@@ -17,6 +17,11 @@ enum {
     ENDS_BADLY = 2,   /* There was an error, which standard error names. */
 };
 
+/* They are what --help prints: the build makes them of the files NAME.txt in tools/commands. */
+extern const char help_main[], help_add[], help_batch[], help_build[], help_clusters[], help_compact[], help_compare[],
+    help_dedup[], help_distance[], help_dump[], help_fingerprint[], help_info[], help_join[], help_lookup[],
+    help_merge[], help_pairs[], help_remove[], help_serve[], help_verify[];
+
 /* argv[0] is the subcommand. Each returns the status of the process. */
 int command_add(int argc, char **argv);
 int command_batch(int argc, char **argv);
