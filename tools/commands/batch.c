@@ -265,7 +265,7 @@ static bool settle_stream(struct batch *batch, struct passing *passing, const ch
             return complain("--bits %u differs from the %u bits of the index; omit it", batch->bits, properties.bits);
         batch->bits = properties.bits;
     }
-    passing->rules = (struct tsv_rules){batch->bits, NOTATION_HEX, TSV_ID_NONE};
+    passing->rules = (struct tsv_rules){batch->bits, NOTATION_HEX, TSV_ID_IGNORED};
     if (batch->options.distance == UINT_MAX) batch->options.distance = batch->bits > 3 ? 3 : batch->bits - 1;
     if (batch->options.distance <= IDX_MAX_K) return true;
     return complain("-k %u is more than the maximum, %d", batch->options.distance, IDX_MAX_K);

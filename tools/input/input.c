@@ -46,7 +46,7 @@ static bool check_recipe(struct input *input, const struct tsv_record *record) {
     if (*input->index_recipe == '\0' ||
         recipes_match(input->index_recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
-    complain_of(input, recipes_differ);
+    complain_of(input, input->other_recipe != NULL ? input->other_recipe : recipes_differ);
     return false;
 }
 
@@ -109,10 +109,62 @@ static bool take_line(struct input *input, const char *line, size_t length) {
     }
 }
 
+/* ---- Lines of fingerprints alone, many at a time ---- */
+
+/* A line of 16 hex digits has so many bytes. */
+enum { PLAIN_LINE = 17 };
+
+static uint64_t load_big(const char *bytes) {
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++) word = word << 8 | (unsigned char)bytes[i];
+    return word;
+}
+
+/* Returns a bit, the highest, of each byte from `least` to `most`, of bytes below 0x80. */
+static uint64_t find_between(uint64_t bytes, uint64_t least, uint64_t most) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    return ((bytes | ones * 0x80) - ones * least) & (ones * (0x80 + most) - bytes) & ones * 0x80;
+}
+
+/* Reads eight hex digits at once: each byte's digit, then pairs, fours and all of them. Sets bits of *odd where one is
+ * none. */
+static uint64_t read_digits(const char *bytes, uint64_t *odd) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t text = load_big(bytes), ascii = text & ones * 0x7f;
+    uint64_t small = find_between(ascii, 'a', 'f'), letter = small | find_between(ascii, 'A', 'F');
+    uint64_t digits = (ascii & ones * 0x0f) + (letter >> 7) * 9;
+    *odd |= (text & ones * 0x80) | ((letter | find_between(ascii, '0', '9')) ^ ones * 0x80);
+    digits = (digits | digits >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    digits = (digits | digits >> 8) & UINT64_C(0x0000ffff0000ffff);
+    return (digits | digits >> 16) & UINT64_C(0xffffffff);
+}
+
+/* Takes lines of nothing but 16 hex digits, up to the first line that is another one. */
+static enum input_status read_plain_lines(struct input *input) {
+    const char *bytes;
+    size_t got, at = 0;
+    enum reader_status status = reader_bytes(&input->reader, (size_t)PLAIN_LINE * INPUT_BATCH, &bytes, &got);
+    if (status != READER_OK) return from_reader(status);
+    for (; got - at >= PLAIN_LINE && bytes[at + PLAIN_LINE - 1] == '\n'; at += PLAIN_LINE) {
+        uint64_t odd = 0, high = read_digits(bytes + at, &odd), low = read_digits(bytes + at + 8, &odd);
+        if (odd != 0) break;
+        input->records[input->count++] = (struct tsv_record){.fingerprint = high << 32 | low};
+    }
+    reader_give_back(&input->reader, got - at);
+    input->reader.line += input->count;
+    input->totals.lines += input->count;
+    return INPUT_DOCUMENTS;
+}
+
 /* Takes a line, and what came with it. */
 static enum input_status read_lines(struct input *input) {
     const char *line;
     size_t length;
+    const struct tsv_rules *rules = &input->rules;
+    if (rules->ids == TSV_ID_IGNORED && rules->bits == 64 && rules->notation == NOTATION_HEX) {
+        enum input_status plain = read_plain_lines(input);
+        if (plain != INPUT_DOCUMENTS || input->count > 0) return plain;
+    }
     enum reader_status status = reader_line(&input->reader, !input->at_hand, &line, &length);
     if (status != READER_OK) return from_reader(status);
     do {

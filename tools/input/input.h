@@ -71,6 +71,7 @@ enum tsv_ids {
     TSV_ID_U64,      /* An ID, which is a decimal number below 2^64. */
     TSV_ID_NONE,     /* Nothing: the line is the fingerprint alone, without the tab. */
     TSV_ID_OPTIONAL, /* An ID as with TSV_ID_TEXT, or nothing, without the tab. */
+    TSV_ID_IGNORED,  /* Anything: the fingerprint alone is read. */
     /* The line is the ID alone, as with these, whatever it begins with; the fingerprint is 0 then. */
     TSV_ID_TEXT_ALONE,
     TSV_ID_U64_ALONE,
@@ -198,6 +199,7 @@ struct input {
                            inputs'. */
     const char *index_recipe; /* All recipes of the inputs must match that of an index; "" matches any; NULL: there is
                                  no index. */
+    const char *other_recipe; /* It is said of another recipe than that of the index. NULL: recipes_differ is said. */
 
     /* These count what was met. */
     uint64_t skipped; /* So many bad lines were skipped. */

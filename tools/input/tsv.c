@@ -51,6 +51,7 @@ static bool take_id(const struct tsv_rules *rules, const char *id, const char *e
 /* The fingerprint ends at `tab`, which is NULL if the line has no tab. */
 static bool parse_id(const struct tsv_rules *rules, const char *tab, const char *end, struct tsv_record *record,
                      struct problem *problem) {
+    if (rules->ids == TSV_ID_IGNORED) return true;
     if (rules->ids == TSV_ID_NONE && tab != NULL)
         return problem_set(
             problem, "the line has a tab, but with --id-type none or --by-fingerprint it must be a fingerprint alone");
