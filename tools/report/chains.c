@@ -1,8 +1,5 @@
 /* chains.c: finds the largest clusters that form chains, and follows their chains. */
-#include "tools/report/page.h"
-
-#include "tools/shared/command.h"
-#include "tools/shared/library.h"
+#include "tools/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* excerpt.c: compares two texts word by word, and writes them side by side. */
-#include "tools/report/page.h"
+#include "tools/report/report.h"
 
 #include <idx_text.h>
 

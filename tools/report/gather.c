@@ -1,8 +1,6 @@
 /* gather.c: finds what a report says. Which pairs are shown depends on their fingerprints alone, so that it is the same
  * in whatever order they are found. */
-#include "tools/report/page.h"
-
-#include "tools/shared/command.h"
+#include "tools/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* report.c: makes the page of --report from what was found, and publishes it. */
 #include "tools/report/report.h"
 
-#include "tools/report/page.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* text.c: fingerprints of documents, over libidxtext, and of features that were made elsewhere. A build without
- * libidxtext has without_text.c in place of this file, and of all files that only this one and pipeline.c use. */
+ * libidxtext has commands/without_text.c in place of this file, and of all files that only it and pipeline.c use. */
 #include "tools/text/text.h"
 
 #include "tools/shared/library.h"
