@@ -4,10 +4,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 /* If a call takes longer, half as many are removed the next time. */
-#define LONG_SECONDS 0.1
+#define LONG_NANOSECONDS 100000000
 enum { FIRST_TOGETHER = 16 };
 
 struct removing {
@@ -79,22 +78,16 @@ static bool remove_some(struct removing *removing, const struct idx_item *items,
     return succeeded(status, &error);
 }
 
-static double now_seconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* Some at a time, since a removal takes the longer the more documents its fingerprint has: a signal ends it between two
  * times. Returns false after a complaint, or a signal. */
 static bool remove_batch(struct removing *removing) {
     struct writing *writing = &removing->writing;
     for (size_t done = 0; done < writing->count;) {
         size_t left = writing->count - done, count = removing->together < left ? removing->together : left;
-        double begun = now_seconds();
+        uint64_t begun = now_nanoseconds();
         if (interrupt_noted() || !remove_some(removing, writing->items + done, count)) return false;
         done += count;
-        if (now_seconds() - begun > LONG_SECONDS)
+        if (now_nanoseconds() - begun > LONG_NANOSECONDS)
             removing->together = removing->together / 2 + 1;
         else if (count == removing->together && removing->together < WRITING_BATCH)
             removing->together *= 2;

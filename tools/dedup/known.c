@@ -24,14 +24,9 @@ static bool say_no_memory(void) { return complain("out of memory"); }
 
 /* ---- Fingerprints of the other index ---- */
 
-static int compare_numbers(const void *first, const void *second) {
-    const uint64_t *a = first, *b = second;
-    return (*a > *b) - (*a < *b);
-}
-
 static void sort_others(struct known *known) {
     size_t kept = 0;
-    if (known->other_count > 0) qsort(known->others, known->other_count, sizeof *known->others, compare_numbers);
+    if (known->other_count > 0) qsort(known->others, known->other_count, sizeof *known->others, compare_u64);
     for (size_t i = 0; i < known->other_count; i++)
         if (i == 0 || known->others[i] != known->others[i - 1]) known->others[kept++] = known->others[i];
     known->other_count = kept;

@@ -75,15 +75,10 @@ bool by_id_want(struct by_id *by_id, uint64_t hash) {
     return true;
 }
 
-static int compare_hashes(const void *first, const void *second) {
-    const uint64_t *a = first, *b = second;
-    return (*a > *b) - (*a < *b);
-}
-
 static bool is_wanted_id(void *context, struct span id, uint64_t *key) {
     const struct by_id *by_id = ((const struct reading_by_id *)context)->by_id;
     *key = by_id_hash(id.bytes, id.length);
-    return by_id->count > 0 && bsearch(key, by_id->wanted, by_id->count, sizeof *key, compare_hashes) != NULL;
+    return by_id->count > 0 && bsearch(key, by_id->wanted, by_id->count, sizeof *key, compare_u64) != NULL;
 }
 
 /* Adds what is listed of a document to the sets: a result_visitor. */
@@ -105,7 +100,7 @@ bool by_id_read(struct by_id *by_id, const struct pipeline_rules *rules, const c
     listing.visit = add_listed;
     listing.context = &reading_by_id;
     listing.features = &features;
-    if (by_id->count > 0) qsort(by_id->wanted, by_id->count, sizeof *by_id->wanted, compare_hashes);
+    if (by_id->count > 0) qsort(by_id->wanted, by_id->count, sizeof *by_id->wanted, compare_u64);
     return pipeline_run(&listing, inputs) == PIPELINE_WELL && !interrupt_noted();
 }
 

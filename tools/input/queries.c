@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Warns where texts are to be fingerprinted with another version of ICU than the index's. */
 static bool open_text(struct queries *queries) {
@@ -36,11 +35,6 @@ static enum queries_status next_argument(struct queries *queries, struct query *
     bool good = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
                                &queries->problem);
     return good ? QUERIES_ONE : QUERIES_BAD;
-}
-
-static bool is_folder(const char *path) {
-    struct stat status;
-    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 static enum queries_status next_text(struct queries *queries, struct query *query);
@@ -76,8 +70,8 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
         return QUERIES_BAD;
     }
     queries->given = queries->made.count = 0;
-    bool read = is_folder(path) ? (queries->below = below_new(&queries->text, path, &queries->globs)) != NULL
-                                : text_fingerprint_file(&queries->text, path, &queries->made);
+    bool read = folder_is_at(path) ? (queries->below = below_new(&queries->text, path, &queries->globs)) != NULL
+                                   : text_fingerprint_file(&queries->text, path, &queries->made);
     return read ? next_text(queries, query) : QUERIES_FAILED;
 }
 

@@ -4,6 +4,7 @@
 #define IDX_TOOLS_SERVE_REQUEST_H
 
 #include "tools/shared/json.h"
+#include "tools/shared/library.h"
 #include "tools/shared/output.h"
 
 #include <idx.h>
@@ -156,8 +157,6 @@ struct request {
 
     struct request *next; /* This request waits behind it. */
 };
-
-uint64_t now_nanoseconds(void);
 
 /* Returns how long ago the whole request had come. The time that it waited for a thread is included. */
 double request_seconds(const struct request *request);

@@ -72,6 +72,9 @@ bool folder_walk(const char *path, const struct globs *globs, folder_visitor vis
 /* Does the same without messages, for a look at the files before they are walked through. */
 void folder_search(const char *path, const struct globs *globs, folder_visitor visit, void *context);
 
+/* Returns whether the path of an input leads to a folder, and is not -, which is standard input. */
+bool folder_is_at(const char *path);
+
 /* Returns the folder that a path is in, which the caller frees, or NULL if memory ran out. */
 char *folder_parent(const char *path);
 

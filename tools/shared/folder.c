@@ -132,6 +132,11 @@ void folder_search(const char *path, const struct globs *globs, folder_visitor v
     free(walk.names);
 }
 
+bool folder_is_at(const char *path) {
+    struct stat status;
+    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 char *folder_parent(const char *path) {
     char *parent = strdup(path);
     size_t length = parent == NULL ? 0 : strlen(parent);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 bool succeeded(enum idx_status status, const struct idx_error *error) {
     if (status != IDX_OK && status != IDX_CANCELLED) complain("%s", error->sentence);
@@ -28,6 +29,17 @@ bool array_grow(void *array, size_t *capacity, size_t count, size_t size) {
     memcpy(array, &items, sizeof items);
     *capacity = more;
     return true;
+}
+
+int compare_u64(const void *first, const void *second) {
+    const uint64_t *a = first, *b = second;
+    return (*a > *b) - (*a < *b);
+}
+
+uint64_t now_nanoseconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 /* ---- Any number of results ---- */

@@ -33,6 +33,12 @@ struct found_matches {
 enum idx_status find_matches(const struct idx_index *index, uint64_t query, unsigned distance, uint64_t limit,
                              struct found_matches *matches, size_t *count, struct idx_error *error);
 
+/* Compares two uint64_t, for qsort and bsearch. */
+int compare_u64(const void *first, const void *second);
+
+/* Returns the time by the clock that is never set, in nanoseconds. */
+uint64_t now_nanoseconds(void);
+
 /* It is an ID of an index, as its type has it. */
 struct document_id {
     const char *bytes; /* It has `length` bytes, if the index has text IDs. */

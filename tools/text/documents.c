@@ -203,11 +203,6 @@ static bool read_file(struct documents *documents, const char *path, enum docume
     return on;
 }
 
-static bool is_folder(const char *path) {
-    struct stat status;
-    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 static bool read_met_file(void *context, const char *path) {
     struct documents *documents = context;
     return read_file(documents, path, documents->format, true);
@@ -218,7 +213,7 @@ bool documents_read(struct documents *documents, const struct texts *paths) {
     char **path = paths->count == 0 ? standard_input : paths->values;
     size_t count = paths->count == 0 ? 1 : paths->count;
     for (size_t i = 0; i < count; i++) {
-        bool on = is_folder(path[i])
+        bool on = folder_is_at(path[i])
                       ? folder_walk(path[i], documents->globs, read_met_file, documents, &documents->failed)
                       : read_file(documents, path[i], documents->format, false);
         if (!on) return false;
@@ -267,7 +262,7 @@ bool documents_have_manual(const struct texts *paths, const struct globs *globs)
     struct manual_search search = {.source.regular_only = true};
     for (size_t i = 0; i < paths->count && !search.found; i++) {
         const char *path = paths->values[i];
-        if (is_folder(path))
+        if (folder_is_at(path))
             folder_search(path, globs, visit_named, &search);
         else
             visit_named(&search, path);

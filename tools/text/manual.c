@@ -2,6 +2,8 @@
  * directions of one socket, which are served in turn, so that neither side waits for the other for good. */
 #include "tools/text/extract.h"
 
+#include "tools/shared/library.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +18,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A page may take so many seconds of the clock, so many of a processor, and so much memory. */
@@ -167,17 +168,11 @@ static void limit_process(pid_t process) {
 #endif
 }
 
-static int64_t clock_milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 enum talk { TALK_ENDED, TALK_TOO_LONG, TALK_TOO_SLOW, TALK_BROKEN, TALK_NO_MEMORY };
 
 /* Sends the page, and takes what is printed, until the end of that. */
 static enum talk talk(int socket, struct span page, uint64_t most, struct output *text) {
-    int64_t end = clock_milliseconds() + MOST_SECONDS * 1000;
+    const uint64_t begun = now_nanoseconds();
     bool sending = true;
     for (;;) {
         if (sending && page.length == 0) {
@@ -185,7 +180,7 @@ static enum talk talk(int socket, struct span page, uint64_t most, struct output
             sending = false;
         }
         struct pollfd waited = {.fd = socket, .events = (short)(sending ? POLLIN | POLLOUT : POLLIN)};
-        int64_t left = end - clock_milliseconds();
+        int64_t left = MOST_SECONDS * 1000 - (int64_t)((now_nanoseconds() - begun) / 1000000);
         if (left <= 0) return TALK_TOO_SLOW;
         if (poll(&waited, 1, (int)left) < 0 && errno != EINTR) return TALK_BROKEN;
         if ((waited.revents & POLLOUT) != 0) {

@@ -193,11 +193,6 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     return fingerprint_fields(text, &fields, result, bad);
 }
 
-static int compare_hashes(const void *first, const void *second) {
-    const uint64_t *a = first, *b = second; /* A feature begins with its hash. */
-    return (*a > *b) - (*a < *b);
-}
-
 static bool list_weighted(struct text *text, const struct fields *fields, struct output *list, struct bad *bad) {
     const struct idx_feature *features;
     struct idx_text_field parts[3];
@@ -209,7 +204,7 @@ static bool list_weighted(struct text *text, const struct fields *fields, struct
     void *room = output_reserve(list, count * sizeof *features + 1);
     if (room == NULL) return bad_set_memory(bad);
     memcpy(room, features, count * sizeof *features);
-    qsort(room, count, sizeof *features, compare_hashes);
+    qsort(room, count, sizeof *features, compare_u64); /* A feature begins with its hash. */
     list->length += count * sizeof *features;
     return true;
 }
