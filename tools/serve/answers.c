@@ -32,12 +32,8 @@ bool answers_begin(struct answers *answers, struct request *request) {
 
 void answers_end(struct answers *answers) {
     struct service *service = answers->request->service;
-    if (answers->view == NULL) {
-        idx_documents_close(answers->cursor);
-    } else {
-        if (answers->cursor != NULL) view_return_cursor(&service->views, answers->view, answers->cursor);
-        views_release(&service->views, answers->view);
-    }
+    idx_documents_close(answers->cursor);
+    if (answers->view != NULL) views_release(&service->views, answers->view);
     atomic_fetch_add_explicit(&service->metrics.queries, answers->queries, memory_order_relaxed);
     atomic_fetch_add_explicit(&service->metrics.matches, answers->matches, memory_order_relaxed);
 }
@@ -49,20 +45,14 @@ bool answers_read_fingerprint(const struct answers *answers, const char *text, s
 
 /* ---- Documents ---- */
 
-static bool take_cursor(struct answers *answers, struct idx_error *error) {
-    if (answers->cursor != NULL) return true;
-    if (answers->view == NULL) return idx_documents_open(answers->index, &answers->cursor, error) == IDX_OK;
-    answers->cursor = view_take_cursor(&answers->request->service->views, answers->view, error);
-    return answers->cursor != NULL;
-}
-
 static bool put_documents(struct answers *answers, uint64_t fingerprint) {
     struct output *output = &answers->request->answer;
     size_t most = answers->request->max_documents;
     struct idx_document document;
     struct idx_error error;
     bool found = false;
-    if (!take_cursor(answers, &error) || idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
+    if ((answers->cursor == NULL && idx_documents_open(answers->index, &answers->cursor, &error) != IDX_OK) ||
+        idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
         return request_fail_by(answers->request, &error);
     output_text(output, ",\"documents\":[");
     for (size_t i = 0; i <= most; i++) {

@@ -171,7 +171,7 @@ static void limit_process(pid_t process) {
 enum talk { TALK_ENDED, TALK_TOO_LONG, TALK_TOO_SLOW, TALK_BROKEN, TALK_NO_MEMORY };
 
 /* Sends the page, and takes what is printed, until the end of that. */
-static enum talk talk(int socket, struct span page, uint64_t most, struct output *text) {
+static enum talk exchange_texts(int socket, struct span page, uint64_t most, struct output *text) {
     const uint64_t begun = now_nanoseconds();
     bool sending = true;
     for (;;) {
@@ -248,7 +248,7 @@ static bool run_mandoc(struct span page, uint64_t most, struct output *text, str
         return set_unstarted(bad, error);
     }
     limit_process(process);
-    enum talk ended = talk(sockets[0], page, most, text);
+    enum talk ended = exchange_texts(sockets[0], page, most, text);
     close(sockets[0]);
     if (ended != TALK_ENDED) kill(process, SIGKILL);
     return judge_outcome(ended, has_ended_well(process), most, bad);
