@@ -1,5 +1,5 @@
 /* add.c: `idx add`: adds documents to an index, or those alone that have no near-duplicate in it. */
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 #include "tools/shared/command.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* batch.c: `idx batch`: the matches of many queries at once, in an index, or of fingerprints that stream past. */
 #include "tools/answers/answers.h"
 #include "tools/input/input.h"
-#include "tools/input/making.h"
 #include "tools/shared/command.h"
+#include "tools/shared/library.h"
 #include "tools/shared/progress.h"
 #include "tools/shared/wording.h"
 

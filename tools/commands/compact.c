@@ -1,12 +1,12 @@
 /* compact.c: `idx compact`: makes one segment of what is pending and of the newest segments, or of all. */
-#include <inttypes.h>
-
-#include "tools/input/making.h"
 #include "tools/shared/command.h"
+#include "tools/shared/library.h"
 #include "tools/shared/progress.h"
 #include "tools/shared/wording.h"
 
 #include <idx.h>
+
+#include <inttypes.h>
 #include <limits.h>
 
 struct compact {

@@ -21,8 +21,8 @@
  */
 #include "tools/dedup/dedup.h"
 #include "tools/answers/cluster_listing.h"
+#include "tools/input/index_making.h"
 #include "tools/input/input.h"
-#include "tools/input/making.h"
 #include "tools/report/report.h"
 #include "tools/shared/command.h"
 #include "tools/shared/files.h"

@@ -1,5 +1,5 @@
 /* merge.c: `idx merge`: makes one index of several, or of the segments of one. */
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 #include "tools/shared/command.h"
 #include "tools/shared/progress.h"
 #include "tools/shared/wording.h"

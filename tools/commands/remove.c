@@ -1,5 +1,5 @@
 /* remove.c: `idx remove`: removes documents from an index. */
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 #include "tools/shared/command.h"
 
 #include <inttypes.h>

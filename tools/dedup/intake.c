@@ -2,7 +2,7 @@
  * the index that is clustered, at once or in the order of preference. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
  * whether the other index has it: by its fingerprint, or by its text. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/input/making.h"
-
 #include <idx_text.h>
 
 #include <inttypes.h>

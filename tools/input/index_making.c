@@ -1,5 +1,5 @@
 /* index_making.c: what commands say before and after they make an index, and how they add documents to it. */
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 
 #include "tools/shared/files.h"
 

@@ -1,5 +1,5 @@
 /* index_writing.c: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents. */
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -110,7 +110,8 @@ void text_table_free(struct idx_text_table *table);
 
 void text_close(struct text *text);
 
-/* ---- The documents in a folder and below it, one after the other, as `idx lookup --text` wants them: below.c ---- */
+/* ---- The documents in a folder and below it, one after the other, as `idx lookup --text` wants them: folder_texts.c
+ * ---- */
 
 struct below;
 

@@ -1,5 +1,5 @@
-/* below.c: fingerprints the files of a folder, one at a time, and keeps what was made of a file until all of it was
- * given. */
+/* folder_texts.c: fingerprints the files of a folder, one at a time, and keeps what was made of a file until all of it
+ * was given. */
 #include "tools/text/text.h"
 
 #include "tools/text/documents.h"

@@ -1,6 +1,6 @@
-/* making.h: what the commands have in common that make indexes, or write to them. */
-#ifndef IDX_TOOLS_INPUT_MAKING_H
-#define IDX_TOOLS_INPUT_MAKING_H
+/* index_making.h: what the commands have in common that make indexes, or write to them. */
+#ifndef IDX_TOOLS_INPUT_INDEX_MAKING_H
+#define IDX_TOOLS_INPUT_INDEX_MAKING_H
 
 #include "tools/input/input.h"
 #include "tools/shared/library.h"
