@@ -12,8 +12,7 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
                                     .decompressed = OUTPUT_KEPT,
                                     .decoded = OUTPUT_KEPT,
                                     .manual = OUTPUT_KEPT,
-                                    .html = HTML_INIT,
-                                    .object = NULL};
+                                    .html = HTML_INIT};
 }
 
 /* ---- Bodies ---- */
@@ -90,15 +89,10 @@ static bool extract_manual(struct extractor *extractor, struct fields *fields, s
 
 static bool extract_json(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
                          struct bad *bad) {
-    struct jsonl_fields *json = &extractor->json;
-    json_decref(extractor->object);
-    extractor->object = NULL;
-    if (!jsonl_parse(&extractor->rules->json, raw->bytes.bytes, raw->bytes.length, &extractor->object, json, bad))
-        return false;
-    if (json->id != NULL) fields->id = (struct span){json->id, json->id_length};
-    fields->body = (struct span){json->text, json->text_length};
-    fields->title = (struct span){json->title, json->title_length};
-    if (extractor->rules->json.date != NULL) raw->date = json->date;
+    const struct jsonl_rules *rules = &extractor->rules->json;
+    json_decref(extractor->json.object);
+    if (!jsonl_parse(rules, raw->bytes.bytes, raw->bytes.length, &extractor->json, fields, bad)) return false;
+    if (rules->date != NULL) raw->date = extractor->json.date;
     return true;
 }
 
@@ -139,7 +133,7 @@ bool extract(struct extractor *extractor, struct raw_document *raw, struct field
 }
 
 void extractor_free(struct extractor *extractor) {
-    json_decref(extractor->object);
+    json_decref(extractor->json.object);
     html_free(&extractor->html);
     free(extractor->decompressed.bytes);
     free(extractor->decoded.bytes);

@@ -10,6 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* ---- The fields of a document ---- */
+
+struct fields {
+    struct span id; /* It has no tab and no newline, and is not empty. */
+    struct span body, title, description;
+};
+
 /* ---- The text of an HTML document ---- */
 
 /* How deep elements may be nested, and how many attributes one of them may have. */
@@ -49,18 +56,17 @@ struct jsonl_rules {
     const char *date;  /* It is NULL if there is none. */
 };
 
-struct jsonl_fields {
-    const char *text, *title; /* They are UTF-8, which may have NUL bytes. A title that is not there has length 0. */
-    size_t text_length, title_length;
-    const char *id; /* It is NULL if there is none. */
-    size_t id_length;
+/* It is a document's object, in which its fields are, and what else is read of it. */
+struct jsonl {
+    json_t *object;  /* The caller releases it (json_decref) whatever comes. */
     char number[24]; /* An ID that is an integer is here. */
     int64_t date;    /* It is DATE_NONE if there is none, or if its notation is unknown. */
 };
 
-/* Reads a line. The fields stand in *object, which the caller releases (json_decref) whatever comes. */
-bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t length, json_t **object,
-                 struct jsonl_fields *fields, struct bad *bad);
+/* Reads a line. Sets the text as the body, which is UTF-8 and may have NUL bytes, and the ID and the title if the rules
+ * name them; a title that is not there has length 0. */
+bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t length, struct jsonl *jsonl,
+                 struct fields *fields, struct bad *bad);
 
 /* ---- The text of manual pages, which are written in man(7) or mdoc(7): as the program mandoc prints it ---- */
 
@@ -91,19 +97,13 @@ struct extract_rules {
     bool ties;               /* A bit is 1 if the weights are equal. */
 };
 
-struct fields {
-    struct span id; /* It has no tab and no newline, and is not empty. */
-    struct span body, title, description;
-};
-
 /* What extracting needs room for; a thread has its own, and uses it for one document after another. */
 struct extractor {
     const struct extract_rules *rules;
     bool reads_manuals; /* Otherwise a manual page is bad, because the recipe does not say that there are any. */
     struct output decompressed, decoded, manual;
     struct html html;
-    struct jsonl_fields json;
-    json_t *object;
+    struct jsonl json;
 };
 
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules);
