@@ -1,5 +1,5 @@
-/* bench.h: what the benchmarks share: how they end, their options, clocks and medians, random numbers, memory, the
- * indexes that they build and remove, and limits of memory. */
+/* bench.h: what the benchmarks share: how they end, their options, clocks and medians, random numbers, memory, and the
+ * indexes that they build and remove. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -132,9 +132,6 @@ uint64_t read_proc(const char *path, const char *format);
 /* Physical memory that the process holds. */
 uint64_t process_bytes(void);
 
-/* Bytes that this process made the disk read. */
-uint64_t get_read_bytes(void);
-
 /* ---- Indexes ---- */
 
 /* Builds an index of fingerprints, with their row numbers as IDs where it has integer IDs; the program ends where that
@@ -154,25 +151,6 @@ void remove_all(const char *path);
 
 /* Writes the index out, and takes it out of the page cache. */
 void drop_cache(const char *path);
-
-/* ---- Limits of memory ---- */
-
-/* A control group that limits the memory of this process and its children, page cache included. It takes root. */
-struct limit {
-    char root[64], group[128];
-};
-
-/* A number of bytes such as 512M or 4G; the program ends where the text is none. */
-uint64_t read_size(const char *text);
-
-/* Moves this process into a control group of its own; the program ends where that fails. */
-void set_limit(struct limit *limit, uint64_t bytes);
-
-/* The most memory that the group held, and how many of its processes were killed for want of it. */
-uint64_t limit_peak(const struct limit *limit);
-uint64_t limit_kills(const struct limit *limit);
-
-void lift_limit(const struct limit *limit);
 
 #ifdef __cplusplus
 }

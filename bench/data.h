@@ -27,21 +27,18 @@ static inline void add_match(struct answers *answers, size_t query, uint64_t fin
     answers->hash += mixed ^ mixed >> 32;
 }
 
+/* Sorts fingerprints in memory of huge_new with room for `room`, keeps equal ones once, and takes that memory over.
+ * There are no queries. */
+void set_fingerprints(struct data *data, uint64_t *fingerprints, size_t count, size_t room);
+
 /* Fingerprints: nine tenths random, a tenth copies of earlier ones with 1 to k + 3 bits flipped; equal ones are kept
  * once. Queries: half random, half a fingerprint with 0 to k + 2 bits flipped. */
 void make_data(struct data *data, size_t count, size_t query_count, unsigned k);
-
-/* Fingerprints alone, no queries: `percent` of 100 are copies of earlier ones with 1 to 3 bits flipped, the others
- * random; equal ones are kept once. */
-void make_copies(struct data *data, size_t count, unsigned percent);
 
 /* As make_data, of a file that holds fingerprints, 8 bytes each, little-endian; equal ones are kept once. Queries: half
  * a fingerprint with 8 to 20 bits flipped, which looks real and has hardly a neighbour, half one with 0 to k bits
  * flipped. */
 void read_data(struct data *data, const char *path, size_t query_count, unsigned k);
-
-/* The distinct fingerprints of such a file alone, ascending, and no queries. */
-void read_fingerprints(struct data *data, const char *path);
 
 /* What make_data makes, or read_data where a path is given; one of `count` and `path` must be given. */
 void get_data(struct data *data, const char *path, size_t count, size_t query_count, unsigned k);
