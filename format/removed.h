@@ -11,6 +11,7 @@ struct idxf_removed {
     uint64_t count;                /* of removals, at least 1 */
     uint64_t length;               /* of the removals, bytes */
     uint64_t checksum;             /* of the removals */
+    uint32_t extra;                /* bytes at the end of the file that this version passes over */
 };
 
 /* Writes the header, IDXF_REMOVED_HEADER_BYTES; the removals follow it. */
