@@ -44,21 +44,22 @@ struct side {
     struct answers answers;
 };
 
-/* A function of the library; `pointer` is where it goes, since ISO C has no conversion from an object's address. */
-static void find(void *library, const char *name, void *pointer) {
+/* Finds a function of the library. It is copied to *pointer, since ISO C does not convert an object's address into a
+ * function's. */
+static void find_function(void *library, const char *name, void *pointer) {
     void *address = dlsym(library, name);
     if (address == NULL) die("%s", dlerror());
     memcpy(pointer, &address, sizeof address);
 }
 
-static void load(struct side *side, const char *library_path, const char *index_path) {
+static void load_library(struct side *side, const char *library_path, const char *index_path) {
     void *library = dlopen(library_path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) die("%s", dlerror());
     side->index_path = index_path;
-    find(library, "idx_open", &side->open);
-    find(library, "idx_close", &side->close);
-    find(library, "idx_lookup", &side->lookup);
-    find(library, "idx_lookup_many", &side->lookup_many);
+    find_function(library, "idx_open", &side->open);
+    find_function(library, "idx_close", &side->close);
+    find_function(library, "idx_lookup", &side->lookup);
+    find_function(library, "idx_lookup_many", &side->lookup_many);
 }
 
 /* ---- Look-ups ---- */
@@ -66,8 +67,8 @@ static void load(struct side *side, const char *library_path, const char *index_
 static struct idx_match matches[BATCH * CAPACITY];
 static size_t counts[BATCH];
 
-/* Hashes of the nearest CAPACITY matches, and the number of all. */
-static void add(struct answers *answers, const struct idx_match *found, size_t count, size_t query) {
+/* Adds the hashes of the nearest CAPACITY matches of a query, and the number of all its matches. */
+static void add_answers(struct answers *answers, const struct idx_match *found, size_t count, size_t query) {
     for (size_t i = 0; i < count && i < CAPACITY; i++) add_match(answers, query, found[i].fingerprint);
     answers->hash += count;
 }
@@ -77,7 +78,7 @@ static void look_up_each(struct side *side, const struct data *data) {
     for (size_t i = 0; i < data->query_count; i++) {
         size_t count;
         try(side->lookup(side->index, data->queries[i], data->k, matches, CAPACITY, &count, &error), &error);
-        add(&side->answers, matches, count, i);
+        add_answers(&side->answers, matches, count, i);
     }
 }
 
@@ -89,7 +90,7 @@ static void look_up_many(struct side *side, const struct data *data) {
         const uint64_t *queries = data->queries + begin;
         size_t here = data->query_count - begin < BATCH ? data->query_count - begin : BATCH;
         try(side->lookup_many(side->index, queries, here, &options, matches, CAPACITY, counts, &error), &error);
-        for (size_t i = 0; i < here; i++) add(&side->answers, matches + i * CAPACITY, counts[i], begin + i);
+        for (size_t i = 0; i < here; i++) add_answers(&side->answers, matches + i * CAPACITY, counts[i], begin + i);
     }
 }
 
@@ -110,7 +111,7 @@ static double median(const double *values, size_t count) {
     return sorted[count / 2];
 }
 
-/* One pass of each is not counted: it maps and checks pages. */
+/* The first pass of each library is not counted, since it maps and checks pages. */
 static void measure_mode(struct side sides[2], const struct data *data, unsigned passes, const char *residence,
                          bool many) {
     double ratios[MAX_PASSES], to_ns = 1e9 / (double)data->query_count;
@@ -143,7 +144,7 @@ static void measure_residence(struct side sides[2], const struct data *data, uns
 
 /* ---- The command ---- */
 
-static void run_on(unsigned core) {
+static void pin_to_core(unsigned core) {
     cpu_set_t cores;
     CPU_ZERO(&cores);
     CPU_SET(core, &cores);
@@ -167,8 +168,8 @@ int main(int argc, char **argv) {
     struct side *sides = allocate(2, sizeof *sides);
     struct data data;
     read_data(&data, fingerprints, queries, k);
-    for (int side = 0; side < 2; side++) load(&sides[side], argv[1 + 2 * side], argv[2 + 2 * side]);
-    run_on(core);
+    for (int side = 0; side < 2; side++) load_library(&sides[side], argv[1 + 2 * side], argv[2 + 2 * side]);
+    pin_to_core(core);
     puts("residence\tmode\tfirst_ns\tsecond_ns\tratio\tmatches");
     measure_residence(sides, &data, passes, IDX_RESIDENCE_DIRECTORY);
     measure_residence(sides, &data, passes, IDX_RESIDENCE_ALL);

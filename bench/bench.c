@@ -1,4 +1,4 @@
-/* bench.c: see bench.h. */
+/* bench.c: implements what the benchmarks share. */
 #include "bench/bench.h"
 
 #include <errno.h>
@@ -159,7 +159,7 @@ uint64_t process_bytes(void) { return read_proc("/proc/self/status", "VmRSS: %ll
 
 /* ---- Indexes ---- */
 
-/* The index that make_index made and that is still there, or "". */
+/* The path of the index that make_index made, while it exists; otherwise "". */
 static char made[4096];
 
 static int remove_file(const char *path, const struct stat *status, int type, struct FTW *walk) {

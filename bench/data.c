@@ -23,7 +23,7 @@ static uint64_t flip_bits(uint64_t fingerprint, unsigned count) {
     return fingerprint ^ flipped;
 }
 
-/* One digit of the sort. */
+/* Sorts by one digit of a radix sort, the `bits` bits from `shift` on. */
 static void sort_by_digit(const uint64_t *values, uint64_t *sorted, size_t count, unsigned shift, unsigned bits) {
     size_t begins[1 << MAX_DIGIT_BITS] = {0};
     uint64_t mask = (UINT64_C(1) << bits) - 1;

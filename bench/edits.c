@@ -34,7 +34,7 @@ static bool has_other(const struct corpus *corpus, size_t original) {
     return i < corpus->count;
 }
 
-/* Another text of the same language, of which there must be one. */
+/* Chooses another text of the same language. There must be one. */
 static const struct text *choose_other(const struct corpus *corpus, size_t original, uint64_t *random) {
     size_t i;
     do {
@@ -85,7 +85,7 @@ static bool begins_sentence(const struct text *text, size_t i) {
     return false;
 }
 
-/* The first beginning of a sentence at or after word i. */
+/* Finds the first word at or after word i that begins a sentence. */
 static size_t find_sentence(const struct text *text, size_t i) {
     while (i < text->word_count && !begins_sentence(text, i)) i++;
     return i;

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Queries of a call; on several threads more of them, so that starting the threads weighs nothing. */
+/* So many queries are in one call. On several threads there are more of them, so that starting the threads takes no
+ * noticeable part of the time. */
 #define BATCH 1024
 #define THREADS_BATCH 65536
-/* Room for the matches of a query; one that has more is asked again. */
+/* There is room for so many matches of a query; a query that has more is asked again. */
 #define CAPACITY 16
 
 struct opened {
@@ -89,7 +90,7 @@ static void close_index(struct system *system) {
     free(opened);
 }
 
-/* As it was asked for, and what `auto` came to. */
+/* Names the scheme as the user did, and after `auto` also the scheme that was chosen. */
 static void name_scheme(struct system *system, const char *asked, const char *name) {
     bool is_auto = strcmp(asked, "auto") == 0;
     snprintf(system->scheme, sizeof system->scheme, "%.50s%s%.10s", asked, is_auto ? "=" : "", is_auto ? name : "");

@@ -62,7 +62,7 @@ struct recipe {
     struct idx_text_table *table; /* NULL for most */
 };
 
-/* What a recipe makes of a text. */
+/* This is what a recipe makes of a text. */
 struct made {
     uint64_t fingerprint;
     bool is_empty; /* The text has no features, and is near to no other. */
@@ -82,8 +82,8 @@ static struct idx_text_field get_body(const struct text *text) {
     return (struct idx_text_field){"body", text->bytes, text->length};
 }
 
-/* Document frequencies in the corpus, without edited copies, of the features that the recipe has. */
-static struct idx_text_table *train(const char *recipe, const struct corpus *corpus) {
+/* Makes a table of how many documents of the corpus, without edited copies, have each feature of the recipe. */
+static struct idx_text_table *make_table(const char *recipe, const struct corpus *corpus) {
     char features[64] = "words:1";
     struct idx_text_table *table;
     struct idx_error error;
@@ -116,7 +116,7 @@ static unsigned get_distance(const struct made *a, const struct made *b) {
 
 /* ---- Pairs of the corpus ---- */
 
-/* Pairs by their distance, or by how many permutations don't agree. */
+/* These count pairs by their distance, or by how many permutations don't agree. */
 struct bins {
     uint64_t all[BIN_COUNT], right[LEVELS][BIN_COUNT];
 };
@@ -126,7 +126,7 @@ static void add_pair(struct bins *bins, unsigned bin, double resemblance) {
     for (unsigned level = 0; level < LEVELS; level++) bins->right[level][bin] += resemblance >= levels[level];
 }
 
-static uint64_t sum(const uint64_t *bins, unsigned last) {
+static uint64_t add_up(const uint64_t *bins, unsigned last) {
     uint64_t total = 0;
     for (unsigned i = 0; i <= last; i++) total += bins[i];
     return total;
@@ -135,10 +135,10 @@ static uint64_t sum(const uint64_t *bins, unsigned last) {
 static void print_pairs(const char *recipe, const struct bins *bins, unsigned k, unsigned last) {
     for (unsigned level = 0; level < LEVELS; level++) {
         char class[8];
-        uint64_t right = sum(bins->right[level], last);
+        uint64_t right = add_up(bins->right[level], last);
         snprintf(class, sizeof class, "%.1f", levels[level]);
-        print_row("pairs", recipe, "all", class, "-", k, sum(bins->all, last), right, right,
-                  sum(bins->right[level], BIN_COUNT - 1));
+        print_row("pairs", recipe, "all", class, "-", k, add_up(bins->all, last), right, right,
+                  add_up(bins->right[level], BIN_COUNT - 1));
     }
 }
 
@@ -170,12 +170,12 @@ static void measure_minhash(const struct corpus *corpus) {
 
 /* ---- Edited copies ---- */
 
-/* What copies found, by distance. */
+/* These count what copies found, by distance. */
 struct score {
     uint64_t copies, hit[MOST_K + 1], found[MOST_K + 1], right[MOST_K + 1];
 };
 
-/* By group, whether the document has 200 words or more, and rate. */
+/* The indices are the group, whether the document has 200 words or more, and the rate. */
 typedef struct score scores[GROUPS][2][RATES + 1];
 
 static unsigned get_length_class(const struct text *text) {
@@ -251,7 +251,7 @@ static void measure_edits(const struct corpus *corpus, const struct recipe *reci
 static void measure_recipe(const struct corpus *corpus, const char *name) {
     struct recipe recipe = {.name = name};
     struct made *made = allocate(corpus->count, sizeof *made);
-    if (strstr(name, "idf") != NULL) recipe.table = train(name, corpus);
+    if (strstr(name, "idf") != NULL) recipe.table = make_table(name, corpus);
     recipe.text = open_text(name, recipe.table);
     for (size_t i = 0; i < corpus->count; i++) made[i] = make_fingerprint(&recipe, &corpus->texts[i]);
     measure_pairs(corpus, name, made);

@@ -40,7 +40,7 @@ static const char help[] =
     "\n"
     "Exit status of ask: 1 where a query doesn't find its own fingerprint and row, or anything false.\n";
 
-/* A match of a query. */
+/* This is a match of the query with that number. */
 struct found {
     size_t query;
     struct idx_match match;
@@ -61,7 +61,7 @@ struct bench {
 
 /* ---- Fingerprints and queries ---- */
 
-/* `value` with `count` different bits flipped, which `seed` chooses. */
+/* Returns `value` with `count` different bits flipped, which `seed` chooses. */
 static uint64_t flip_some(uint64_t value, unsigned count, uint64_t seed) {
     uint64_t flipped = 0;
     while (count > 0) {
@@ -72,8 +72,8 @@ static uint64_t flip_some(uint64_t value, unsigned count, uint64_t seed) {
     return value ^ flipped;
 }
 
-/* The fingerprint of a row: nine tenths are random and differ from each other, a tenth are copies of those of earlier
- * rows with 1 to k + 3 bits flipped. */
+/* Computes the fingerprint of a row. Nine tenths are random and differ from each other; a tenth are copies of those of
+ * earlier rows with 1 to k + 3 bits flipped. */
 static uint64_t fingerprint_of(uint64_t row, unsigned k) {
     if (row % 10 != 9) return mix(row * UINT64_C(0x9e3779b97f4a7c15) + 1);
     uint64_t seed = row ^ UINT64_C(0xc2b2ae3d27d4eb4f), origin = next_random(&seed) % row;
@@ -110,7 +110,7 @@ static void measure_sorts(size_t count) {
     huge_free(spare, bytes);
 }
 
-/* Where a query comes from: a row and some flipped bits, unless it is random. */
+/* This is what a query was made from: a row whose fingerprint has some bits flipped, unless the query is random. */
 struct origin {
     bool is_near;
     uint64_t row, fingerprint;
@@ -129,7 +129,7 @@ static uint64_t make_query(const struct bench *bench, size_t number, struct orig
 
 /* ---- Checking ---- */
 
-static void fail(const struct bench *bench, size_t query, const char *what) {
+static void fail_query(const struct bench *bench, size_t query, const char *what) {
     fprintf(stderr, "rows: query %zu, %016llx: %s\n", query, (unsigned long long)bench->queries[query], what);
     exit(1);
 }
@@ -143,12 +143,12 @@ static void check_matches(const struct bench *bench, size_t queries) {
         for (; at < bench->found_count && bench->found[at].query == query; at++) {
             const struct idx_match *match = &bench->found[at].match;
             if (match->distance > K || match->distance != idx_distance(bench->queries[query], match->fingerprint))
-                fail(bench, query, "a match has the wrong distance");
+                fail_query(bench, query, "a match has the wrong distance");
             is_found |= match->fingerprint == origin.fingerprint && match->distance == origin.distance;
         }
-        if (origin.is_near && !is_found) fail(bench, query, "its own fingerprint is not among the matches");
+        if (origin.is_near && !is_found) fail_query(bench, query, "its own fingerprint is not among the matches");
     }
-    if (at != bench->found_count) fail(bench, bench->found[at].query, "a match is out of order");
+    if (at != bench->found_count) fail_query(bench, bench->found[at].query, "a match is out of order");
 }
 
 /* ---- Ways ---- */
@@ -212,7 +212,7 @@ static void close_index(struct bench *bench) {
 }
 
 /* Opens the index, unless the way before left it open. */
-static void begin(struct bench *bench, const struct way *way) {
+static void begin_way(struct bench *bench, const struct way *way) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_error error;
     options.residence = way->residence;
@@ -224,19 +224,19 @@ static void begin(struct bench *bench, const struct way *way) {
 }
 
 /* Tables that were loaded are used by the next way as well, and so the index stays open. */
-static void end(struct bench *bench, const struct way *way) {
+static void end_way(struct bench *bench, const struct way *way) {
     bench->cpu_seconds += cpu_now();
     bench->read_bytes += read_proc("/proc/self/io", "read_bytes: %llu");
     if (way->is_disk) close_index(bench);
 }
 
-static void measure(struct bench *bench, const struct way *way) {
+static void measure_way(struct bench *bench, const struct way *way) {
     size_t queries = way->queries / way->at_a_time * way->at_a_time;
-    begin(bench, way);
+    begin_way(bench, way);
     bench->found_count = 0;
     for (size_t at = 0; at < queries; at += way->at_a_time)
         way->answer(bench, at, way->at_a_time, &bench->seconds[bench->calls++]);
-    end(bench, way);
+    end_way(bench, way);
     print_row(bench, way, queries, bench->found_count);
     check_matches(bench, queries);
 }
@@ -257,26 +257,26 @@ static uint64_t read_documents(const struct bench *bench, struct idx_documents *
         rows++;
         is_own |= document.number == origin.row;
         if (document.number >= bench->count || fingerprint_of(document.number, K) != found->match.fingerprint)
-            fail(bench, found->query, "a document does not have the fingerprint of the match");
+            fail_query(bench, found->query, "a document does not have the fingerprint of the match");
     }
     *seconds = now() - begin;
-    if (rows != count) fail(bench, found->query, "a match has another number of documents than was said");
+    if (rows != count) fail_query(bench, found->query, "a match has another number of documents than was said");
     if (origin.is_near && found->match.fingerprint == origin.fingerprint && !is_own)
-        fail(bench, found->query, "its own row is not among the documents");
+        fail_query(bench, found->query, "its own row is not among the documents");
     return rows;
 }
 
-/* The documents of all matches that the last way found. */
+/* Reads the documents of all matches that the way measured last has found. */
 static void measure_documents(struct bench *bench, const struct way *way) {
     struct idx_documents *documents;
     struct idx_error error;
     uint64_t rows = 0;
-    begin(bench, way);
+    begin_way(bench, way);
     try(idx_documents_open(bench->index, &documents, &error), &error);
     for (size_t i = 0; i < bench->found_count; i++)
         rows += read_documents(bench, documents, &bench->found[i], &bench->seconds[bench->calls++]);
     idx_documents_close(documents);
-    end(bench, way);
+    end_way(bench, way);
     if (bench->found_count > 0) print_row(bench, way, bench->found_count, rows);
 }
 
@@ -298,7 +298,7 @@ static void measure_memory(struct bench *bench, size_t queries) {
                                {"all", IDX_RESIDENCE_ALL, false, MOST_TOGETHER, queries, look_up},
                                {"all batch", IDX_RESIDENCE_ALL, false, queries, queries, answer_batch}};
     const struct way documents = {"all documents", IDX_RESIDENCE_DIRECTORY, false, 1, 0, NULL};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) measure(bench, &ways[i]);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) measure_way(bench, &ways[i]);
     close_index(bench); /* so that its memory is free for docs.mdb */
     read_through(bench->path, "000001/docs.mdb");
     measure_documents(bench, &documents);
@@ -314,12 +314,12 @@ static void measure_disk(struct bench *bench, size_t queries) {
                                {"disk", disk, true, 1, some, look_up}};
     const struct way documents = {"disk documents", disk, true, 1, 0, NULL};
     const struct way batch = {"disk batch", disk, true, queries, queries, answer_batch};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) measure(bench, &ways[i]);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) measure_way(bench, &ways[i]);
     measure_documents(bench, &documents);
-    measure(bench, &batch);
+    measure_way(bench, &batch);
 }
 
-static void ask(struct bench *bench, bool from_disk, size_t queries) {
+static void ask_index(struct bench *bench, bool from_disk, size_t queries) {
     struct idx_properties properties;
     struct idx_error error;
     struct origin origin;
@@ -364,7 +364,7 @@ int main(int argc, char **argv) {
         measure_sorts(bench.count);
     } else if (others == 2 && strcmp(command, "ask") == 0) {
         bench.path = argv[2];
-        ask(&bench, from_disk, queries);
+        ask_index(&bench, from_disk, queries);
     } else {
         die("what to do is unclear: see --help");
     }

@@ -80,7 +80,7 @@ static uint64_t look_up(const struct idx_index *index, uint64_t query) {
     return matches;
 }
 
-static void check(const struct idx_index *index, const struct data *data) {
+static void compare_with_scan(const struct idx_index *index, const struct data *data) {
     for (size_t query = 0; query < CHECKED; query++) {
         uint64_t expected = 0;
         for (size_t i = 0; i < data->count; i++)
@@ -91,7 +91,7 @@ static void check(const struct idx_index *index, const struct data *data) {
     }
 }
 
-static void measure(const char *name, const struct data *data, const char *scheme) {
+static void measure_scheme(const char *name, const struct data *data, const char *scheme) {
     static double seconds[QUERIES];
     struct idx_properties properties;
     struct idx_index *index;
@@ -101,7 +101,7 @@ static void measure(const char *name, const struct data *data, const char *schem
     make_index(path, scheme, IDX_DEFAULT_BLOCK_SIZE, K, data->fingerprints, data->count);
     try(idx_open(&index, path, NULL, &error), &error);
     idx_get_properties(index, &properties);
-    check(index, data);
+    compare_with_scan(index, data);
     for (int pass = 0; pass < PASSES; pass++) {
         for (size_t i = 0; i < QUERIES; i++) {
             double begin = now();
@@ -128,8 +128,8 @@ static void measure_set(const char *name, size_t (*make)(uint64_t *fingerprints)
         for (unsigned flips = draw() % 5; flips > 0; flips--) queries[i] ^= UINT64_C(1) << draw() % 64;
     }
     data.queries = queries;
-    measure(name, &data, "4:1");
-    measure(name, &data, "auto");
+    measure_scheme(name, &data, "4:1");
+    measure_scheme(name, &data, "auto");
     data.queries = NULL;
     free_data(&data);
 }

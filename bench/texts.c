@@ -8,7 +8,8 @@
 
 /* ---- Words ---- */
 
-/* The code point at *position, which moves behind it. The texts are well-formed UTF-8: Python wrote them. */
+/* Returns the code point at *position, and moves *position behind it. The texts are well-formed UTF-8, since Python
+ * wrote them. */
 static uint32_t next_code_point(const struct text *text, size_t *position) {
     unsigned char lead = (unsigned char)text->bytes[(*position)++];
     unsigned more = lead < 0xC0 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
@@ -53,7 +54,7 @@ void find_words(struct text *text) {
 
 /* ---- Shingles ---- */
 
-/* FNV-1a over ASCII lower case. */
+/* Computes FNV-1a of the word in ASCII lower case. */
 static uint64_t hash_word(const struct text *text, size_t i) {
     uint64_t hash = 0xcbf29ce484222325;
     for (uint32_t j = 0; j < text->words[i].length; j++) {
@@ -92,7 +93,7 @@ static void read_bytes(const char *path, struct text *text) {
     fclose(file);
 }
 
-/* The documents that a manifest names. */
+/* Reads the documents that a manifest names. */
 static struct corpus read_texts(const char *folder) {
     char path[4096], line[4096], name[16];
     struct corpus corpus = {NULL, 0, NULL};
@@ -118,7 +119,7 @@ static struct corpus read_texts(const char *folder) {
 
 /* ---- Resemblance ---- */
 
-/* A shingle and a text that has it. */
+/* This is a shingle and the number of a text that has it. */
 struct posting {
     uint64_t shingle;
     uint32_t text;
@@ -132,7 +133,7 @@ static int compare_postings(const void *a, const void *b) {
 
 static size_t get_place(size_t a, size_t b) { return b * (b - 1) / 2 + a; }
 
-/* Goes through all shingles in order; each is shared by all pairs of the texts that have it. */
+/* Goes through all shingles in ascending order, since each is shared by all pairs of the texts that have it. */
 static void count_shared(struct corpus *corpus) {
     size_t count = 0, end = 0;
     for (size_t i = 0; i < corpus->count; i++) count += corpus->texts[i].shingle_count;

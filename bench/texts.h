@@ -39,14 +39,14 @@ struct corpus read_corpus(const char *folder);
 /* Finds the words in text->bytes; the caller frees text->words. */
 void find_words(struct text *text);
 
-/* The Jaccard coefficient of the sets of shingles of two texts: 1 for a text and itself. */
+/* Returns the Jaccard coefficient of the sets of shingles of two texts, which is 1 for a text and itself. */
 double get_resemblance(const struct corpus *corpus, size_t a, size_t b);
 
 /* ---- MinHash of the same shingles ---- */
 
 #define MINHASH_PERMUTATIONS 128
 
-/* The least hash of the text's shingles under each permutation. */
+/* Computes the least hash of the text's shingles under each permutation. */
 void make_minhash(const struct text *text, uint64_t signature[MINHASH_PERMUTATIONS]);
 
 /* ---- Edited copies ---- */

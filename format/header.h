@@ -10,18 +10,18 @@
 
 #define IDXF_MAGIC_BYTES 8
 
-/* A field: its place in the header, and the member of a struct that has its value. */
+/* This is a field: its place in the header, and the member of a struct that has its value. */
 struct idxf_field {
     uint16_t at;
     uint16_t size; /* 4 and 8 bytes are a number, which the struct has in the processor's order */
     uint16_t member;
 };
 
-/* The field at a place of the header that is a member of a struct. */
+/* Describes the field at a place of the header that is a member of a struct. */
 #define IDXF_FIELD(AT, TYPE, MEMBER)                                                                                   \
     { (AT), sizeof((TYPE *)0)->MEMBER, offsetof(TYPE, MEMBER) }
 
-/* The headers of a kind of file. */
+/* This describes the headers of one kind of file. */
 struct idxf_header_form {
     char magic[IDXF_MAGIC_BYTES + 1];
     size_t size;

@@ -1,4 +1,4 @@
-/* log.c: writes and reads what a log is made of. */
+/* log.c: writes and reads the header, the slots and the frames of a log. */
 #include "format/log.h"
 
 #include <xxhash.h>
@@ -6,7 +6,7 @@
 #include "format/bytes.h"
 #include "format/header.h"
 
-/* Of a slot, and of a frame. */
+/* These are places in a slot, and in a frame. */
 enum { AT_END = 0, AT_LAST = 8, AT_CHAIN = 16, AT_SLOT_CHECKSUM = 24 };
 enum { AT_SIZE = 0, AT_COUNT = 8, AT_SEQUENCE = 16 };
 
@@ -42,7 +42,7 @@ struct idxf_log_place idxf_log_begin(const struct idxf_log *log) {
 
 /* ---- Slots ---- */
 
-/* The header's checksum makes a slot that of its log. */
+/* The sum of a slot depends on the header's checksum, so that a slot of another log does not pass for one of this. */
 static uint64_t sum_of_slot(const struct idxf_log *log, const uint8_t *bytes) {
     return XXH3_64bits_withSeed(bytes, AT_SLOT_CHECKSUM, log->checksum);
 }
@@ -63,7 +63,7 @@ bool idxf_log_slot_read(const struct idxf_log *log, const uint8_t *bytes, struct
 
 /* ---- Frames ---- */
 
-static void go_behind(struct idxf_log_place *place, const struct idxf_frame *frame, uint64_t chain) {
+static void move_behind(struct idxf_log_place *place, const struct idxf_frame *frame, uint64_t chain) {
     place->offset += frame->size;
     place->sequence += frame->count;
     place->chain = chain;
@@ -76,7 +76,7 @@ void idxf_frame_write(struct idxf_log_place *place, uint8_t *bytes, size_t size,
     idxf_store64(bytes + AT_SEQUENCE, place->sequence + 1);
     uint64_t chain = XXH3_64bits_withSeed(bytes, size - IDXF_FRAME_CHECKSUM_BYTES, place->chain);
     idxf_store64(bytes + size - IDXF_FRAME_CHECKSUM_BYTES, chain);
-    go_behind(place, &frame, chain);
+    move_behind(place, &frame, chain);
 }
 
 bool idxf_frame_begins(const struct idxf_log_place *place, const uint8_t *bytes, struct idxf_frame *frame) {
@@ -91,6 +91,6 @@ bool idxf_frame_follows(struct idxf_log_place *place, const uint8_t *bytes, cons
     size_t summed = (size_t)frame->size - IDXF_FRAME_CHECKSUM_BYTES;
     uint64_t chain = idxf_load64(bytes + summed);
     if (chain != XXH3_64bits_withSeed(bytes, summed, place->chain)) return false;
-    go_behind(place, frame, chain);
+    move_behind(place, frame, chain);
     return true;
 }

@@ -51,8 +51,8 @@ void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record
         (struct idxf_removals){.rules = rules, .at = bytes, .end = bytes + removed->length, .left = removed->count};
 }
 
-/* Whether a removal may stand behind the one before it. */
-static bool follows(const struct idxf_removals *removals, const struct idxf_record *removal) {
+/* Whether a removal may follow the one that was read last. */
+static bool may_follow(const struct idxf_removals *removals, const struct idxf_record *removal) {
     const struct idxf_record *last = &removals->last;
     if (!removals->any) return true;
     if (last->fingerprint == removal->fingerprint && last->operation == IDXF_REMOVE_FINGERPRINT) return false;
@@ -63,7 +63,7 @@ enum idxf_fault idxf_removals_next(struct idxf_removals *removals, struct idxf_r
     enum idxf_fault fault = idxf_record_read(removals->rules, &removals->at, removals->end, removal);
     if (fault != IDXF_OK) return fault;
     if (removal->operation == IDXF_ADD) return IDXF_FAULT_OPERATION;
-    if (!follows(removals, removal)) return IDXF_FAULT_ORDER;
+    if (!may_follow(removals, removal)) return IDXF_FAULT_ORDER;
     removals->last = *removal;
     removals->any = true;
     removals->left--;
