@@ -382,8 +382,7 @@ TABLES = [
     Table("python", "From Python?", "Beside C", "The same call in both, in turns.", 1,
           ["taskset -c 0,1 {python} bench/python.py build-release"],
           lambda runs: (["call", "Python", "C", "Python / C"],
-                        [[r["call"], r["Python"], r["C"], r["Python / C"]] for r in records(runs)
-                         if not r["call"].startswith(("an empty", "one cursor", "idx_document_lists_make"))]),
+                        [[r["call"], r["Python"], r["C"], r["Python / C"]] for r in records(runs)]),
           rounds=1, needs=("python",)),
     Table("spark", "On Spark?", "Beside one process",
           "Processor seconds of the executors, less those of an empty job, on two workers of one core.", 6,

@@ -218,7 +218,8 @@ IDXF_INLINE void put_least(const struct idxf_encoder *encoder, const uint64_t *f
         uint64_t difference = (last - fingerprints[i]) >> align;
         struct idxf_class class = encoder->of[64 - (unsigned)__builtin_clzll(difference)];
         last = fingerprints[i];
-        codes |= (uint64_t) class.code << length;
+        uint64_t code = class.code;
+        codes |= code << length;
         length += class.length;
         if (class.tail == 0) continue;
         bits |= difference << (64 - class.tail) >> used;
@@ -286,7 +287,8 @@ void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_for
         for (unsigned next = class->code; next < IDXF_CLASSES; next += 1u << class->length) {
             decoder->lengths[next] = class->length;
             decoder->tails[next] = class->tail;
-            decoder->leads[next] = (uint64_t) class->leads << class->tail;
+            uint64_t leads = class->leads;
+            decoder->leads[next] = leads << class->tail;
             decoder->lead_tails[next] = (uint8_t)(class->tail + (class->leads ? 0 : IDXF_NO_LEAD));
         }
     }

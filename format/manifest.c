@@ -145,8 +145,12 @@ static bool read_text(struct reader *reader, size_t most, unsigned last, char *t
 /* Reads the name of something that was added to the format. This version knows no such name. */
 static bool read_name(struct reader *reader, char name[IDXF_MAX_NEED_BYTES + 1]) {
     size_t length = 0;
-    for (; !field_ends(reader) && length<IDXF_MAX_NEED_BYTES && * reader->at> ' ' && *reader->at < 127; reader->at++)
-        name[length++] = *reader->at;
+    while (!field_ends(reader) && length < IDXF_MAX_NEED_BYTES) {
+        char c = *reader->at;
+        if (c <= ' ' || c >= 127) break;
+        name[length++] = c;
+        reader->at++;
+    }
     name[length] = '\0';
     return length > 0 && field_ends(reader);
 }
