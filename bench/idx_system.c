@@ -114,6 +114,13 @@ void idx_system(struct system *system, const struct data *data, const struct ind
     opened->match_counts = malloc(batch * sizeof *opened->match_counts);
     if (opened->matches == NULL || opened->match_counts == NULL) die("out of memory");
     options.residence = residence;
+    if (residence == IDX_RESIDENCE_UNPACKED) {
+        options.distance = data->k;
+        /* While they are made, another eight bytes. */
+        options.memory_bytes = (choice->unpacked_bytes + sizeof(uint64_t)) * data->count;
+        if (options.memory_bytes < IDX_MIN_MEMORY_BYTES) options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+        if (choice->unpacked_bytes == 0) options.memory_bytes = 0;
+    }
     try(idx_open(&opened->index, path, &options, &error), &error);
     idx_get_properties(opened->index, &properties);
     *system = (struct system){.name = name_residence(residence),
@@ -123,7 +130,10 @@ void idx_system(struct system *system, const struct data *data, const struct ind
                               .state = opened,
                               .answer = answer,
                               .free = close_index};
-    name_scheme(system, choice->scheme, properties.scheme->name);
+    if (residence == IDX_RESIDENCE_UNPACKED)
+        snprintf(system->scheme, sizeof system->scheme, "-");
+    else
+        name_scheme(system, choice->scheme, properties.scheme->name);
 }
 
 void warm_idx_system(const struct system *system, const struct data *data) {

@@ -175,7 +175,7 @@ static void measure_all(const struct options *options, const struct data *data, 
                         struct candidate *candidates, size_t count, bool in_memory) {
     static struct runner runners[2 * MAX_CHOICES];
     for (size_t i = 0; i < count; i++) {
-        struct index_choice choice = {candidates[i].scheme, IDX_DEFAULT_BLOCK_SIZE};
+        struct index_choice choice = {candidates[i].scheme, IDX_DEFAULT_BLOCK_SIZE, 0};
         idx_system(&runners[2 * i].system, data, &choice, candidates[i].path,
                    in_memory ? IDX_RESIDENCE_ALL : IDX_RESIDENCE_DIRECTORY, 1);
         warm(&runners[2 * i].system, data, &candidates[i].plan);

@@ -33,6 +33,7 @@ struct system {
 struct index_choice {
     const char *scheme;
     uint32_t block_size;
+    unsigned unpacked_bytes; /* IDX_RESIDENCE_UNPACKED: at most so many per fingerprint; 0: as many as are worth it */
 };
 
 /* Opens the index at the path, which was built so; blocks in memory or mapped. */
