@@ -3,9 +3,6 @@
 #include "bench/data.h"
 
 #include <dlfcn.h>
-#include <endian.h>
-#include <errno.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,15 +14,11 @@
 
 static const char help[] =
     "Usage: against --fingerprints FILE [OPTION]... LIBRARY INDEX LIBRARY INDEX\n"
-    "       against --count N [--copies PERCENT] --write FILE\n"
-    "Measures look-ups by two builds of libidx.so (0.1.0 or later) in turns, the first one's times the base of the\n"
+    "Measures look-ups by two builds of libidx.so (1.0.0 or later) in turns, the first one's times the base of the\n"
     "ratio. Each INDEX holds the fingerprints of FILE (8 bytes each, little-endian), built by its own LIBRARY's\n"
     "`idx build --format u64 --id-type none`. Both must find the same, or the benchmark ends with status 1.\n"
     "Half of the queries are fingerprints with 0 to k bits flipped, half with 8 to 20.\n"
     "\n"
-    "  --write FILE     write synthetic fingerprints there instead: a tenth are copies of earlier ones with 1 to k + "
-    "3\n"
-    "                   bits flipped, or with --copies so many of 100, with 1 to 3 bits flipped\n"
     "  -k, --k N        distance (default 3)\n"
     "  --queries N      different queries (default 1e6)\n"
     "  --passes N       passes of each library (default 5)\n"
@@ -47,31 +40,26 @@ struct side {
     enum idx_status (*lookup_many)(const struct idx_index *, const uint64_t *, size_t,
                                    const struct idx_lookup_options *, struct idx_match *, size_t, size_t *,
                                    struct idx_error *);
-    /* Of builds before idx_lookup_many had options; else NULL. */
-    enum idx_status (*lookup_many_without_options)(const struct idx_index *, const uint64_t *, size_t, unsigned,
-                                                   unsigned, struct idx_match *, size_t, size_t *, struct idx_error *);
     double seconds[MAX_PASSES];
     struct answers answers;
 };
 
-/* A function of the library; `pointer` is where it goes, since ISO C has no conversion from an object's address. */
-static void find(void *library, const char *name, void *pointer) {
+/* Finds a function of the library. It is copied to *pointer, since ISO C does not convert an object's address into a
+ * function's. */
+static void find_function(void *library, const char *name, void *pointer) {
     void *address = dlsym(library, name);
     if (address == NULL) die("%s", dlerror());
     memcpy(pointer, &address, sizeof address);
 }
 
-static void load(struct side *side, const char *library_path, const char *index_path) {
+static void load_library(struct side *side, const char *library_path, const char *index_path) {
     void *library = dlopen(library_path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) die("%s", dlerror());
     side->index_path = index_path;
-    find(library, "idx_open", &side->open);
-    find(library, "idx_close", &side->close);
-    find(library, "idx_lookup", &side->lookup);
-    /* The call has options since this name is no longer exported. */
-    bool has_options = dlsym(library, "idx_builder_free") == NULL;
-    find(library, "idx_lookup_many",
-         has_options ? (void *)&side->lookup_many : (void *)&side->lookup_many_without_options);
+    find_function(library, "idx_open", &side->open);
+    find_function(library, "idx_close", &side->close);
+    find_function(library, "idx_lookup", &side->lookup);
+    find_function(library, "idx_lookup_many", &side->lookup_many);
 }
 
 /* ---- Look-ups ---- */
@@ -79,8 +67,8 @@ static void load(struct side *side, const char *library_path, const char *index_
 static struct idx_match matches[BATCH * CAPACITY];
 static size_t counts[BATCH];
 
-/* Hashes of the nearest CAPACITY matches, and the number of all. */
-static void add(struct answers *answers, const struct idx_match *found, size_t count, size_t query) {
+/* Adds the hashes of the nearest CAPACITY matches of a query, and the number of all its matches. */
+static void add_answers(struct answers *answers, const struct idx_match *found, size_t count, size_t query) {
     for (size_t i = 0; i < count && i < CAPACITY; i++) add_match(answers, query, found[i].fingerprint);
     answers->hash += count;
 }
@@ -90,7 +78,7 @@ static void look_up_each(struct side *side, const struct data *data) {
     for (size_t i = 0; i < data->query_count; i++) {
         size_t count;
         try(side->lookup(side->index, data->queries[i], data->k, matches, CAPACITY, &count, &error), &error);
-        add(&side->answers, matches, count, i);
+        add_answers(&side->answers, matches, count, i);
     }
 }
 
@@ -101,12 +89,8 @@ static void look_up_many(struct side *side, const struct data *data) {
     for (size_t begin = 0; begin < data->query_count; begin += BATCH) {
         const uint64_t *queries = data->queries + begin;
         size_t here = data->query_count - begin < BATCH ? data->query_count - begin : BATCH;
-        try(side->lookup_many == NULL
-                ? side->lookup_many_without_options(side->index, queries, here, data->k, 1, matches, CAPACITY, counts,
-                                                    &error)
-                : side->lookup_many(side->index, queries, here, &options, matches, CAPACITY, counts, &error),
-            &error);
-        for (size_t i = 0; i < here; i++) add(&side->answers, matches + i * CAPACITY, counts[i], begin + i);
+        try(side->lookup_many(side->index, queries, here, &options, matches, CAPACITY, counts, &error), &error);
+        for (size_t i = 0; i < here; i++) add_answers(&side->answers, matches + i * CAPACITY, counts[i], begin + i);
     }
 }
 
@@ -127,7 +111,7 @@ static double median(const double *values, size_t count) {
     return sorted[count / 2];
 }
 
-/* One pass of each is not counted: it maps and checks pages. */
+/* The first pass of each library is not counted, since it maps and checks pages. */
 static void measure_mode(struct side sides[2], const struct data *data, unsigned passes, const char *residence,
                          bool many) {
     double ratios[MAX_PASSES], to_ns = 1e9 / (double)data->query_count;
@@ -160,22 +144,7 @@ static void measure_residence(struct side sides[2], const struct data *data, uns
 
 /* ---- The command ---- */
 
-static void write_fingerprints(const char *path, size_t count, unsigned k, unsigned copies) {
-    struct data data;
-    if (copies > 100)
-        make_data(&data, count, 0, k);
-    else
-        make_copies(&data, count, copies);
-    FILE *file = fopen(path, "we");
-    if (file == NULL) die("can't open %s: %s", path, strerror(errno));
-    for (size_t i = 0; i < data.count; i++) {
-        uint64_t bytes = htole64(data.fingerprints[i]);
-        fwrite(&bytes, sizeof bytes, 1, file);
-    }
-    if (ferror(file) || fclose(file) != 0) die("can't write %s: %s", path, strerror(errno));
-}
-
-static void run_on(unsigned core) {
+static void pin_to_core(unsigned core) {
     cpu_set_t cores;
     CPU_ZERO(&cores);
     CPU_SET(core, &cores);
@@ -183,14 +152,11 @@ static void run_on(unsigned core) {
 }
 
 int main(int argc, char **argv) {
-    const char *fingerprints = NULL, *output = NULL;
-    size_t count = 0, queries = 1000000;
-    unsigned k = 3, passes = 5, core = (unsigned)sysconf(_SC_NPROCESSORS_ONLN) - 1, copies = UINT_MAX;
+    const char *fingerprints = NULL;
+    size_t queries = 1000000;
+    unsigned k = 3, passes = 5, core = (unsigned)sysconf(_SC_NPROCESSORS_ONLN) - 1;
     const struct bench_option names[] = {
         {"fingerprints", OPTION_TEXT, &fingerprints, 0, 0},
-        {"count", OPTION_SIZE, &count, 0, 0},
-        {"copies", OPTION_UNSIGNED, &copies, 0, 100},
-        {"write", OPTION_TEXT, &output, 0, 0},
         {"k", OPTION_UNSIGNED, &k, 0, IDX_MAX_K},
         {"queries", OPTION_SIZE, &queries, 1, 1e12},
         {"passes", OPTION_UNSIGNED, &passes, 1, MAX_PASSES},
@@ -198,16 +164,12 @@ int main(int argc, char **argv) {
         {NULL, OPTION_FLAG, NULL, 0, 0},
     };
     int others = read_options(argc, argv, help, names);
-    if (output != NULL && count > 0) {
-        write_fingerprints(output, count, k, copies);
-        return 0;
-    }
     if (fingerprints == NULL || others != 4) die("what to measure is unclear: see --help");
     struct side *sides = allocate(2, sizeof *sides);
     struct data data;
     read_data(&data, fingerprints, queries, k);
-    for (int side = 0; side < 2; side++) load(&sides[side], argv[1 + 2 * side], argv[2 + 2 * side]);
-    run_on(core);
+    for (int side = 0; side < 2; side++) load_library(&sides[side], argv[1 + 2 * side], argv[2 + 2 * side]);
+    pin_to_core(core);
     puts("residence\tmode\tfirst_ns\tsecond_ns\tratio\tmatches");
     measure_residence(sides, &data, passes, IDX_RESIDENCE_DIRECTORY);
     measure_residence(sides, &data, passes, IDX_RESIDENCE_ALL);

@@ -1,5 +1,5 @@
-/* bench.h: what the benchmarks share: how they end, their options, clocks and medians, random numbers, memory, the
- * indexes that they build and remove, and limits of memory. */
+/* bench.h: what the benchmarks share: how they end, their options, clocks and medians, random numbers, memory, and the
+ * indexes that they build and remove. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Ends the program with status 2 and a sentence. */
+/* Prints a sentence and ends the program with status 2. */
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #ifndef __cplusplus
@@ -59,12 +59,12 @@ struct bench_option {
  * Returns how many they are. Prints the help and ends the program where it is asked for. */
 int read_options(int argc, char **argv, const char *help, const struct bench_option *options);
 
-/* A number such as 1e7, from `least` to `most`; the program ends where the text is none. */
+/* Reads a number such as 1e7, from `least` to `most`. The program ends if the text is no such number. */
 double read_number(const char *text, double least, double most);
 
 /* ---- Clocks and medians ---- */
 
-/* Seconds of a clock since some moment. */
+/* Returns what a clock shows, in seconds since a fixed moment. */
 static inline double read_clock(clockid_t clock) {
     struct timespec time;
     clock_gettime(clock, &time);
@@ -73,27 +73,27 @@ static inline double read_clock(clockid_t clock) {
 
 static inline double now(void) { return read_clock(CLOCK_MONOTONIC); }
 
-/* The processor's time, user and system, of all threads, and of this one. */
+/* These return the processor's time, user and system, of all threads and of this thread. */
 static inline double cpu_now(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 static inline double thread_now(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
-/* Sorts numbers, ascending, so that the median is in the middle. */
+/* These sort numbers in ascending order. */
 void sort_doubles(double *values, size_t count);
 void sort_numbers(uint64_t *values, size_t count);
 
 /* ---- Random numbers, the same in each run ---- */
 
-/* The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
+/* This is the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
 static inline uint64_t mix(uint64_t value) {
     value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
     return value ^ value >> 31;
 }
 
-/* SplitMix64. */
+/* This is SplitMix64. */
 static inline uint64_t next_random(uint64_t *state) { return mix(*state += UINT64_C(0x9e3779b97f4a7c15)); }
 
-/* xorshift64* (Vigna, 2016). The state must not be 0. */
+/* This is xorshift64* (Vigna, 2016). The state must not be 0. */
 static inline uint64_t next_xorshift(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -110,69 +110,48 @@ enum instructions {
     INSTRUCTIONS_VPOPCNTDQ,
 };
 
-/* The widest instructions that the processor has, and no more than `most`. */
+/* Finds the widest instructions that the processor has, up to `most`. */
 enum instructions find_instructions(enum instructions most);
 
 /* ---- Memory ---- */
 
-/* Zeroed memory; the program ends where there is none. */
+/* Returns zeroed memory. The program ends if there is none left. */
 void *allocate(size_t count, size_t bytes);
 
-/* Zeroed memory in huge pages; the program ends where there is none. huge_free takes the same number of bytes. */
+/* Returns zeroed memory in huge pages. The program ends if there is none left. huge_free takes the same number of
+ * bytes. */
 void *huge_new(size_t bytes);
 void huge_free(void *memory, size_t bytes);
 
-/* Whether so many bytes are free, with some to spare; says on standard error what is left out when they aren't. */
+/* Whether so many bytes are free, with some to spare. If not, prints on standard error which system is left out. */
 bool memory_suffices(const char *system, const char *scheme, double bytes);
 
-/* The number in the first line of a file in /proc that has the form of `format`, for an unsigned long long; 0 without
- * such a line. */
+/* Reads the number in the first line of a file in /proc that matches `format`, a format of scanf for an unsigned long
+ * long. Returns 0 if no line does. */
 uint64_t read_proc(const char *path, const char *format);
 
-/* Physical memory that the process holds. */
+/* Returns how many bytes of physical memory the process holds. */
 uint64_t process_bytes(void);
-
-/* Bytes that this process made the disk read. */
-uint64_t get_read_bytes(void);
 
 /* ---- Indexes ---- */
 
-/* Builds an index of fingerprints, with their row numbers as IDs where it has integer IDs; the program ends where that
+/* Builds an index of fingerprints, whose integer IDs, if it has any, are their row numbers. The program ends if that
  * fails. `summary` may be NULL. */
 void build_index(const char *path, const struct idx_build_options *options, const uint64_t *fingerprints, size_t count,
                  struct idx_build_summary *summary);
 
-/* The same, for look-ups within k bits, without IDs, by two threads, at a path that remove_index removes. */
+/* Builds an index without IDs for look-ups within k bits, by two threads, at a path that remove_index removes. */
 void make_index(const char *path, const char *scheme, uint32_t block_size, unsigned k, const uint64_t *fingerprints,
                 size_t count);
 
-/* Removes the index that make_index built last, if it is still there; also for atexit. */
+/* Removes the index that make_index built last, if it still exists. It can be passed to atexit. */
 void remove_index(void);
 
 /* Removes a file, or a folder with all that it contains. */
 void remove_all(const char *path);
 
-/* Writes the index out, and takes it out of the page cache. */
+/* Writes all files of the index to the disk, and removes them from the page cache. */
 void drop_cache(const char *path);
-
-/* ---- Limits of memory ---- */
-
-/* A control group that limits the memory of this process and its children, page cache included. It takes root. */
-struct limit {
-    char root[64], group[128];
-};
-
-/* A number of bytes such as 512M or 4G; the program ends where the text is none. */
-uint64_t read_size(const char *text);
-
-/* Moves this process into a control group of its own; the program ends where that fails. */
-void set_limit(struct limit *limit, uint64_t bytes);
-
-/* The most memory that the group held, and how many of its processes were killed for want of it. */
-uint64_t limit_peak(const struct limit *limit);
-uint64_t limit_kills(const struct limit *limit);
-
-void lift_limit(const struct limit *limit);
 
 #ifdef __cplusplus
 }

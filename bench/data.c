@@ -23,7 +23,7 @@ static uint64_t flip_bits(uint64_t fingerprint, unsigned count) {
     return fingerprint ^ flipped;
 }
 
-/* One digit of the sort. */
+/* Sorts by one digit of a radix sort, the `bits` bits from `shift` on. */
 static void sort_by_digit(const uint64_t *values, uint64_t *sorted, size_t count, unsigned shift, unsigned bits) {
     size_t begins[1 << MAX_DIGIT_BITS] = {0};
     uint64_t mask = (UINT64_C(1) << bits) - 1;
@@ -59,12 +59,10 @@ static size_t keep_distinct(uint64_t *sorted, size_t count) {
     return kept;
 }
 
-/* Takes `fingerprints`, which huge_new gave. */
-static void set_fingerprints(struct data *data, uint64_t *fingerprints, size_t count) {
-    size_t bytes = count * sizeof(uint64_t);
-    uint64_t *spare = huge_new(bytes), *sorted = sort_by_bits(fingerprints, spare, count, 0, 64);
-    huge_free(sorted == spare ? fingerprints : spare, bytes);
-    *data = (struct data){.fingerprints = sorted, .count = keep_distinct(sorted, count), .room = count};
+void set_fingerprints(struct data *data, uint64_t *fingerprints, size_t count, size_t room) {
+    uint64_t *spare = huge_new(room * sizeof *spare), *sorted = sort_by_bits(fingerprints, spare, count, 0, 64);
+    huge_free(sorted == spare ? fingerprints : spare, room * sizeof *spare);
+    *data = (struct data){.fingerprints = sorted, .count = keep_distinct(sorted, count), .room = room};
 }
 
 void make_data(struct data *data, size_t count, size_t query_count, unsigned k) {
@@ -74,7 +72,7 @@ void make_data(struct data *data, size_t count, size_t query_count, unsigned k) 
         fingerprints[i] = i % 10 == 9 ? flip_bits(fingerprints[draw() % i], 1 + draw() % (k + 3)) : draw();
     for (size_t i = 0; i < query_count; i++)
         queries[i] = i % 2 == 0 ? draw() : flip_bits(fingerprints[draw() % count], draw() % (k + 3));
-    set_fingerprints(data, fingerprints, count);
+    set_fingerprints(data, fingerprints, count, count);
     data->queries = queries;
     data->query_count = query_count;
     data->k = k;
@@ -94,22 +92,10 @@ static uint64_t *load_file(const char *path, size_t *count) {
     return fingerprints;
 }
 
-void read_fingerprints(struct data *data, const char *path) {
+void read_data(struct data *data, const char *path, size_t query_count, unsigned k) {
     size_t count;
     uint64_t *fingerprints = load_file(path, &count);
-    set_fingerprints(data, fingerprints, count);
-}
-
-void make_copies(struct data *data, size_t count, unsigned percent) {
-    uint64_t *fingerprints = huge_new(count * sizeof(uint64_t));
-    for (size_t i = 0; i < count; i++)
-        fingerprints[i] =
-            i > 0 && draw() % 100 < percent ? flip_bits(fingerprints[draw() % i], 1 + draw() % 3) : draw();
-    set_fingerprints(data, fingerprints, count);
-}
-
-void read_data(struct data *data, const char *path, size_t query_count, unsigned k) {
-    read_fingerprints(data, path);
+    set_fingerprints(data, fingerprints, count, count);
     uint64_t *queries = huge_new(query_count * sizeof(uint64_t));
     for (size_t i = 0; i < query_count; i++) {
         unsigned flips = i % 2 == 0 ? 8 + draw() % 13 : draw() % (k + 1);

@@ -18,7 +18,7 @@ struct answers {
     uint64_t hash;
 };
 
-/* Each match of a query is to be added once; `query` is its number. */
+/* Adds a match of the query with that number. Each match is added once. */
 static inline void add_match(struct answers *answers, size_t query, uint64_t fingerprint) {
     uint64_t mixed = fingerprint * UINT64_C(0x9e3779b97f4a7c15) + query * UINT64_C(0xc2b2ae3d27d4eb4f);
     mixed = (mixed ^ mixed >> 32) * UINT64_C(0xd6e8feb86659fd93);
@@ -27,29 +27,26 @@ static inline void add_match(struct answers *answers, size_t query, uint64_t fin
     answers->hash += mixed ^ mixed >> 32;
 }
 
-/* Fingerprints: nine tenths random, a tenth copies of earlier ones with 1 to k + 3 bits flipped; equal ones are kept
- * once. Queries: half random, half a fingerprint with 0 to k + 2 bits flipped. */
+/* Sorts fingerprints in memory of huge_new, which has room for `room` and then belongs to `data`, and keeps equal ones
+ * once. There are no queries yet. */
+void set_fingerprints(struct data *data, uint64_t *fingerprints, size_t count, size_t room);
+
+/* Makes fingerprints: nine tenths are random, a tenth are copies of earlier ones with 1 to k + 3 bits flipped, and
+ * equal ones are kept once. Half of the queries are random, half are fingerprints with 0 to k + 2 bits flipped. */
 void make_data(struct data *data, size_t count, size_t query_count, unsigned k);
 
-/* Fingerprints alone, no queries: `percent` of 100 are copies of earlier ones with 1 to 3 bits flipped, the others
- * random; equal ones are kept once. */
-void make_copies(struct data *data, size_t count, unsigned percent);
-
-/* As make_data, of a file that holds fingerprints, 8 bytes each, little-endian; equal ones are kept once. Queries: half
- * a fingerprint with 8 to 20 bits flipped, which looks real and has hardly a neighbour, half one with 0 to k bits
- * flipped. */
+/* Reads a file of fingerprints, 8 bytes each, little-endian, and keeps equal ones once. Half of the queries are
+ * fingerprints with 8 to 20 bits flipped, which look real and have hardly a neighbour; half have
+ * 0 to k. */
 void read_data(struct data *data, const char *path, size_t query_count, unsigned k);
 
-/* The distinct fingerprints of such a file alone, ascending, and no queries. */
-void read_fingerprints(struct data *data, const char *path);
-
-/* What make_data makes, or read_data where a path is given; one of `count` and `path` must be given. */
+/* Reads the data if a path is given, and otherwise makes them; one of `count` and `path` must be given. */
 void get_data(struct data *data, const char *path, size_t count, size_t query_count, unsigned k);
 
 void free_data(struct data *data);
 
-/* Sorts by `bits` bits from `low_bit` on, and keeps the order of those that are equal there. Returns where the sorted
- * values stand: in `values` or in `spare`, which holds as many. */
+/* Sorts by `bits` bits from `low_bit` on, and keeps the order of values that are equal there. Returns the sorted
+ * values, which are in `values` or in `spare`; both have room for `count`. */
 uint64_t *sort_by_bits(uint64_t *values, uint64_t *spare, size_t count, unsigned low_bit, unsigned bits);
 
 #endif

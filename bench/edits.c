@@ -1,11 +1,9 @@
-/* edits.c: edits documents word by word; what stands between the words stays. */
-#include "bench/quality.h"
+/* edits.c: edits documents word by word, and keeps what is between the words. */
+#include "bench/texts.h"
 
 #include <string.h>
 
 #define LEAST_MOVED 10
-
-const char *const edit_names[EDITS] = {"replace", "delete", "insert", "move", "banner"};
 
 static void append(struct text *copy, const char *bytes, size_t length) {
     copy->bytes = realloc(copy->bytes, copy->length + length + 1);
@@ -14,7 +12,7 @@ static void append(struct text *copy, const char *bytes, size_t length) {
     copy->length += length;
 }
 
-/* The bytes of words first to end - 1, each with what stands behind it. */
+/* Appends the bytes of words first to end - 1, each with what follows it. */
 static void append_words(struct text *copy, const struct text *text, size_t first, size_t end) {
     if (first >= end) return;
     size_t start = text->words[first].start;
@@ -26,34 +24,34 @@ static void append_word(struct text *copy, const struct text *text, size_t word)
     append(copy, text->bytes + text->words[word].start, text->words[word].length);
 }
 
-static bool is_other(const struct text *texts, size_t i, size_t original) {
-    return i != original && strcmp(texts[i].language, texts[original].language) == 0;
+static bool is_other(const struct corpus *corpus, size_t i, size_t original) {
+    return i != original && strcmp(corpus->texts[i].language, corpus->texts[original].language) == 0;
 }
 
-static bool has_other(const struct text *texts, size_t count, size_t original) {
+static bool has_other(const struct corpus *corpus, size_t original) {
     size_t i = 0;
-    while (i < count && !is_other(texts, i, original)) i++;
-    return i < count;
+    while (i < corpus->count && !is_other(corpus, i, original)) i++;
+    return i < corpus->count;
 }
 
-static const struct text *choose_text(const struct text *texts, size_t count, size_t original, uint64_t *random) {
+/* Chooses another text of the same language. There must be one. */
+static const struct text *choose_other(const struct corpus *corpus, size_t original, uint64_t *random) {
     size_t i;
     do {
-        i = next_random(random) % count;
-    } while (!is_other(texts, i, original));
-    return &texts[i];
+        i = next_random(random) % corpus->count;
+    } while (!is_other(corpus, i, original));
+    return &corpus->texts[i];
 }
 
-static void append_other_word(struct text *copy, const struct text *texts, size_t count, size_t original,
-                              uint64_t *random) {
-    const struct text *other = choose_text(texts, count, original, random);
+static void append_other_word(struct text *copy, const struct corpus *corpus, size_t original, uint64_t *random) {
+    const struct text *other = choose_other(corpus, original, random);
     append_word(copy, other, next_random(random) % other->word_count);
 }
 
-/* REPLACE, DELETE, INSERT: walks through the words; each is edited with such a chance that exactly `words` are. */
-static void edit_words(const struct text *texts, size_t count, size_t original, enum edit edit, size_t words,
-                       uint64_t *random, struct text *copy) {
-    const struct text *text = &texts[original];
+/* Does REPLACE, DELETE and INSERT: each word is edited with such a chance that exactly `words` are. */
+static void edit_words(const struct corpus *corpus, size_t original, enum edit edit, size_t words, uint64_t *random,
+                       struct text *copy) {
+    const struct text *text = &corpus->texts[original];
     append(copy, text->bytes, text->words[0].start);
     for (size_t i = 0; i < text->word_count; i++) {
         if (next_random(random) % (text->word_count - i) >= words) {
@@ -61,7 +59,7 @@ static void edit_words(const struct text *texts, size_t count, size_t original, 
             continue;
         }
         words--;
-        if (edit != DELETE) append_other_word(copy, texts, count, original, random);
+        if (edit != DELETE) append_other_word(copy, corpus, original, random);
         if (edit == INSERT) {
             append(copy, " ", 1);
             append_words(copy, text, i, i + 1);
@@ -82,18 +80,18 @@ static bool begins_sentence(const struct text *text, size_t i) {
         if (c == '\n' && line_ended) return true;
         if (c != ' ') line_ended = c == '\n';
         if (strchr(".!?", c) != NULL && strchr(" \n", text->bytes[j + 1]) != NULL) return true;
-        if (memcmp(text->bytes + j, "\xE3\x80\x82", 3) == 0) return true; /* U+3002 */
+        if (memcmp(text->bytes + j, "\xE3\x80\x82", 3) == 0) return true; /* U+3002, a full stop */
     }
     return false;
 }
 
-/* The first beginning of a sentence at or after word i. */
+/* Finds the first word at or after word i that begins a sentence. */
 static size_t find_sentence(const struct text *text, size_t i) {
     while (i < text->word_count && !begins_sentence(text, i)) i++;
     return i;
 }
 
-static bool move(const struct text *text, size_t words, uint64_t *random, struct text *copy) {
+static bool move_sentences(const struct text *text, size_t words, uint64_t *random, struct text *copy) {
     if (words < LEAST_MOVED || words >= text->word_count) return false;
     size_t first = find_sentence(text, next_random(random) % text->word_count);
     size_t end = find_sentence(text, first + words);
@@ -109,7 +107,7 @@ static bool move(const struct text *text, size_t words, uint64_t *random, struct
     return true;
 }
 
-static void add_banner(const struct text *texts, size_t count, size_t original, size_t words, uint64_t *random,
+static void add_banner(const struct corpus *corpus, size_t original, size_t words, uint64_t *random,
                        struct text *copy) {
     static char date[] = "Updated 14 May 2024 ";
     struct text stamp = {.bytes = date, .length = sizeof date - 1};
@@ -118,7 +116,7 @@ static void add_banner(const struct text *texts, size_t count, size_t original, 
     append_words(copy, &stamp, 0, of_date);
     free(stamp.words);
     for (words -= of_date; words > 0;) {
-        const struct text *other = choose_text(texts, count, original, random);
+        const struct text *other = choose_other(corpus, original, random);
         size_t first = next_random(random) % other->word_count, rest = other->word_count - first;
         size_t taken = words < rest ? words : rest;
         append_words(copy, other, first, first + taken);
@@ -126,19 +124,17 @@ static void add_banner(const struct text *texts, size_t count, size_t original, 
         words -= taken;
     }
     append(copy, "\n", 1);
-    append(copy, texts[original].bytes, texts[original].length);
+    append(copy, corpus->texts[original].bytes, corpus->texts[original].length);
 }
 
-bool make_copy(const struct text *texts, size_t count, size_t original, enum edit edit, size_t words, uint64_t *random,
+bool make_copy(const struct corpus *corpus, size_t original, enum edit edit, size_t words, uint64_t *random,
                struct text *copy) {
     *copy = (struct text){.bytes = NULL, .length = 0};
-    if (!has_other(texts, count, original)) return false;
-    if (edit == BANNER) {
-        add_banner(texts, count, original, words, random, copy);
-    } else if (edit != MOVE) {
-        edit_words(texts, count, original, edit, words, random, copy);
-    } else if (!move(&texts[original], words, random, copy)) {
-        return false;
-    }
+    if (!has_other(corpus, original)) return false;
+    if (edit == MOVE) return move_sentences(&corpus->texts[original], words, random, copy);
+    if (edit == BANNER)
+        add_banner(corpus, original, words, random, copy);
+    else
+        edit_words(corpus, original, edit, words, random, copy);
     return true;
 }

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Queries of a call; on several threads more of them, so that starting the threads weighs nothing. */
+/* So many queries are in one call. On several threads there are more of them, so that starting the threads takes no
+ * noticeable part of the time. */
 #define BATCH 1024
 #define THREADS_BATCH 65536
-/* Room for the matches of a query; one that has more is asked again. */
+/* There is room for so many matches of a query; a query that has more is asked again. */
 #define CAPACITY 16
 
 struct opened {
@@ -89,7 +90,7 @@ static void close_index(struct system *system) {
     free(opened);
 }
 
-/* As it was asked for, and what `auto` came to. */
+/* Names the scheme as the user did, and after `auto` also the scheme that was chosen. */
 static void name_scheme(struct system *system, const char *asked, const char *name) {
     bool is_auto = strcmp(asked, "auto") == 0;
     snprintf(system->scheme, sizeof system->scheme, "%.50s%s%.10s", asked, is_auto ? "=" : "", is_auto ? name : "");
@@ -114,6 +115,13 @@ void idx_system(struct system *system, const struct data *data, const struct ind
     opened->match_counts = malloc(batch * sizeof *opened->match_counts);
     if (opened->matches == NULL || opened->match_counts == NULL) die("out of memory");
     options.residence = residence;
+    if (residence == IDX_RESIDENCE_UNPACKED) {
+        options.distance = data->k;
+        /* While they are made, another eight bytes. */
+        options.memory_bytes = (choice->unpacked_bytes + sizeof(uint64_t)) * data->count;
+        if (options.memory_bytes < IDX_MIN_MEMORY_BYTES) options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+        if (choice->unpacked_bytes == 0) options.memory_bytes = 0;
+    }
     try(idx_open(&opened->index, path, &options, &error), &error);
     idx_get_properties(opened->index, &properties);
     *system = (struct system){.name = name_residence(residence),
@@ -123,7 +131,10 @@ void idx_system(struct system *system, const struct data *data, const struct ind
                               .state = opened,
                               .answer = answer,
                               .free = close_index};
-    name_scheme(system, choice->scheme, properties.scheme->name);
+    if (residence == IDX_RESIDENCE_UNPACKED)
+        snprintf(system->scheme, sizeof system->scheme, "-");
+    else
+        name_scheme(system, choice->scheme, properties.scheme->name);
 }
 
 void warm_idx_system(const struct system *system, const struct data *data) {

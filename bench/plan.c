@@ -97,13 +97,13 @@ static void run_rounds(const struct options *options, const struct data *data, s
 }
 
 /* Nanoseconds per query. */
-static double settle(struct runner *runner) {
+static double get_nanoseconds(struct runner *runner) {
     sort_doubles(runner->times, runner->passes);
     return runner->times[runner->passes / 20] * 1e9;
 }
 
 /* Maps and checks all pages, but for a few in a million. */
-static void warm(const struct system *system, const struct data *data, const struct idx_plan *plan) {
+static void map_pages(const struct system *system, const struct data *data, const struct idx_plan *plan) {
     double touches = 16 * plan->table_bytes / 4096 / plan->blocks + 1024;
     struct data some = *data;
     if (touches < (double)data->query_count) some.query_count = (size_t)touches;
@@ -162,7 +162,7 @@ static void print_row(const struct data *data, size_t asked, const struct candid
     const struct idx_plan *plan = &candidate->plan;
     bool many = runner->mode == MODE_STAGED;
     struct tally *tally = &tallies[in_memory][many];
-    double measured = settle(runner), predicted = many ? plan->nanoseconds : plan->single_nanoseconds;
+    double measured = get_nanoseconds(runner), predicted = many ? plan->nanoseconds : plan->single_nanoseconds;
     double error = predicted / measured - 1;
     printf("%zu\t%u\t%s\t%zu\t%.1f\t%s\t%s\t%.1f\t%.1f\t%+.3f\n", asked, data->k, candidate->scheme, plan->tables,
            plan->table_bytes / (double)data->count, in_memory ? "loaded" : "mapped", many ? "many" : "one", measured,
@@ -175,10 +175,10 @@ static void measure_all(const struct options *options, const struct data *data, 
                         struct candidate *candidates, size_t count, bool in_memory) {
     static struct runner runners[2 * MAX_CHOICES];
     for (size_t i = 0; i < count; i++) {
-        struct index_choice choice = {candidates[i].scheme, IDX_DEFAULT_BLOCK_SIZE};
+        struct index_choice choice = {candidates[i].scheme, IDX_DEFAULT_BLOCK_SIZE, 0};
         idx_system(&runners[2 * i].system, data, &choice, candidates[i].path,
                    in_memory ? IDX_RESIDENCE_ALL : IDX_RESIDENCE_DIRECTORY, 1);
-        warm(&runners[2 * i].system, data, &candidates[i].plan);
+        map_pages(&runners[2 * i].system, data, &candidates[i].plan);
         runners[2 * i + 1].system = runners[2 * i].system;
         runners[2 * i].mode = MODE_SINGLE;
         runners[2 * i + 1].mode = MODE_STAGED;

@@ -15,12 +15,12 @@
 #define MAX_PROBE_TABLES 256
 #define LINE_BYTES 64
 #define LINE_VALUES 8
-/* Lines of a cell that are asked for ahead; the processor's own prefetcher follows with the rest. */
+/* So many lines of a cell are prefetched; the processor's own prefetcher loads the others. */
 #define PREFETCHED_LINES 8
-/* Queries under way: one in each stage. More of them, so that stages lie further apart, measure no faster. */
+/* So many queries are answered at once, one in each stage. More queries, with stages further apart, are no faster. */
 #define STAGES 4
 
-/* A table to be made: as a table of idx has them. */
+/* These are the mask and the radius of a table that is to be made, as idx's tables have them. */
 struct probe_table_plan {
     uint64_t mask;
     unsigned radius;
@@ -37,7 +37,7 @@ struct table {
     uint32_t *numbers;               /* of fingerprints; or NULL */
 };
 
-/* Bounds of a probe's cell. */
+/* These are the bounds of a probe's cell. */
 struct range {
     uint32_t begin, end;
 };
@@ -52,7 +52,7 @@ struct probes {
     struct table tables[MAX_PROBE_TABLES];
 };
 
-/* What is kept of a query between its stages. */
+/* This is what is kept of a query between its stages. */
 struct stage {
     uint64_t query;
     uint64_t permuted[MAX_PROBE_TABLES];
@@ -70,7 +70,7 @@ static const uint64_t no_line[LINE_VALUES] __attribute__((aligned(LINE_BYTES)));
 
 /* ---- Permuting ---- */
 
-/* Gathers the bits of a mask, or puts them back. */
+/* A function of this type gathers the bits of a mask, or puts them back. */
 typedef uint64_t move_function(uint64_t value, uint64_t mask);
 
 static uint64_t extract_plain(uint64_t value, uint64_t mask) {
@@ -175,7 +175,7 @@ INLINE void ask_for_cells(const struct probes *probes, const struct stage *stage
     }
 }
 
-/* For tables of numbers. */
+/* Compares the fingerprints whose numbers the cells have. */
 INLINE void ask_for_fingerprints(const struct probes *probes, const struct stage *stage) {
     for (size_t t = 0; t < probes->table_count; t++) {
         const struct table *table = &probes->tables[t];
@@ -199,7 +199,7 @@ INLINE void add_if_owned(const struct probes *probes, size_t table, uint64_t fin
     }
 }
 
-/* Each line is read alone: a load that crosses into the next one waits for that, too. */
+/* Each line is loaded on its own, because a load that crosses into the next line waits for that one, too. */
 INLINE void compare_cell(const struct probes *probes, size_t t, struct range range, const struct stage *stage,
                          size_t number, struct answers *answers, move_function *deposit, compare_function *compare) {
     const struct table *table = &probes->tables[t];
@@ -244,7 +244,7 @@ INLINE void compare_fingerprints(const struct probes *probes, const struct stage
     }
 }
 
-/* `lag`: queries from one stage to the next; 0 where a query is answered before the next is looked at. */
+/* A query enters its next stage `lag` queries later. If `lag` is 0, it is answered before the next query begins. */
 INLINE void answer_in_stages(const struct probes *probes, struct stage *stages, size_t lag, const uint64_t *queries,
                              size_t count, struct answers *answers, move_function *extract, move_function *deposit,
                              compare_function *compare) {
@@ -292,7 +292,7 @@ static answer_function *const answer_functions[] = {answer_plain, answer_avx2, a
 static answer_function *const answer_functions[] = {answer_plain, answer_plain, answer_plain, answer_plain};
 #endif
 
-/* Several queries are under way at once, but in single mode. */
+/* Answers several queries at once, except in MODE_SINGLE. */
 static void answer(const struct system *system, enum mode mode, const uint64_t *queries, size_t count,
                    struct answers *answers) {
     const struct probes *probes = system->state;
@@ -316,7 +316,7 @@ static double probes_bytes(size_t count, const struct probe_table_plan *plans, s
     return bytes;
 }
 
-/* Adds the ways to flip up to `radius` of the bits below `bits` of a cell's number. */
+/* Adds all ways to flip up to `radius` of the lowest `bits` bits of a cell's number. */
 static void add_flips(struct probes *probes, unsigned bits, unsigned radius, uint32_t flip) {
     uint32_t *flips = realloc(probes->flips, (probes->probe_count + 1) * sizeof *flips);
     if (flips == NULL) die("out of memory");
@@ -341,7 +341,7 @@ static void fill_values(struct table *table, const struct data *data, uint64_t *
     }
 }
 
-/* A counting sort; the cells' ends become their beginnings while they are filled from behind. */
+/* This is a counting sort. Cells are filled from their ends, and so the ends become the beginnings. */
 static void fill_numbers(struct table *table, const struct data *data, move_function *extract) {
     size_t cells = (size_t)1 << table->cell_bits;
     for (size_t i = 0; i < data->count; i++)
@@ -383,7 +383,7 @@ static void free_probes(struct system *system) {
     free(probes);
 }
 
-/* False where there is too little memory. */
+/* Returns false if there is too little memory. */
 static bool make_probes(struct system *system, const struct data *data, const struct probe_table_plan *plans,
                         size_t table_count, bool by_number, enum instructions instructions) {
     system->table_bytes = probes_bytes(data->count, plans, table_count, by_number);
@@ -405,7 +405,7 @@ static bool make_probes(struct system *system, const struct data *data, const st
     return true;
 }
 
-/* At least 1. */
+/* Returns the logarithm to base 2, rounded down, but 1 at least and 31 at most. */
 static unsigned log2_floor(size_t count) {
     unsigned bits = 1;
     while (bits < 31 && count >> (bits + 1) != 0) bits++;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Matches of a single query that are stored, and of each query of a batch. */
+/* So many matches of a single query are stored, and of each query of a batch. */
 #define CAPACITY 32
 #define BATCH_CAPACITY 4
 
@@ -16,8 +16,6 @@ __attribute__((visibility("default"))) uint64_t exists_each(const struct idx_ind
 __attribute__((visibility("default"))) uint64_t look_up_batches(const struct idx_index *index, const uint64_t *queries,
                                                                 size_t count, size_t batch, unsigned k,
                                                                 unsigned threads);
-__attribute__((visibility("default"))) uint64_t documents_each(const struct idx_index *index,
-                                                               const uint64_t *fingerprints, size_t count);
 __attribute__((visibility("default"))) uint64_t
 documents_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count, unsigned threads);
 
@@ -61,22 +59,6 @@ uint64_t look_up_batches(const struct idx_index *index, const uint64_t *queries,
     free(matches);
     free(counts);
     return took;
-}
-
-uint64_t documents_each(const struct idx_index *index, const uint64_t *fingerprints, size_t count) {
-    struct idx_documents *cursor;
-    struct idx_document document;
-    bool found = true;
-    double begin = now();
-    if (idx_documents_open(index, &cursor, NULL) != IDX_OK) return 0;
-    for (size_t i = 0; i < count; i++) {
-        if (idx_documents_find(cursor, fingerprints[i], NULL, NULL) != IDX_OK) return 0;
-        for (found = true; found;) {
-            if (idx_documents_next(cursor, &document, &found, NULL) != IDX_OK) return 0;
-        }
-    }
-    idx_documents_close(cursor);
-    return (uint64_t)(1e9 * (now() - begin));
 }
 
 uint64_t documents_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count, unsigned threads) {

@@ -116,11 +116,6 @@ def look_ups(index, c, queries):
         len(numbers),
         *in_turns(lambda: each(index.exists), lambda: c("exists_each", queries, len(numbers), 3)),
     )
-    row(
-        "an empty loop of Python",
-        len(numbers),
-        *in_turns(lambda: each(lambda number: None), lambda: each(lambda number: None)),
-    )
 
 
 def documents(index, c, fingerprints):
@@ -129,14 +124,6 @@ def documents(index, c, fingerprints):
         lambda: timed(index.documents, fingerprints), lambda: c("documents_many", fingerprints, count, 1), 5
     )
     row("`documents(array)`, beside idx_document_lists_make", count, *many)
-    each = in_turns(
-        lambda: c("documents_each", fingerprints, count), lambda: c("documents_many", fingerprints, count, 1), 5
-    )
-    row("one cursor in C, fingerprint by fingerprint, beside idx_document_lists_make", count, *each)
-    two = in_turns(
-        lambda: c("documents_many", fingerprints, count, 2), lambda: c("documents_many", fingerprints, count, 1), 5
-    )
-    row("idx_document_lists_make, 2 threads beside 1", count, *two)
 
 
 def builds(idx, folder, fingerprints):

@@ -1,293 +1,277 @@
-/* quality.c: precision and recall of recipes over k, on real documents and edited copies of them, against the truth
- * (texts.h). */
-#include "bench/quality.h"
+/* quality.c: precision and recall of recipes over k, on real documents and edited copies of them, against their exact
+ * resemblance. */
+#include "bench/texts.h"
+
+#include <idx_text.h>
 
 #include <stdio.h>
 #include <string.h>
 
-#define NEAR 0.8 /* resemblance to the original from which on a document found for a copy is right as well */
+#define MOST_K 10
+#define NEAR 0.8               /* a document that resembles the original so much is right for a copy as well */
+#define LEAST_COMPARED 0.05    /* MinHash compares what resembles each other so much: it never takes the rest for 0.3 */
+#define MINHASH_LEAST_AGREE 38 /* of 128 */
+#define TEXTS_OF_A_KIND 200    /* originals of each length and group */
 
 static const char help[] =
-    "Usage: quality FOLDER [RECIPE...]\n"
-    "Precision and recall of the recipes (the default one where none is given) over k = 0 to 10, on the documents in\n"
-    "FOLDER, which bench/corpus makes. Columns, separated by tabs:\n"
+    "Usage: quality FOLDER RECIPE...\n"
+    "Precision and recall of the recipes over k = 0 to 10, on the documents in FOLDER, which bench/corpus makes. "
+    "Columns,\n"
+    "separated by tabs:\n"
     "  test       pairs: two documents of the corpus that resemble each other by at least `class` (Jaccard "
     "coefficient\n"
     "             of their word 5-shingles, exact) should be within k bits, all others not;\n"
-    "             boilerplate: pairs that resemble each other by 0.1 to 0.5, by below 0.02 without the shingles of 20\n"
-    "             documents or more: none should be found, `recall` is the share that is;\n"
     "             edits: an edited copy of a document is looked up among all documents. `expected`: the copies; "
     "`hit`:\n"
     "             those that find their original; `right`: of all documents found, originals and those that resemble\n"
-    "             the original by 0.8 or more; `related`: by 0.05 to 0.8; the rest has nothing in common\n"
+    "             the original by 0.8 or more\n"
     "  recipe     or MinHash: 128 permutations of the 5-shingles, k then is how many must agree\n"
-    "  language   en, zh, other, all\n"
-    "  class      words of the document: 50-199, 200-999, 1000-4999, 200+; for pairs, resemblance\n"
-    "  edit rate  what was done, to what percentage of the words; <=1: 0.1 to 1 together\n"
-    "  k found hit right related expected precision recall\n"
-    "MinHash is measured on the pairs alone. Recipes with idf take a table of the documents in FOLDER. Of segments:N, "
-    "N\n"
-    "up to 10, k is how many of a document's fingerprints the other one must have. They are equal, or within K bits\n"
-    "where the recipe is followed by a blank and near=K. by=COMMAND behind a blank has a shell's command segment the\n"
-    "texts: it answers each line with one, whose words have spaces between them, as bench/segment does.\n";
+    "  language   en, zh or other; of pairs, all\n"
+    "  class      words of the document: 50-199 or 200+; of pairs, their resemblance\n"
+    "  rate       percentage of the words that were replaced, deleted, inserted, moved or put in front; <=1: 0.1 to 1\n"
+    "             together\n"
+    "  k found hit right expected precision recall\n"
+    "MinHash is measured on the pairs alone. Recipes with idf take a table of the documents in FOLDER.\n";
 
-static const char *const group_names[GROUPS + 1] = {"en", "zh", "other", "all"};
+static const char *const group_names[GROUPS] = {"en", "zh", "other"};
 static const double levels[] = {0.3, 0.5, 0.6, 0.7, 0.8, 0.9};
 static const double rates[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20};
-static const char *const length_names[] = {"50-199", "200-999", "1000-4999", "200+"};
 
 enum {
     LEVELS = sizeof levels / sizeof *levels,
     RATES = sizeof rates / sizeof *rates,
-    LENGTHS = 3,
-    ALL_GROUPS = GROUPS,
-    LONG = LENGTHS,        /* 200 words or more */
-    FEW_EDITED = RATES,    /* at most 1 % of the words */
-    TEXTS_OF_A_KIND = 200, /* originals of each length and group */
+    FEW_EDITED = RATES, /* at most 1 % of the words */
+    LENGTHS = 3,        /* below 200, below 1000, and more words */
     BIN_COUNT = MINHASH_PERMUTATIONS + 1
 };
 
-/* ---- Pairs of the corpus ---- */
+static double get_share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
 
-/* Pairs by their distance, or by how far their signatures are from agreeing. */
-struct bins {
-    uint64_t all[BIN_COUNT], right[LEVELS][BIN_COUNT], boilerplate[BIN_COUNT];
+static void print_row(const char *test, const char *recipe, const char *language, const char *class, const char *rate,
+                      unsigned k, uint64_t found, uint64_t hit, uint64_t right, uint64_t expected) {
+    printf("%s\t%s\t%s\t%s\t%s\t%u\t%llu\t%llu\t%llu\t%llu\t%.4f\t%.4f\n", test, recipe, language, class, rate, k,
+           (unsigned long long)found, (unsigned long long)hit, (unsigned long long)right, (unsigned long long)expected,
+           get_share(right, found), get_share(hit, expected));
+}
+
+/* ---- Recipes ---- */
+
+struct recipe {
+    const char *name;
+    struct idx_text *text;
+    struct idx_text_table *table; /* NULL for most */
 };
 
-static void add_pair(const struct pair *pair, unsigned bin, struct bins *bins) {
-    for (unsigned level = 0; level < LEVELS; level++) {
-        bins->right[level][bin] += pair->resemblance >= levels[level];
+/* This is what a recipe makes of a text. */
+struct made {
+    uint64_t fingerprint;
+    bool is_empty; /* The text has no features, and is near to no other. */
+};
+
+static struct idx_text *open_text(const char *recipe, const struct idx_text_table *table) {
+    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
+    struct idx_text *text;
+    struct idx_error error;
+    options.recipe = recipe;
+    options.table = table;
+    try(idx_text_open(&text, &options, &error), &error);
+    return text;
+}
+
+static struct idx_text_field get_body(const struct text *text) {
+    return (struct idx_text_field){"body", text->bytes, text->length};
+}
+
+/* Makes a table of how many documents of the corpus, without edited copies, have each feature of the recipe. */
+static struct idx_text_table *make_table(const char *recipe, const struct corpus *corpus) {
+    char features[64] = "words:1";
+    struct idx_text_table *table;
+    struct idx_error error;
+    if (strncmp(recipe, "idf:", 4) != 0) snprintf(features, sizeof features, "%.*s", (int)strcspn(recipe, ";"), recipe);
+    struct idx_text *text = open_text(features, NULL);
+    try(idx_text_table_make(&table, text, &error), &error);
+    for (size_t i = 0; i < corpus->count; i++) {
+        struct idx_text_field body = get_body(&corpus->texts[i]);
+        try(idx_text_table_add(table, text, &body, 1, &error), &error);
     }
-    bins->boilerplate[bin] += pair->resemblance >= 0.1 && pair->resemblance < 0.5 && pair->resemblance_of_own < 0.02;
+    idx_text_close(text);
+    return table;
 }
 
-/* The group that both texts belong to, or ALL_GROUPS. */
-static unsigned get_group(const struct corpus *corpus, size_t a, size_t b) {
-    unsigned group = corpus->texts[a].group;
-    return group == corpus->texts[b].group ? group : ALL_GROUPS;
+static struct made make_fingerprint(const struct recipe *recipe, const struct text *text) {
+    struct idx_text_field body = get_body(text);
+    struct idx_text_counts counts;
+    struct idx_error error;
+    struct made made;
+    size_t count;
+    try(idx_text_fingerprints(recipe->text, &body, 1, 64, &made.fingerprint, 1, &count, &counts, &error), &error);
+    if (count > 1) die("%s makes several fingerprints, which are not measured", recipe->name);
+    made.is_empty = counts.features == 0;
+    return made;
 }
 
-/* Bins for pairs of two groups go to ALL_GROUPS at once, the others when all are counted. */
-static void add_up(struct bins *bins) {
-    uint64_t *all = (uint64_t *)&bins[ALL_GROUPS];
-    for (unsigned group = 0; group < GROUPS; group++) {
-        const uint64_t *part = (const uint64_t *)&bins[group];
-        for (size_t i = 0; i < sizeof *bins / sizeof *part; i++) all[i] += part[i];
-    }
+static unsigned get_distance(const struct made *a, const struct made *b) {
+    return a->is_empty || b->is_empty ? IDX_MAX_BITS : idx_distance(a->fingerprint, b->fingerprint);
 }
 
-static uint64_t sum(const uint64_t *bins, unsigned first, unsigned last) {
+/* ---- Pairs of the corpus ---- */
+
+/* These count pairs by their distance, or by how many permutations don't agree. */
+struct bins {
+    uint64_t all[BIN_COUNT], right[LEVELS][BIN_COUNT];
+};
+
+static void add_pair(struct bins *bins, unsigned bin, double resemblance) {
+    bins->all[bin]++;
+    for (unsigned level = 0; level < LEVELS; level++) bins->right[level][bin] += resemblance >= levels[level];
+}
+
+static uint64_t add_up(const uint64_t *bins, unsigned last) {
     uint64_t total = 0;
-    for (unsigned i = first; i <= last; i++) total += bins[i];
+    for (unsigned i = 0; i <= last; i++) total += bins[i];
     return total;
 }
 
-static void print_pairs(const char *recipe, const char *group, const struct bins *bins, unsigned k, unsigned last) {
-    uint64_t found = sum(bins->all, 0, last);
+static void print_pairs(const char *recipe, const struct bins *bins, unsigned k, unsigned last) {
     for (unsigned level = 0; level < LEVELS; level++) {
-        uint64_t right = sum(bins->right[level], 0, last), expected = sum(bins->right[level], 0, BIN_COUNT - 1);
-        printf("pairs\t%s\t%s\t%.1f\t-\t-\t%u\t%llu\t%llu\t%llu\t-\t%llu\t%.4f\t%.4f\n", recipe, group, levels[level],
-               k, (unsigned long long)found, (unsigned long long)right, (unsigned long long)right,
-               (unsigned long long)expected, share(right, found), share(right, expected));
+        char class[8];
+        uint64_t right = add_up(bins->right[level], last);
+        snprintf(class, sizeof class, "%.1f", levels[level]);
+        print_row("pairs", recipe, "all", class, "-", k, add_up(bins->all, last), right, right,
+                  add_up(bins->right[level], BIN_COUNT - 1));
     }
-    uint64_t wrong = sum(bins->boilerplate, 0, last), expected = sum(bins->boilerplate, 0, BIN_COUNT - 1);
-    printf("boilerplate\t%s\t%s\t-\t-\t-\t%u\t%llu\t0\t0\t%llu\t%llu\t0\t%.4f\n", recipe, group, k,
-           (unsigned long long)wrong, (unsigned long long)wrong, (unsigned long long)expected, share(wrong, expected));
 }
 
-static void measure_pairs(const struct corpus *corpus, const struct recipe *recipe,
-                          const struct fingerprints *fingerprints) {
-    static struct bins bins[GROUPS + 1];
-    memset(bins, 0, sizeof bins);
+static void measure_pairs(const struct corpus *corpus, const char *recipe, const struct made *made) {
+    struct bins bins = {{0}, {{0}}};
     for (size_t b = 0; b < corpus->count; b++) {
-        for (size_t a = 0; a < b; a++) {
-            unsigned distance = get_distance(recipe, &fingerprints[a], &fingerprints[b]);
-            bins[get_group(corpus, a, b)].all[distance]++;
-        }
+        for (size_t a = 0; a < b; a++) add_pair(&bins, get_distance(&made[a], &made[b]), get_resemblance(corpus, a, b));
     }
-    for (size_t i = 0; i < corpus->pair_count; i++) {
-        const struct pair *pair = &corpus->pairs[i];
-        unsigned distance = get_distance(recipe, &fingerprints[pair->a], &fingerprints[pair->b]);
-        add_pair(pair, distance, &bins[get_group(corpus, pair->a, pair->b)]);
-    }
-    add_up(bins);
-    for (unsigned group = 0; group <= ALL_GROUPS; group++) {
-        for (unsigned distance = 0; distance < count_rows(recipe); distance++) {
-            print_pairs(recipe->name, group_names[group], &bins[group], get_k(recipe, distance), distance);
-        }
-    }
+    for (unsigned k = 0; k <= MOST_K; k++) print_pairs(recipe, &bins, k, k);
 }
 
-/* Pairs that resemble each other by less than LEAST_RESEMBLANCE are left out: 128 permutations don't take them for more
- * than 0.3. */
 static void measure_minhash(const struct corpus *corpus) {
-    static struct bins bins[GROUPS + 1];
+    struct bins bins = {{0}, {{0}}};
     uint64_t(*signatures)[MINHASH_PERMUTATIONS] = allocate(corpus->count, sizeof *signatures);
-    for (size_t i = 0; i < corpus->count; i++) make_minhash(&corpus->texts[i], signatures[i]);
-    for (size_t i = 0; i < corpus->pair_count; i++) {
-        const struct pair *pair = &corpus->pairs[i];
-        unsigned bin = MINHASH_PERMUTATIONS - count_agreeing(signatures[pair->a], signatures[pair->b]);
-        struct bins *to = &bins[get_group(corpus, pair->a, pair->b)];
-        to->all[bin]++;
-        add_pair(pair, bin, to);
-    }
-    add_up(bins);
-    free(signatures);
-    for (unsigned group = 0; group <= ALL_GROUPS; group++) {
-        for (unsigned k = MINHASH_PERMUTATIONS * 3 / 10; k <= MINHASH_PERMUTATIONS; k++) {
-            print_pairs("MinHash", group_names[group], &bins[group], k, MINHASH_PERMUTATIONS - k);
+    for (size_t b = 0; b < corpus->count; b++) {
+        make_minhash(&corpus->texts[b], signatures[b]);
+        for (size_t a = 0; a < b; a++) {
+            double resemblance = get_resemblance(corpus, a, b);
+            unsigned differ = 0;
+            if (resemblance < LEAST_COMPARED) continue;
+            for (unsigned i = 0; i < MINHASH_PERMUTATIONS; i++) differ += signatures[a][i] != signatures[b][i];
+            add_pair(&bins, differ, resemblance);
         }
     }
+    free(signatures);
+    for (unsigned k = MINHASH_LEAST_AGREE; k <= MINHASH_PERMUTATIONS; k++)
+        print_pairs("MinHash", &bins, k, MINHASH_PERMUTATIONS - k);
 }
 
 /* ---- Edited copies ---- */
 
+/* These count what copies found, by distance. */
 struct score {
-    uint64_t copies;
-    uint64_t hit[MOST_K + 1], found[MOST_K + 1], right[MOST_K + 1], related[MOST_K + 1]; /* at that distance */
+    uint64_t copies, hit[MOST_K + 1], found[MOST_K + 1], right[MOST_K + 1];
 };
 
-typedef struct score scores[GROUPS + 1][LENGTHS + 1][EDITS + 1][RATES + 1];
+/* The indices are the group, whether the document has 200 words or more, and the rate. */
+typedef struct score scores[GROUPS][2][RATES + 1];
 
 static unsigned get_length_class(const struct text *text) {
     return text->word_count < 200 ? 0 : text->word_count < 1000 ? 1 : 2;
 }
 
-static void score_copy(const struct corpus *corpus, const struct recipe *recipe,
-                       const struct fingerprints *fingerprints, size_t original, const struct text *copy,
+static void score_copy(const struct corpus *corpus, const struct made *made, size_t original, const struct made *copy,
                        struct score *score) {
-    struct fingerprints made = get_fingerprints(recipe, copy);
     score->copies++;
     for (size_t i = 0; i < corpus->count; i++) {
-        unsigned distance = get_distance(recipe, &made, &fingerprints[i]);
+        unsigned distance = get_distance(copy, &made[i]);
         if (distance > MOST_K) continue;
-        double resemblance = get_resemblance(corpus->pairs, corpus->pair_count, (uint32_t)i, (uint32_t)original);
         score->found[distance]++;
         score->hit[distance] += i == original;
-        score->right[distance] += resemblance >= NEAR;
-        score->related[distance] += resemblance > 0 && resemblance < NEAR;
+        score->right[distance] += get_resemblance(corpus, i, original) >= NEAR;
     }
 }
 
-static void add_score(struct score *to, const struct score *score) {
-    to->copies += score->copies;
-    for (unsigned i = 0; i <= MOST_K; i++) {
-        to->hit[i] += score->hit[i];
-        to->found[i] += score->found[i];
-        to->right[i] += score->right[i];
-        to->related[i] += score->related[i];
-    }
-}
-
-/* To the sums that a copy of that group, length and edit belongs to. */
-static void add_scores(scores *to, unsigned group, unsigned length, unsigned edit, unsigned rate,
-                       const struct score *score) {
-    const unsigned groups[] = {group, ALL_GROUPS}, lengths[] = {length, LONG};
-    const unsigned edits[] = {edit, EDITS}, shares[] = {rate, FEW_EDITED};
-    for (unsigned i = 0; i < 16; i++) {
-        bool is_long = (i & 2) != 0, is_few = (i & 8) != 0;
-        if ((is_long && length == 0) || (is_few && rates[rate] > 1)) continue;
-        add_score(&(*to)[groups[i & 1]][lengths[is_long]][edits[i >> 2 & 1]][shares[is_few]], score);
-    }
-}
-
-static void edit_text(const struct corpus *corpus, const struct recipe *recipe, const struct fingerprints *fingerprints,
+static void edit_text(const struct corpus *corpus, const struct recipe *recipe, const struct made *made,
                       size_t original, scores *to) {
     const struct text *text = &corpus->texts[original];
+    struct score *of_text = (*to)[text->group][text->word_count >= 200];
     for (unsigned edit = 0; edit < EDITS; edit++) {
         for (unsigned rate = 0; rate < RATES; rate++) {
             uint64_t random = mix(original * EDITS * RATES + edit * RATES + rate + 1);
             size_t words = (size_t)((double)text->word_count * rates[rate] / 100 + 0.5);
             struct text copy;
-            struct score score = {0};
             /* Half a word or less can't be edited. */
-            if (words == 0 || !make_copy(corpus->texts, corpus->count, original, edit, words, &random, &copy)) continue;
-            score_copy(corpus, recipe, fingerprints, original, &copy, &score);
+            if (words == 0 || !make_copy(corpus, original, edit, words, &random, &copy)) continue;
+            struct made of_copy = make_fingerprint(recipe, &copy);
             free(copy.bytes);
-            add_scores(to, text->group, get_length_class(text), edit, rate, &score);
+            score_copy(corpus, made, original, &of_copy, &of_text[rate]);
+            if (rates[rate] <= 1) score_copy(corpus, made, original, &of_copy, &of_text[FEW_EDITED]);
         }
     }
 }
 
-static void print_score(const struct recipe *recipe, const char *names, const struct score *score) {
-    uint64_t found = 0, hit = 0, right = 0, related = 0;
+static void print_score(const char *recipe, unsigned group, bool is_long, unsigned rate, const struct score *score) {
+    uint64_t found = 0, hit = 0, right = 0;
+    char percentage[8] = "<=1";
     if (score->copies == 0) return;
-    for (unsigned distance = 0; distance < count_rows(recipe); distance++) {
-        found += score->found[distance];
-        hit += score->hit[distance];
-        right += score->right[distance];
-        related += score->related[distance];
-        printf("edits\t%s\t%s\t%u\t%llu\t%llu\t%llu\t%llu\t%llu\t%.4f\t%.4f\n", recipe->name, names,
-               get_k(recipe, distance), (unsigned long long)found, (unsigned long long)hit, (unsigned long long)right,
-               (unsigned long long)related, (unsigned long long)score->copies, share(right, found),
-               share(hit, score->copies));
+    if (rate < RATES) snprintf(percentage, sizeof percentage, "%.1f", rates[rate]);
+    for (unsigned k = 0; k <= MOST_K; k++) {
+        found += score->found[k];
+        hit += score->hit[k];
+        right += score->right[k];
+        print_row("edits", recipe, group_names[group], is_long ? "200+" : "50-199", percentage, k, found, hit, right,
+                  score->copies);
     }
 }
 
-static void print_scores(const struct recipe *recipe, scores *all) {
-    for (unsigned group = 0; group <= GROUPS; group++) {
-        for (unsigned length = 0; length <= LENGTHS; length++) {
-            for (unsigned edit = 0; edit <= EDITS; edit++) {
-                for (unsigned rate = 0; rate <= RATES; rate++) {
-                    char names[80], percentage[8] = "<=1";
-                    if (rate < RATES) snprintf(percentage, sizeof percentage, "%.1f", rates[rate]);
-                    snprintf(names, sizeof names, "%s\t%s\t%s\t%s", group_names[group], length_names[length],
-                             edit == EDITS ? "any" : edit_names[edit], percentage);
-                    print_score(recipe, names, &(*all)[group][length][edit][rate]);
-                }
-            }
-        }
-    }
-}
-
-/* Every text of a kind is edited where there are few, evenly chosen ones where there are more than TEXTS_OF_A_KIND. */
-static void measure_edits(const struct corpus *corpus, const struct recipe *recipe,
-                          const struct fingerprints *fingerprints) {
+/* Edits every text of a kind where there are few, and evenly chosen ones where there are more than TEXTS_OF_A_KIND. */
+static void measure_edits(const struct corpus *corpus, const struct recipe *recipe, const struct made *made) {
     size_t counts[GROUPS][LENGTHS] = {{0}}, seen[GROUPS][LENGTHS] = {{0}};
-    for (size_t i = 0; i < corpus->count; i++) {
-        counts[corpus->texts[i].group][get_length_class(&corpus->texts[i])]++;
-    }
     scores *all = allocate(1, sizeof *all);
+    for (size_t i = 0; i < corpus->count; i++) counts[corpus->texts[i].group][get_length_class(&corpus->texts[i])]++;
     for (size_t i = 0; i < corpus->count; i++) {
-        enum group group = corpus->texts[i].group;
-        unsigned length = get_length_class(&corpus->texts[i]);
+        unsigned group = corpus->texts[i].group, length = get_length_class(&corpus->texts[i]);
         size_t n = seen[group][length]++, count = counts[group][length];
         size_t most = count < TEXTS_OF_A_KIND ? count : TEXTS_OF_A_KIND;
-        if (n * most / count != (n + 1) * most / count) edit_text(corpus, recipe, fingerprints, i, all);
+        if (n * most / count != (n + 1) * most / count) edit_text(corpus, recipe, made, i, all);
     }
-    print_scores(recipe, all);
+    for (unsigned group = 0; group < GROUPS; group++) {
+        for (unsigned i = 0; i < 2 * (RATES + 1); i++) {
+            bool is_long = i > RATES;
+            unsigned rate = i % (RATES + 1);
+            print_score(recipe->name, group, is_long, rate, &(*all)[group][is_long][rate]);
+        }
+    }
     free(all);
 }
 
-/* ---- Recipes ---- */
-
 static void measure_recipe(const struct corpus *corpus, const char *name) {
-    struct recipe recipe = open_recipe(name, corpus->texts, corpus->count);
-    struct fingerprints *fingerprints = allocate(corpus->count, sizeof *fingerprints);
-    for (size_t i = 0; i < corpus->count; i++) fingerprints[i] = get_fingerprints(&recipe, &corpus->texts[i]);
-    measure_pairs(corpus, &recipe, fingerprints);
-    measure_edits(corpus, &recipe, fingerprints);
+    struct recipe recipe = {.name = name};
+    struct made *made = allocate(corpus->count, sizeof *made);
+    if (strstr(name, "idf") != NULL) recipe.table = make_table(name, corpus);
+    recipe.text = open_text(name, recipe.table);
+    for (size_t i = 0; i < corpus->count; i++) made[i] = make_fingerprint(&recipe, &corpus->texts[i]);
+    measure_pairs(corpus, name, made);
+    measure_edits(corpus, &recipe, made);
     fflush(stdout);
-    free(fingerprints);
-    close_recipe(&recipe);
+    free(made);
+    idx_text_close(recipe.text);
+    idx_text_table_free(recipe.table);
 }
 
 int main(int argc, char **argv) {
-    if (argc < 2 || argv[1][0] == '-') {
-        fputs(help, argc < 2 ? stderr : stdout);
-        return argc < 2 ? 2 : 0;
-    }
+    const struct bench_option none = {NULL, OPTION_FLAG, NULL, 0, 0};
+    if (read_options(argc, argv, help, &none) < 2) die("a folder and recipes are needed; see --help");
     struct corpus corpus = read_corpus(argv[1]);
-    fprintf(stderr, "%zu documents, %zu pairs that resemble each other by 0.05 or more\n", corpus.count,
-            corpus.pair_count);
-    puts("test\trecipe\tlanguage\tclass\tedit\trate\tk\tfound\thit\tright\trelated\texpected\tprecision\trecall");
-    if (argc == 2) measure_recipe(&corpus, IDX_TEXT_DEFAULT_RECIPE);
+    puts("test\trecipe\tlanguage\tclass\trate\tk\tfound\thit\tright\texpected\tprecision\trecall");
     for (int i = 2; i < argc; i++) {
-        if (strcmp(argv[i], "MinHash") == 0) {
+        if (strcmp(argv[i], "MinHash") == 0)
             measure_minhash(&corpus);
-        } else {
+        else
             measure_recipe(&corpus, argv[i]);
-        }
     }
-    return 0; /* the texts are freed by the end of the process */
+    return 0;
 }

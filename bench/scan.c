@@ -10,10 +10,10 @@
 #endif
 
 #define TILE 1024
-/* For larger distances half a fingerprint excludes too little. */
+/* Halves are compared up to this k only, since half a fingerprint excludes too little for larger distances. */
 #define MAX_K_BY_HALVES 3
 
-/* Whether any fingerprint, or half of one, of a tile is within k bits of the query. */
+/* These return whether any fingerprint, or half of one, of a tile is within k bits of the query. */
 typedef bool tile_test(const uint64_t *tile, uint64_t query, unsigned k);
 typedef bool halves_test(const uint32_t *halves, uint32_t query, unsigned k);
 
@@ -25,7 +25,7 @@ struct scan {
 
 /* ---- Tests in plain C, which compilers widen where k is a constant ---- */
 
-/* Clearing bits one by one runs in wide registers everywhere, counting them does not. */
+/* Bits are cleared one by one, since all wide registers can do that, where not all can count bits. */
 static inline __attribute__((always_inline)) bool test_tile_for(const uint64_t *tile, uint64_t query, unsigned k) {
     uint64_t found = 0;
     for (size_t i = 0; i < TILE; i++) {

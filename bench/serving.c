@@ -16,7 +16,7 @@ enum { TOGETHER = 1000, MATCHES = 16 };
 
 static struct MHD_Response *reply;
 
-/* As late as `idx serve` answers: once the whole request is there. */
+/* Replies when the whole request has arrived, as `idx serve` does. */
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_size, void **state) {
     (void)context, (void)url, (void)method, (void)version, (void)upload;
@@ -63,7 +63,7 @@ static bool look_up_all(const struct idx_index *index, unsigned distance, FILE *
     return sum->queries > 0;
 }
 
-/* The first time, pages are checked. */
+/* The first turn checks pages, and its time is not printed. */
 static int look_up(const char *path, const char *queries) {
     struct idx_index *index;
     struct idx_properties properties;

@@ -33,9 +33,10 @@ struct system {
 struct index_choice {
     const char *scheme;
     uint32_t block_size;
+    unsigned unpacked_bytes; /* IDX_RESIDENCE_UNPACKED: at most so many per fingerprint; 0: as many as are worth it */
 };
 
-/* Opens the index at the path, which was built so; blocks in memory or mapped. */
+/* Opens the index at the path, which was built with that choice, with its blocks in memory or mapped. */
 void idx_system(struct system *system, const struct data *data, const struct index_choice *choice, const char *path,
                 enum idx_residence residence, unsigned threads);
 
@@ -44,25 +45,25 @@ void warm_idx_system(const struct system *system, const struct data *data);
 
 /* ---- Others ---- */
 
-/* The linear scan. `tiled`: many queries against one tile of fingerprints after the other; otherwise one query at a
- * time. */
+/* Builds a linear scan. If `tiled`, it compares many queries with one tile of fingerprints after the other; otherwise
+ * it takes one query at a time. */
 bool scan_build(struct system *system, const struct data *data, bool tiled, enum instructions instructions);
 
-/* idx's schemes over sorted tables that are not compressed: the floor that memory allows. `directory_bits`: 0 for what
- * measures best. */
+/* Builds tables of one of idx's schemes, sorted and not compressed, which shows how fast memory allows that scheme to
+ * be. If `directory_bits` is 0, it is the number that measures best. */
 bool uncompressed_build(struct system *system, const struct data *data, const char *scheme, unsigned directory_bits,
                         enum instructions instructions);
 
-/* Multi-index hashing. Fingerprints are cut into `parts` substrings. `wide`: buckets hold fingerprints, not numbers of
- * fingerprints. */
+/* Builds multi-index hashing, which cuts fingerprints into `parts` substrings. If `wide`, buckets hold fingerprints,
+ * and otherwise numbers of fingerprints. */
 bool mih_build(struct system *system, const struct data *data, unsigned parts, bool wide,
                enum instructions instructions);
 
 #ifdef BENCH_HAS_FAISS
-/* FAISS's IndexBinaryFlat. */
+/* Builds FAISS's IndexBinaryFlat. */
 bool faiss_flat_build(struct system *system, const struct data *data);
 
-/* FAISS's IndexBinaryMultiHash; ends the program when it would not be exact. */
+/* Builds FAISS's IndexBinaryMultiHash. Ends the program if it would not be exact. */
 bool faiss_hash_build(struct system *system, const struct data *data, unsigned hashes, unsigned bits, unsigned flips);
 #endif
 

@@ -136,6 +136,17 @@ def column(name, scale=1, **wanted):
     return take
 
 
+def named(end, *columns, scale=1):
+    """Takes the sum of columns from what bench/within printed of a command whose name ends so."""
+
+    def take(record):
+        if not record.get("name", "").endswith(end) or columns[0] not in record:
+            return None
+        return sum(number(record[column]) for column in columns) * scale
+
+    return take
+
+
 # ---- Look-ups ----
 
 
@@ -235,9 +246,9 @@ TABLES = [
           large_k_rows, rounds=1),
     Table("skew", "How does it grow?", "Fingerprints that are not spread evenly",
           "Microseconds of a query alone, of 2,000, and bytes per fingerprint: `auto` measures the data, and avoids what "
-          "is slow there. `bench/skew --help` explains the data.", 0.5, [PINNED + "{bench}/skew"],
+          "is slow there. `bench/skew --help` explains the data.", 0.3, [PINNED + "{bench}/skew"],
           lambda runs: grouped(runs, lambda r: r["data"], {
-              f"`{name}`: {shown}": column(measured, scheme=scheme) for scheme, name in (("4:1", "4:1"), ("masks", "auto"))
+              f"`{scheme}`: {shown}": column(measured, scheme=scheme) for scheme in ("4:1", "auto")
               for shown, measured in (("median", "p50_us"), ("99th of 100", "p99_us"), ("slowest", "worst_us"),
                                       ("bytes", "bytes_per_fp"))}), rounds=1),
     Table("growth", "How does it grow?", "From a million to fifty million by additions",
@@ -260,33 +271,44 @@ TABLES = [
               "without, ns": column("ns on the base"), "times": column("times")},
               keep=lambda r: "ns on the base" in r)),
     Table("disk", "From disk?", "In memory that is a quarter of the tables",
-          "Ten million in `5:2`, blocks of 64 bytes, page cache included in the limit; *directory* reads a block when it is needed, and "
-          "the kernel reads ahead of it.", 1.5, [PINNED + "{bench}/disk --count {n7} --block-size 64 --folder {scratch}"],
-          lambda runs: grouped(runs, lambda r: f"{r['residence']}, {r['batch']} at a time", {
+          "Ten million in `5:2`, blocks of 64 bytes, and 150 MiB for the process with its page cache; *directory* reads a "
+          "block when it is needed, and the kernel reads ahead of it.", 1.5,
+          ["{bench}/rows write --count {n7} | {idx} build --format u64 --id-type u64 --scheme 5:2 {scratch}/disk.idx - && " +
+           PINNED + "bench/within {quarter} {bench}/rows ask {scratch}/disk.idx --disk --count {n7} --queries 200000"],
+          lambda runs: grouped(runs, lambda r: f"{r['way']}, {r['at_a_time']} at a time", {
               "a second": column("queries_per_second"), "median, µs": column("p50_us"), "p99, µs": column("p99_us"),
-              "pages": column("pages_per_query")}), rounds=1),
+              "pages": column("pages_per_query")}, keep=lambda r: r.get("way") in ("directory", "disk")), rounds=1),
     Table("billion", "From disk?", "A billion fingerprints",
           "With their row numbers as IDs, built in a control group of 4 GiB, looked up in memory and in one of 2 GiB; "
           "bytes per document contain those of its ID.",
-          40, ["{bench}/billion write --count {n9} | {bench}/within {four} {idx} build --format u64 --id-type u64 "
-               f"--memory {{three}} --scheme '{scheme}' {{scratch}}/billion.idx - && echo index_bytes$'\\t'n && "
-               "echo $(du -sb {scratch}/billion.idx | cut -f 1)$'\\t'{n9} && taskset -c {core} {bench}/billion "
-               "ask {scratch}/billion.idx --count {n9} --limit {two} && rm -r {scratch}/billion.idx"
-               for scheme in ("2:1:1", FOUR)],
+          40, ["{bench}/rows write --count {n9} | bench/within --name '" + name + " {n9}' --size {scratch}/billion.idx "
+           f"{{four}} {{idx}} build --format u64 --id-type u64 --memory {{three}} --scheme '{scheme}' {{scratch}}/billion.idx - && "
+           + PINNED + f"{{bench}}/rows ask {{scratch}}/billion.idx --name {name} --count {{n9}} && " +
+           PINNED + f"bench/within {{two}} {{bench}}/rows ask {{scratch}}/billion.idx --name {name} --disk --count {{n9}} && "
+           "rm -r {scratch}/billion.idx" for name, scheme in (("2:1:1", "2:1:1"), ("four", FOUR))],
           lambda runs: billion_rows(runs), rounds=1, full=True),
     Table("build", "Building?", "From a file of fingerprints to a published index",
           "Ten tables with integer IDs, and two tables without; two threads. The copy is one of as many bytes.", 2,
-          [f"{{bench}}/build --folder {{scratch}} --count {count} --scheme {scheme} --ids {ids} --threads 2 --sorts 0"
+          ["{bench}/rows write --count " + count + " >{scratch}/rows.u64 && bench/within "
+           f"--name '{scheme} {count} build' --size {{scratch}}/built.idx none {{idx}} build --scheme {scheme} "
+           f"--id-type {ids} --threads 2 {{scratch}}/built.idx {{scratch}}/rows.u64 && bench/within --name '{scheme} {count} copy' none "
+           "sh -c 'cp -r --reflink=never {scratch}/built.idx {scratch}/copy && find {scratch}/copy -type f -exec sync {{}} +'"
            for scheme, ids in (("5:2", "u64"), ("2:1:1", "none")) for count in ("{n5}", "{n6}", "{n7}", "{n8}")],
-          lambda runs: grouped(runs, lambda r: f"`{r['scheme']}` {int(r['n']):.0e}".replace("e+0", "e"), {
-              "seconds": column("build_seconds"), "processor seconds": column("build_cpu_seconds"),
-              "memory, MiB": column("peak_bytes", 2**-20), "index, MB": column("index_bytes", 1e-6),
-              "copy, s": column("copy_seconds")}), rounds=1),
+          lambda runs: grouped(runs, lambda r: "`{}` {:.0e}".format(r["name"].split()[0], int(r["name"].split()[1]))
+                               .replace("e+0", "e"), {
+              "seconds": named("build", "seconds"), "processor seconds": named("build", "user_seconds", "system_seconds"),
+              "memory, MiB": named("build", "resident_bytes", scale=2**-20),
+              "index, MB": named("build", "size_bytes", scale=1e-6), "copy, s": named("copy", "seconds")}), rounds=1),
     Table("merge", "Building?", "Ten indexes of a million merged", "With integer IDs, beside a build of all.", 1,
-          ["{bench}/build --folder {scratch} --count {n7} --scheme 5:2 --threads 2 --sorts 10 --parts 10 --check 10000"],
-          lambda runs: grouped(runs, lambda r: r["n"], {
-              "build, processor seconds": column("build_cpu_seconds"), "merge": column("merge_cpu_seconds"),
-              "ten sorts": column("sorts_cpu_seconds"), "merge, MiB": column("merge_peak_bytes", 2**-20)})),
+          ["{bench}/rows write --count {n7} >{scratch}/rows.u64 && "
+           "for i in $(seq 10); do {idx} build --scheme 5:2 --shard $i/10 {scratch}/part$i.idx {scratch}/rows.u64 || exit; done && bench/within --name '{n7} merge' none {idx} merge "
+           "--threads 2 {scratch}/merged.idx {scratch}/part*.idx && {idx} verify {scratch}/merged.idx >/dev/null && "
+           "bench/within --name '{n7} build' none {idx} build --scheme 5:2 --threads 2 {scratch}/built.idx "
+           "{scratch}/rows.u64 && {bench}/rows sort --count {n7}"],
+          lambda runs: grouped(runs, lambda r: "`5:2`", {
+              "build, processor seconds": named("build", "user_seconds", "system_seconds"),
+              "merge": named("merge", "user_seconds", "system_seconds"), "ten sorts": column("sorts_cpu_seconds"),
+              "merge, MiB": named("merge", "resident_bytes", scale=2**-20)})),
     Table("pairs", "All pairs?", "All near pairs of a million and ten million",
           "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts.",
           2, ["{bench}/pairs --count {n6} --schemes auto --folder {scratch}",
@@ -309,7 +331,7 @@ TABLES = [
           "Edited copies of the corpus's documents, at most 1 % of the words, in English and Chinese; short ones have 50 to "
           "199 words.", 1,
           ["{bench}/quality {data}/corpus words:1 words:3 chars:5 'words:1;w=tfidf' | "
-           "grep -P '^test|^edits.*\\t(50-199|200\\+)\\tany\\t<=1\\t'"],
+           "grep -P '^test|^edits.*\\t<=1\\t'"],
           lambda runs: grouped(runs, lambda r: f"`{r['recipe']}` {r['language']}", {
               f"{size}: {what}, k = {k}": column(what, k=k, **{"class": words})
               for size, words in (("long", "200+"), ("short", "50-199")) for what in ("recall", "precision")
@@ -360,12 +382,11 @@ TABLES = [
     Table("python", "From Python?", "Beside C", "The same call in both, in turns.", 1,
           ["taskset -c 0,1 {python} bench/python.py build-release"],
           lambda runs: (["call", "Python", "C", "Python / C"],
-                        [[r["call"], r["Python"], r["C"], r["Python / C"]] for r in records(runs)
-                         if not r["call"].startswith(("an empty", "one cursor", "idx_document_lists_make"))]),
+                        [[r["call"], r["Python"], r["C"], r["Python / C"]] for r in records(runs)]),
           rounds=1, needs=("python",)),
     Table("spark", "On Spark?", "Beside one process",
           "Processor seconds of the executors, less those of an empty job, on two workers of one core.", 6,
-          ["{bench}/against --count {n7} --write {data}/u7.u64 && {bench}/against --count {n8} --write {data}/u8.u64 && "
+          ["{bench}/rows write --count {n7} >{data}/u7.u64 && {bench}/rows write --count {n8} >{data}/u8.u64 && "
            "SCALE={scale} TURNS=1 {python} bench/spark.py {idx} {data} match fingerprint pairs dedup"],
           lambda runs: (["", "Spark", "one process", "ratio"], [
               [m[1], m[2], m[3], m[4]] for text in runs for m in re.finditer(
@@ -376,7 +397,7 @@ TABLES = [
           rounds=1, needs=("texts", "python")),
     Table("serve", "As a service?", "Beside an empty reply",
           "Microseconds of processor time for a request of a service with one thread, and p99 of all time in ms.", 2,
-          ["{bench}/against --count {n7} --write {data}/uniform.u64 && "
+          ["{bench}/rows write --count {n7} >{data}/uniform.u64 && "
            "python3 bench/serve build-release {data}/uniform.u64 --rounds 3 --seconds 2"],
           lambda runs: (["request", "empty, µs", "idx serve, µs", "p99 empty, ms", "p99 idx serve, ms"], [
               [m[1], m[2], m[4], m[3], m[5]] for text in runs for m in re.finditer(
@@ -417,12 +438,11 @@ def pair_rows(runs):
 def billion_rows(runs):
     columns = {"a second": column("queries_per_second"), "processor, µs": column("cpu_us"), "median, µs": column("p50_us"),
                "p99, µs": column("p99_us"), "pages": column("pages_per_query"),
-               "processor, s": lambda r: number(r["user_seconds"]) + number(r["system_seconds"]) if "kills" in r else None,
-               "bytes": lambda r: number(r["index_bytes"]) / number(r["n"]) if "n" in r else None}
-    scheme = iter([f"`{name}` build" for name in ("2:1:1", "four") for _ in range(2)])  # two records of each, in order
-    return grouped(runs, lambda r: f"`{scheme_name(r['scheme'])}` {r['way']} {r['at_a_time']}" if "way" in r else
-                   next(scheme), columns, keep=lambda r: "way" not in r or (
-                       r["way"] in ("all", "disk") and r["at_a_time"] in ("1", "256")) or "documents" in r["way"])
+               "processor, s": named("", "user_seconds", "system_seconds"),
+               "bytes": lambda r: number(r["size_bytes"]) / number(r["name"].split()[1]) if "name" in r else None}
+    return grouped(runs, lambda r: f"`{r['index']}` {r['way']} {r['at_a_time']}" if "way" in r else
+                   f"`{r['name'].split()[0]}` build", columns, keep=lambda r: r.get("size_bytes", "-") != "-" or (
+                       r.get("way") in ("all", "disk") and r["at_a_time"] in ("1", "256")) or "documents" in r.get("way", ""))
 
 
 def text_rows(runs):

@@ -1,12 +1,15 @@
-/* texts.c: reads the documents, cuts them into words, hashes their shingles. */
+/* texts.c: reads the documents, cuts them into words, hashes their shingles, and counts those that each two share. */
 #include "bench/texts.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#define SHINGLE_WORDS 5
+
 /* ---- Words ---- */
 
-/* The code point at *position, which moves behind it. The texts are well-formed UTF-8: Python wrote them. */
+/* Returns the code point at *position, and moves *position behind it. The texts are well-formed UTF-8, since Python
+ * wrote them. */
 static uint32_t next_code_point(const struct text *text, size_t *position) {
     unsigned char lead = (unsigned char)text->bytes[(*position)++];
     unsigned more = lead < 0xC0 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
@@ -51,7 +54,7 @@ void find_words(struct text *text) {
 
 /* ---- Shingles ---- */
 
-/* FNV-1a over ASCII lower case. */
+/* Computes FNV-1a of the word in ASCII lower case. */
 static uint64_t hash_word(const struct text *text, size_t i) {
     uint64_t hash = 0xcbf29ce484222325;
     for (uint32_t j = 0; j < text->words[i].length; j++) {
@@ -90,60 +93,88 @@ static void read_bytes(const char *path, struct text *text) {
     fclose(file);
 }
 
-static struct text *add_text(struct text **texts, size_t *count) {
-    if (*count % 1024 == 0) *texts = realloc(*texts, (*count + 1024) * sizeof **texts);
-    if (*texts == NULL) die("out of memory");
-    return &(*texts)[(*count)++];
-}
-
-/* The documents that a manifest names. */
-static size_t read_folder(const char *folder, struct text **texts) {
+/* Reads the documents that a manifest names. */
+static struct corpus read_texts(const char *folder) {
     char path[4096], line[4096], name[16];
+    struct corpus corpus = {NULL, 0, NULL};
     snprintf(path, sizeof path, "%s/manifest.tsv", folder);
     FILE *manifest = fopen(path, "r");
     if (manifest == NULL) die("can't read %s", path);
-    size_t count = 0;
     while (fgets(line, sizeof line, manifest) != NULL) {
-        struct text *text = add_text(texts, &count);
-        if (sscanf(line, "%15s %7s", name, text->language) != 2) die("%s: line %zu isn't a document's", path, count);
-        text->number = strtoul(name, NULL, 10);
+        corpus.texts = realloc(corpus.texts, (corpus.count + 1) * sizeof *corpus.texts);
+        if (corpus.texts == NULL) die("out of memory");
+        struct text *text = &corpus.texts[corpus.count++];
+        if (sscanf(line, "%15s %7s", name, text->language) != 2)
+            die("%s: line %zu is not a document's", path, corpus.count);
         text->group = strcmp(text->language, "en") == 0 ? ENGLISH : text->language[0] == 'z' ? CHINESE : OTHER;
         char file[4200];
         snprintf(file, sizeof file, "%s/%s.txt", folder, name);
         read_bytes(file, text);
+        find_words(text);
+        find_shingles(text);
     }
     fclose(manifest);
-    return count;
+    return corpus;
 }
 
-/* Paragraphs: a number, a tab and the text on each line. */
-static size_t read_lines(FILE *file, struct text **texts) {
-    char *line = NULL;
-    size_t capacity = 0, count = 0;
-    ssize_t length;
-    while ((length = getline(&line, &capacity, file)) > 0) {
-        char *tab = memchr(line, '\t', (size_t)length);
-        if (tab == NULL) die("line %zu has no tab", count + 1);
-        struct text *text = add_text(texts, &count);
-        *text = (struct text){
-            .number = strtoul(line, NULL, 10), .length = (size_t)(line + length - tab) - 1, .group = OTHER};
-        text->bytes = allocate(text->length, 1);
-        memcpy(text->bytes, tab + 1, text->length);
-    }
-    free(line);
-    return count;
+/* ---- Resemblance ---- */
+
+/* This is a shingle and the number of a text that has it. */
+struct posting {
+    uint64_t shingle;
+    uint32_t text;
+};
+
+static int compare_postings(const void *a, const void *b) {
+    const struct posting *x = a, *y = b;
+    if (x->shingle != y->shingle) return x->shingle < y->shingle ? -1 : 1;
+    return (x->text > y->text) - (x->text < y->text);
 }
 
-size_t read_texts(const char *path, struct text **texts) {
-    FILE *file = fopen(path, "r");
-    int first = file == NULL ? EOF : getc(file); /* of a folder nothing can be read */
-    if (first != EOF) ungetc(first, file);
-    *texts = NULL;
-    size_t count = first != EOF ? read_lines(file, texts) : read_folder(path, texts);
-    if (file != NULL) fclose(file);
-    for (size_t i = 0; i < count; i++) {
-        find_words(&(*texts)[i]);
-        find_shingles(&(*texts)[i]);
+static size_t get_place(size_t a, size_t b) { return b * (b - 1) / 2 + a; }
+
+/* Goes through all shingles in ascending order, since each is shared by all pairs of the texts that have it. */
+static void count_shared(struct corpus *corpus) {
+    size_t count = 0, end = 0;
+    for (size_t i = 0; i < corpus->count; i++) count += corpus->texts[i].shingle_count;
+    struct posting *postings = allocate(count, sizeof *postings);
+    for (uint32_t i = 0; i < corpus->count; i++) {
+        for (size_t j = 0; j < corpus->texts[i].shingle_count; j++)
+            postings[end++] = (struct posting){corpus->texts[i].shingles[j], i};
     }
-    return count;
+    qsort(postings, count, sizeof *postings, compare_postings);
+    corpus->shared = allocate(corpus->count * corpus->count / 2, sizeof *corpus->shared);
+    for (size_t first = 0, b = 0; b < count; b++) {
+        if (postings[first].shingle != postings[b].shingle) first = b;
+        for (size_t a = first; a < b; a++) corpus->shared[get_place(postings[a].text, postings[b].text)]++;
+    }
+    free(postings);
+}
+
+double get_resemblance(const struct corpus *corpus, size_t a, size_t b) {
+    if (a == b) return 1;
+    if (a > b) return get_resemblance(corpus, b, a);
+    double shared = corpus->shared[get_place(a, b)];
+    double all = (double)(corpus->texts[a].shingle_count + corpus->texts[b].shingle_count) - shared;
+    return all > 0 ? shared / all : 0;
+}
+
+struct corpus read_corpus(const char *folder) {
+    struct corpus corpus = read_texts(folder);
+    count_shared(&corpus);
+    return corpus;
+}
+
+/* ---- MinHash (Broder 1997): a mixer with a constant of its own for each permutation ---- */
+
+void make_minhash(const struct text *text, uint64_t signature[MINHASH_PERMUTATIONS]) {
+    uint64_t state = 1;
+    for (unsigned i = 0; i < MINHASH_PERMUTATIONS; i++) {
+        uint64_t constant = next_random(&state);
+        signature[i] = UINT64_MAX;
+        for (size_t j = 0; j < text->shingle_count; j++) {
+            uint64_t hash = mix(text->shingles[j] ^ constant);
+            if (hash < signature[i]) signature[i] = hash;
+        }
+    }
 }

@@ -1,16 +1,14 @@
-/* texts.h: the documents or paragraphs that bench/corpus made, their words and their shingles, and how much they
- * resemble each other: exactly, and by MinHash.
+/* texts.h: the documents that bench/corpus made, their words and shingles, how much they resemble each other, exactly
+ * and by MinHash, and edited copies of them.
  *
- * Words here are the truth's own, independent of the recipes': runs of letters and digits, and each Han character or
- * kana by itself. ASCII letters count as lower case. */
+ * Words here are independent of the recipes': runs of letters and digits, and each Han character or kana by itself.
+ * ASCII letters count as lower case. */
 #ifndef BENCH_TEXTS_H
 #define BENCH_TEXTS_H
 
 #include "bench/bench.h"
 
-#define SHINGLE_WORDS 5
-
-/* Where languages are told apart: a manual's translations are texts that share no words. */
+/* Translations of a manual share no words, so languages are told apart. */
 enum group { ENGLISH, CHINESE, OTHER, GROUPS };
 
 struct word {
@@ -18,66 +16,54 @@ struct word {
 };
 
 struct text {
-    unsigned long number; /* that bench/corpus gave it; they ascend */
     char *bytes;
     size_t length;
     enum group group;
     char language[8];
     struct word *words;
     size_t word_count;
-    uint64_t *shingles; /* hashes of SHINGLE_WORDS words in a row, ascending, each once */
+    uint64_t *shingles; /* hashes of five words in a row, ascending, each once */
     size_t shingle_count;
 };
 
-/* Reads a folder's manifest.tsv and the texts that it names, or a file of paragraphs, whose languages are not known;
- * the program ends where it can't. Returns how many. */
-size_t read_texts(const char *path, struct text **texts);
+struct corpus {
+    struct text *texts;
+    size_t count;
+    uint32_t *shared; /* how many shingles texts a and b share is at b (b - 1) / 2 + a, where a < b */
+};
+
+/* Reads a folder's manifest.tsv and the texts that it names; the program ends where it can't. The end of the process
+ * frees them. */
+struct corpus read_corpus(const char *folder);
 
 /* Finds the words in text->bytes; the caller frees text->words. */
 void find_words(struct text *text);
 
-/* ---- The truth: the Jaccard coefficient of two sets of word 5-shingles ---- */
+/* Returns the Jaccard coefficient of the sets of shingles of two texts, which is 1 for a text and itself. */
+double get_resemblance(const struct corpus *corpus, size_t a, size_t b);
 
-/* Pairs below this resemblance are called unrelated, and not kept. */
-#define LEAST_RESEMBLANCE 0.05
-
-/* A shingle that so many documents have is boilerplate: a licence's, a menu's. Editions and formats of one document are
- * fewer. */
-#define BOILERPLATE_TEXTS 20
-
-struct pair {
-    uint32_t a, b; /* numbers of texts, a < b */
-    double resemblance;
-    double resemblance_of_own; /* of the sets without boilerplate */
-};
-
-/* All pairs at or above LEAST_RESEMBLANCE, by b and then a, from an index of all shingles. The caller frees *pairs. */
-size_t find_pairs(const struct text *texts, size_t count, struct pair **pairs);
-
-/* 0 for pairs that were not kept; 1 for a text and itself. */
-double get_resemblance(const struct pair *pairs, size_t count, uint32_t a, uint32_t b);
-
-/* The texts of a folder or a file, and all their pairs. */
-struct corpus {
-    struct text *texts;
-    size_t count;
-    struct pair *pairs;
-    size_t pair_count;
-};
-
-struct corpus read_corpus(const char *path);
-
-/* The share of a part in a whole; 0 of nothing. */
-static inline double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
-
-/* ---- MinHash of the same shingles, the other signature, for comparison ---- */
+/* ---- MinHash of the same shingles ---- */
 
 #define MINHASH_PERMUTATIONS 128
 
-/* The least hash of the text's shingles under each permutation. */
+/* Computes the least hash of the text's shingles under each permutation. */
 void make_minhash(const struct text *text, uint64_t signature[MINHASH_PERMUTATIONS]);
 
-/* How many permutations agree, 0 to 128: of so many shares, the estimate of the resemblance. */
-unsigned count_agreeing(const uint64_t a[MINHASH_PERMUTATIONS], const uint64_t b[MINHASH_PERMUTATIONS]);
+/* ---- Edited copies ---- */
+
+enum edit {
+    REPLACE, /* words, at random places, by words of documents of the same language */
+    DELETE,  /* words, at random places */
+    INSERT,  /* words of documents of the same language, at random places */
+    MOVE,    /* a passage of whole sentences, to the end of another sentence */
+    BANNER,  /* a line in front, of a date and words in a row of another document of the same language */
+    EDITS
+};
+
+/* Makes copy->bytes and copy->length from a text with `words` words edited. Returns false where the text has no such
+ * edit: MOVE of less than 10 words, or without sentences to move; or where no other text is in its language. The caller
+ * frees copy->bytes. */
+bool make_copy(const struct corpus *corpus, size_t original, enum edit edit, size_t words, uint64_t *random,
+               struct text *copy);
 
 #endif

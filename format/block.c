@@ -5,7 +5,7 @@
 
 #define OFFSET_WIDTH_BITS 6 /* of the number that says how wide offsets of chains are */
 
-/* Blocks of fewer fingerprints have one chain. */
+/* Blocks with fewer fingerprints than this have one chain. */
 #define LEAST_CHAINED 64
 
 static unsigned get_position_bits(uint32_t block_size) { return idxf_bit_length(block_size) + 2; }
@@ -36,7 +36,8 @@ static inline bool is_small(const struct idxf_block_form *form) {
     return form->block_size == IDXF_MIN_BLOCK_SIZE && !form->long_codes;
 }
 
-/* In a cost. What has no code takes more than any block has. */
+/* A cost counts the bits of codes in units of CODE_COST, and all bits in units of 1. A difference that has no code
+ * takes more bits than any block has. */
 #define CODE_COST ((uint32_t)1 << 18)
 #define NO_CODE ((uint32_t)1 << 16)
 
@@ -85,7 +86,7 @@ static void put_chain(const struct idxf_encoder *encoder, const uint64_t *finger
     }
 }
 
-/* A block being chosen. */
+/* This is how a block is going to be written. */
 struct choice {
     size_t count;
     bool whole;      /* the anchor is the whole key */
@@ -93,7 +94,7 @@ struct choice {
     unsigned offset_bits;
 };
 
-/* Where chain i, from the lowest on, begins among the block's fingerprints. */
+/* Returns the number of the fingerprint that chain i begins with; chain 0 has the lowest ones. */
 static size_t get_cut(const struct choice *choice, unsigned i) { return choice->count * i / choice->chains; }
 
 static bool is_whole(const struct idxf_encoder *encoder, uint64_t key) {
@@ -108,8 +109,8 @@ static size_t get_header_bits(const struct idxf_encoder *encoder, const struct c
            (chains - 1) * (choice->offset_bits + get_position_bits(encoder->form.block_size));
 }
 
-/* Whether `count` numbers fit into a block that can have several chains; and how. */
-static bool fits(const struct idxf_encoder *encoder, size_t count, struct choice *choice) {
+/* Whether `count` numbers fit into a block that can have several chains. Sets *choice to how they do. */
+static bool try_count(const struct idxf_encoder *encoder, size_t count, struct choice *choice) {
     const uint64_t *numbers = encoder->numbers;
     *choice = (struct choice){count, is_whole(encoder, numbers[count - 1]),
                               count < LEAST_CHAINED ? 1 : idxf_block_chains(encoder->form.block_size), 0};
@@ -142,7 +143,7 @@ static void choose_large(struct idxf_encoder *encoder, const uint64_t *fingerpri
                          struct choice *choice) {
     size_t room = encoder->form.block_size * 8 + IDXF_MAX_CHAINS * (IDXF_MAX_CODE_LENGTH + IDXF_MAX_TAIL_BITS);
     size_t taken = take_numbers(encoder, fingerprints, count, room);
-    while (!fits(encoder, taken, choice)) taken--;
+    while (!try_count(encoder, taken, choice)) taken--;
 }
 
 static void put_large(const struct idxf_encoder *encoder, const uint64_t *fingerprints, const struct choice *choice,
@@ -163,7 +164,7 @@ static void put_large(const struct idxf_encoder *encoder, const uint64_t *finger
     }
 }
 
-/* Bits of the differences of the first `count` fingerprints. */
+/* Counts the bits of the differences of the first `count` fingerprints. */
 static size_t count_bits(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count) {
     unsigned align = 64 - encoder->form.bits;
     uint32_t total = 0;
@@ -172,8 +173,8 @@ static size_t count_bits(const struct idxf_encoder *encoder, const uint64_t *fin
     return get_bits(total);
 }
 
-/* Where not all `taken` fingerprints that fit with a short anchor have a key that is near enough: as many as have one,
- * or as fit with a whole anchor, whichever are more. */
+/* Chooses the anchor if the key of the `taken` fingerprints that fit with a short anchor is too far from the key
+ * before. It takes as many fingerprints as have a key near enough, or as fit with a whole anchor, whichever is more. */
 static void choose_anchor(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t taken,
                           struct choice *choice) {
     size_t whole = taken, near = taken, room = encoder->form.block_size * 8 - 1 - encoder->form.bits;
@@ -217,7 +218,8 @@ IDXF_INLINE void put_least(const struct idxf_encoder *encoder, const uint64_t *f
         uint64_t difference = (last - fingerprints[i]) >> align;
         struct idxf_class class = encoder->of[64 - (unsigned)__builtin_clzll(difference)];
         last = fingerprints[i];
-        codes |= (uint64_t) class.code << length;
+        uint64_t code = class.code;
+        codes |= code << length;
         length += class.length;
         if (class.tail == 0) continue;
         bits |= difference << (64 - class.tail) >> used;
@@ -285,7 +287,8 @@ void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_for
         for (unsigned next = class->code; next < IDXF_CLASSES; next += 1u << class->length) {
             decoder->lengths[next] = class->length;
             decoder->tails[next] = class->tail;
-            decoder->leads[next] = (uint64_t) class->leads << class->tail;
+            uint64_t leads = class->leads;
+            decoder->leads[next] = leads << class->tail;
             decoder->lead_tails[next] = (uint8_t)(class->tail + (class->leads ? 0 : IDXF_NO_LEAD));
         }
     }
@@ -343,7 +346,7 @@ unsigned idxf_block_list_chains(const struct idxf_decoder *decoder, const uint8_
     return list_chains(decoder, block, bounds, chains, fault);
 }
 
-/* Adds the numbers of the fingerprints of each block's chains; IDXF_FAULT_ORDER where one was faulty. */
+/* Adds up how many fingerprints the chains of each block have. Returns IDXF_FAULT_ORDER if one was faulty. */
 static enum idxf_fault add_counts(const size_t *counts, unsigned chains, size_t *total) {
     size_t sum = 0;
     for (unsigned i = 0; i < chains; i++) {
@@ -354,7 +357,7 @@ static enum idxf_fault add_counts(const size_t *counts, unsigned chains, size_t 
     return sum > IDXF_MAX_BLOCK_FINGERPRINTS ? IDXF_FAULT_COUNT : IDXF_OK;
 }
 
-/* What is known of the block behind one with this key. */
+/* Returns what is known of the block that follows one with this key. */
 static struct idxf_bounds get_bounds_behind(uint64_t key) {
     if (key == UINT64_MAX) return (struct idxf_bounds){0, key};
     return (struct idxf_bounds){key + 1, key + 1};

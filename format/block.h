@@ -14,12 +14,12 @@
 
 /* Fingerprints are permuted and left-aligned here, unless a comment says that they are numbers of `bits` bits. */
 
-/* The most chains of a block of this size, in bytes. */
+/* Returns how many chains a block of this size in bytes has at most. */
 static inline unsigned idxf_block_chains(uint32_t block_size) {
     return block_size < 1024 ? 1 : block_size < 4096 ? 2 : IDXF_MAX_CHAINS;
 }
 
-/* What all blocks of a table have in common. */
+/* This is what all blocks of a table have in common. */
 struct idxf_block_form {
     unsigned bits, anchor_bits;
     uint32_t block_size;
@@ -27,7 +27,7 @@ struct idxf_block_form {
     bool long_codes; /* blocks of the least size may have more than IDXF_MAX_CODES_BITS bits of codes */
 };
 
-/* The number of anchor bits with which blocks of uniform fingerprints are smallest. */
+/* Chooses the number of anchor bits with which blocks of uniform fingerprints are smallest. */
 unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t block_size);
 
 /* Whether blocks have the least size, and the codes of a full block would have more than IDXF_MAX_CODES_BITS bits on
@@ -42,12 +42,13 @@ struct idxf_encoder {
     struct idxf_class of[IDXF_MAX_BITS + 1]; /* by the bits of a difference: its class */
     uint32_t costs[IDXF_MAX_BITS + 1];       /* by the bits of a difference: bits of code and tail, and 2^18 times those
                                                 of the code */
-    /* Of the block that is being filled: its numbers, and the cost of the differences up to each one. */
+    /* These are the numbers of the block that is being filled, and the bits of the differences up to each one. */
     uint64_t numbers[IDXF_MAX_BLOCK_FINGERPRINTS + 1];
     uint32_t totals[IDXF_MAX_BLOCK_FINGERPRINTS + 1];
 };
 
-/* The code must be valid for the bits (idxf_code_check). Blocks are then encoded in the table's order. */
+/* Begins with the first block of a table; its blocks are then encoded in their order. The code must be valid for the
+ * bits (idxf_code_check). */
 void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_form *form);
 
 /* Encodes as many of the `count` (1 or more) strictly ascending fingerprints as fit into `block`, of block_size bytes.
@@ -73,7 +74,7 @@ struct idxf_decoder {
 };
 #define IDXF_NO_LEAD 64
 
-/* The code must be valid for the bits (idxf_code_check). */
+/* Prepares decoding the blocks of a table, in any order. The code must be valid for the bits (idxf_code_check). */
 void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_form *form);
 
 /* The anchor of a block: the key, a number of `bits` bits, and the first bit after the anchor. */
@@ -124,7 +125,8 @@ bool idxf_block_has_clear_list(const struct idxf_decoder *decoder, const uint8_t
 
 static inline unsigned idxf_blocks_at_once(const struct idxf_decoder *decoder) { return IDXF_LANES / decoder->chains; }
 
-/* The room that these need. The smallest blocks have at most a key, and a difference for each bit of their codes. */
+/* Returns the room that these need. The smallest blocks have at most a key, and a difference for each bit of their
+ * codes. */
 static inline size_t idxf_decoded_room(const struct idxf_decoder *decoder) {
     return decoder->is_small ? IDXF_LANES * (IDXF_MAX_CODES_BITS + 3) : IDXF_DECODED_ROOM;
 }
@@ -136,7 +138,7 @@ static inline size_t idxf_decoded_room(const struct idxf_decoder *decoder) {
 size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blocks, size_t count,
                           struct idxf_bounds *bounds, uint64_t *fingerprints, size_t *faulty, enum idxf_fault *fault);
 
-/* A check for verifiers: whether all unused bits are 0. The block must have been decoded. */
+/* Whether all unused bits of a block are 0, for verifiers. The block must have been decoded. */
 enum idxf_fault idxf_block_check_padding(const struct idxf_decoder *decoder, const uint8_t *block,
                                          struct idxf_bounds bounds);
 

@@ -41,16 +41,16 @@ static inline void idxf_store32(uint8_t *bytes, uint32_t value) {
 
 static inline uint64_t idxf_low_bits(unsigned count) { return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1; }
 
-/* The first `count` bits, 0 to 63, of a left-aligned value. */
+/* Returns the first `count` bits, 0 to 63, of a left-aligned value. */
 static inline uint64_t idxf_first_bits(uint64_t value, unsigned count) { return value >> 1 >> (63 - count); }
 
-/* Of a number; 0 for 0. */
+/* Returns how many bits a number has, from its leading 1 on; 0 for 0. */
 static inline unsigned idxf_bit_length(uint64_t number) {
     return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
 
-/* At least 57 bits from bit `position` of `size` bytes (8 or more), bits beyond the end read as 0; position may be up
- * to size * 8. */
+/* Returns at least 57 bits from bit `position` of `size` bytes (8 or more). Bits beyond the end are 0. The position may
+ * be up to size * 8. */
 static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t position) {
     size_t byte = position / 8;
     if (byte <= size - 8) return idxf_load64(bytes + byte) >> position % 8;
@@ -58,7 +58,7 @@ static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t 
     return beyond >= 64 ? 0 : idxf_load64(bytes + size - 8) >> beyond;
 }
 
-/* `length` bits (0 to 64) at bit `position`, all within `size` bytes (8 or more). */
+/* Returns `length` bits (0 to 64) at bit `position`, all within `size` bytes (8 or more). */
 static inline uint64_t idxf_get_bits(const uint8_t *bytes, size_t size, size_t position, unsigned length) {
     if (length <= 57) return idxf_peek_bits(bytes, size, position) & idxf_low_bits(length);
     return (idxf_peek_bits(bytes, size, position) & idxf_low_bits(32)) |

@@ -2,7 +2,7 @@
  * chain_avx512.c takes eight side by side. */
 #include "format/chain.h"
 
-/* A chain gone along, from its last fingerprint downwards. */
+/* This is the state of following a chain, from its last fingerprint downwards. */
 struct walk {
     const uint8_t *block;
     uint64_t codes;   /* those to come, of a small block */
@@ -21,9 +21,9 @@ IDXF_INLINE struct walk begin_walk(const struct idxf_decoder *decoder, const uin
     return walk;
 }
 
-/* Goes to the next fingerprint. False where there is none. A tail is taken from the 8 bytes up to its end, which lie in
- * the block. One that is not strict goes on behind the last codes of a small block, as if 0 bits followed: a sound
- * block ends there all the same. */
+/* Goes to the next fingerprint, and returns false if there is none. A tail is taken from the 8 bytes up to its end,
+ * which lie in the block. One that is not strict goes on behind the last codes of a small block, as if 0 bits followed:
+ * a sound block ends there all the same. */
 IDXF_INLINE bool step(const struct idxf_decoder *decoder, struct walk *walk, bool small, bool strict) {
     uint64_t codes = small ? walk->codes : idxf_peek_bits(walk->block, walk->size, walk->at);
     size_t next = codes % IDXF_CLASSES, tail = decoder->tails[next], byte = (walk->end + 7) / 8;
@@ -72,10 +72,10 @@ IDXF_INLINE void search(const struct idxf_decoder *decoder, const struct idxf_la
     }
 }
 
-/* Copied at a time. */
+/* So many fingerprints are copied at a time. */
 #define COPIED 4
 
-/* The fingerprints of a chain, left-aligned, ascending. Up to COPIED words after them are overwritten. */
+/* Decodes the fingerprints of a chain, left-aligned and ascending. Up to COPIED words after them are overwritten. */
 IDXF_INLINE size_t decode_chain(const struct idxf_decoder *decoder, const struct idxf_chain *chain,
                                 uint64_t *fingerprints, bool small) {
     struct walk walk = begin_walk(decoder, chain->block, chain->key, chain->begin, chain->end, small);

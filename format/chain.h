@@ -5,13 +5,13 @@
 #include "format/block.h"
 #include "format/processor.h"
 
-/* The codes of a small block, which are in one word from its chain's beginning on. */
+/* Returns the codes of a small block, which are in one word from its chain's beginning on. */
 IDXF_INLINE uint64_t idxf_get_small_codes(const uint8_t *block, size_t begin) {
     uint64_t first = idxf_load64(block + begin / 8), second = idxf_load64(block + begin / 8 + 8);
     return first >> begin % 8 | second << 1 << (63 - begin % 8);
 }
 
-/* The most fingerprints that a chain is followed to: one more than it may have. */
+/* Returns how many fingerprints are decoded of a chain at most, which is one more than it may have. */
 IDXF_INLINE size_t idxf_get_most(bool small) {
     return small ? IDXF_MAX_CODES_BITS + 2 : IDXF_MAX_BLOCK_FINGERPRINTS + 1;
 }

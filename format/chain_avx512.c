@@ -19,7 +19,7 @@ struct strides {
     uint64_t steps[2][IDXF_LANES]; /* four times 16 bits each: see step_all */
 };
 
-/* Chains gone along side by side: as struct walk of chain.c. */
+/* This is the state of following several chains side by side, as struct walk of chain.c is for one. */
 struct walks {
     __m512i blocks, codes, at, end, codes_end;
     __m512i lengths, tails; /* of codes, as the decoder has them */
@@ -87,10 +87,10 @@ AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsi
     }
 }
 
-/* Of three bits: whether the first is 0 and the second 1, or the third is 1. */
+/* This is the truth table of three bits: whether the first is 0 and the second 1, or the third is 1. */
 #define CLEARED_OR 0xae
 
-/* The differences of a stride. */
+/* Returns the differences of a stride. */
 AVX512_INLINE __m512i take_differences(const struct strides *strides, unsigned lane) {
     __m128i packed = _mm_set_epi64x((long long)strides->steps[1][lane], (long long)strides->steps[0][lane]);
     __m512i steps = _mm512_cvtepu16_epi64(packed), length = _mm512_and_si512(steps, splat(IDXF_NO_LEAD - 1));
@@ -103,7 +103,8 @@ AVX512_INLINE __m512i take_differences(const struct strides *strides, unsigned l
     return _mm512_ternarylogic_epi64(others, bits, lead, CLEARED_OR);
 }
 
-/* The fingerprints of a stride, from the one below `before` downwards. Each clear bit of *made ends the chain there. */
+/* Returns the fingerprints of a stride, from the one below `before` downwards. A clear bit of *made means that the
+ * chain ends there. */
 AVX512_INLINE __m512i take_stride(const struct strides *strides, unsigned lane, uint64_t before, __mmask8 *made) {
     const __m512i zero = _mm512_setzero_si512();
     __m512i sums = take_differences(strides, lane);
@@ -114,7 +115,7 @@ AVX512_INLINE __m512i take_stride(const struct strides *strides, unsigned lane, 
     return _mm512_sub_epi64(splat(before), sums);
 }
 
-/* The lowest bits that are set, up to the first one that is not, and `most` of them. */
+/* Keeps the lowest bits that are set, up to the first one that is not, and no more than `most` of them. */
 static inline unsigned get_run(unsigned bits, size_t most) {
     unsigned run = (bits ^ (bits + 1)) >> 1;
     return most < STRIDE ? run & ((1u << most) - 1) : run;
@@ -122,19 +123,19 @@ static inline unsigned get_run(unsigned bits, size_t most) {
 
 static inline bool is_whole(unsigned run) { return run == (1u << STRIDE) - 1; }
 
-/* Those near the query that are not above the range. */
+/* Finds the fingerprints near the query that are not above the range. */
 AVX512_INLINE unsigned find_near(__m512i x, __m512i query, __m512i high, unsigned distance) {
     __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(x, query));
     return _mm512_mask_cmple_epu64_mask(_mm512_cmple_epu64_mask(x, high), errors, splat(distance));
 }
 
-/* The last strides of all chains, and a bit for each fingerprint of them that is near. */
+/* These are the last strides of all chains, with a bit for each fingerprint that is near. */
 struct searched {
     uint64_t fingerprints[IDXF_LANES * STRIDE];
     uint64_t near;
 };
 
-/* Keeps those that are near. */
+/* Adds the fingerprints that are near to the hits. */
 static inline void keep_hits(struct idxf_hits *hits, const struct searched *searched) {
     for (uint64_t near = searched->near; near != 0; near &= near - 1) {
         unsigned i = (unsigned)__builtin_ctzll(near);
@@ -143,7 +144,7 @@ static inline void keep_hits(struct idxf_hits *hits, const struct searched *sear
     }
 }
 
-/* Searches a stride below `before`, up to `most` fingerprints. False where nothing more is to be searched. */
+/* Searches a stride below `before`, up to `most` fingerprints. Returns false if there is nothing more to search. */
 AVX512_INLINE bool search_stride(const struct strides *strides, const struct idxf_lanes *lanes, unsigned lane,
                                  unsigned distance, size_t most, uint64_t before, struct searched *searched) {
     __mmask8 made;
@@ -194,7 +195,7 @@ IDXF_AVX512 static void search_avx512(const struct idxf_decoder *decoder, const 
         search_walks(decoder, lanes, count, distance, hits, false);
 }
 
-/* A chain being decoded from its end downwards. */
+/* This is the state of decoding a chain from its end downwards. */
 #define MOST_BELOW ((IDXF_MAX_BLOCK_FINGERPRINTS + STRIDE - 1) / STRIDE * STRIDE)
 struct descent {
     uint64_t fingerprints[MOST_BELOW + STRIDE]; /* left-aligned; the key is behind MOST_BELOW others */
@@ -210,7 +211,7 @@ AVX512_INLINE void begin_descent(struct descent *descent, const struct idxf_chai
     descent->count = chain->key >= chain->floor;
 }
 
-/* Takes a stride, up to `most` of it. False where the chain ends. */
+/* Takes a stride, up to `most` fingerprints of it. Returns false if the chain ends there. */
 AVX512_INLINE bool descend(struct descent *descent, const struct strides *strides, unsigned lane, uint64_t floor,
                            __m128i align, size_t most) {
     const __m512i reverse = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
@@ -226,7 +227,7 @@ AVX512_INLINE bool descend(struct descent *descent, const struct strides *stride
     return is_whole(sound);
 }
 
-/* Up to STRIDE - 1 words behind them are written, too. */
+/* Copies what was decoded. Up to STRIDE - 1 words behind it are overwritten, too. */
 AVX512_INLINE void take_descent(const struct descent *descent, uint64_t *fingerprints) {
     const uint64_t *first = descent->fingerprints + MOST_BELOW + 1 - descent->count;
     for (size_t i = 0; i < descent->count; i += STRIDE)

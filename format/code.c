@@ -10,7 +10,7 @@
 
 /* ---- Lengths ---- */
 
-/* One level of package-merge: classes and pairs of the level below, ascending by weight. */
+/* This is one level of package-merge: classes, and pairs of the level below, in ascending order of weight. */
 struct level {
     unsigned count;
     uint64_t weights[2 * IDXF_CLASSES];
@@ -18,7 +18,7 @@ struct level {
 };
 
 /* Merges the classes, ascending by weight, with the pairs of the level below; classes come first among equals. */
-static void merge(const uint64_t *weights, unsigned class_count, const struct level *below, struct level *level) {
+static void merge_level(const uint64_t *weights, unsigned class_count, const struct level *below, struct level *level) {
     unsigned next = 0, pair = 0, pairs = below->count / 2;
     level->count = 0;
     while (next < class_count || pair < pairs) {
@@ -46,7 +46,8 @@ static void sort_classes(const uint64_t *counts, unsigned class_count, uint8_t *
     }
 }
 
-/* The lengths of least total size for two classes or more that occur so often, none above IDXF_MAX_CODE_LENGTH. */
+/* Finds the lengths, none above IDXF_MAX_CODE_LENGTH, with which two classes or more that occur so often take the
+ * fewest bits. */
 static void choose_lengths(const uint64_t *counts, unsigned class_count, uint8_t lengths[IDXF_CLASSES]) {
     uint8_t classes[IDXF_CLASSES];
     uint64_t weights[IDXF_CLASSES];
@@ -55,7 +56,7 @@ static void choose_lengths(const uint64_t *counts, unsigned class_count, uint8_t
     memset(lengths, 0, IDXF_CLASSES);
     sort_classes(counts, class_count, classes, weights);
     levels[0].count = 0;
-    for (unsigned i = 1; i <= IDXF_MAX_CODE_LENGTH; i++) merge(weights, class_count, &levels[i - 1], &levels[i]);
+    for (unsigned i = 1; i <= IDXF_MAX_CODE_LENGTH; i++) merge_level(weights, class_count, &levels[i - 1], &levels[i]);
     for (unsigned i = IDXF_MAX_CODE_LENGTH; i > 0 && taken > 0; i--) {
         unsigned classes_taken = 0;
         for (unsigned item = 0; item < taken; item++) {
@@ -78,8 +79,8 @@ static unsigned get_tail(unsigned number, unsigned class_count, unsigned near_bi
     return number + 1 == class_count ? idxf_longest_tail(bits) : near_bits + number - 1;
 }
 
-/* Tries the code with classes of their own for differences of more than `near_bits` bits, up to `most`. Returns the
- * bits that all take. */
+/* Tries the code that has a class for each number of bits above `near_bits` and up to `most`. Returns the bits that all
+ * differences take. */
 static uint64_t try_classes(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned near_bits,
                             unsigned most, unsigned bits) {
     unsigned class_count = most - near_bits + 2, longest = idxf_longest_tail(bits);
@@ -148,7 +149,7 @@ enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits) {
     return total == IDXF_CLASSES ? IDXF_OK : IDXF_FAULT_CODE;
 }
 
-/* Shorter codes first, then lower classes first, as in DEFLATE. */
+/* Assigns shorter codes first, and among those of one length lower classes first, as DEFLATE does. */
 static void assign_codes(const struct idxf_code *code, unsigned class_count, struct idxf_class *classes) {
     unsigned next = 0;
     for (unsigned length = 1; length <= IDXF_MAX_CODE_LENGTH; length++, next <<= 1) {

@@ -9,31 +9,31 @@
 #include "format/fault.h"
 #include "format/limits.h"
 
-/* The most classes of a code: one for each value of the longest codes. */
+/* A code has at most one class for each value of the longest codes. */
 #define IDXF_CLASSES (1u << IDXF_MAX_CODE_LENGTH)
 
-/* A code, as in a table's header. Class 0 has the differences below 2^near_bits, class c those with near_bits + c - 1
- * bits after their leading 1, and the last class may have any. */
+/* This is a code as in a table's header. Class 0 has the differences below 2^near_bits, class c those with near_bits +
+ * c - 1 bits after their leading 1, and the last class may have any. */
 struct idxf_code {
     uint8_t near_bits;
     uint8_t lengths[IDXF_CLASSES]; /* 0 after the last class */
 };
 
-/* How many differences there are of each number of bits, 1 to 64; [0] is 0. */
+/* These count the differences of each number of bits, 1 to 64; of[0] is 0. */
 struct idxf_difference_counts {
     uint64_t of[IDXF_MAX_BITS + 1];
 };
 
-/* Counts the differences of consecutive fingerprints, which ascend, are left-aligned and have `bits` bits, and of
- * `previous` and the first of them. */
+/* Counts the difference of `previous` and the first fingerprint, and those of consecutive fingerprints, which ascend,
+ * are left-aligned and have `bits` bits. */
 void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t previous, const uint64_t *fingerprints,
                             size_t count, unsigned bits);
 
-/* The code with which differences like these, of fingerprints of `bits` bits, take the fewest bits. It can encode all
- * other differences as well. */
+/* Chooses the code with which differences like these, of fingerprints of `bits` bits, take the fewest bits. It can
+ * encode all other differences as well. */
 void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits);
 
-/* The bits that differences take in a valid code, without differences that have no code. */
+/* These are the bits that differences take in a valid code; differences that have no code are left out. */
 struct idxf_code_cost {
     uint64_t codes, tails;
 };
@@ -43,7 +43,7 @@ struct idxf_code_cost idxf_code_cost(const struct idxf_code *code, const struct 
 /* Returns IDXF_FAULT_CODE unless this is a valid code for fingerprints of `bits` bits. */
 enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits);
 
-/* How a class is written. */
+/* This is how a class is written. */
 struct idxf_class {
     uint8_t code;   /* as in the bit stream: its first bit is bit 0 */
     uint8_t length; /* bits of it */
@@ -54,7 +54,7 @@ struct idxf_class {
 /* Lists the classes of a valid code, and returns their number. */
 unsigned idxf_code_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]);
 
-/* The bits of the longest tail. */
+/* Returns how many bits the longest tail has. */
 static inline unsigned idxf_longest_tail(unsigned bits) {
     return bits < IDXF_MAX_TAIL_BITS ? bits : IDXF_MAX_TAIL_BITS;
 }

@@ -83,7 +83,7 @@ static uint64_t get_item(const struct idxf_directory *directory, const struct id
     return idxf_get_bits(directory->lists, directory->lists_room, list->at * 8 + i * list->width, list->width);
 }
 
-/* The first of the list's keys that is not below; the number of them where there is none. */
+/* Finds the first key of the list whose leading bits are not below these. Otherwise returns the number of keys. */
 static uint64_t search_list(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t leading) {
     uint64_t low = 0, high = list->count;
     while (low < high) {
@@ -107,13 +107,13 @@ bool idxf_list_find(const struct idxf_directory *directory, uint64_t fingerprint
     return true;
 }
 
-/* The least fingerprint whose place is not before this one. */
+/* Returns the least fingerprint whose place is not before this one. */
 static uint64_t get_beginning(const struct idxf_directory *directory, uint64_t line, uint64_t part) {
     idxf_uint128 place = (idxf_uint128)line << 64 | part;
     return (uint64_t)((place + directory->line_count - 1) / directory->line_count);
 }
 
-/* The last line that begins with this block or one before it. */
+/* Finds the last line that begins with this block or one before it. */
 static uint64_t find_line(const struct idxf_directory *directory, uint64_t block) {
     uint64_t low = 0, high = directory->line_count - 1;
     while (low < high) {
@@ -126,7 +126,7 @@ static uint64_t find_line(const struct idxf_directory *directory, uint64_t block
     return low;
 }
 
-/* The cell of key number `number` of a line, or the number of cells. */
+/* Finds the cell of key number `number` of a line. Returns the number of cells if the line has fewer keys. */
 static unsigned select_cell(const uint8_t *line, uint64_t number) {
     for (unsigned cell = 0; cell < IDXF_LINE_CELLS; cell++) {
         if ((line[AT_CELLS + cell / 8] >> cell % 8 & 1) != 0 && number-- == 0) return cell;
@@ -147,7 +147,7 @@ bool idxf_directory_locate(const struct idxf_directory *directory, uint64_t bloc
     } else {
         unsigned cell = select_cell(line, in_line);
         if (cell == IDXF_LINE_CELLS) return false;
-        /* The least part that is in the cell. */
+        /* This is the least part that is in the cell. */
         part = (uint64_t)((((idxf_uint128)cell << 64) + IDXF_LINE_CELLS - 1) / IDXF_LINE_CELLS);
     }
     start->above = get_beginning(directory, number, part);

@@ -13,14 +13,14 @@
 #include "format/fault.h"
 #include "format/limits.h"
 
-/* The number of lines of a directory of `blocks` blocks. */
+/* Returns how many lines the directory of `blocks` blocks has. */
 static inline uint64_t idxf_directory_lines(uint64_t blocks) {
     return (blocks + IDXF_LINE_BLOCKS - 1) / IDXF_LINE_BLOCKS;
 }
 
 __extension__ typedef unsigned __int128 idxf_uint128;
 
-/* Where a permuted, left-aligned fingerprint falls: its line, and the fraction of the line, in units of 2^-64. */
+/* A permuted, left-aligned fingerprint falls into a line, at a fraction of the line, which is in units of 2^-64. */
 struct idxf_place {
     uint64_t line, part;
 };
@@ -30,14 +30,14 @@ static inline struct idxf_place idxf_find_place(uint64_t fingerprint, uint64_t l
     return (struct idxf_place){(uint64_t)(place >> 64), (uint64_t)place};
 }
 
-/* The leading `bits` bits, 0 to 64, of a fraction. */
+/* Returns the leading `bits` bits, 0 to 64, of a fraction. */
 static inline uint64_t idxf_leading(uint64_t part, unsigned bits) { return bits == 0 ? 0 : part >> (64 - bits); }
 
 /* ---- Writing ---- */
 
 #define IDXF_LINE_WORDS (IDXF_LINE_CELLS / 64)
 
-/* A directory that is being written, line by line, from ascending keys. */
+/* This is a directory that is being written, line by line, from ascending keys. */
 struct idxf_directory_writer {
     uint64_t lines, line;  /* all, and the current one, which is `lines` after the last */
     uint64_t first, count; /* keys before the current line, and in it */
@@ -53,23 +53,23 @@ void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines);
 /* Adds a key to the current line. Returns false if the key falls into a later line: take this line first. */
 bool idxf_directory_add(struct idxf_directory_writer *writer, uint64_t key);
 
-/* Takes the current line, and goes to the next one. */
+/* Writes the current line to `bytes`, and begins the next one. */
 void idxf_directory_take(struct idxf_directory_writer *writer, uint8_t bytes[IDXF_LINE_BYTES]);
 
-/* The list of a line: the leading bits of the fractions of its keys, key by key. */
+/* This is the list of a line, which has the leading bits of the fraction of each of its keys. */
 struct idxf_list {
     uint64_t at;    /* byte of the lists */
     uint32_t count; /* keys; 0 if the line has cells */
     unsigned width; /* bits of each */
 };
 
-/* The bytes of a list. */
+/* Returns how many bytes a list takes. */
 static inline uint64_t idxf_list_bytes(const struct idxf_list *list) {
     return ((uint64_t)list->count * list->width + 7) / 8;
 }
 
-/* Writes the keys of lists, as they come, to `bytes`, which hold the lists from the byte `begin` to `end`: what belongs
- * there of key number `i`. The bytes are 0 before. */
+/* Writes key number `i` of a list, as far as it belongs to `bytes`, which are the bytes `begin` to `end` of all lists,
+ * and are 0 before. */
 void idxf_list_put(const struct idxf_list *list, uint64_t i, uint64_t part, uint64_t begin, uint64_t end,
                    uint8_t *bytes);
 
@@ -77,13 +77,13 @@ void idxf_list_put(const struct idxf_list *list, uint64_t i, uint64_t part, uint
 
 static inline uint32_t idxf_line_first(const uint8_t *bytes) { return idxf_load32(bytes); }
 
-/* The list of a line, unchecked. */
+/* Reads the list of a line without checking it. */
 struct idxf_list idxf_line_list(const uint8_t *bytes);
 
-/* 0 if the line has cells. */
+/* Returns how many keys the list of the line has, or 0 if the line has cells. */
 static inline uint32_t idxf_line_listed(const uint8_t *bytes) { return idxf_load32(bytes + 4); }
 
-/* A directory in memory. */
+/* This is a directory in memory. */
 struct idxf_directory {
     const uint8_t *lines, *lists;
     uint64_t line_count, list_bytes, blocks;
@@ -92,17 +92,17 @@ struct idxf_directory {
     unsigned (*rank)(const uint8_t *bytes, unsigned cell);
 };
 
-/* `lists_room` is that of memory, at least 8 where there are lists; there is a block. */
+/* `lists_room` bytes can be read from `lists` on, at least 8 if there are lists. There is one block or more. */
 void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
                          uint64_t list_bytes, size_t lists_room, uint64_t blocks);
 
-/* Where the search for a fingerprint begins. */
+/* This is where the search for a fingerprint begins. */
 struct idxf_start {
     uint64_t block; /* all blocks before it have keys below the fingerprint; the number of blocks if all blocks have */
     uint64_t above; /* left-aligned; from the key of the previous block to the key of this one: see block.h */
 };
 
-/* For a line with a list. Returns false if the directory is damaged. */
+/* Does what idxf_directory_find does, for a line with a list. */
 bool idxf_list_find(const struct idxf_directory *directory, uint64_t fingerprint, struct idxf_start *start);
 
 /* Finds where to begin the search for a permuted, left-aligned fingerprint and those above it. Returns false if the
@@ -114,7 +114,7 @@ static inline bool idxf_directory_find(const struct idxf_directory *directory, u
     if (__builtin_expect(idxf_line_listed(line) != 0, 0)) return idxf_list_find(directory, fingerprint, start);
     idxf_uint128 cell = (idxf_uint128)place.part * IDXF_LINE_CELLS;
     start->block = idxf_line_first(line) + directory->rank(line, (unsigned)(cell >> 64));
-    /* The cell's beginning, or one less. */
+    /* This is the beginning of the cell, or one less. */
     start->above = fingerprint - (uint64_t)((idxf_uint128)(uint64_t)cell * directory->cell_step >> 64);
     return start->block <= directory->blocks;
 }

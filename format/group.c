@@ -16,8 +16,9 @@
 
 /* ---- Encoding ---- */
 
-/* The width of low parts with which `differences` differences, the last of which is `last`, take the fewest bits, of
- * several the smallest: one bit more for each low part saves half of what the last high part is, rounded up. */
+/* Chooses the width of low parts with which `differences` differences, the last of which is `last`, take the fewest
+ * bits, and of several such widths the smallest. One bit more for each low part saves half of what the last high part
+ * is, rounded up. */
 static unsigned choose_width(uint64_t last, size_t differences) {
     unsigned more = idxf_bit_length(last), less = idxf_bit_length(2 * differences);
     unsigned width = more > less ? more - less : 0;
@@ -25,7 +26,7 @@ static unsigned choose_width(uint64_t last, size_t differences) {
     return width < IDXF_MAX_LOW_BITS ? width : IDXF_MAX_LOW_BITS;
 }
 
-/* How a group is laid out. */
+/* This is how a group is laid out. */
 struct layout {
     unsigned width, value_width;
     size_t fingerprints_size, values_size;
@@ -37,7 +38,7 @@ static inline struct layout lay_out(uint64_t last, size_t count, uint64_t spread
     return (struct layout){width, value_width, (bits + 7) / 8, (count * value_width + 7) / 8};
 }
 
-/* Packs what the values are above the base. Writes whole words, up to 8 bytes behind them. */
+/* Packs the differences of the values from the base. Writes whole words, and so up to 8 bytes more. */
 static void put_values(const uint64_t *values, size_t count, uint64_t base, unsigned width, uint8_t *bytes) {
     uint64_t word = 0;
     unsigned filled = 0;
@@ -54,10 +55,10 @@ static void put_values(const uint64_t *values, size_t count, uint64_t base, unsi
     idxf_store64(bytes, word);
 }
 
-/* Entries that are taken at a time, at first: a power of two. */
+/* So many entries are taken at a time at first, which is a power of two. */
 #define STRIDE 32
 
-/* What the values of some entries lie between. */
+/* These are the least and the greatest value of some entries. */
 struct range {
     uint64_t least, most;
 };
@@ -70,9 +71,9 @@ static struct range widen(struct range range, const uint64_t *values, size_t cou
     return range;
 }
 
-/* How many entries fit; the layout of them, and the least value. More entries never take less. */
-static size_t fit(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
-                  struct layout *layout, uint64_t *base) {
+/* Returns how many entries fit, and sets their layout and their least value. More entries never take fewer bytes. */
+static size_t choose_count(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
+                           struct layout *layout, uint64_t *base) {
     size_t made = 1, limit = count < IDXF_MAX_GROUP_ENTRIES ? count : IDXF_MAX_GROUP_ENTRIES;
     struct range range = {values == NULL ? 0 : values[0], values == NULL ? 0 : values[0]};
     *layout = lay_out(0, 1, 0);
@@ -96,7 +97,7 @@ static size_t fit(const uint64_t *fingerprints, const uint64_t *values, size_t c
     return made;
 }
 
-/* Writes low parts, the first one last. Up to 8 bytes below them become 0. */
+/* Writes low parts from the end on downwards. Up to 8 bytes below them become 0. */
 static void put_lows(const uint64_t *fingerprints, size_t count, unsigned width, uint8_t *end) {
     uint64_t first = fingerprints[0], bits = 0;
     unsigned used = 0; /* of `bits`, the highest; less than 8 */
@@ -115,7 +116,7 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
     uint8_t group[IDXF_MAX_GROUP_BYTES + 16]; /* whole words are written */
     struct layout layout;
     uint64_t base, first = fingerprints[0];
-    size_t made = fit(fingerprints, values, count, max_bytes, &layout, &base);
+    size_t made = choose_count(fingerprints, values, count, max_bytes, &layout, &base);
     size_t values_at = AT_HIGHS + layout.fingerprints_size;
     *size = values_at + layout.values_size;
     memset(group, 0, *size + 16);
@@ -150,18 +151,19 @@ enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, 
     return IDXF_OK;
 }
 
-/* 64 high parts, from a byte on. Bits after the beginning of the values, which have no meaning here, may be set. */
+/* Returns 64 bits of high parts from a byte on. Bits after the beginning of the values may be set, and have no meaning
+ * here. */
 IDXF_INLINE uint64_t get_highs(const struct idxf_group *group, size_t byte) {
     return idxf_peek_bits(group->bytes, group->size, byte * 8);
 }
 
-/* The low part that ends at a bit. The header, which is in front of all, has more than 8 bytes. */
+/* Returns the low part that ends at a bit. It may load bytes of the header, which has more than 8. */
 IDXF_INLINE uint64_t get_low(const struct idxf_group *group, size_t end) {
     uint64_t bits = idxf_load64(group->bytes + (end + 7) / 8 - 8) << (-end & 7);
     return bits >> 1 >> (63 - group->low_width);
 }
 
-/* Decodes all; *end becomes the bit behind the last high part. */
+/* Decodes all fingerprints, and sets *end to the bit behind the last high part. */
 IDXF_INLINE enum idxf_fault decode(const struct idxf_group *group, uint64_t *fingerprints, size_t *end) {
     uint64_t first = idxf_load64(group->bytes + AT_FIRST), ones = 0;
     size_t low_end = group->values_at * 8, byte = AT_HIGHS, high = 0;

@@ -19,7 +19,7 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
 
 /* ---- Decoding ---- */
 
-/* A group that can be decoded. Its bytes stay the caller's, and nothing beyond them is read. */
+/* This is a group that can be decoded. Its bytes stay the caller's, and nothing beyond them is read. */
 struct idxf_group {
     const uint8_t *bytes;
     size_t size;
@@ -39,7 +39,7 @@ enum idxf_fault idxf_group_fingerprints(const struct idxf_group *group, uint64_t
 /* Decodes `count` values from number `from` on, which the group must have. Sums wrap. */
 void idxf_group_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values);
 
-/* A check for verifiers: padding that is not 0, fingerprints or values of 2^64 or more, entries that don't ascend
+/* Finds, for verifiers, padding that is not 0, fingerprints or values of 2^64 or more, and entries that don't ascend
  * strictly. The fingerprints and all values must have been decoded. */
 enum idxf_fault idxf_group_check(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values);
 

@@ -1,6 +1,7 @@
-/* header.c: see header.h. */
+/* header.c: writes and reads headers field by field. */
 #include "format/header.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "format/bytes.h"
@@ -9,24 +10,50 @@
 
 enum { AT_VERSION = IDXF_MAGIC_BYTES, AT_FIELDS = 12, CHECKSUM_BYTES = 8 };
 
-void idxf_header_begin(uint8_t *header, size_t size, const char magic[IDXF_MAGIC_BYTES]) {
-    memset(header, 0, size);
-    memcpy(header, magic, IDXF_MAGIC_BYTES);
-    idxf_store32(header + AT_VERSION, IDXF_VERSION);
+/* Copies a field, of which one side has numbers as files have them: to convert them there and back is the same. */
+static void copy_field(void *to, const void *from, size_t size) {
+    if (size == sizeof(uint64_t)) {
+        uint64_t number = idxf_load64(from);
+        memcpy(to, &number, sizeof number);
+    } else if (size == sizeof(uint32_t)) {
+        uint32_t number = idxf_load32(from);
+        memcpy(to, &number, sizeof number);
+    } else {
+        memcpy(to, from, size);
+    }
 }
 
-void idxf_header_end(uint8_t *header, size_t size) {
-    size_t at = size - CHECKSUM_BYTES;
+void idxf_header_write(const struct idxf_header_form *form, const void *values, uint8_t *header) {
+    size_t at = form->size - CHECKSUM_BYTES;
+    memset(header, 0, form->size);
+    memcpy(header, form->magic, IDXF_MAGIC_BYTES);
+    idxf_store32(header + AT_VERSION, IDXF_VERSION);
+    for (size_t i = 0; i < form->field_count; i++) {
+        const struct idxf_field *field = &form->fields[i];
+        copy_field(header + field->at, (const uint8_t *)values + field->member, field->size);
+    }
     idxf_store64(header + at, idxf_checksum(header, at));
 }
 
-enum idxf_fault idxf_header_check(const uint8_t *header, size_t size, uint64_t available,
-                                  const char magic[IDXF_MAGIC_BYTES], uint32_t *version) {
-    size_t at = size - CHECKSUM_BYTES;
-    if (available < IDXF_MAGIC_BYTES || memcmp(header, magic, IDXF_MAGIC_BYTES) != 0) return IDXF_FAULT_MAGIC;
+static bool is_zero(const uint8_t *bytes, size_t begin, size_t end) {
+    while (begin < end && bytes[begin] == 0) begin++;
+    return begin >= end;
+}
+
+enum idxf_fault idxf_header_read(const struct idxf_header_form *form, const uint8_t *header, uint64_t available,
+                                 void *values, uint32_t *version) {
+    size_t at = form->size - CHECKSUM_BYTES, behind = AT_FIELDS;
+    if (available < IDXF_MAGIC_BYTES || memcmp(header, form->magic, IDXF_MAGIC_BYTES) != 0) return IDXF_FAULT_MAGIC;
     if (available < AT_FIELDS) return IDXF_FAULT_SIZE;
     *version = idxf_load32(header + AT_VERSION);
     if (*version != IDXF_VERSION) return IDXF_FAULT_VERSION;
-    if (available < size) return IDXF_FAULT_SIZE;
-    return idxf_load64(header + at) == idxf_checksum(header, at) ? IDXF_OK : IDXF_FAULT_CHECKSUM;
+    if (available < form->size) return IDXF_FAULT_SIZE;
+    if (idxf_load64(header + at) != idxf_checksum(header, at)) return IDXF_FAULT_CHECKSUM;
+    for (size_t i = 0; i < form->field_count; i++) {
+        const struct idxf_field *field = &form->fields[i];
+        if (!is_zero(header, behind, field->at)) return IDXF_FAULT_RESERVED;
+        copy_field((uint8_t *)values + field->member, header + field->at, field->size);
+        behind = field->at + (size_t)field->size;
+    }
+    return is_zero(header, behind, at) ? IDXF_OK : IDXF_FAULT_RESERVED;
 }

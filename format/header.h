@@ -1,5 +1,5 @@
-/* header.h: the beginning and the end of headers of binary files (SPEC.md, chapter 1): eight bytes that identify the
- * file, the format version, and at the end a checksum of the bytes before it. */
+/* header.h: headers of binary files (SPEC.md, chapter 1): eight bytes that identify the file, the format version,
+ * fields of that kind of file, and at the end a checksum of the bytes before it. Bytes that are no field are 0. */
 #ifndef IDX_FORMAT_HEADER_H
 #define IDX_FORMAT_HEADER_H
 
@@ -10,15 +10,31 @@
 
 #define IDXF_MAGIC_BYTES 8
 
-/* Writes the beginning of a header of `size` bytes, and zeros behind it. */
-void idxf_header_begin(uint8_t *header, size_t size, const char magic[IDXF_MAGIC_BYTES]);
+/* This is a field: its place in the header, and the member of a struct that has its value. */
+struct idxf_field {
+    uint16_t at;
+    uint16_t size; /* 4 and 8 bytes are a number, which the struct has in the processor's order */
+    uint16_t member;
+};
 
-/* Writes the checksum, once all other fields are written. */
-void idxf_header_end(uint8_t *header, size_t size);
+/* Describes the field at a place of the header that is a member of a struct. */
+#define IDXF_FIELD(AT, TYPE, MEMBER)                                                                                   \
+    { (AT), sizeof((TYPE *)0)->MEMBER, offsetof(TYPE, MEMBER) }
 
-/* Checks the beginning and the checksum of a header of `size` bytes, of which `available` can be read. On
- * IDXF_FAULT_VERSION, *version is set to the version found. */
-enum idxf_fault idxf_header_check(const uint8_t *header, size_t size, uint64_t available,
-                                  const char magic[IDXF_MAGIC_BYTES], uint32_t *version);
+/* This describes the headers of one kind of file. */
+struct idxf_header_form {
+    char magic[IDXF_MAGIC_BYTES + 1];
+    size_t size;
+    size_t field_count;
+    const struct idxf_field *fields; /* ascending */
+};
+
+/* Writes a header whose fields are members of `values`. */
+void idxf_header_write(const struct idxf_header_form *form, const void *values, uint8_t *header);
+
+/* Reads and checks a header, of which `available` bytes can be read, but for the values of its fields, which become
+ * members of `values`. On IDXF_FAULT_VERSION, *version is set to the version found. */
+enum idxf_fault idxf_header_read(const struct idxf_header_form *form, const uint8_t *header, uint64_t available,
+                                 void *values, uint32_t *version);
 
 #endif

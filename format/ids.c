@@ -12,7 +12,7 @@ enum { LONG = 15, LESS = 3, MIN_PIECE = 4, LONG_PIECE = LONG + LESS };
 
 /* ---- Encoding ---- */
 
-/* Pieces compared with an ID's next bytes, at most. */
+/* At most so many pieces are compared with an ID's next bytes. */
 #define TRIED 8
 
 static unsigned hash(const uint8_t *bytes) { return idxf_load32(bytes) * 2654435761u >> (32 - IDXF_PIECE_HASH_BITS); }
@@ -34,7 +34,7 @@ static size_t count_shared(const uint8_t *a, size_t a_length, const uint8_t *b, 
     return shared;
 }
 
-/* The longest piece found that the bytes begin with; its length, 0 for none. */
+/* Finds the longest of several pieces that the bytes begin with. Returns its length, or 0 if none was found. */
 static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes, size_t size, size_t *place) {
     size_t longest = 0;
     if (size < MIN_PIECE) return 0;
@@ -48,7 +48,7 @@ static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes,
     return longest < MIN_PIECE ? 0 : longest;
 }
 
-/* Seven bits a byte, the least significant first; bit 7 is set in all but the last. */
+/* Writes a number by seven bits a byte, the least significant first; bit 7 is set in all bytes but the last. */
 static size_t put_number(uint8_t *bytes, size_t number) {
     size_t size = 0;
     for (; number > 127; number >>= 7) bytes[size++] = (uint8_t)(number | 128);
@@ -62,7 +62,7 @@ static size_t put_token(uint8_t *bytes, size_t own, size_t piece) {
     return own < LONG ? size : size + put_number(bytes + size, own - LONG);
 }
 
-/* A token, with bytes of its own, and a piece. */
+/* Writes a token with bytes of its own and a piece. */
 static size_t put_piece(uint8_t *bytes, const uint8_t *own, size_t own_length, size_t place, size_t length) {
     size_t size = put_token(bytes, own_length, length);
     if (own_length > 0) memcpy(bytes + size, own, own_length);
@@ -111,7 +111,7 @@ enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t
 
 static size_t count_rest(const struct idxf_ids *ids) { return (size_t)(ids->end - ids->at); }
 
-/* Adds a number to *sum. False where the group ends too early, or the number has 2^32 or more. */
+/* Reads a number and adds it to *sum. Returns false if the group ends too early, or the number is 2^32 or more. */
 static bool add_number(struct idxf_ids *ids, size_t *sum) {
     uint64_t number = 0;
     for (unsigned shift = 0; ids->at < ids->end && shift < 35; shift += 7) {
@@ -125,7 +125,7 @@ static bool add_number(struct idxf_ids *ids, size_t *sum) {
 }
 
 /* Appends the bytes of its own that a token has. */
-static bool take_own(struct idxf_ids *ids, size_t length, uint8_t *id) {
+static bool append_own(struct idxf_ids *ids, size_t length, uint8_t *id) {
     if (length == LONG && !add_number(ids, &length)) return false;
     if (length > count_rest(ids) || length > IDXF_MAX_ID_BYTES - ids->length) return false;
     memcpy(id + ids->length, ids->at, length);
@@ -135,7 +135,7 @@ static bool take_own(struct idxf_ids *ids, size_t length, uint8_t *id) {
 }
 
 /* Appends the piece that a token has. */
-static bool take_piece(struct idxf_ids *ids, size_t length, uint8_t *id) {
+static bool append_piece(struct idxf_ids *ids, size_t length, uint8_t *id) {
     if (count_rest(ids) < 2) return false;
     size_t place = (size_t)ids->at[0] | (size_t)ids->at[1] << 8;
     ids->at += 2;
@@ -155,7 +155,7 @@ enum idxf_fault idxf_ids_next(struct idxf_ids *ids, uint8_t *id) {
         if (ids->at == ids->end) return IDXF_FAULT_OVERRUN;
         unsigned token = *ids->at++;
         piece = token & 15;
-        if (!take_own(ids, token >> 4, id) || (piece != 0 && !take_piece(ids, piece + LESS, id)))
+        if (!append_own(ids, token >> 4, id) || (piece != 0 && !append_piece(ids, piece + LESS, id)))
             return IDXF_FAULT_OVERRUN;
     }
     ids->left--;

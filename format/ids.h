@@ -9,15 +9,15 @@
 #include "format/fault.h"
 #include "format/limits.h"
 
-/* Bytes before the first ID: the number of IDs. */
+/* So many bytes are before the first ID: they have the number of IDs. */
 #define IDXF_IDS_HEADER_BYTES 2
 
-/* The most bytes that an ID of `length` bytes needs in a group. */
+/* Returns how many bytes an ID of `length` bytes needs in a group at most. */
 static inline size_t idxf_ids_most(size_t length) { return length + length / 64 + 12; }
 
 /* ---- Encoding ---- */
 
-/* The places of pieces in a dictionary, by the hash of their first bytes. Places are stored plus 1; 0 is none. */
+/* This finds pieces in a dictionary by the hash of their first bytes. Places are stored plus 1; 0 is none. */
 #define IDXF_PIECE_HASH_BITS 15
 struct idxf_pieces {
     const uint8_t *dictionary; /* stays the caller's */
@@ -25,7 +25,7 @@ struct idxf_pieces {
     uint16_t last[1u << IDXF_PIECE_HASH_BITS], before[IDXF_MAX_DICTIONARY_BYTES];
 };
 
-/* Takes a dictionary of up to IDXF_MAX_DICTIONARY_BYTES bytes. */
+/* Finds the pieces of a dictionary of up to IDXF_MAX_DICTIONARY_BYTES bytes. */
 void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, size_t size);
 
 /* Writes the header of a group of `count` IDs (1 to IDXF_MAX_IDS). */
@@ -43,7 +43,7 @@ size_t idxf_ids_put_plain(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]);
 
 /* ---- Decoding ---- */
 
-/* A group being decoded. */
+/* This is a group that is being decoded. */
 struct idxf_ids {
     const uint8_t *at, *end, *dictionary;
     size_t dictionary_size;
@@ -56,7 +56,7 @@ struct idxf_ids {
 enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t size, const uint8_t *dictionary,
                               size_t dictionary_size);
 
-/* The room that an ID of a group of `size` bytes needs. */
+/* Returns how much room an ID of a group of `size` bytes needs. */
 static inline size_t idxf_ids_room(size_t size) { return size + IDXF_MAX_PIECED_BYTES; }
 
 /* Decodes the next ID, if one is left, into `id`, which has the previous ID and room for idxf_ids_room bytes. Sets

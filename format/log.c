@@ -1,59 +1,38 @@
-/* log.c: writes and reads what a log is made of. */
+/* log.c: writes and reads the header, the slots and the frames of a log. */
 #include "format/log.h"
 
-#include <string.h>
 #include <xxhash.h>
 
 #include "format/bytes.h"
-#include "format/checksum.h"
+#include "format/header.h"
 
-static const char magic[8] = "idxpendi";
-
-/* Of the header. */
-enum {
-    AT_VERSION = 8,
-    AT_RESERVED = 12,
-    AT_UUID = 16,
-    AT_ID = 32,
-    AT_BEFORE = 48,
-    AT_SALT = 64,
-    AT_FIRST = 72,
-    AT_CHECKSUM = 80
-};
-
-/* Of a slot, and of a frame. */
+/* These are places in a slot, and in a frame. */
 enum { AT_END = 0, AT_LAST = 8, AT_CHAIN = 16, AT_SLOT_CHECKSUM = 24 };
 enum { AT_SIZE = 0, AT_COUNT = 8, AT_SEQUENCE = 16 };
 
 /* ---- The header ---- */
 
+#define AT_CHECKSUM (IDXF_LOG_HEADER_BYTES - 8)
+
+static const struct idxf_field fields[] = {
+    IDXF_FIELD(16, struct idxf_log, uuid),   IDXF_FIELD(32, struct idxf_log, id),
+    IDXF_FIELD(48, struct idxf_log, before), IDXF_FIELD(64, struct idxf_log, salt),
+    IDXF_FIELD(72, struct idxf_log, first),
+};
+
+static const struct idxf_header_form form = {"idxpendi", IDXF_LOG_HEADER_BYTES, sizeof fields / sizeof *fields, fields};
+
 void idxf_log_write(struct idxf_log *log, uint8_t *bytes) {
-    memset(bytes, 0, IDXF_LOG_HEADER_BYTES);
-    memcpy(bytes, magic, sizeof magic);
-    idxf_store32(bytes + AT_VERSION, IDXF_VERSION);
-    memcpy(bytes + AT_UUID, log->uuid, IDXF_UUID_BYTES);
-    memcpy(bytes + AT_ID, log->id, IDXF_UUID_BYTES);
-    memcpy(bytes + AT_BEFORE, log->before, IDXF_UUID_BYTES);
-    idxf_store64(bytes + AT_SALT, log->salt);
-    idxf_store64(bytes + AT_FIRST, log->first);
-    log->checksum = idxf_checksum(bytes, AT_CHECKSUM);
-    idxf_store64(bytes + AT_CHECKSUM, log->checksum);
+    idxf_header_write(&form, log, bytes);
+    log->checksum = idxf_load64(bytes + AT_CHECKSUM);
 }
 
 enum idxf_fault idxf_log_read(struct idxf_log *log, const uint8_t *bytes, uint64_t size, uint32_t *version) {
-    if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0) return IDXF_FAULT_MAGIC;
-    if (size < AT_RESERVED) return IDXF_FAULT_SIZE;
-    *version = idxf_load32(bytes + AT_VERSION);
-    if (*version != IDXF_VERSION) return IDXF_FAULT_VERSION;
-    if (size < IDXF_LOG_FRAMES) return IDXF_FAULT_SIZE;
+    /* A file that ends before its frames begin has no header, either, which is a fault of its size. */
+    uint64_t available = size < IDXF_LOG_FRAMES && size > AT_CHECKSUM ? AT_CHECKSUM : size;
+    enum idxf_fault fault = idxf_header_read(&form, bytes, available, log, version);
+    if (fault != IDXF_OK) return fault;
     log->checksum = idxf_load64(bytes + AT_CHECKSUM);
-    if (log->checksum != idxf_checksum(bytes, AT_CHECKSUM)) return IDXF_FAULT_CHECKSUM;
-    if (idxf_load32(bytes + AT_RESERVED) != 0) return IDXF_FAULT_RESERVED;
-    memcpy(log->uuid, bytes + AT_UUID, IDXF_UUID_BYTES);
-    memcpy(log->id, bytes + AT_ID, IDXF_UUID_BYTES);
-    memcpy(log->before, bytes + AT_BEFORE, IDXF_UUID_BYTES);
-    log->salt = idxf_load64(bytes + AT_SALT);
-    log->first = idxf_load64(bytes + AT_FIRST);
     return log->first <= IDXF_MAX_SEQUENCE ? IDXF_OK : IDXF_FAULT_COUNT;
 }
 
@@ -63,7 +42,7 @@ struct idxf_log_place idxf_log_begin(const struct idxf_log *log) {
 
 /* ---- Slots ---- */
 
-/* The header's checksum makes a slot that of its log. */
+/* The sum of a slot depends on the header's checksum, so that a slot of another log does not pass for one of this. */
 static uint64_t sum_of_slot(const struct idxf_log *log, const uint8_t *bytes) {
     return XXH3_64bits_withSeed(bytes, AT_SLOT_CHECKSUM, log->checksum);
 }
@@ -84,7 +63,7 @@ bool idxf_log_slot_read(const struct idxf_log *log, const uint8_t *bytes, struct
 
 /* ---- Frames ---- */
 
-static void go_behind(struct idxf_log_place *place, const struct idxf_frame *frame, uint64_t chain) {
+static void move_behind(struct idxf_log_place *place, const struct idxf_frame *frame, uint64_t chain) {
     place->offset += frame->size;
     place->sequence += frame->count;
     place->chain = chain;
@@ -97,7 +76,7 @@ void idxf_frame_write(struct idxf_log_place *place, uint8_t *bytes, size_t size,
     idxf_store64(bytes + AT_SEQUENCE, place->sequence + 1);
     uint64_t chain = XXH3_64bits_withSeed(bytes, size - IDXF_FRAME_CHECKSUM_BYTES, place->chain);
     idxf_store64(bytes + size - IDXF_FRAME_CHECKSUM_BYTES, chain);
-    go_behind(place, &frame, chain);
+    move_behind(place, &frame, chain);
 }
 
 bool idxf_frame_begins(const struct idxf_log_place *place, const uint8_t *bytes, struct idxf_frame *frame) {
@@ -112,6 +91,6 @@ bool idxf_frame_follows(struct idxf_log_place *place, const uint8_t *bytes, cons
     size_t summed = (size_t)frame->size - IDXF_FRAME_CHECKSUM_BYTES;
     uint64_t chain = idxf_load64(bytes + summed);
     if (chain != XXH3_64bits_withSeed(bytes, summed, place->chain)) return false;
-    go_behind(place, frame, chain);
+    move_behind(place, frame, chain);
     return true;
 }

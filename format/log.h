@@ -14,7 +14,7 @@ struct idxf_log {
     uint64_t checksum; /* of all this; set by reading and by writing */
 };
 
-/* A place between two frames. */
+/* This is a place between two frames. */
 struct idxf_log_place {
     uint64_t offset;   /* in the file, bytes */
     uint64_t sequence; /* of the last record before it */
@@ -31,24 +31,24 @@ void idxf_log_write(struct idxf_log *log, uint8_t *bytes);
  * IDXF_FAULT_VERSION, *version is set to the version found. */
 enum idxf_fault idxf_log_read(struct idxf_log *log, const uint8_t *bytes, uint64_t size, uint32_t *version);
 
-/* Where the first frame begins. */
+/* Returns the place where the first frame begins. */
 struct idxf_log_place idxf_log_begin(const struct idxf_log *log);
 
 /* ---- Slots, IDXF_LOG_SLOT_BYTES each ---- */
 
 #define IDXF_LOG_SLOT_BYTES 32
 
-/* Where slot 0 or 1 stands in the file. */
+/* Returns the offset in the file of slot 0 or 1. */
 static inline uint64_t idxf_log_slot_offset(unsigned slot) { return (1 + slot) * (uint64_t)IDXF_PAGE_SIZE; }
 
 void idxf_log_slot_write(const struct idxf_log *log, const struct idxf_log_place *place, uint8_t *bytes);
 
-/* Whether a slot is sound; sets *place to what it says then. */
+/* Whether a slot is sound. If so, sets *place to what it says. */
 bool idxf_log_slot_read(const struct idxf_log *log, const uint8_t *bytes, struct idxf_log_place *place);
 
 /* ---- Frames ---- */
 
-/* What stands before the records of a frame, and behind them. */
+/* A frame has so many bytes before its records, and behind them. */
 #define IDXF_FRAME_HEADER_BYTES 24
 #define IDXF_FRAME_CHECKSUM_BYTES 8
 
@@ -57,15 +57,15 @@ struct idxf_frame {
     uint64_t count; /* of records */
 };
 
-/* Completes a frame behind a place: `size` bytes, of which the records, `count` of them, are written. Goes on to behind
- * it. */
+/* Completes a frame of `size` bytes behind a place, in which the `count` records are written already. Moves the place
+ * behind it. */
 void idxf_frame_write(struct idxf_log_place *place, uint8_t *bytes, size_t size, uint64_t count);
 
-/* Whether the IDXF_FRAME_HEADER_BYTES behind a place may be those of a frame: what it says of itself is for the
- * checksum to prove. */
+/* Whether the IDXF_FRAME_HEADER_BYTES bytes behind a place may be those of a frame. Only idxf_frame_follows, which
+ * compares checksums, proves that they are. */
 bool idxf_frame_begins(const struct idxf_log_place *place, const uint8_t *bytes, struct idxf_frame *frame);
 
-/* Whether the `frame->size` bytes behind a place are the frame that belongs there; goes on to behind it then. */
+/* Whether the `frame->size` bytes behind a place are the frame that belongs there. If so, moves the place behind it. */
 bool idxf_frame_follows(struct idxf_log_place *place, const uint8_t *bytes, const struct idxf_frame *frame);
 
 #endif

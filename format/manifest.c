@@ -63,7 +63,7 @@ struct reader {
     unsigned line;
 };
 
-static bool skip(struct reader *reader, const char *word) {
+static bool skip_word(struct reader *reader, const char *word) {
     size_t length = strlen(word);
     if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0) return false;
     reader->at += length;
@@ -71,17 +71,18 @@ static bool skip(struct reader *reader, const char *word) {
 }
 
 static bool end_line(struct reader *reader) {
-    if (!skip(reader, "\n")) return false;
+    if (!skip_word(reader, "\n")) return false;
     reader->line++;
     return true;
 }
 
-/* Whether the field just read ends here. */
+/* Whether the field that was just read ends here. */
 static bool field_ends(const struct reader *reader) {
     return reader->at == reader->end || *reader->at == ' ' || *reader->at == '\n';
 }
 
-/* A decimal number without leading zeros at the beginning of a field; for one above `most` the fault is `beyond`. */
+/* Reads a decimal number without leading zeros at the beginning of a field. If it is above `most`, the fault is
+ * `beyond`. */
 static enum idxf_fault begin_number(struct reader *reader, uint64_t most, enum idxf_fault beyond, uint64_t *number) {
     const char *begin = reader->at;
     uint64_t value = 0;
@@ -96,13 +97,13 @@ static enum idxf_fault begin_number(struct reader *reader, uint64_t most, enum i
     return fits ? IDXF_OK : beyond;
 }
 
-/* The same, which is the whole field. */
+/* Reads a number as begin_number does, which must be the whole field. */
 static enum idxf_fault read_number(struct reader *reader, uint64_t most, enum idxf_fault beyond, uint64_t *number) {
     enum idxf_fault fault = begin_number(reader, most, beyond, number);
     return field_ends(reader) ? fault : IDXF_FAULT_SYNTAX;
 }
 
-/* Exactly `digits` lower-case hexadecimal digits, up to 16. */
+/* Reads exactly `digits` lower-case hexadecimal digits, up to 16. */
 static bool read_hex(struct reader *reader, unsigned digits, uint64_t *number) {
     uint64_t value = 0;
     for (unsigned i = 0; i < digits; i++, reader->at++) {
@@ -122,14 +123,14 @@ static bool read_hex(struct reader *reader, unsigned digits, uint64_t *number) {
 static bool read_uuid(struct reader *reader, uint8_t uuid[IDXF_UUID_BYTES]) {
     for (unsigned i = 0; i < IDXF_UUID_BYTES; i++) {
         uint64_t byte;
-        if ((i == 4 || i == 6 || i == 8 || i == 10) && !skip(reader, "-")) return false;
+        if ((i == 4 || i == 6 || i == 8 || i == 10) && !skip_word(reader, "-")) return false;
         if (!read_hex(reader, 2, &byte)) return false;
         uuid[i] = (uint8_t)byte;
     }
     return field_ends(reader);
 }
 
-/* The rest of the line, up to `most` bytes from 32 to `last`, but not 127. */
+/* Reads the rest of the line, which may have up to `most` bytes from 32 to `last`, but no 127. */
 static bool read_text(struct reader *reader, size_t most, unsigned last, char *text) {
     size_t length = 0;
     for (; reader->at < reader->end && *reader->at != '\n'; reader->at++) {
@@ -141,26 +142,30 @@ static bool read_text(struct reader *reader, size_t most, unsigned last, char *t
     return true;
 }
 
-/* The name of something that was added to the format. This version knows none. */
+/* Reads the name of something that was added to the format. This version knows no such name. */
 static bool read_name(struct reader *reader, char name[IDXF_MAX_NEED_BYTES + 1]) {
     size_t length = 0;
-    for (; !field_ends(reader) && length<IDXF_MAX_NEED_BYTES && * reader->at> ' ' && *reader->at < 127; reader->at++)
-        name[length++] = *reader->at;
+    while (!field_ends(reader) && length < IDXF_MAX_NEED_BYTES) {
+        char c = *reader->at;
+        if (c <= ' ' || c >= 127) break;
+        name[length++] = c;
+        reader->at++;
+    }
     name[length] = '\0';
     return length > 0 && field_ends(reader);
 }
 
 static enum idxf_fault read_needs(struct reader *reader, struct idxf_manifest *manifest) {
-    if (!skip(reader, needs_word)) return IDXF_OK;
+    if (!skip_word(reader, needs_word)) return IDXF_OK;
     struct reader line = *reader;
     if (!read_name(&line, manifest->need) || !end_line(&line)) return IDXF_FAULT_SYNTAX;
     return IDXF_FAULT_NEEDS;
 }
 
-/* A name, and what belongs to it, up to the end of the line. */
+/* Skips lines of what readers need not know: each has a name, and what belongs to it. */
 static enum idxf_fault skip_optional(struct reader *reader) {
     char name[IDXF_MAX_NEED_BYTES + 1];
-    while (skip(reader, optional_word)) {
+    while (skip_word(reader, optional_word)) {
         if (!read_name(reader, name)) return IDXF_FAULT_SYNTAX;
         for (; reader->at < reader->end && *reader->at != '\n'; reader->at++) {
             if ((unsigned char)*reader->at < 32 || *reader->at == 127) return IDXF_FAULT_SYNTAX;
@@ -172,33 +177,33 @@ static enum idxf_fault skip_optional(struct reader *reader) {
 
 static enum idxf_fault read_properties(struct reader *reader, struct idxf_manifest *manifest) {
     uint64_t number;
-    if (!skip(reader, "uuid ")) return IDXF_FAULT_SYNTAX;
+    if (!skip_word(reader, "uuid ")) return IDXF_FAULT_SYNTAX;
     if (!read_uuid(reader, manifest->uuid)) return IDXF_FAULT_UUID;
-    if (!end_line(reader) || !skip(reader, "bits ")) return IDXF_FAULT_SYNTAX;
+    if (!end_line(reader) || !skip_word(reader, "bits ")) return IDXF_FAULT_SYNTAX;
     enum idxf_fault fault = read_number(reader, IDXF_MAX_BITS, IDXF_FAULT_BITS, &number);
     if (fault != IDXF_OK) return fault;
     if (number == 0) return IDXF_FAULT_BITS;
     manifest->bits = (uint8_t)number;
-    if (!end_line(reader) || !skip(reader, "k ")) return IDXF_FAULT_SYNTAX;
+    if (!end_line(reader) || !skip_word(reader, "k ")) return IDXF_FAULT_SYNTAX;
     fault = read_number(reader, IDXF_MAX_K, IDXF_FAULT_K, &number);
     if (fault != IDXF_OK) return fault;
     if (number >= manifest->bits) return IDXF_FAULT_K;
     manifest->k = (uint8_t)number;
-    if (!end_line(reader) || !skip(reader, "id-type ")) return IDXF_FAULT_SYNTAX;
+    if (!end_line(reader) || !skip_word(reader, "id-type ")) return IDXF_FAULT_SYNTAX;
     unsigned type = 0;
-    while (type < IDXF_ID_TYPE_COUNT && !skip(reader, id_types[type])) type++;
+    while (type < IDXF_ID_TYPE_COUNT && !skip_word(reader, id_types[type])) type++;
     if (type == IDXF_ID_TYPE_COUNT || !field_ends(reader)) return IDXF_FAULT_ID_TYPE;
     manifest->id_type = (enum idxf_id_type)type;
-    if (!end_line(reader) || !skip(reader, "by-id ")) return IDXF_FAULT_SYNTAX;
-    manifest->by_id = skip(reader, "yes");
-    if ((!manifest->by_id && !skip(reader, "no")) || !field_ends(reader)) return IDXF_FAULT_BY_ID;
+    if (!end_line(reader) || !skip_word(reader, "by-id ")) return IDXF_FAULT_SYNTAX;
+    manifest->by_id = skip_word(reader, "yes");
+    if ((!manifest->by_id && !skip_word(reader, "no")) || !field_ends(reader)) return IDXF_FAULT_BY_ID;
     if (manifest->by_id && manifest->id_type == IDXF_ID_NONE) return IDXF_FAULT_BY_ID;
-    if (!end_line(reader) || !skip(reader, "recipe")) return IDXF_FAULT_SYNTAX;
+    if (!end_line(reader) || !skip_word(reader, "recipe")) return IDXF_FAULT_SYNTAX;
     manifest->recipe[0] = '\0';
-    if (skip(reader, " ") &&
+    if (skip_word(reader, " ") &&
         (!read_text(reader, IDXF_MAX_RECIPE_BYTES, 255, manifest->recipe) || manifest->recipe[0] == '\0'))
         return IDXF_FAULT_RECIPE;
-    if (!end_line(reader) || !skip(reader, "scheme ")) return IDXF_FAULT_SYNTAX;
+    if (!end_line(reader) || !skip_word(reader, "scheme ")) return IDXF_FAULT_SYNTAX;
     if (!read_text(reader, IDXF_MAX_SCHEME_NAME_BYTES, 126, manifest->scheme) || manifest->scheme[0] == '\0')
         return IDXF_FAULT_SYNTAX;
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
@@ -206,13 +211,13 @@ static enum idxf_fault read_properties(struct reader *reader, struct idxf_manife
 
 static enum idxf_fault read_tables(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->table_count = 0;
-    while (skip(reader, "table ")) {
+    while (skip_word(reader, "table ")) {
         uint64_t mask, radius;
         if (manifest->table_count == IDXF_MAX_TABLES) return IDXF_FAULT_MASK;
         if (!read_hex(reader, hex_digits(manifest->bits), &mask) || !field_ends(reader) || mask == 0 ||
             (mask & ~idxf_low_bits(manifest->bits)) != 0)
             return IDXF_FAULT_MASK;
-        if (!skip(reader, " ")) return IDXF_FAULT_SYNTAX;
+        if (!skip_word(reader, " ")) return IDXF_FAULT_SYNTAX;
         enum idxf_fault fault = read_number(reader, IDXF_MAX_RADIUS, IDXF_FAULT_RADIUS, &radius);
         if (fault != IDXF_OK) return fault;
         manifest->tables[manifest->table_count++] = (struct idxf_manifest_table){mask, (uint8_t)radius};
@@ -230,11 +235,11 @@ static bool is_new_segment(const struct idxf_manifest *manifest, const struct id
     return segment->number > 0;
 }
 
-/* The numbers of fingerprints, documents and removals. */
+/* Reads the numbers of fingerprints, documents and removals. */
 static enum idxf_fault read_counts(struct reader *reader, struct idxf_manifest_segment *segment) {
     uint64_t *const counts[] = {&segment->fingerprints, &segment->documents, &segment->removed};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        if (!skip(reader, " ")) return IDXF_FAULT_SYNTAX;
+        if (!skip_word(reader, " ")) return IDXF_FAULT_SYNTAX;
         enum idxf_fault fault = read_number(reader, UINT64_MAX, IDXF_FAULT_COUNT, counts[i]);
         if (fault != IDXF_OK) return fault;
     }
@@ -248,7 +253,7 @@ static bool counts_agree(const struct idxf_manifest *manifest, const struct idxf
 }
 
 static enum idxf_fault read_sequence(struct reader *reader, struct idxf_manifest *manifest) {
-    if (!skip(reader, "sequence ")) return IDXF_FAULT_SYNTAX;
+    if (!skip_word(reader, "sequence ")) return IDXF_FAULT_SYNTAX;
     enum idxf_fault fault = read_number(reader, IDXF_MAX_SEQUENCE, IDXF_FAULT_COUNT, &manifest->sequence);
     if (fault != IDXF_OK) return fault;
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
@@ -256,12 +261,12 @@ static enum idxf_fault read_sequence(struct reader *reader, struct idxf_manifest
 
 static enum idxf_fault read_log(struct reader *reader, struct idxf_manifest *manifest) {
     struct idxf_manifest_log *log = &manifest->log;
-    *log = (struct idxf_manifest_log){.exists = skip(reader, "log ")};
+    *log = (struct idxf_manifest_log){.exists = skip_word(reader, "log ")};
     if (!log->exists) return IDXF_OK;
     if (!read_uuid(reader, log->id)) return IDXF_FAULT_UUID;
-    if (!skip(reader, " ")) return IDXF_FAULT_SYNTAX;
+    if (!skip_word(reader, " ")) return IDXF_FAULT_SYNTAX;
     enum idxf_fault fault = read_number(reader, manifest->sequence, IDXF_FAULT_COUNT, &log->first);
-    if (fault == IDXF_OK && !skip(reader, " ")) fault = IDXF_FAULT_SYNTAX;
+    if (fault == IDXF_OK && !skip_word(reader, " ")) fault = IDXF_FAULT_SYNTAX;
     if (fault == IDXF_OK) fault = read_number(reader, IDXF_MAX_SEQUENCE, IDXF_FAULT_COUNT, &log->last);
     if (fault == IDXF_OK && log->last < log->first) fault = IDXF_FAULT_COUNT;
     if (fault != IDXF_OK) return fault;
@@ -270,14 +275,14 @@ static enum idxf_fault read_log(struct reader *reader, struct idxf_manifest *man
 
 static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->segment_count = 0;
-    while (skip(reader, "segment ")) {
+    while (skip_word(reader, "segment ")) {
         struct idxf_manifest_segment segment;
         const char *digits = reader->at;
         uint64_t number = 0;
         for (; reader->at < reader->end && reader->at < digits + 6 && *reader->at >= '0' && *reader->at <= '9';
              reader->at++)
             number = number * 10 + (uint64_t)(*reader->at - '0');
-        if (reader->at != digits + 6 || !skip(reader, " ")) return IDXF_FAULT_SYNTAX;
+        if (reader->at != digits + 6 || !skip_word(reader, " ")) return IDXF_FAULT_SYNTAX;
         segment.number = (uint32_t)number;
         if (!read_uuid(reader, segment.uuid)) return IDXF_FAULT_UUID;
         if (manifest->segment_count == IDXF_MAX_SEGMENTS || !is_new_segment(manifest, &segment))
@@ -291,7 +296,7 @@ static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest
     return manifest->segment_count == 0 ? IDXF_FAULT_SEGMENT : IDXF_OK;
 }
 
-/* Everything before the checksum's line, whose sum is already known to agree. */
+/* Reads all lines before that of the checksum, which is known to agree. */
 static enum idxf_fault read_lines(struct reader *reader, struct idxf_manifest *manifest) {
     enum idxf_fault fault = read_needs(reader, manifest);
     if (fault == IDXF_OK) fault = read_properties(reader, manifest);
@@ -309,7 +314,7 @@ enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *t
     struct reader reader = {text, text + size, 1};
     uint64_t number;
     *line = 1;
-    if (!skip(&reader, first_word)) return IDXF_FAULT_MAGIC;
+    if (!skip_word(&reader, first_word)) return IDXF_FAULT_MAGIC;
     if (begin_number(&reader, UINT32_MAX, IDXF_FAULT_MAGIC, &number) != IDXF_OK) return IDXF_FAULT_MAGIC;
     *version = (uint32_t)number;
     if (number != IDXF_VERSION) return IDXF_FAULT_VERSION;
@@ -318,7 +323,7 @@ enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *t
     if (size < (size_t)(reader.at - text) + CHECKSUM_LINE_BYTES) return IDXF_FAULT_CHECKSUM;
     size_t summed = size - CHECKSUM_LINE_BYTES;
     struct reader last = {text + summed, text + size, 0};
-    if (!skip(&last, checksum_word) || !read_hex(&last, 16, &manifest->checksum) || !skip(&last, "\n") ||
+    if (!skip_word(&last, checksum_word) || !read_hex(&last, 16, &manifest->checksum) || !skip_word(&last, "\n") ||
         manifest->checksum != idxf_checksum(text, summed))
         return IDXF_FAULT_CHECKSUM;
     reader.end = text + summed;

@@ -7,7 +7,7 @@
 
 #include "format/limits.h"
 
-/* A group of bits that moves by one rotation of the 64-bit word. */
+/* This is a group of bits that moves by one rotation of the 64-bit word. */
 struct idxf_move {
     uint64_t bits;   /* in the fingerprint */
     unsigned rotate; /* to the left, 0 to 63 */
@@ -26,7 +26,7 @@ static inline uint64_t idxf_rotate_left(uint64_t value, unsigned count) {
     return value << (count & 63) | value >> (-count & 63);
 }
 
-/* From a fingerprint to its permuted, left-aligned form. */
+/* Converts a fingerprint to its permuted, left-aligned form. */
 static inline uint64_t idxf_permute(const struct idxf_permutation *permutation, uint64_t fingerprint) {
     uint64_t permuted = 0;
     for (unsigned i = 0; i < permutation->move_count; i++)
@@ -34,7 +34,7 @@ static inline uint64_t idxf_permute(const struct idxf_permutation *permutation, 
     return permuted;
 }
 
-/* And back. */
+/* Converts the permuted, left-aligned form to the fingerprint. */
 static inline uint64_t idxf_unpermute(const struct idxf_permutation *permutation, uint64_t permuted) {
     uint64_t fingerprint = 0;
     for (unsigned i = 0; i < permutation->move_count; i++)

@@ -18,7 +18,9 @@ enum { OSXSAVE = 27 }; /* bit of leaf 1, ECX: the system has enabled XGETBV */
 
 static bool has_bit(uint32_t word, unsigned position) { return (word >> position & 1) != 0; }
 
-static bool saves(const struct idxf_cpuid *cpuid, uint64_t registers) { return (cpuid->xcr0 & registers) == registers; }
+static bool saves_registers(const struct idxf_cpuid *cpuid, uint64_t registers) {
+    return (cpuid->xcr0 & registers) == registers;
+}
 
 unsigned idxf_decode_cpuid(const struct idxf_cpuid *cpuid) {
     unsigned set = 0;
@@ -26,9 +28,9 @@ unsigned idxf_decode_cpuid(const struct idxf_cpuid *cpuid) {
     if (has_bit(cpuid->leaf_80000001_ecx, 5)) set |= IDXF_HAS_LZCNT;
     if (has_bit(cpuid->leaf_7_ebx, 3)) set |= IDXF_HAS_BMI1;
     if (has_bit(cpuid->leaf_7_ebx, 8)) set |= IDXF_HAS_BMI2;
-    if (!saves(cpuid, XCR0_AVX)) return set;
+    if (!saves_registers(cpuid, XCR0_AVX)) return set;
     if (has_bit(cpuid->leaf_7_ebx, 5)) set |= IDXF_HAS_AVX2;
-    if (!saves(cpuid, XCR0_AVX512)) return set;
+    if (!saves_registers(cpuid, XCR0_AVX512)) return set;
     if (has_bit(cpuid->leaf_7_ebx, 16)) set |= IDXF_HAS_AVX512F;
     if (has_bit(cpuid->leaf_7_ebx, 17)) set |= IDXF_HAS_AVX512DQ;
     if (has_bit(cpuid->leaf_7_ebx, 30)) set |= IDXF_HAS_AVX512BW;

@@ -37,7 +37,7 @@ enum {
                       IDXF_HAS_AVX512VL | IDXF_HAS_AVX512VBMI | IDXF_HAS_AVX512VBMI2 | IDXF_HAS_AVX512VPOPCNTDQ,
 };
 
-/* The registers that CPUID and XGETBV return. A leaf that the processor lacks is 0. */
+/* These are the registers that CPUID and XGETBV return. A leaf that the processor lacks is 0. */
 struct idxf_cpuid {
     uint32_t leaf_1_ecx;
     uint32_t leaf_7_ebx;
@@ -46,25 +46,26 @@ struct idxf_cpuid {
     uint64_t xcr0; /* 0 where the system does not enable XGETBV */
 };
 
-/* The set of instructions that programs can use, by these registers. */
+/* Returns the set of instructions that programs can use if the processor returns these registers. */
 unsigned idxf_decode_cpuid(const struct idxf_cpuid *cpuid);
 
-/* The set of instructions that programs can use on this processor. The first call takes microseconds, in a virtual
- * machine tens of them. Later calls read a variable. Any thread may call it. */
+/* Returns the set of instructions that programs can use on this processor. The first call takes microseconds, in a
+ * virtual machine tens of them. Later calls read a variable. Any thread may call it. */
 unsigned idxf_get_instructions(void);
 
-/* Haswell, Excavator and later. */
+/* Haswell, Excavator and later processors have these. */
 static inline bool idxf_has_bmi2(void) { return (~idxf_get_instructions() & IDXF_BMI2_SET) == 0; }
 static inline bool idxf_has_avx2(void) { return (~idxf_get_instructions() & IDXF_HAS_AVX2) == 0; }
 
-/* Ice Lake, Zen 4 and later. */
+/* Ice Lake, Zen 4 and later processors have these. */
 static inline bool idxf_has_avx512(void) { return (~idxf_get_instructions() & IDXF_AVX512_SET) == 0; }
 #endif
 
-/* The name of the widest instructions that the library can use on this processor: "avx512", "bmi2" or "portable". */
+/* Returns the name of the widest instructions that the library can use on this processor: "avx512", "bmi2" or
+ * "portable". */
 const char *idxf_instructions_name(void);
 
-/* The number of bits set. */
+/* Counts the bits that are set. */
 IDXF_INLINE unsigned idxf_count_bits(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "format/bytes.h"
 
-/* A record's fingerprint, its operation, the length of a text ID; the ID follows. */
+/* A record has its fingerprint, its operation, the length of a text ID, and the ID. */
 enum { AT_OPERATION = 8, AT_ID = 9, LENGTH_BYTES = 4 };
 
 /* Whether this operation names a document, by an ID. */
@@ -13,13 +13,13 @@ static bool has_id(const struct idxf_record_rules *rules, enum idxf_operation op
     return rules->id_type != IDXF_ID_NONE && operation <= IDXF_REMOVE_DOCUMENT;
 }
 
-/* The bytes before the ID. */
-static size_t header_of(const struct idxf_record_rules *rules, enum idxf_operation operation) {
+/* Returns how many bytes are before the ID. */
+static size_t get_header_size(const struct idxf_record_rules *rules, enum idxf_operation operation) {
     return has_id(rules, operation) && rules->id_type == IDXF_ID_TEXT ? AT_ID + LENGTH_BYTES : AT_ID;
 }
 
 size_t idxf_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record) {
-    return header_of(rules, record->operation) + record->id_size;
+    return get_header_size(rules, record->operation) + record->id_size;
 }
 
 enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const struct idxf_record *record) {
@@ -32,7 +32,7 @@ enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const s
 }
 
 uint8_t *idxf_record_write(const struct idxf_record_rules *rules, const struct idxf_record *record, uint8_t *bytes) {
-    size_t header = header_of(rules, record->operation);
+    size_t header = get_header_size(rules, record->operation);
     idxf_store64(bytes, record->fingerprint);
     bytes[AT_OPERATION] = (uint8_t)record->operation;
     if (header > AT_ID) idxf_store32(bytes + AT_ID, (uint32_t)record->id_size);
@@ -47,7 +47,7 @@ enum idxf_fault idxf_record_read(const struct idxf_record_rules *rules, const ui
     if (size < AT_ID) return IDXF_FAULT_OVERRUN;
     *record =
         (struct idxf_record){.fingerprint = idxf_load64(bytes), .operation = (enum idxf_operation)bytes[AT_OPERATION]};
-    size_t header = header_of(rules, record->operation);
+    size_t header = get_header_size(rules, record->operation);
     if (size < header) return IDXF_FAULT_OVERRUN;
     if (has_id(rules, record->operation))
         record->id_size = rules->id_type == IDXF_ID_U64 ? sizeof(uint64_t) : idxf_load32(bytes + AT_ID);

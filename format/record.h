@@ -25,23 +25,23 @@ struct idxf_record {
     size_t id_size;    /* 0 to IDXF_MAX_RECORD_ID_BYTES */
 };
 
-/* What all records of an index have in common. */
+/* This is what all records of an index have in common. */
 struct idxf_record_rules {
     uint8_t uuid[IDXF_UUID_BYTES]; /* of the index */
     uint8_t bits;                  /* of a fingerprint */
     enum idxf_id_type id_type;
 };
 
-/* The bytes that a record takes, at most IDXF_RECORD_HEADER_BYTES and its ID. */
+/* Returns how many bytes a record takes, which are at most IDXF_RECORD_HEADER_BYTES and those of its ID. */
 size_t idxf_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
-/* Whether a record keeps the rules: what idxf_record_read would say of it. */
+/* Checks whether a record keeps the rules, as idxf_record_read does. */
 enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
 /* Writes a record that keeps the rules: idxf_record_size bytes. Returns where it ends. */
 uint8_t *idxf_record_write(const struct idxf_record_rules *rules, const struct idxf_record *record, uint8_t *bytes);
 
-/* Reads and checks the record at *at, before `end`, and goes on to behind it. Its ID stays within the bytes. */
+/* Reads and checks the record at *at, before `end`, and moves *at behind it. Its ID points into these bytes. */
 enum idxf_fault idxf_record_read(const struct idxf_record_rules *rules, const uint8_t **at, const uint8_t *end,
                                  struct idxf_record *record);
 

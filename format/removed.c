@@ -6,30 +6,26 @@
 #include "format/bytes.h"
 #include "format/header.h"
 
-static const char magic[IDXF_MAGIC_BYTES] = "idxremov";
+static const struct idxf_field fields[] = {
+    IDXF_FIELD(12, struct idxf_removed, extra),    IDXF_FIELD(16, struct idxf_removed, uuid),
+    IDXF_FIELD(32, struct idxf_removed, count),    IDXF_FIELD(40, struct idxf_removed, length),
+    IDXF_FIELD(48, struct idxf_removed, checksum),
+};
 
-enum { AT_EXTRA = 12, AT_UUID = 16, AT_COUNT = 32, AT_LENGTH = 40, AT_REMOVALS_CHECKSUM = 48 };
+static const struct idxf_header_form form = {"idxremov", IDXF_REMOVED_HEADER_BYTES, sizeof fields / sizeof *fields,
+                                             fields};
 
 void idxf_removed_write(const struct idxf_removed *removed, uint8_t *header) {
-    idxf_header_begin(header, IDXF_REMOVED_HEADER_BYTES, magic);
-    memcpy(header + AT_UUID, removed->uuid, IDXF_UUID_BYTES);
-    idxf_store64(header + AT_COUNT, removed->count);
-    idxf_store64(header + AT_LENGTH, removed->length);
-    idxf_store64(header + AT_REMOVALS_CHECKSUM, removed->checksum);
-    idxf_header_end(header, IDXF_REMOVED_HEADER_BYTES);
+    idxf_header_write(&form, removed, header);
 }
 
 enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *bytes, uint64_t size,
                                   uint32_t *version) {
-    enum idxf_fault fault = idxf_header_check(bytes, IDXF_REMOVED_HEADER_BYTES, size, magic, version);
+    enum idxf_fault fault = idxf_header_read(&form, bytes, size, removed, version);
     if (fault != IDXF_OK) return fault;
-    memcpy(removed->uuid, bytes + AT_UUID, IDXF_UUID_BYTES);
-    removed->count = idxf_load64(bytes + AT_COUNT);
-    removed->length = idxf_load64(bytes + AT_LENGTH);
-    removed->checksum = idxf_load64(bytes + AT_REMOVALS_CHECKSUM);
     if (removed->count == 0) return IDXF_FAULT_COUNT;
-    uint64_t follows = size - IDXF_REMOVED_HEADER_BYTES, extra = idxf_load32(bytes + AT_EXTRA);
-    return follows >= extra && follows - extra == removed->length ? IDXF_OK : IDXF_FAULT_SIZE;
+    uint64_t follows = size - IDXF_REMOVED_HEADER_BYTES;
+    return follows >= removed->extra && follows - removed->extra == removed->length ? IDXF_OK : IDXF_FAULT_SIZE;
 }
 
 /* ---- Removals ---- */
@@ -55,8 +51,8 @@ void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record
         (struct idxf_removals){.rules = rules, .at = bytes, .end = bytes + removed->length, .left = removed->count};
 }
 
-/* Whether a removal may stand behind the one before it. */
-static bool follows(const struct idxf_removals *removals, const struct idxf_record *removal) {
+/* Whether a removal may follow the one that was read last. */
+static bool may_follow(const struct idxf_removals *removals, const struct idxf_record *removal) {
     const struct idxf_record *last = &removals->last;
     if (!removals->any) return true;
     if (last->fingerprint == removal->fingerprint && last->operation == IDXF_REMOVE_FINGERPRINT) return false;
@@ -67,7 +63,7 @@ enum idxf_fault idxf_removals_next(struct idxf_removals *removals, struct idxf_r
     enum idxf_fault fault = idxf_record_read(removals->rules, &removals->at, removals->end, removal);
     if (fault != IDXF_OK) return fault;
     if (removal->operation == IDXF_ADD) return IDXF_FAULT_OPERATION;
-    if (!follows(removals, removal)) return IDXF_FAULT_ORDER;
+    if (!may_follow(removals, removal)) return IDXF_FAULT_ORDER;
     removals->last = *removal;
     removals->any = true;
     removals->left--;

@@ -11,6 +11,7 @@ struct idxf_removed {
     uint64_t count;                /* of removals, at least 1 */
     uint64_t length;               /* of the removals, bytes */
     uint64_t checksum;             /* of the removals */
+    uint32_t extra;                /* bytes at the end of the file that this version passes over */
 };
 
 /* Writes the header, IDXF_REMOVED_HEADER_BYTES; the removals follow it. */
@@ -26,7 +27,7 @@ enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *b
  * of its documents, which would have no effect, so a file may not have both. */
 int idxf_removal_compare(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b);
 
-/* The removals of a file, one after the other. */
+/* This reads the removals of a file, one after the other. */
 struct idxf_removals {
     const struct idxf_record_rules *rules;
     const uint8_t *at, *end;
@@ -38,8 +39,8 @@ struct idxf_removals {
 void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record_rules *rules,
                         const struct idxf_removed *removed, const uint8_t *bytes);
 
-/* Reads and checks the next removal, while `left` is not 0. Its ID stays within the bytes. Behind the last one, the
- * bytes must be at their end. */
+/* Reads and checks the next removal, while `left` is not 0. Its ID points into the bytes. The last removal must be at
+ * their end. */
 enum idxf_fault idxf_removals_next(struct idxf_removals *removals, struct idxf_record *removal);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "format/permute.h"
 
-/* For people and planners. */
+/* The statistics are for people and for planning. */
 struct idxf_statistics {
     uint64_t set_bits;      /* of all fingerprints, ORed, not permuted */
     uint64_t common_bits;   /* the same, ANDed */

@@ -1,59 +1,35 @@
 /* table.c: reads and writes the header of a table file, field by field in the order of SPEC.md. */
 #include "format/table.h"
 
-#include <string.h>
-
 #include "format/bytes.h"
 #include "format/directory.h"
 #include "format/header.h"
 
-static const char magic[IDXF_MAGIC_BYTES] = "idxtable";
-
-enum {
-    AT_NUMBER = 12,
-    AT_UUID = 16,
-    AT_MASK = 32,
-    AT_BITS = 40,
-    AT_RADIUS = 41,
-    AT_ANCHOR_BITS = 42,
-    AT_NEAR_BITS = 43,
-    AT_BLOCK_SIZE = 44,
-    AT_FINGERPRINTS = 48,
-    AT_BLOCKS = 56,
-    AT_LENGTHS = 64,
-    AT_SET_BITS = 128,
-    AT_COMMON_BITS = 136,
-    AT_LARGEST_GROUP = 144,
-    AT_PAIRS = 152,
-    AT_LIST_BYTES = 160,
-    AT_LONG_CODES = 168,
-    AT_RESERVED_1 = 169,
-    AT_EXTRA = 172,
-    AT_RESERVED_2 = 176,
-    AT_CHECKSUM = 4088,
+static const struct idxf_field fields[] = {
+    IDXF_FIELD(12, struct idxf_table_header, number),
+    IDXF_FIELD(16, struct idxf_table_header, uuid),
+    IDXF_FIELD(32, struct idxf_table_header, mask),
+    IDXF_FIELD(40, struct idxf_table_header, bits),
+    IDXF_FIELD(41, struct idxf_table_header, radius),
+    IDXF_FIELD(42, struct idxf_table_header, anchor_bits),
+    IDXF_FIELD(43, struct idxf_table_header, code.near_bits),
+    IDXF_FIELD(44, struct idxf_table_header, block_size),
+    IDXF_FIELD(48, struct idxf_table_header, fingerprints),
+    IDXF_FIELD(56, struct idxf_table_header, blocks),
+    IDXF_FIELD(64, struct idxf_table_header, code.lengths),
+    IDXF_FIELD(128, struct idxf_table_header, statistics.set_bits),
+    IDXF_FIELD(136, struct idxf_table_header, statistics.common_bits),
+    IDXF_FIELD(144, struct idxf_table_header, statistics.largest_group),
+    IDXF_FIELD(152, struct idxf_table_header, statistics.pairs),
+    IDXF_FIELD(160, struct idxf_table_header, list_bytes),
+    IDXF_FIELD(168, struct idxf_table_header, long_codes),
+    IDXF_FIELD(172, struct idxf_table_header, extra),
 };
 
+static const struct idxf_header_form form = {"idxtable", IDXF_PAGE_SIZE, sizeof fields / sizeof *fields, fields};
+
 void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *page) {
-    idxf_header_begin(page, IDXF_PAGE_SIZE, magic);
-    idxf_store32(page + AT_NUMBER, header->number);
-    memcpy(page + AT_UUID, header->uuid, IDXF_UUID_BYTES);
-    idxf_store64(page + AT_MASK, header->mask);
-    page[AT_BITS] = header->bits;
-    page[AT_RADIUS] = header->radius;
-    page[AT_ANCHOR_BITS] = header->anchor_bits;
-    page[AT_NEAR_BITS] = header->code.near_bits;
-    idxf_store32(page + AT_BLOCK_SIZE, header->block_size);
-    idxf_store64(page + AT_FINGERPRINTS, header->fingerprints);
-    idxf_store64(page + AT_BLOCKS, header->blocks);
-    memcpy(page + AT_LENGTHS, header->code.lengths, IDXF_CLASSES);
-    idxf_store64(page + AT_SET_BITS, header->statistics.set_bits);
-    idxf_store64(page + AT_COMMON_BITS, header->statistics.common_bits);
-    idxf_store64(page + AT_LARGEST_GROUP, header->statistics.largest_group);
-    idxf_store64(page + AT_PAIRS, header->statistics.pairs);
-    idxf_store64(page + AT_LIST_BYTES, header->list_bytes);
-    page[AT_LONG_CODES] = header->long_codes;
-    idxf_store32(page + AT_EXTRA, header->extra);
-    idxf_header_end(page, IDXF_PAGE_SIZE);
+    idxf_header_write(&form, header, page);
 }
 
 static enum idxf_fault check_counts(const struct idxf_table_header *header) {
@@ -81,37 +57,10 @@ static enum idxf_fault check_fields(const struct idxf_table_header *header) {
     return idxf_code_check(&header->code, header->bits);
 }
 
-static bool any_set(const uint8_t *bytes, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; i++) {
-        if (bytes[i] != 0) return true;
-    }
-    return false;
-}
-
 enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
                                        uint32_t *version) {
-    enum idxf_fault fault = idxf_header_check(page, IDXF_PAGE_SIZE, size, magic, version);
-    if (fault != IDXF_OK) return fault;
-    if (any_set(page, AT_RESERVED_1, AT_EXTRA) || any_set(page, AT_RESERVED_2, AT_CHECKSUM)) return IDXF_FAULT_RESERVED;
-    header->number = idxf_load32(page + AT_NUMBER);
-    memcpy(header->uuid, page + AT_UUID, IDXF_UUID_BYTES);
-    header->mask = idxf_load64(page + AT_MASK);
-    header->bits = page[AT_BITS];
-    header->radius = page[AT_RADIUS];
-    header->anchor_bits = page[AT_ANCHOR_BITS];
-    header->code.near_bits = page[AT_NEAR_BITS];
-    header->block_size = idxf_load32(page + AT_BLOCK_SIZE);
-    header->fingerprints = idxf_load64(page + AT_FINGERPRINTS);
-    header->blocks = idxf_load64(page + AT_BLOCKS);
-    memcpy(header->code.lengths, page + AT_LENGTHS, IDXF_CLASSES);
-    header->list_bytes = idxf_load64(page + AT_LIST_BYTES);
-    header->long_codes = page[AT_LONG_CODES];
-    header->extra = idxf_load32(page + AT_EXTRA);
-    header->statistics.set_bits = idxf_load64(page + AT_SET_BITS);
-    header->statistics.common_bits = idxf_load64(page + AT_COMMON_BITS);
-    header->statistics.largest_group = idxf_load64(page + AT_LARGEST_GROUP);
-    header->statistics.pairs = idxf_load64(page + AT_PAIRS);
-    return check_fields(header);
+    enum idxf_fault fault = idxf_header_read(&form, page, size, header, version);
+    return fault == IDXF_OK ? check_fields(header) : fault;
 }
 
 static uint64_t round_to_page(uint64_t offset) {

@@ -29,8 +29,9 @@ struct idxf_table_header {
     uint32_t extra;      /* bytes at the end of the file that this version passes over */
 };
 
-/* Byte offsets of the sections in the file, all multiples of 8; those of blocks, directory and checksums of the page
- * size. The sections from `blocks` to `checksums` are `pages` pages of IDXF_PAGE_SIZE bytes. */
+/* These are the byte offsets of the sections in the file, all multiples of 8, and those of blocks, directory and
+ * checksums multiples of the page size. The sections from `blocks` to `checksums` are `pages` pages of IDXF_PAGE_SIZE
+ * bytes. */
 struct idxf_table_layout {
     uint64_t blocks;
     uint64_t directory;
@@ -48,10 +49,10 @@ void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *pa
 enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
                                        uint32_t *version);
 
-/* The layout of a table with a valid header. */
+/* Computes the layout of a table with a valid header. */
 struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *header);
 
-/* What the blocks of the table have in common. */
+/* Returns what the blocks of the table have in common. */
 struct idxf_block_form idxf_table_block_form(const struct idxf_table_header *header);
 
 #endif

@@ -11,7 +11,7 @@ enum idx_status idx_plan_unpacked(uint64_t count, unsigned bits, unsigned distan
                          "%llu fingerprints are more than the 2^32 - 2 of a segment that can be unpacked: choose "
                          "another residence, or several indexes",
                          (unsigned long long)count);
-    struct idxi_layout layout = idxi_layout_choose(count, bits, distance, idxi_layout_limit(count));
+    struct idxi_layout layout = idxi_layout_choose(count, bits, distance, UINT64_MAX);
     *plan = (struct idx_unpacked_plan){
         .bytes = (double)layout.bytes,
         .opening_seconds = idxi_layout_opening(&layout, count),

@@ -316,7 +316,7 @@ static enum idx_status write_checksums(int file, const char *path, uint64_t leng
 static enum idx_status write_sums(int file, const struct idxi_map_writer *map, int folder,
                                   struct idxi_page_writer *writer, const uint8_t *uuid, uint64_t *size,
                                   struct idx_error *error) {
-    struct idxf_document_sums sums;
+    struct idxf_document_sums sums = {.extra = 0};
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES];
     memcpy(sums.uuid, uuid, IDXF_UUID_BYTES);
     IDXI_TRY(idxi_file_size(file, &sums.length, map->path, error));

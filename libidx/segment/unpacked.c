@@ -158,8 +158,7 @@ static enum idx_status choose_layout(struct idxi_layout *layout, const struct id
                          "has %llu fingerprints: at most 2^32 - 2 of a segment can be unpacked; choose another "
                          "residence",
                          (unsigned long long)count);
-    uint64_t limit = idxi_layout_limit(count);
-    *layout = idxi_layout_choose(count, table->header.bits, unpacking->distance, most < limit ? most : limit);
+    *layout = idxi_layout_choose(count, table->header.bits, unpacking->distance, most);
     if (layout->bytes <= most) return IDX_OK;
     return idxi_fail(
         error, IDX_OUT_OF_MEMORY, table->path,

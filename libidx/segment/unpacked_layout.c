@@ -2,7 +2,6 @@
 #include "libidx/segment/unpacked_layout.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "libidx/base/binomial.h"
 
@@ -94,12 +93,30 @@ static struct idxi_layout cut(unsigned parts, unsigned distance, unsigned bits, 
     return layout;
 }
 
+/* Each half is cut into blocks, of so many bits together. */
+static struct idxi_layout cut_halves(unsigned bits, unsigned half_bits) {
+    struct idxi_layout layout = {.of_halves = true};
+    for (unsigned half = 0; half < 2; half++) {
+        unsigned shifts[IDXI_HALF_PARTS], widths[IDXI_HALF_PARTS], shift = bits - half * (bits / 2);
+        for (unsigned i = 0; i < IDXI_HALF_PARTS; i++) {
+            widths[i] = half_bits / IDXI_HALF_PARTS + (i < half_bits % IDXI_HALF_PARTS);
+            shifts[i] = shift -= widths[i];
+        }
+        for (unsigned i = 0; i < IDXI_HALF_PARTS; i++) {
+            unsigned other = (i + 1) % IDXI_HALF_PARTS;
+            layout.parts[layout.count++] =
+                (struct idxi_part){shifts[i], widths[i] + widths[other], shifts[other], widths[other], 0};
+        }
+    }
+    return layout;
+}
+
 static bool is_better(const struct idxi_layout *a, const struct idxi_layout *b, uint64_t most) {
     if (a->bytes > most || b->bytes > most) return a->bytes < b->bytes;
     return a->nanoseconds < b->nanoseconds;
 }
 
-struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t most) {
+static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned distance, uint64_t most) {
     struct idxi_layout best = cut(1, distance, bits, (const unsigned[2]){0, 0});
     set_costs(&best, count);
     for (unsigned parts = 1; parts <= IDXI_MAX_PARTS && parts <= distance + 1; parts++) {
@@ -116,17 +133,35 @@ struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned di
     return best;
 }
 
-/* For large segments; for those that a core's own cache holds; and what is not worth saving. */
-#define MOST_PER_FINGERPRINT 40
-#define MOST_PER_CACHED 64
-#define CACHED_BYTES ((uint64_t)640 << 10)
+/* The most memory that is worth its gain: for large segments; for those that a core's own cache holds; and what is
+ * not worth saving. */
+#define MOST_PER_FINGERPRINT 39
+#define MOST_PER_CACHED 57
+#define CACHED_BYTES ((uint64_t)570 << 10)
 #define SMALL_BYTES ((uint64_t)64 << 10)
 
-static uint64_t get_larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+/* Halves, up to so much, where they are so much faster than parts that take less. */
+#define HALVES_DISTANCE 3
+#define MOST_PER_FINGERPRINT_OF_HALVES 56
+#define MOST_BYTES_OF_HALVES ((uint64_t)1 << 30)
+#define WORTH_HALVES 0.67
 
-uint64_t idxi_layout_limit(uint64_t count) {
-    uint64_t cached = count * MOST_PER_CACHED < CACHED_BYTES ? count * MOST_PER_CACHED : CACHED_BYTES;
-    return get_larger(get_larger(count * MOST_PER_FINGERPRINT, cached), SMALL_BYTES);
+static uint64_t get_less(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t get_more(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t most) {
+    uint64_t cached = get_less(count * MOST_PER_CACHED, CACHED_BYTES);
+    uint64_t worth = get_more(get_more(count * MOST_PER_FINGERPRINT, cached), SMALL_BYTES);
+    uint64_t of_halves = get_less(get_less(count * MOST_PER_FINGERPRINT_OF_HALVES, MOST_BYTES_OF_HALVES), most);
+    struct idxi_layout best = choose_parts(count, bits, distance, get_less(worth, most));
+    double least = best.nanoseconds * WORTH_HALVES;
+    for (unsigned half_bits = bits / 2; distance == HALVES_DISTANCE && half_bits >= IDXI_HALF_PARTS; half_bits--) {
+        struct idxi_layout layout = cut_halves(bits, half_bits);
+        if (!set_costs(&layout, count) || layout.bytes > of_halves || layout.nanoseconds > least) continue;
+        best = layout;
+        least = layout.nanoseconds;
+    }
+    return best;
 }
 
 /* A fingerprint that is decoded; and one that is counted and put into its bucket, with everything in the first caches.
@@ -144,10 +179,22 @@ double idxi_layout_opening(const struct idxi_layout *layout, uint64_t count) {
     return (double)count * time / 1e9;
 }
 
+/* A half is probed by one part for no error, and by all for one. */
+static double set_radii_of_halves(const struct idxi_layout *layout, uint64_t count, unsigned distance, int *radii) {
+    double sum = QUERY_TIME, starts = (double)count_starts_bytes(layout);
+    for (unsigned i = 0; i < layout->count; i++) {
+        unsigned half = i / IDXI_HALF_PARTS, least = i % IDXI_HALF_PARTS == 0 ? half : half + 2;
+        radii[i] = distance >= least ? 0 : -1;
+        if (radii[i] == 0) sum += get_part_time(count, &layout->parts[i], 0, starts, (double)layout->bytes);
+    }
+    return sum;
+}
+
 /* Adds one error at a time where it takes the least: as patterns become more with each, that is the least in all. */
 double idxi_layout_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,
                          int radii[IDXI_MAX_PARTS]) {
     double sum = QUERY_TIME, starts = (double)count_starts_bytes(layout), bytes = (double)layout->bytes;
+    if (layout->of_halves) return set_radii_of_halves(layout, count, distance, radii);
     for (unsigned i = 0; i < layout->count; i++) radii[i] = -1;
     for (unsigned error = 0; error <= distance; error++) {
         unsigned best = layout->count;

@@ -3,31 +3,36 @@
 #ifndef IDX_LIBIDX_UNPACKED_LAYOUT_H
 #define IDX_LIBIDX_UNPACKED_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define IDXI_MAX_PARTS 8
 #define IDXI_MAX_PART_BITS 28
 
-/* Consecutive bits. Fingerprints are in buckets by their values. */
+/* Bits whose value chooses a fingerprint's bucket: those from `shift` on, and behind these `low_bits` from `low_shift`
+ * on, which may be none. */
 struct idxi_part {
-    unsigned shift, bits;
+    unsigned shift, bits; /* of all */
+    unsigned low_shift, low_bits;
     unsigned radius; /* the most errors in these bits that buckets are probed for */
 };
 
-/* No two parts share a bit, and the sum of their radii, each plus one, is more than the distance: so two fingerprints
- * within the distance differ in no more bits than its radius in some part. */
+/* Two fingerprints within the distance differ in no more bits than its radius in some part. No two parts share a bit,
+ * and the sum of their radii, each plus one, is more than the distance; or the layout is of halves. Then the distance
+ * is 3, one half of the bits has at most one error, and of three blocks of it two have none: there is a part for each
+ * two blocks of a half, those of a half one after the other, with radius 0. */
 struct idxi_layout {
     unsigned count;
+    bool of_halves;
     struct idxi_part parts[IDXI_MAX_PARTS];
     double nanoseconds; /* of a query, about */
     uint64_t bytes;     /* of memory in all */
 };
 
-/* The fastest layout that takes at most `most` bytes, or the smallest one where none does. */
-struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t most);
+#define IDXI_HALF_PARTS 3
 
-/* The most memory that unpacking so many is worth: more gains little. */
-uint64_t idxi_layout_limit(uint64_t count);
+/* The fastest layout that takes at most `most` bytes and is worth its memory, or the smallest one where none does. */
+struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t most);
 
 /* The seconds that unpacking so many takes, on one core. */
 double idxi_layout_opening(const struct idxi_layout *layout, uint64_t count);

@@ -27,7 +27,9 @@ struct idxi_unpacked {
 };
 
 static inline uint32_t idxi_part_value(const struct idxi_part *part, uint64_t fingerprint) {
-    return (uint32_t)(part->bits == 0 ? 0 : fingerprint >> part->shift & idxf_low_bits(part->bits));
+    if (part->bits == 0) return 0;
+    uint64_t value = fingerprint >> part->shift & idxf_low_bits(part->bits - part->low_bits);
+    return (uint32_t)(value << part->low_bits | (fingerprint >> part->low_shift & idxf_low_bits(part->low_bits)));
 }
 
 #endif

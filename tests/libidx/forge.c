@@ -145,7 +145,7 @@ void forge_block(const char *path, uint64_t number, const struct forged_block *b
 }
 
 static void write_sums(const char *map, const char *sums_path, const uint8_t *uuid) {
-    struct idxf_document_sums sums;
+    struct idxf_document_sums sums = {.extra = 0};
     size_t size;
     uint8_t *content = read_file(map, &size);
     memcpy(sums.uuid, uuid, sizeof sums.uuid);

@@ -11,8 +11,8 @@
 
 struct parsed {
     char *line; /* without a terminating NUL, so that a sanitizer sees a read beyond its bytes */
-    json_t *object;
-    struct jsonl_fields fields;
+    struct jsonl jsonl;
+    struct fields fields;
     struct bad bad;
     bool good;
 };
@@ -21,12 +21,12 @@ static struct parsed parse_bytes(const struct jsonl_rules *rules, const char *li
     struct parsed parsed = {.line = malloc(length > 0 ? length : 1)};
     assert_non_null(parsed.line);
     memcpy(parsed.line, line, length);
-    parsed.good = jsonl_parse(rules, parsed.line, length, &parsed.object, &parsed.fields, &parsed.bad);
+    parsed.good = jsonl_parse(rules, parsed.line, length, &parsed.jsonl, &parsed.fields, &parsed.bad);
     return parsed;
 }
 
 static void release(struct parsed *parsed) {
-    json_decref(parsed->object);
+    json_decref(parsed->jsonl.object);
     free(parsed->line);
 }
 
@@ -40,9 +40,9 @@ static void check_text(const char *path, const char *line, const char *text) {
     struct parsed parsed = parse_bytes(&rules, line, strlen(line));
     assert_true(parsed.good);
     assert_int_equal(parsed.bad.kind, BAD_NONE);
-    assert_field(parsed.fields.text, parsed.fields.text_length, text);
-    assert_null(parsed.fields.id);
-    assert_int_equal(parsed.fields.title_length, 0);
+    assert_field(parsed.fields.body.bytes, parsed.fields.body.length, text);
+    assert_null(parsed.fields.id.bytes);
+    assert_int_equal(parsed.fields.title.length, 0);
     release(&parsed);
 }
 
@@ -71,8 +71,8 @@ static void test_text(void **state) {
     const char *line = "{\"text\":\"a\\u0000b\"}";
     struct parsed parsed = parse_bytes(&rules, line, strlen(line));
     assert_true(parsed.good);
-    assert_int_equal(parsed.fields.text_length, 3);
-    assert_memory_equal(parsed.fields.text, "a\0b", 3);
+    assert_int_equal(parsed.fields.body.length, 3);
+    assert_memory_equal(parsed.fields.body.bytes, "a\0b", 3);
     release(&parsed);
 }
 
@@ -154,7 +154,7 @@ static void check_id(const char *value, const char *id) {
     snprintf(line, sizeof line, "{\"text\":\"x\",\"id\":%s}", value);
     struct parsed parsed = parse_bytes(&rules, line, strlen(line));
     assert_true(parsed.good);
-    assert_field(parsed.fields.id, parsed.fields.id_length, id);
+    assert_field(parsed.fields.id.bytes, parsed.fields.id.length, id);
     release(&parsed);
 }
 
@@ -180,12 +180,12 @@ static void test_titles(void **state) {
     const char *line = "{\"text\":\"x\",\"t\":\"title\"}";
     struct parsed parsed = parse_bytes(&rules, line, strlen(line));
     assert_true(parsed.good);
-    assert_field(parsed.fields.title, parsed.fields.title_length, "title");
-    assert_field(parsed.fields.text, parsed.fields.text_length, "x");
+    assert_field(parsed.fields.title.bytes, parsed.fields.title.length, "title");
+    assert_field(parsed.fields.body.bytes, parsed.fields.body.length, "x");
     release(&parsed);
     parsed = parse_bytes(&rules, "{\"text\":\"x\"}", 12); /* it may be missing */
     assert_true(parsed.good);
-    assert_int_equal(parsed.fields.title_length, 0);
+    assert_int_equal(parsed.fields.title.length, 0);
     release(&parsed);
     refuse(&rules, "{\"text\":\"x\",\"t\":7}", BAD_FIELD, "the field 't' is not a string");
 }

@@ -32,7 +32,7 @@ void agree_put_query(const struct question *question, const struct query *query,
     put_record(records, RECORD_QUERY_WITHOUT_ID, text, length);
 }
 
-/* A number as 8 bytes, the highest first, so that their order is that of the numbers. */
+/* Writes a number as 8 bytes, the highest first, so that their order is that of the numbers. */
 void agree_put_document(const struct idx_document *document, struct output *records) {
     unsigned char bytes[8];
     if (document->id != NULL) {
@@ -45,11 +45,11 @@ void agree_put_document(const struct idx_document *document, struct output *reco
 
 /* ---- Counting a run ---- */
 
-/* A document near to a query of the run. The IDs stand in `ids`, in the order of the entries. */
+/* It is a document near to a query of the run. The IDs are in `ids`, in the order of the entries. */
 struct entry {
-    const char *id; /* set once all of them are there */
+    const char *id; /* It is set once all of them are there. */
     size_t length;
-    uint64_t number; /* the query's ordinal, and then how many of them there are */
+    uint64_t number; /* It is the query's ordinal, and then how many queries have the document. */
 };
 
 static int compare_ids(const struct entry *a, const struct entry *b) {
@@ -69,7 +69,7 @@ static int by_number_and_id(const void *first, const void *second) {
     return order != 0 ? order : compare_ids(a, b);
 }
 
-/* Makes of the entries one a document that has enough; returns how many those are. */
+/* Keeps one entry for each document that has enough, and returns how many those are. */
 static size_t count_documents(struct entry *entries, size_t count, uint64_t least) {
     size_t kept = 0;
     for (size_t i = 0, end; i < count; i = end) {
@@ -113,10 +113,10 @@ static void put_line(const struct agree *agree, const struct entry *entry, struc
 void agree_end(struct agree *agree, struct output *output) {
     struct entry *entries = (void *)agree->entries.bytes;
     size_t count = agree->entries.length / sizeof *entries;
-    int error = agree->query.error | agree->ids.error | agree->entries.error; /* ENOMEM alone */
+    int error = agree->query.error | agree->ids.error | agree->entries.error; /* Each is 0 or ENOMEM. */
     if (error != 0 && output->error == 0) output->error = error;
     if (error != 0 || count == 0) return;
-    const char *id = agree->ids.bytes == NULL ? "" : agree->ids.bytes; /* where all are empty */
+    const char *id = agree->ids.bytes == NULL ? "" : agree->ids.bytes; /* All of them are empty then. */
     for (size_t i = 0; i < count; id += entries[i++].length) entries[i].id = id;
     qsort(entries, count, sizeof *entries, by_id_and_ordinal);
     count = count_documents(entries, count, agree->question->agree);

@@ -19,7 +19,7 @@ void answerer_forget(struct answerer *answerer) {
 
 void answerer_free(struct answerer *answerer) {
     answerer_forget(answerer);
-    free(answerer->matches);
+    free(answerer->matches.list);
     free(answerer->front.bytes);
 }
 
@@ -28,9 +28,7 @@ static void put_fingerprint(const struct question *question, uint64_t fingerprin
 }
 
 static void put_quoted_fingerprint(const struct question *question, uint64_t fingerprint, struct output *output) {
-    output_byte(output, '"');
-    put_fingerprint(question, fingerprint, output);
-    output_byte(output, '"');
+    put_json_fingerprint(output, question->notation, question->properties.bits, fingerprint);
 }
 
 /* ---- Columns ---- */
@@ -55,10 +53,7 @@ static void put_front(const struct question *question, const struct query *query
 
 static void put_document_line(const struct output *front, const struct idx_document *document, struct output *output) {
     output_bytes(output, front->bytes, front->length);
-    if (document->id != NULL)
-        output_id(output, document->id, document->id_length);
-    else
-        output_decimal(output, document->number);
+    put_document_id(output, document);
     output_byte(output, '\n');
 }
 
@@ -81,17 +76,6 @@ static void put_match_keys(const struct question *question, const struct query *
     output_decimal(output, match->distance);
 }
 
-static void put_document_element(const struct idx_document *document, bool first, struct output *output) {
-    if (!first) output_byte(output, ',');
-    if (document->id != NULL) {
-        json_put_bytes(output, document->id, document->id_length);
-    } else {
-        output_byte(output, '"');
-        output_decimal(output, document->number);
-        output_byte(output, '"');
-    }
-}
-
 /* ---- Matches ---- */
 
 static bool find_documents(struct answerer *answerer, uint64_t fingerprint) {
@@ -108,12 +92,14 @@ static bool put_documents(struct answerer *answerer, struct output *output) {
     for (uint64_t i = 0; i < question->max_documents && output->error == 0; i++) {
         if (idx_documents_next(answerer->documents, &document, &found, &answerer->error) != IDX_OK) return false;
         if (!found) break;
-        if (question->agree > 0)
+        if (question->agree > 0) {
             agree_put_document(&document, output);
-        else if (question->json)
-            put_document_element(&document, i == 0, output);
-        else
+        } else if (question->json) {
+            if (i > 0) output_byte(output, ',');
+            put_json_id(output, &document);
+        } else {
             put_document_line(&answerer->front, &document, output);
+        }
     }
     return true;
 }
@@ -143,32 +129,6 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
 
 /* ---- Queries ---- */
 
-static bool grow_matches(struct answerer *answerer, size_t count) {
-    struct idx_match *matches = realloc(answerer->matches, count * sizeof *matches);
-    if (matches == NULL) {
-        answerer->error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory for the matches"};
-        return false;
-    }
-    answerer->matches = matches;
-    answerer->capacity = count;
-    return true;
-}
-
-/* Sets *count to the matches asked for, which are then the first ones of `matches`. */
-static bool find_matches(struct answerer *answerer, uint64_t fingerprint, size_t *count) {
-    const struct question *question = answerer->question;
-    size_t wanted = ANSWER_MATCHES;
-    do {
-        if (wanted > question->limit) wanted = (size_t)question->limit;
-        if (wanted > answerer->capacity && !grow_matches(answerer, wanted)) return false;
-        if (idx_lookup(question->index, fingerprint, question->distance, answerer->matches, answerer->capacity, count,
-                       &answerer->error) != IDX_OK)
-            return false;
-        wanted = *count;
-    } while (wanted > answerer->capacity && question->limit > answerer->capacity);
-    return true;
-}
-
 static void put_exists(const struct answerer *answerer, const struct query *query, struct output *output) {
     const struct question *question = answerer->question;
     if (question->json)
@@ -193,8 +153,10 @@ bool answerer_print(struct answerer *answerer, const struct query *query, const 
 
 static bool answer_one(struct answerer *answerer, const struct query *query, struct output *output) {
     size_t count;
-    return find_matches(answerer, query->fingerprint, &count) &&
-           answerer_print(answerer, query, answerer->matches, count, output);
+    const struct question *question = answerer->question;
+    return find_matches(question->index, query->fingerprint, question->distance, question->limit, &answerer->matches,
+                        &count, &answerer->error) == IDX_OK &&
+           answerer_print(answerer, query, answerer->matches.list, count, output);
 }
 
 bool answerer_answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output) {

@@ -3,22 +3,24 @@
 #define IDX_TOOLS_ANSWERS_ANSWERS_H
 
 #include "tools/input/queries.h"
+#include "tools/shared/library.h"
 #include "tools/shared/output.h"
 
 #include <idx.h>
 
 /* ---- Looks queries up and writes the answers as `idx lookup` prints them, or as records (agree.c) ---- */
 
-/* What is asked of every query. */
+/* This is asked of every query. */
 struct question {
     const struct idx_index *index;
     struct idx_properties properties;
     enum notation notation;
     unsigned distance;
-    uint64_t limit;         /* matches a query */
-    uint64_t max_documents; /* documents a match */
-    uint64_t agree;         /* how many fingerprints of a query ID have to agree, to write records (agree.c); 0: no */
-    bool exists;            /* only whether there is a match */
+    uint64_t limit;         /* Each query has so many matches at most. */
+    uint64_t max_documents; /* Each match has so many documents at most. */
+    uint64_t agree; /* So many fingerprints of a query ID have to agree, and records are written (agree.c); 0: there is
+                       no such option. */
+    bool exists;    /* It is only asked whether there is a match. */
     bool json;
 };
 
@@ -26,30 +28,30 @@ struct question {
  * looked up again. */
 enum { ANSWER_QUERIES = 64, ANSWER_MATCHES = 16 };
 
-/* What one thread needs to answer; reused from query to query. */
+/* One thread needs this to answer one query after the other. */
 struct answerer {
     const struct question *question;
-    struct idx_documents *documents; /* opened at the first match */
+    struct idx_documents *documents; /* The first match opens them. */
     struct idx_match group[ANSWER_QUERIES * ANSWER_MATCHES];
-    struct idx_match *matches; /* of one query */
-    size_t capacity;
-    struct output front; /* the columns before the document */
-    bool found;          /* whether any query had a match so far */
+    struct found_matches matches; /* They are of one query. */
+    struct output front;          /* It has the columns before the document. */
+    bool found;                   /* A query had a match so far. */
     struct idx_error error;
 };
 
 void answerer_init(struct answerer *answerer, const struct question *question);
 
-/* Writes the answers to `count` queries, up to ANSWER_QUERIES, to `output`, in their order. False when the library
- * failed, after what had been found until then: `error`. */
+/* Writes the answers to `count` queries, up to ANSWER_QUERIES, to `output`, in their order. Returns false when the
+ * library failed, after what had been found until then: `error`. */
 bool answerer_answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output);
 
-/* Writes the answer to a query that has `count` matches, 1 or more, the nearest of them at `matches`. False as above.
+/* Writes the answer to a query that has `count` matches, 1 or more, the nearest of them at `matches`. Returns false as
+ * above.
  */
 bool answerer_print(struct answerer *answerer, const struct query *query, const struct idx_match *matches, size_t count,
                     struct output *output);
 
-/* Lets go of the question's index. */
+/* Closes what is open of the question's index. */
 void answerer_forget(struct answerer *answerer);
 
 void answerer_free(struct answerer *answerer);
@@ -67,13 +69,13 @@ void agree_put_document(const struct idx_document *document, struct output *reco
  * thread's. */
 struct agree {
     const struct question *question;
-    struct output records; /* to be taken */
-    bool found;            /* whether a document was printed so far */
+    struct output records; /* They are still to be taken. */
+    bool found;            /* A document was printed so far. */
 
     /* The run that is counted; used by agree.c alone. */
     struct output query, ids, entries;
     bool has_id;
-    uint64_t ordinal; /* of its last query, from 1; 0: no run yet */
+    uint64_t ordinal; /* Its last query has this number, from 1; 0: there is no run yet. */
 };
 
 #define AGREE_INIT(question)                                                                                           \
@@ -83,7 +85,7 @@ struct agree {
  * memory runs out, that is an error of `output`. */
 void agree_take(struct agree *agree, struct output *output);
 
-/* The same of the last run, once there are no more records. */
+/* Does the same for the last run, once there are no more records. */
 void agree_end(struct agree *agree, struct output *output);
 
 void agree_free(struct agree *agree);
@@ -92,19 +94,20 @@ void agree_free(struct agree *agree);
 
 struct query_batch;
 
-/* A batch that is answered by `threads` threads, this one included. The caller frees it. NULL when memory runs out. */
+/* A batch that is answered by `threads` threads, this one included. The caller frees it. Returns NULL when memory runs
+ * out. */
 struct query_batch *query_batch_new(const struct question *question, unsigned threads);
 
-/* Copies a query into the batch. False when memory runs out. */
+/* Copies a query into the batch. Returns false when memory runs out. */
 bool query_batch_add(struct query_batch *batch, const struct query *query);
 
 bool query_batch_is_full(const struct query_batch *batch);
 
-/* Answers the queries, writes to `output`, and empties it. False when the library failed, after the answers to the
- * queries before: *error. */
+/* Answers the queries, writes to `output`, and empties it. Returns false when the library failed, after the answers to
+ * the queries before: *error. */
 bool query_batch_answer(struct query_batch *batch, struct output *output, struct idx_error *error);
 
-/* Whether any query had a match so far. */
+/* Returns whether any query had a match so far. */
 bool query_batch_found(const struct query_batch *batch);
 
 /* Lets go of the question's index, so that it may be closed, and the question may get another. */
@@ -120,25 +123,25 @@ void query_batch_free(struct query_batch *batch);
 struct stream_answers {
     struct output *output;
     unsigned bits;
-    const uint64_t *fingerprints; /* of the queries, in the order of their lines */
+    const uint64_t *fingerprints; /* They are the queries, in the order of their lines. */
     size_t count;
-    struct query *queries; /* the same ones, all with an ID as it is printed; NULL: none has one */
-    char *names;           /* the fingerprints that are printed in place of IDs */
+    struct query *queries; /* They are the same ones, all with an ID as it is printed; NULL: none has one. */
+    char *names;           /* They are the fingerprints that are printed in place of IDs. */
 
     /* Matches of the queries that share an ID: those of each come sorted, but not those of all. */
     struct idx_match *matches;
-    size_t kept, capacity, last; /* `last`: the number of one of the queries */
-    bool found;                  /* whether any query had a match so far */
-    bool failed;                 /* no memory */
+    size_t kept, capacity, last; /* The last one is the number of one of the queries. */
+    bool found;                  /* A query had a match so far. */
+    bool failed;                 /* Memory ran out. */
 };
 
 /* Sorts queries as their lines will be, and leaves out repeated ones. `ids`: as they are printed, one after the other,
- * that of query i before id_ends[i]; an empty one is none. Queries and IDs remain the caller's. False when memory runs
- * out. */
+ * that of query i before id_ends[i]; an empty one is none. Queries and IDs remain the caller's. Returns false when
+ * memory runs out. */
 bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
                           const struct output *ids, const size_t *id_ends);
 
-/* An idx_batch_visitor for idx_stream_finish, whose context is a struct stream_answers. */
+/* This is an idx_batch_visitor for idx_stream_finish, whose context is a struct stream_answers. */
 bool stream_answers_visit(void *context, size_t number, const struct idx_match *matches, size_t count);
 
 /* Prints what is still kept. */

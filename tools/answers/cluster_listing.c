@@ -1,10 +1,7 @@
 /* cluster_listing.c: see cluster_listing.h. */
 #include "tools/answers/cluster_listing.h"
 
-#include "tools/input/making.h"
-#include "tools/shared/command.h"
-#include "tools/shared/json.h"
-#include "tools/shared/wording.h"
+#include "tools/shared/library.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,10 +13,7 @@ void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIO
     const struct option_rule filled[LISTING_OPTIONS] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &options->distance},
         {.name = "method", .kind = OPTION_CHOICE, .value = &listing->method, .names = cluster_method_names},
-        {.name = "representative",
-         .kind = OPTION_CHOICE,
-         .value = &listing->representative,
-         .names = listing->representatives},
+        {.name = "representative", OPTION_CHOICE, &listing->representative, .names = listing->representatives},
         {.name = "cap", .kind = OPTION_COUNT, .value = &listing->cap},
         {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
         {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
@@ -34,10 +28,8 @@ void listing_put_id(struct output *output, const struct idx_properties *properti
                     uint64_t fingerprint) {
     if (properties->id_type == IDX_ID_NONE)
         output_fingerprint(output, NOTATION_HEX, properties->bits, fingerprint);
-    else if (properties->id_type == IDX_ID_U64)
-        output_decimal(output, document->number);
     else
-        output_id(output, document->id, document->id_length);
+        put_document_id(output, document);
 }
 
 static void print_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
@@ -61,21 +53,14 @@ static void print_line(struct listing *listing, const struct idx_cluster_member 
 static void put_text(struct listing *listing, const char *text) { output_text(&listing->output, text); }
 
 static void put_fingerprint(struct listing *listing, uint64_t fingerprint) {
-    output_byte(&listing->output, '"');
-    output_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, fingerprint);
-    output_byte(&listing->output, '"');
+    put_json_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, fingerprint);
 }
 
-static void put_json_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
-    if (listing->properties.id_type == IDX_ID_NONE) {
+static void put_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
+    if (listing->properties.id_type == IDX_ID_NONE)
         put_fingerprint(listing, fingerprint);
-    } else if (listing->properties.id_type == IDX_ID_TEXT) {
-        json_put_bytes(&listing->output, document->id, document->id_length);
-    } else {
-        output_byte(&listing->output, '"');
-        output_decimal(&listing->output, document->number);
-        output_byte(&listing->output, '"');
-    }
+    else
+        put_json_id(&listing->output, document);
 }
 
 static void end_object(struct listing *listing) {
@@ -87,7 +72,7 @@ static void begin_object(struct listing *listing, const struct idx_cluster_membe
     put_text(listing, "{\"cluster\":");
     output_decimal(&listing->output, member->cluster);
     put_text(listing, ",\"representative\":");
-    put_json_id(listing, &member->representative, member->representative_fingerprint);
+    put_id(listing, &member->representative, member->representative_fingerprint);
     put_text(listing, ",\"documents\":[");
     listing->begun = true;
     listing->cluster = member->cluster;
@@ -101,7 +86,7 @@ static void put_member(struct listing *listing, const struct idx_cluster_member 
         end_object(listing);
     if (!listing->begun) begin_object(listing, member);
     put_text(listing, "{\"id\":");
-    put_json_id(listing, &member->document, member->fingerprint);
+    put_id(listing, &member->document, member->fingerprint);
     put_text(listing, ",\"fingerprint\":");
     put_fingerprint(listing, member->fingerprint);
     put_text(listing, ",\"distance\":");
@@ -148,7 +133,7 @@ static void say_sizes(const struct idx_cluster_summary *summary) {
     }
 }
 
-/* What a cluster is named by: a document of its representative's fingerprint, or that. */
+/* Sets what a cluster is named by: a document of its representative's fingerprint, or that. */
 static void name_cluster(const struct listing *listing, struct idx_documents *documents, uint64_t fingerprint,
                          struct output *name) {
     struct idx_document document;
@@ -207,7 +192,7 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
 
 /* ---- The whole ---- */
 
-/* An idx_cluster_visitor. */
+/* This is an idx_cluster_visitor. */
 static bool list_member(void *context, const struct idx_cluster_member *member) {
     struct listing *listing = context;
     count_member(listing, member);
@@ -240,8 +225,7 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
             ? listing->find(listing->find_context, index, options, list_member, listing, summary, &error)
             : idx_clusters(index, options, list_member, listing, summary, &error);
     progress_end(&listing->progress);
-    if (status != IDX_OK) making_failed(&error);
-    if (status != IDX_OK || listing->output.error != 0) return false;
+    if (!succeeded(status, &error) || listing->output.error != 0) return false;
     end_object(listing);
     end_cluster(listing);
     if (listing->progress.shown || listing->verbose) say_summary(listing, index, summary);

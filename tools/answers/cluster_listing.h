@@ -17,29 +17,31 @@ typedef enum idx_status (*cluster_finder)(void *context, const struct idx_index 
 struct listing {
     struct idx_cluster_options options;
     int method, representative;
-    const char *const *representatives; /* the values of --representative, which ends with NULL */
-    bool keep, drop;                    /* print the IDs to keep, or those to drop; neither: the clusters */
-    bool json;                          /* print the clusters as JSON, an object per cluster */
-    bool quiet;                         /* print none of these */
-    bool verbose;                       /* of the summary, also what few need: sizes of clusters, and what it took */
-    void (*note)(void *context, const struct idx_cluster_member *member); /* called for each document; or NULL */
-    void *context;                                                        /* of `note` */
-    cluster_finder find; /* in place of idx_clusters, or NULL; IDX_CANCELLED: after a complaint */
+    const char *const *representatives; /* They are the values of --representative, and end with NULL. */
+    bool keep, drop; /* The IDs to keep are printed, or those to drop; or if neither is set, the clusters. */
+    bool json;       /* The clusters are printed as JSON, an object per cluster. */
+    bool quiet;      /* None of these is printed. */
+    bool verbose;    /* The summary also has what few need: sizes of clusters, and what it took. */
+    void (*note)(void *context,
+                 const struct idx_cluster_member *member); /* It is called for each document; or it is NULL. */
+    void *context;                                         /* It is the context of `note`. */
+    cluster_finder find; /* It is called in place of idx_clusters unless it is NULL, and returns IDX_CANCELLED after a
+                            complaint. */
     void *find_context;
-    uint64_t kept_apart, dropped_apart; /* documents that are not in the index, but belong to the summary */
-    uint64_t cap;                       /* clusters with more documents are warned of where they chain */
-    struct output output;               /* to be closed by the caller */
+    uint64_t kept_apart, dropped_apart; /* So many documents are not in the index, but belong to the summary. */
+    uint64_t cap;                       /* Clusters with more documents are warned of if they form chains. */
+    struct output output;               /* The caller closes it. */
     struct progress progress;
 
-    struct idx_properties properties;   /* of the index, once it is run */
-    struct idx_cluster_summary summary; /* once it was run */
+    struct idx_properties properties;   /* They are the index's, once it is run. */
+    struct idx_cluster_summary summary; /* It is complete once it was run. */
 
     /* These are private. */
-    struct idx_cluster_size size;    /* the size of the cluster whose documents are visited */
-    struct idx_cluster_size chained; /* the largest that is warned of; no documents: none */
-    uint64_t chains;                 /* clusters that are warned of */
-    bool begun;                      /* an object of JSON that has no end yet */
-    uint64_t cluster;                /* of this object */
+    struct idx_cluster_size size;    /* It is the size of the cluster whose documents are visited. */
+    struct idx_cluster_size chained; /* It is the largest one that is warned of; without documents, there is none. */
+    uint64_t chains;                 /* So many clusters are warned of. */
+    bool begun;                      /* An object of JSON has no end yet. */
+    uint64_t cluster;                /* It is the cluster of this object. */
 };
 
 #define LISTING_INIT                                                                                                   \
@@ -58,7 +60,7 @@ void listing_put_id(struct output *output, const struct idx_properties *properti
 
 /* Finds the clusters, prints what is asked for, and says what there is to say: where progress is shown, or `verbose`, a
  * summary.
- * False after a complaint; or, where a signal was noted, without one. */
+ * Returns false after a complaint; or, where a signal was noted, without one. */
 bool listing_run(struct listing *listing, const struct idx_index *index);
 
 #endif

@@ -1,9 +1,6 @@
 /* near_pairs.c: see near_pairs.h. */
 #include "tools/answers/near_pairs.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <string.h>
 
 void near_init(struct near *near) {
@@ -19,11 +16,7 @@ void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]) {
         {.name = "documents", .kind = OPTION_FLAG, .value = &near->with_documents},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &near->notation, .names = notation_names},
         {.name = "memory", .kind = OPTION_COUNT, .value = &near->options.memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
-        {.name = "threads",
-         .kind = OPTION_NUMBER,
-         .value = &near->options.threads,
-         .least = 1,
-         .most = IDX_MAX_THREADS},
+        {.name = "threads", OPTION_NUMBER, &near->options.threads, .least = 1, .most = IDX_MAX_THREADS},
         {.name = "progress", .kind = OPTION_FLAG, .value = &near->progress_forced},
     };
     memcpy(list, filled, sizeof filled);
@@ -31,21 +24,14 @@ void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]) {
 
 /* ---- Lines ---- */
 
-static void print_document(struct output *output, const struct idx_document *document) {
-    output_byte(output, '\t');
-    if (document->id != NULL)
-        output_id(output, document->id, document->id_length);
-    else
-        output_decimal(output, document->number);
-}
-
 /* Prints up to `most` of the documents of the fingerprint that the cursor is at. */
 bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t most) {
     struct idx_document document;
     for (bool found = true; most > 0 && near->output.error == 0; most--) {
         if (idx_documents_next(documents, &document, &found, &near->error) != IDX_OK) return false;
         if (!found) break;
-        print_document(&near->output, &document);
+        output_byte(&near->output, '\t');
+        put_document_id(&near->output, &document);
     }
     return true;
 }

@@ -11,7 +11,7 @@ enum { CHUNK = ANSWER_QUERIES, MOST_CHUNKS = 256, MOST_QUERIES = CHUNK * MOST_CH
 struct kept_query {
     uint64_t fingerprint;
     bool has_id;
-    size_t id, id_length; /* within `ids` */
+    size_t id, id_length; /* They are a place within `ids`, and a length. */
 };
 
 struct query_batch {
@@ -21,12 +21,12 @@ struct query_batch {
     struct output outputs[MOST_CHUNKS];
     atomic_size_t next_chunk;
 
-    pthread_mutex_t mutex; /* for the two below */
-    size_t failed_chunk;   /* the first one; MOST_CHUNKS when none */
+    pthread_mutex_t mutex; /* It protects the next two members. */
+    size_t failed_chunk;   /* It is the first that failed; MOST_CHUNKS: none did. */
     struct idx_error error;
 
     unsigned threads;
-    struct answerer answerers[]; /* one a thread */
+    struct answerer answerers[]; /* Each thread has one. */
 };
 
 struct query_batch *query_batch_new(const struct question *question, unsigned threads) {
@@ -51,7 +51,7 @@ bool query_batch_is_full(const struct query_batch *batch) {
     return batch->count == MOST_QUERIES || batch->ids.length >= 1 << 20;
 }
 
-static size_t chunks(const struct query_batch *batch) { return (batch->count + CHUNK - 1) / CHUNK; }
+static size_t count_chunks(const struct query_batch *batch) { return (batch->count + CHUNK - 1) / CHUNK; }
 
 static void note_failure(struct query_batch *batch, size_t chunk, const struct idx_error *error) {
     pthread_mutex_lock(&batch->mutex);
@@ -85,25 +85,25 @@ struct batch_worker {
 static void *answer_chunks(void *context) {
     struct batch_worker *worker = context;
     struct query_batch *batch = worker->batch;
-    size_t chunk, count = chunks(batch);
+    size_t chunk, count = count_chunks(batch);
     while ((chunk = atomic_fetch_add(&batch->next_chunk, 1)) < count) answer_chunk(batch, worker->answerer, chunk);
     return NULL;
 }
 
 static void answer_all(struct query_batch *batch, struct batch_worker *works) {
-    size_t count = chunks(batch) < batch->threads ? chunks(batch) : batch->threads;
+    size_t count = count_chunks(batch) < batch->threads ? count_chunks(batch) : batch->threads;
     for (size_t i = 0; i < count; i++)
         works[i] = (struct batch_worker){.batch = batch, .answerer = &batch->answerers[i]};
     for (size_t i = 1; i < count; i++)
         works[i].started = pthread_create(&works[i].thread, NULL, answer_chunks, &works[i]) == 0;
-    if (count > 0) answer_chunks(&works[0]); /* also the work of threads that could not be started */
+    if (count > 0) answer_chunks(&works[0]); /* It does the work of threads that could not be started, too. */
     for (size_t i = 1; i < count; i++) {
         if (works[i].started) pthread_join(works[i].thread, NULL);
     }
 }
 
 static bool print_answers(struct query_batch *batch, struct output *output) {
-    size_t count = chunks(batch);
+    size_t count = count_chunks(batch);
     for (size_t i = 0; i < count; i++) {
         struct output *made = &batch->outputs[i];
         if (i <= batch->failed_chunk) output_bytes(output, made->bytes, made->length);

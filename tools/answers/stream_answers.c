@@ -1,19 +1,12 @@
 /* stream_answers.c: prints what `idx batch --stream` finds, in the order of LC_ALL=C sort, each line once. */
 #include "tools/answers/answers.h"
 
-#include "tools/shared/command.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Queries ---- */
 
-static int compare_fingerprints(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* As the lines that begin with them: what follows an ID, a tab, is less than any byte within one. */
+/* Compares queries as the lines that begin with them: what follows an ID, a tab, is less than any byte within one. */
 static int compare_names(const struct query *a, const struct query *b) {
     size_t length = a->id_length < b->id_length ? a->id_length : b->id_length;
     int order = memcmp(a->id, b->id, length);
@@ -23,7 +16,7 @@ static int compare_names(const struct query *a, const struct query *b) {
 static int compare_queries(const void *a, const void *b) {
     const struct query *x = a, *y = b;
     int order = compare_names(x, y);
-    return order != 0 ? order : compare_fingerprints(&x->fingerprint, &y->fingerprint);
+    return order != 0 ? order : compare_u64(&x->fingerprint, &y->fingerprint);
 }
 
 static bool have_same_name(const struct stream_answers *answers, size_t a, size_t b) {
@@ -63,7 +56,7 @@ bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints
         }
         for (size_t i = 0; i < kept; i++) fingerprints[i] = answers->queries[i].fingerprint;
     } else {
-        if (*count > 0) qsort(fingerprints, *count, sizeof *fingerprints, compare_fingerprints);
+        if (*count > 0) qsort(fingerprints, *count, sizeof *fingerprints, compare_u64);
         for (size_t i = 0; i < *count; i++) {
             if (i == 0 || fingerprints[i] != fingerprints[kept - 1]) fingerprints[kept++] = fingerprints[i];
         }
@@ -90,7 +83,7 @@ static void put_line(const struct stream_answers *answers, size_t number, const 
     output_bytes(answers->output, line, length);
 }
 
-/* A distance as it is sorted in decimal: 1, 10, 16, 2. */
+/* Returns the rank of a distance as it is sorted in decimal: 1, 10, 16, 2. */
 static unsigned decimal_rank(unsigned distance) {
     return distance < 10 ? distance * 11 : distance / 10 * 11 + 1 + distance % 10;
 }
@@ -98,7 +91,7 @@ static unsigned decimal_rank(unsigned distance) {
 static int compare_matches(const void *a, const void *b) {
     const struct idx_match *x = a, *y = b;
     unsigned i = decimal_rank(x->distance), j = decimal_rank(y->distance);
-    int order = compare_fingerprints(&x->fingerprint, &y->fingerprint);
+    int order = compare_u64(&x->fingerprint, &y->fingerprint);
     return order != 0 ? order : (i > j) - (i < j);
 }
 

@@ -1,5 +1,5 @@
 /* add.c: `idx add`: adds documents to an index, or those alone that have no near-duplicate in it. */
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 #include "tools/shared/command.h"
 
 #include <inttypes.h>
@@ -7,62 +7,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char help[] =
-    "Usage: idx add [OPTION…] INDEX [INPUT…]\n"
-    "Add the documents of all INPUTs to INDEX. Without INPUT, or where it is -, read standard input as lines arrive.\n"
-    "Report at the end how many documents were added.\n"
-    "\n"
-    "  --if-new               add only documents without a near fingerprint in INDEX, and answer each line\n"
-    "  -k N                   largest distance that counts as near (default and maximum: the k of INDEX)\n"
-    "  --limit N              with --if-new: print only the N nearest matches of each line\n"
-    "  --max-documents N      with --if-new: print only the first N documents of each match\n"
-    "  --format FORMAT        auto (default: by the names of the inputs, or else tsv), tsv, u64 or npy; see idx build\n"
-    "  --first-id N           ID of the first row of u64 and npy (default 0)\n"
-    "  --fingerprints HOW     read and write hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --skip-bad-lines       count bad TSV lines and continue\n"
-    "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
-    "                         or counts other lines, or says that the command that printed it failed\n"
-    "  --compact N            compact INDEX in the background when N documents are pending; 0: never (default: a\n"
-    "                         sixth of the documents, from 100000 to 4000000); see idx compact\n"
-    "  --threads N            use N threads for --if-new, and N more for compaction (default 1)\n"
-    "\n"
-    "With --if-new, the output has one line for each input line, in input order:\n"
-    "  query, tab, \"added\"\n"
-    "  query, tab, \"near\", then for each match and document: tab, fingerprint, tab, distance, tab, document ID\n"
-    "The query is the ID of the line, or its fingerprint if it has no ID. IDs with control characters are escaped as\n"
-    "by idx lookup. All lines that have arrived are answered before more are read. A line is answered only when its\n"
-    "document is on disk, and what was answered is kept, however the command ends.\n"
-    "\n"
-    "A bad line ends the command with an error that names FILE:LINE; the lines before it are added. Of TSV in files\n"
-    "that is not whole (see --partial) nothing is added. Lines of a pipe are added as they arrive: those that come\n"
-    "before its end is found missing stay. An index has one writer at a time: a second idx add or idx remove ends at\n"
-    "once. Any number of processes can look up at the same time.\n"
-    "\n"
-    "Examples:\n"
-    "  idx fingerprint new/ | idx add docs.idx\n"
-    "  idx fingerprint new/ | idx add --if-new docs.idx | grep -P '\\tnear\\t'\n"
-    "  idx add --first-id 1000000 crawl.idx more.u64\n"
-    "\n"
-    "Exit status: 0 all documents were added, or all lines answered; 2 error.\n";
-
-/* Matches of each document that there is room for in a batch: one with more is looked up again. */
+/* There is room for so many matches of each document in a batch: one with more is looked up again. */
 enum { MATCHES = 16 };
 
 struct add {
     struct writing writing;
     int format, notation;
     bool if_new;
-    unsigned distance; /* UINT_MAX: not given */
+    unsigned distance; /* It is UINT_MAX if it is not given. */
     uint64_t limit, max_documents, first_id;
-    uint64_t added, near; /* of all batches; near: left out */
+    uint64_t added, near; /* They count all batches; those that are near were left out. */
 
     /* Within, for --if-new. */
     const struct idx_index *view;
-    struct idx_documents *documents; /* of the view; opened at the batch's first match */
-    struct idx_match *matches;       /* MATCHES a document */
+    struct idx_documents *documents; /* It is of the view, and opened at the batch's first match. */
+    struct idx_match *matches;       /* There is room for MATCHES of each document. */
     size_t *counts;
-    struct idx_match *many; /* of a document with more than that */
-    size_t many_capacity;
+    struct found_matches many; /* They are of a document with more than that. */
     struct output output;
     struct idx_error error;
 };
@@ -105,7 +66,7 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
         {.name = "compact", .kind = OPTION_COUNT, .value = &add->writing.compact},
         {.name = "threads", .kind = OPTION_NUMBER, .value = &add->writing.threads, .least = 1, .most = 256},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = {help_add, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     *status = ENDS_BADLY;
     add->writing.path = operands.values[0];
@@ -133,7 +94,7 @@ static void put_query(struct add *add, const struct idx_item *item) {
     }
 }
 
-/* All before the document. */
+/* Writes the columns before the document. */
 static void put_front(struct add *add, const struct idx_match *match) {
     output_byte(&add->output, '\t');
     put_fingerprint(add, match->fingerprint);
@@ -151,10 +112,7 @@ static bool put_documents(struct add *add, const struct idx_match *match) {
         if (idx_documents_next(add->documents, &document, &found, &add->error) != IDX_OK) return false;
         if (!found) break;
         put_front(add, match);
-        if (document.id != NULL)
-            output_id(&add->output, document.id, document.id_length);
-        else
-            output_decimal(&add->output, document.number);
+        put_document_id(&add->output, &document);
     }
     return true;
 }
@@ -165,7 +123,7 @@ static bool put_match(struct add *add, const struct idx_match *match) {
     return true;
 }
 
-/* Whether a document of the batch behind this one was added with the fingerprint. */
+/* Returns whether a document of the batch behind this one was added with the fingerprint. */
 static bool was_added_behind(const struct add *add, size_t place, uint64_t fingerprint) {
     for (size_t i = place + 1; i < add->writing.count; i++) {
         if (add->counts[i] == 0 && add->writing.items[i].fingerprint == fingerprint) return true;
@@ -175,23 +133,13 @@ static bool was_added_behind(const struct add *add, size_t place, uint64_t finge
 
 /* Looks all matches of a document up, which are more than there was room for: those that were there before it. */
 static bool find_more(struct add *add, size_t place, size_t *kept) {
-    size_t count = add->counts[place];
-    uint64_t fingerprint = add->writing.items[place].fingerprint;
-    do {
-        if (count > add->many_capacity) {
-            free(add->many);
-            add->many = malloc(count * sizeof *add->many);
-            add->many_capacity = add->many == NULL ? 0 : count;
-            add->error = (struct idx_error){.sentence = "out of memory for the matches"};
-            if (add->many == NULL) return false;
-        }
-        if (idx_lookup(add->view, fingerprint, add->distance, add->many, add->many_capacity, &count, &add->error) !=
-            IDX_OK)
-            return false;
-    } while (count > add->many_capacity);
+    size_t count;
+    if (find_matches(add->view, add->writing.items[place].fingerprint, add->distance, UINT64_MAX, &add->many, &count,
+                     &add->error) != IDX_OK)
+        return false;
     *kept = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!was_added_behind(add, place, add->many[i].fingerprint)) add->many[(*kept)++] = add->many[i];
+        if (!was_added_behind(add, place, add->many.list[i].fingerprint)) add->many.list[(*kept)++] = add->many.list[i];
     }
     return true;
 }
@@ -201,7 +149,7 @@ static bool put_answer(struct add *add, size_t place) {
     const struct idx_match *matches = add->matches + MATCHES * place;
     if (count > MATCHES && add->limit > MATCHES) {
         if (!find_more(add, place, &count)) return false;
-        matches = add->many;
+        matches = add->many.list;
     }
     put_query(add, &add->writing.items[place]);
     output_text(&add->output, count == 0 ? "\tadded" : "\tnear");
@@ -267,7 +215,7 @@ static bool add_all(struct add *add) {
     return status == INPUT_END;
 }
 
-/* Also where the end of the input was not reached, of what was added before. */
+/* Says what was added, also if the end of the input was not reached. */
 static void report(const struct add *add, bool whole) {
     if (!whole && add->added + add->near == 0) return;
     const char *what = names_of_documents(add->writing.properties.id_type, add->added);
@@ -281,11 +229,11 @@ static void finish(struct add *add) {
     writing_close(&add->writing);
     free(add->matches);
     free(add->counts);
-    free(add->many);
+    free(add->many.list);
 }
 
 int command_add(int argc, char **argv) {
-    static struct add add; /* some hundred KiB */
+    static struct add add; /* It has some hundred KiB. */
     int status;
     add = (struct add){.writing = {.compact = UINT64_MAX, .threads = 1},
                        .notation = -1,

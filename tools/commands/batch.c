@@ -1,63 +1,14 @@
 /* batch.c: `idx batch`: the matches of many queries at once, in an index, or of fingerprints that stream past. */
 #include "tools/answers/answers.h"
 #include "tools/input/input.h"
-#include "tools/input/making.h"
 #include "tools/shared/command.h"
+#include "tools/shared/library.h"
 #include "tools/shared/progress.h"
 #include "tools/shared/wording.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char help[] =
-    "Usage: idx batch [OPTION…] INDEX [QUERIES…]\n"
-    "   or: idx batch --stream [OPTION…] QUERIES [FINGERPRINTS…]\n"
-    "Print the matches of many queries at once, in input order, as idx lookup does. Without QUERIES, read standard\n"
-    "input.\n"
-    "\n"
-    "With --stream, no index is needed: compare each of the FINGERPRINTS, which come from files, an index or standard\n"
-    "input, with all QUERIES. The FINGERPRINTS can be split into parts: the outputs for all parts, merged by\n"
-    "LC_ALL=C sort -m -u, are the output for the whole.\n"
-    "\n"
-    "  -k N                   largest distance, 0 to 16 (default: the k of INDEX; with --stream: 3)\n"
-    "  --method METHOD        auto (default) or one of these, with the same output:\n"
-    "                         probe   look up query by query; with --unpacked also beyond the k of INDEX\n"
-    "                         sweep   sort the queries for each table, and read the table once, in file order\n"
-    "                         stream  compare each fingerprint of the index with the queries, in memory; also\n"
-    "                                 beyond the k of INDEX\n"
-    "  --format FORMAT        QUERIES and FINGERPRINTS are auto (default: by their names, or else tsv), tsv, u64 or "
-    "npy;\n"
-    "                         only the first column of FINGERPRINTS in tsv is read\n"
-    "  --fingerprints HOW     read and write hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --limit N              print only the N nearest matches of each query\n"
-    "  --max-documents N      print only the first N documents of each match\n"
-    "  --exists               print only the queries that have a match\n"
-    "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
-    "                         or counts other lines, or says that the command that printed it failed\n"
-    "  --threads N            number of threads (default: the number of processors, up to 16)\n"
-    "  --memory N             bytes for matches, search structures and plain tables, besides the queries (default:\n"
-    "                         half of the free memory)\n"
-    "  --tmpdir FOLDER        folder for matches that do not fit into memory (default: INDEX; with --stream,\n"
-    "                         $TMPDIR or /tmp)\n"
-    "  --disk                 for an index larger than memory: ask the disk for all queued blocks at once\n"
-    "  --unpacked             first make plain tables in memory, for many queries: about a second per ten million\n"
-    "                         fingerprints, and up to 40 bytes for each; with --method auto or probe\n"
-    "  --progress             show progress even if standard error is not a terminal\n"
-    "  --stream               stream FINGERPRINTS past QUERIES\n"
-    "  --bits F               with --stream: bits per fingerprint, 1 to 64 (default: the bits of the index, or 64)\n"
-    "  --part I/N             with --stream and an index: read only part I, from 1, of N\n"
-    "\n"
-    "Output: query, tab, fingerprint, tab, distance, tab, document ID. The query is its ID, or its fingerprint.\n"
-    "IDs with control characters are escaped as by idx lookup.\n"
-    "With --stream: query, tab, fingerprint, tab, distance; sorted as by LC_ALL=C sort, each line once.\n"
-    "\n"
-    "Examples:\n"
-    "  idx fingerprint new/ | idx batch docs.idx\n"
-    "  idx batch --stream new.tsv old.tsv\n"
-    "  zcat part-7.gz | idx batch --stream new.tsv\n"
-    "\n"
-    "Exit status: 0 there were matches; 1 there were none; 2 error.\n";
 
 static const char *const method_names[] = {"auto", "probe", "sweep", "stream", NULL};
 static const char *const older_method_names[] = {"auto", "probe", "merge", "stream", NULL};
@@ -68,21 +19,21 @@ struct batch {
     struct texts operands;
     int method, format, notation;
     bool streams, disk, unpacked, partial, progress_forced;
-    unsigned bits; /* 0: not given */
+    unsigned bits; /* They are 0 if they are not given. */
     const char *part_text;
     struct progress progress;
 
     /* Queries. */
     uint64_t *fingerprints;
-    size_t count, capacity;
-    struct output ids; /* of all queries, one after the other; with --stream as they are printed */
+    size_t count, capacity, end_capacity;
+    struct output ids; /* They are the IDs of all queries, one after the other; with --stream, as they are printed. */
     size_t *id_ends;
-    char *recipe; /* theirs; NULL: not known */
+    char *recipe; /* It is that of the queries; NULL: it is not known. */
 
     /* Answers. */
     struct answerer answerer;
     struct output output;
-    size_t last; /* the query that was answered last, of which so many matches were printed */
+    size_t last; /* It is the query that was answered last, of which so many matches were printed. */
     uint64_t printed;
     struct idx_stream *stream;
     struct idx_error error;
@@ -124,11 +75,7 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
     struct question *question = &batch->question;
     const struct option_rule rules[] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &options->distance, .most = IDX_MAX_BITS},
-        {.name = "method",
-         .kind = OPTION_CHOICE,
-         .value = &batch->method,
-         .names = method_names,
-         .older_names = older_method_names},
+        {.name = "method", OPTION_CHOICE, &batch->method, .names = method_names, .older_names = older_method_names},
         {.name = "format", .kind = OPTION_CHOICE, .value = &batch->format, .names = input_format_names},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &batch->notation, .names = notation_names},
         {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},
@@ -145,7 +92,7 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
         {.name = "bits", .kind = OPTION_NUMBER, .value = &batch->bits, .least = 1, .most = IDX_MAX_BITS},
         {.name = "part", .kind = OPTION_TEXT, .value = &batch->part_text},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = {help_batch, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &batch->operands, status)) return false;
     question->notation = batch->notation < 0 ? NOTATION_HEX : (enum notation)batch->notation;
     if (batch->method >= 0) options->method = (enum idx_batch_method)batch->method;
@@ -155,19 +102,10 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
 
 /* ---- Queries ---- */
 
-static bool grow(struct batch *batch) {
-    size_t capacity = batch->capacity * 2 + 4096;
-    uint64_t *fingerprints = realloc(batch->fingerprints, capacity * sizeof *fingerprints);
-    if (fingerprints != NULL) batch->fingerprints = fingerprints;
-    size_t *id_ends = realloc(batch->id_ends, capacity * sizeof *id_ends);
-    if (id_ends != NULL) batch->id_ends = id_ends;
-    if (fingerprints == NULL || id_ends == NULL) complain("out of memory for the queries");
-    if (fingerprints != NULL && id_ends != NULL) batch->capacity = capacity;
-    return fingerprints != NULL && id_ends != NULL;
-}
-
 static bool add_query(struct batch *batch, const struct tsv_record *record) {
-    if (batch->count == batch->capacity && !grow(batch)) return false;
+    if (!array_grow(&batch->fingerprints, &batch->capacity, batch->count, sizeof *batch->fingerprints) ||
+        !array_grow(&batch->id_ends, &batch->end_capacity, batch->count, sizeof *batch->id_ends))
+        return complain("out of memory for the queries");
     if (record->id != NULL && batch->streams)
         output_id(&batch->ids, record->id, record->id_length);
     else if (record->id != NULL)
@@ -186,7 +124,7 @@ static bool take_recipe(struct batch *batch, const struct input *input, const ch
     return complain("the recipe of the queries is not that of the index (see idx info), so they can't be compared");
 }
 
-/* `recipe`: of the index; NULL or "" when not known. */
+/* The recipe is that of the index, or NULL or "" if it is not known. */
 static bool read_queries(struct batch *batch, struct texts paths, unsigned bits, const char *recipe) {
     struct input input = {
         .paths = paths, .format = (enum input_format)batch->format, .partial = batch->partial, .reader = READER_INIT};
@@ -246,7 +184,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     if (batch->unpacked) options.distance = batch->options.distance;
     options.threads = batch->options.threads;
     options.memory_bytes = batch->options.memory_bytes;
-    if (idx_open(index, path, &options, &batch->error) != IDX_OK) return complain("%s", batch->error.sentence);
+    if (!succeeded(idx_open(index, path, &options, &batch->error), &batch->error)) return false;
     idx_get_properties(*index, &question->properties);
     question->index = *index;
     if (batch->unpacked) leave_memory(&batch->options.memory_bytes, question->properties.resident_bytes);
@@ -258,7 +196,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
                     batch->options.distance, question->properties.k, path);
 }
 
-/* Whether all went well. */
+/* Returns whether all went well. */
 static bool answer_all(struct batch *batch, const struct idx_index *index) {
     struct texts paths = {batch->operands.values + 1, batch->operands.count - 1};
     const struct idx_properties *properties = &batch->question.properties;
@@ -267,8 +205,7 @@ static bool answer_all(struct batch *batch, const struct idx_index *index) {
     enum idx_status status =
         idx_batch(index, batch->fingerprints, batch->count, &batch->options, print_matches, batch, &batch->error);
     progress_end(&batch->progress);
-    if (status != IDX_OK) making_failed(&batch->error);
-    return batch->error.status == IDX_OK;
+    return succeeded(status, &batch->error) && batch->error.status == IDX_OK;
 }
 
 static bool run_on_index(struct batch *batch) {
@@ -303,14 +240,15 @@ static bool stream_all(struct batch *batch, struct passing *passing, struct stre
     if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends))
         return complain("out of memory for the queries");
     batch->error.status = IDX_OK;
-    if (idx_stream_open(&batch->stream, batch->fingerprints, batch->count, batch->bits, &batch->options,
-                        &batch->error) != IDX_OK)
-        return making_failed(&batch->error);
+    if (!succeeded(idx_stream_open(&batch->stream, batch->fingerprints, batch->count, batch->bits, &batch->options,
+                                   &batch->error),
+                   &batch->error))
+        return false;
     bool whole = passing_read(passing, add_fingerprints, batch) &&
                  idx_stream_finish(batch->stream, stream_answers_visit, answers, &batch->error) == IDX_OK;
     if (whole && !answers->failed) stream_answers_end(answers);
     progress_end(&batch->progress);
-    if (batch->error.status != IDX_OK) making_failed(&batch->error);
+    succeeded(batch->error.status, &batch->error);
     if (answers->failed) complain("out of memory for the matches of the queries that share an ID");
     idx_stream_close(batch->stream);
     return whole && !answers->failed;
@@ -327,7 +265,7 @@ static bool settle_stream(struct batch *batch, struct passing *passing, const ch
             return complain("--bits %u differs from the %u bits of the index; omit it", batch->bits, properties.bits);
         batch->bits = properties.bits;
     }
-    passing->rules = (struct tsv_rules){batch->bits, NOTATION_HEX, TSV_ID_NONE};
+    passing->rules = (struct tsv_rules){batch->bits, NOTATION_HEX, TSV_ID_IGNORED};
     if (batch->options.distance == UINT_MAX) batch->options.distance = batch->bits > 3 ? 3 : batch->bits - 1;
     if (batch->options.distance <= IDX_MAX_K) return true;
     return complain("-k %u is more than the maximum, %d", batch->options.distance, IDX_MAX_K);

@@ -1,6 +1,6 @@
 /* build.c: `idx build`: reads documents, builds an index of them, and publishes it. */
+#include "tools/input/index_making.h"
 #include "tools/input/input.h"
-#include "tools/input/making.h"
 #include "tools/shared/command.h"
 #include "tools/shared/progress.h"
 #include "tools/shared/wording.h"
@@ -10,64 +10,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: idx build [OPTION…] OUTPUT [INPUT…]\n"
-    "Build an index, the folder OUTPUT, from the documents of all INPUTs. Without INPUT, or where it is -, read\n"
-    "standard input.\n"
-    "\n"
-    "  -k N                   largest distance that look-ups can ask for (default 3)\n"
-    "  --scheme SCHEME        auto (default), 4, 10, 16, 20, B:C, B:C:R, B:C/b:c or @MASK[:R],…; see idx plan\n"
-    "  --max-bytes-per-fingerprint N\n"
-    "                         limit for auto: bytes of tables, in files and memory (default: F, plus 1 MiB in all)\n"
-    "  --block-size N         bytes per block, a power of two from 64 to 4096 (default 64)\n"
-    "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
-    "  --format FORMAT        auto (default: by names and first bytes, see below), tsv, u64 or npy\n"
-    "  --fingerprints HOW     TSV fingerprints are hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --id-type TYPE         text (default of tsv), u64 (default of u64 and npy) or none\n"
-    "  --by-id                also keep a map from IDs to fingerprints, for idx lookup --id\n"
-    "  --recipe RECIPE        how the fingerprints were made, in place of what the inputs state\n"
-    "  --skip-bad-lines       count bad TSV lines and continue\n"
-    "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
-    "                         or counts other lines, or says that the command that printed it failed\n"
-    "  --shard I/N            use only the documents of part I, from 1, of N parts of about the same size\n"
-    "  --memory SIZE          memory to use (default: half of the free memory)\n"
-    "  --tmpdir FOLDER        folder for temporary files (default: beside OUTPUT)\n"
-    "  --threads N            threads that sort and write tables (default: the number of processors, up to 16)\n"
-    "  --force                replace an existing index at OUTPUT atomically\n"
-    "  --progress             show progress and a summary even if standard error is not a terminal\n"
-    "\n"
-    "Formats:\n"
-    "  tsv  One document per line: fingerprint, tab, ID. With --id-type text, an ID is any bytes except tab and\n"
-    "       newline (a carriage return belongs to it); with u64, a number below 2^64. With none, the line is the\n"
-    "       fingerprint alone. Lines that begin with # are comments; #recipe, tab, RECIPE states the recipe. An ID\n"
-    "       behind a second tab may be empty, and \\t, \\n and \\\\ in it are a tab, a newline and a backslash,\n"
-    "       \\xNN the byte NN.\n"
-    "  u64  Little-endian 64-bit fingerprints and nothing else. The ID is the row number over all INPUTs, from 0.\n"
-    "  npy  NumPy's file of a one-dimensional array of uint64, with the IDs of u64.\n"
-    "An INPUT whose name ends in .tsv, .u64 or .npy has that format. A regular file or standard input that begins as\n"
-    "NumPy writes it is npy. Any other INPUT is tsv.\n"
-    "\n"
-    "What does not fit into memory goes through temporary files. They need up to about 20 bytes per document, or 5\n"
-    "bytes and 5 more per thread if that is more, and up to 20 more with --by-id. They are gone when the build ends.\n"
-    "The index is published only if the whole build succeeds. A bad line is an error that names FILE:LINE.\n"
-    "\n"
-    "Examples:\n"
-    "  idx fingerprint docs/ | idx build docs.idx\n"
-    "  idx build --shard 1/4 shard-1.idx crawl.u64\n"
-    "  idx build -k 6 --by-id docs-6.idx docs.tsv\n"
-    "\n"
-    "Exit status: 0 the index was published at OUTPUT; 2 error.\n";
-
 struct build {
     struct idx_build_options options;
     struct input input;
-    int id_type, notation; /* -1: not given */
+    int id_type, notation; /* They are -1 if they are not given. */
     int format;
     bool progress_forced;
     const char *output;
-    const char *shard_text; /* I/N */
-    uint64_t shard, shards; /* from 0; 0 shards: all documents are taken */
-    uint64_t elsewhere;     /* documents of other shards */
+    const char *shard_text; /* It is I/N, as it was given. */
+    uint64_t shard, shards; /* The shard is counted from 0. With 0 shards, all documents are taken. */
+    uint64_t elsewhere;     /* So many documents belong to other shards. */
     struct progress progress;
 };
 
@@ -80,10 +32,7 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
     const struct option_rule rules[] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &options->k, .most = IDX_MAX_K},
         {.name = "scheme", .kind = OPTION_TEXT, .value = &options->scheme},
-        {.name = "max-bytes-per-fingerprint",
-         .kind = OPTION_NUMBER,
-         .value = &options->max_bytes_per_fingerprint,
-         .least = 1},
+        {.name = "max-bytes-per-fingerprint", OPTION_NUMBER, &options->max_bytes_per_fingerprint, .least = 1},
         {.name = "block-size", .kind = OPTION_NUMBER, .value = &options->block_size},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &options->bits, .least = 1, .most = IDX_MAX_BITS},
         {.name = "format", .kind = OPTION_CHOICE, .value = &build->format, .names = input_format_names},
@@ -100,7 +49,7 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
         {.name = "force", .kind = OPTION_FLAG, .value = &options->replace},
         {.name = "progress", .kind = OPTION_FLAG, .value = &build->progress_forced},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX, common};
+    const struct grammar grammar = {help_build, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     build->output = operands.values[0];
     build->input.paths = (struct texts){operands.values + 1, operands.count - 1};
@@ -136,7 +85,8 @@ static bool read_shard(struct build *build) {
 }
 
 static bool settle(struct build *build) {
-    static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* of enum idx_id_type */
+    static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64,
+                                       TSV_ID_NONE}; /* They are in the order of enum idx_id_type. */
     struct input *input = &build->input;
     input->format = (enum input_format)build->format;
     if (!input_await_format(&input->paths, &input->format)) return false;
@@ -176,13 +126,12 @@ static bool add_all(struct idx_builder *builder, struct build *build) {
 
 static bool publish(struct idx_builder *builder, struct idx_build_summary *summary) {
     struct idx_error error;
-    if (idx_builder_finish(builder, summary, &error) == IDX_OK) return true;
-    return making_failed(&error);
+    return succeeded(idx_builder_finish(builder, summary, &error), &error);
 }
 
 /* ---- The whole ---- */
 
-/* What is known of how much there is, before it is read. */
+/* Finds out what can be known of how much there is, before it is read. */
 static void look_ahead(struct build *build) {
     struct input_size size;
     if (!input_guess_size(&build->input, &size) || size.documents == 0) return;
@@ -209,7 +158,7 @@ static bool run(struct build *build) {
     enum input_status status = input_find_recipe(&build->input);
     if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
     build->options.recipe = build->input.recipe;
-    if (idx_builder_open(&builder, build->output, &build->options, &error) != IDX_OK) return making_failed(&error);
+    if (!succeeded(idx_builder_open(&builder, build->output, &build->options, &error), &error)) return false;
     bool published = make(builder, build);
     idx_builder_close(builder);
     return published;

@@ -9,73 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: idx clusters [OPTION…] INDEX\n"
-    "       idx clusters --confirm T [OPTION…] INDEX [FILE|FOLDER…]\n"
-    "Print the clusters of near-duplicates among the documents of INDEX. Documents that are connected by pairs within\n"
-    "distance K are in one cluster. Documents without near-duplicates are in none, and are not printed.\n"
-    "\n"
-    "  -k N                   distance of near-duplicates, 0 to 16 (default: the k of INDEX)\n"
-    "  --keep                 print the IDs to keep instead: the representative of each cluster, and all documents\n"
-    "                         that are in no cluster\n"
-    "  --drop                 print the IDs to drop instead: all others\n"
-    "  --json                 print one JSON object per cluster and line instead: "
-    "{\"cluster\":0,\"representative\":ID,\n"
-    "                         \"documents\":[{\"id\":ID,\"fingerprint\":\"…\",\"distance\":N},…]}\n"
-    "  --method METHOD        components (default), or star: a representative and all fingerprints within distance of\n"
-    "                         it, which does not form chains\n"
-    "  --representative HOW   which document represents a cluster: first (default), most-documents (one of the\n"
-    "                         fingerprint with the most documents) or smallest-id\n"
-    "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n"
-    "  --report FILE          write a page of HTML about the clusters to FILE, and print only what --keep, --drop\n"
-    "                         or --json asks for; see idx-dedup(1)\n"
-    "  --confirm T            put documents into a cluster only if their texts resemble that of its representative by "
-    "T\n"
-    "                         or more, 0 to 1; the texts are in FILE (none, and -: standard input), under their IDs\n"
-    "  --similarity HOW       how --confirm measures that: jaccard (default: Jaccard coefficient of the word "
-    "5-shingles)\n"
-    "                         or cosine (of the weighted words)\n"
-    "  --format FORMAT        format of FILE: auto (default), plain, html, man, jsonl, tsv or warc; see idx "
-    "fingerprint\n"
-    "  --include GLOB         of FOLDER, which files to read; see idx fingerprint\n"
-    "  --exclude GLOB         the same: which not to read\n"
-    "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
-    "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
-    "  --main-text            for HTML in FILE: drop what idx fingerprint --main-text drops\n"
-    "  --max-text SIZE        leave out longer documents (default 64M)\n"
-    "  --threads N            number of threads (default: the number of processors, up to 16)\n"
-    "  --memory SIZE          memory to use, besides 4 bytes per fingerprint (default: half of the free memory)\n"
-    "  --tmpdir FOLDER        folder for temporary files (default: INDEX; for --confirm, $TMPDIR or /tmp)\n"
-    "  --progress             show progress and a summary even if standard error is not a terminal\n"
-    "  --verbose              add to the summary how large the clusters are, the largest ones, and the time and "
-    "memory\n"
-    "                         of each phase\n"
-    "\n"
-    "Output, cluster by cluster, one line per document:\n"
-    "  document ID, tab, cluster (a number from 0), tab, ID of its representative, tab, distance of the two\n"
-    "Clusters are in the order of their representatives, and the fingerprint of the representative comes first in its\n"
-    "cluster. In an index with --id-type none, fingerprints are printed in place of documents. The output is the same\n"
-    "for any number of threads and any amount of memory. Each document is printed by either --keep or --drop.\n"
-    "IDs with control characters are escaped as by idx lookup. With --json, an ID is a string, or {\"hex\":\"…\"} if "
-    "its\n"
-    "bytes are not UTF-8; in an index with --id-type none, it is the fingerprint.\n"
-    "\n"
-    "Examples:\n"
-    "  idx clusters docs.idx -k 2 | cut -f 2 | uniq -c | sort -rn | head\n"
-    "  idx clusters docs.idx --drop | xargs -d '\\n' rm --\n"
-    "  idx clusters docs.idx --json | head -n 1\n"
-    "  idx clusters docs.idx --confirm 0.8 docs/ >clusters.tsv\n"
-    "\n"
-    "Exit status: 0 everything was printed; 2 error.\n";
-
-static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv",
-                                           "warc", "html",  "man",   NULL}; /* document_format */
+static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc",
+                                           "html", "man",   NULL}; /* They are in the order of enum document_format. */
 
 struct clusters {
     struct listing listing;
     struct confirm confirm;
     struct report report;
-    struct pipeline_rules rules; /* of its texts */
+    struct pipeline_rules rules; /* They say how texts are read. */
     int format;
     const char *path;
     struct texts inputs;
@@ -107,7 +48,7 @@ static bool open_confirm(struct clusters *clusters, const struct idx_index *inde
     return opened;
 }
 
-/* What listing.h calls for each document of a cluster. */
+/* Notes each document of a cluster; cluster_listing.h calls it. */
 static void note(void *context, const struct idx_cluster_member *member) { report_note(context, member); }
 
 static bool settle_report(struct clusters *clusters) {
@@ -122,12 +63,9 @@ static bool settle_report(struct clusters *clusters) {
 }
 
 static bool run(struct clusters *clusters) {
-    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct scratch scratch = {0};
     struct idx_index *index;
-    struct idx_error error;
-    options.residence = IDX_RESIDENCE_NONE;
-    if (idx_open(&index, clusters->path, &options, &error) != IDX_OK) return complain("%s", error.sentence);
+    if (!open_unloaded(&index, clusters->path)) return false;
     bool whole =
         check_index(clusters, index) && open_confirm(clusters, index, &scratch) &&
         listing_run(&clusters->listing, index) &&
@@ -139,7 +77,7 @@ static bool run(struct clusters *clusters) {
     return whole;
 }
 
-/* What is for texts alone. */
+/* Refuses what is for texts alone. */
 static bool check_texts(struct clusters *clusters) {
     const struct extract_rules *extract = &clusters->rules.extract;
     const char *vain = clusters->format != FORMAT_AUTO           ? "--format"
@@ -168,30 +106,20 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
         {.name = "json", .kind = OPTION_FLAG, .value = &listing->json},
         {.name = "report", .kind = OPTION_TEXT, .value = &clusters->report.path},
         {.name = "confirm", .kind = OPTION_TEXT, .value = &clusters->confirm.threshold},
-        {.name = "similarity",
-         .kind = OPTION_CHOICE,
-         .value = &clusters->confirm.similarity,
-         .names = similarity_names},
+        {.name = "similarity", OPTION_CHOICE, &clusters->confirm.similarity, .names = similarity_names},
         {.name = "format", .kind = OPTION_CHOICE, .value = &clusters->format, .names = format_names},
         {.name = "text-field", .kind = OPTION_TEXT, .value = &extract->json.text},
         {.name = "id-field", .kind = OPTION_TEXT, .value = &extract->json.id},
         {.name = "include", .kind = OPTION_INCLUDE, .value = &clusters->rules.globs},
         {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &clusters->rules.globs},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &extract->main_text},
-        {.name = "max-text",
-         .kind = OPTION_COUNT,
-         .value = &extract->max_text,
-         .least = 1,
-         .most = MOST_DOCUMENT_BYTES},
-        {.name = "threads",
-         .kind = OPTION_NUMBER,
-         .value = &listing->options.threads,
-         .least = 1,
-         .most = IDX_MAX_THREADS},
+        {.name = "max-text", OPTION_COUNT, &extract->max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
+        {.name = "threads", OPTION_NUMBER, &listing->options.threads, .least = 1, .most = IDX_MAX_THREADS},
         {.name = "progress", .kind = OPTION_FLAG, .value = &clusters->progress},
     };
     struct option_rule options[LISTING_OPTIONS + sizeof own / sizeof *own];
-    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = {help_clusters, options, sizeof options / sizeof *options, "INDEX", 1,
+                                    SIZE_MAX,      common};
     listing_list(listing, options);
     memcpy(options + LISTING_OPTIONS, own, sizeof own);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -205,7 +133,7 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
 }
 
 int command_clusters(int argc, char **argv) {
-    static struct clusters clusters; /* some dozen KiB */
+    static struct clusters clusters; /* It has some dozen KiB. */
     struct text_options texts;
     int status;
     clusters = (struct clusters){.listing = LISTING_INIT,

@@ -1,41 +1,19 @@
 /* compact.c: `idx compact`: makes one segment of what is pending and of the newest segments, or of all. */
-#include <inttypes.h>
-
-#include "tools/input/making.h"
 #include "tools/shared/command.h"
+#include "tools/shared/library.h"
 #include "tools/shared/progress.h"
 #include "tools/shared/wording.h"
 
 #include <idx.h>
-#include <limits.h>
 
-static const char help[] =
-    "Usage: idx compact [OPTION…] INDEX\n"
-    "Make one segment of all that is pending in INDEX and of its newest segments, without removed documents. Of the\n"
-    "segments it takes the oldest one that is at most 24 times as large as everything newer, and all newer ones.\n"
-    "\n"
-    "  --all                  merge everything into one segment, so that nothing that was removed remains\n"
-    "  --growth N             use N in place of 24; with 0, write as little as possible\n"
-    "  --memory SIZE          memory to use (default: half of the free memory)\n"
-    "  --threads N            tables merged at a time (default: the number of processors, up to 16)\n"
-    "  --tmpdir FOLDER        folder for temporary files (default: INDEX)\n"
-    "  --progress             show progress and a summary even if standard error is not a terminal\n"
-    "\n"
-    "Look-ups continue during a compaction, and so does a program that adds and removes. The new segment takes effect\n"
-    "at once.\n"
-    "\n"
-    "Examples:\n"
-    "  idx compact docs.idx\n"
-    "  idx compact --all docs.idx\n"
-    "  idx compact --growth 4 docs.idx\n"
-    "\n"
-    "Exit status: 0 the index is compact; 2 error, and the index is unchanged.\n";
+#include <inttypes.h>
+#include <limits.h>
 
 struct compact {
     struct idx_compact_options options;
     struct progress progress;
     bool progress_forced;
-    struct texts operands; /* INDEX */
+    struct texts operands; /* There is one, INDEX. */
 };
 
 static bool read_arguments(int argc, char **argv, struct compact *compact, int *status) {
@@ -48,7 +26,7 @@ static bool read_arguments(int argc, char **argv, struct compact *compact, int *
         {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
         {.name = "progress", .kind = OPTION_FLAG, .value = &compact->progress_forced},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
+    const struct grammar grammar = {help_compact, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
     return arguments_read(&grammar, argc, argv, &compact->operands, status);
 }
 
@@ -59,7 +37,7 @@ static void say_leftovers(const char *path, size_t leftovers) {
         complain("%s: removed %zu segments that killed compactions had left", path, leftovers);
 }
 
-/* Where progress is shown, what was done. */
+/* Says what was done, if progress is shown. */
 static void report(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
     say_leftovers(path, summary->leftovers);
     if (!progress->shown) return;
@@ -77,11 +55,9 @@ static bool run(struct compact *compact) {
     struct idx_error error;
     enum idx_status status = idx_compact(path, &compact->options, &summary, &error);
     progress_end(&compact->progress);
-    if (status == IDX_OK)
-        report(path, &summary, &compact->progress);
-    else
-        making_failed(&error);
-    return status == IDX_OK;
+    if (!succeeded(status, &error)) return false;
+    report(path, &summary, &compact->progress);
+    return true;
 }
 
 int command_compact(int argc, char **argv) {

@@ -1,10 +1,28 @@
 /* dedup.c: `idx dedup`: from texts or fingerprints to the documents to keep, by an index that is gone at the end. It is
- * removed as soon as it is open, so that nothing is left however the command ends after that. */
+ * removed as soon as it is open, so that nothing is left however the command ends after that.
+ *
+ * The way of a document, from file to file; [ ] is where only some options lead:
+ *
+ *   inputs          text/documents.c, cut.c      cut the inputs into documents
+ *     |             text/text.c                  makes fingerprints of them, called by the threads of text/pipeline.c
+ *     |             [input/input.c]              reads fingerprints that are made already
+ *     v
+ *   fingerprints    dedup/intake.c               keeps aside what has few features, and what --against has
+ *     |             [dedup/journal.c]            notes where each document is in the inputs, to read it once more
+ *     v
+ *   an index        idx_clusters                 finds the clusters by fingerprints
+ *     |             [dedup/confirm.c]            keeps their members, and has their texts read again (journal.c) into
+ *     |             [dedup/sets.c, known.c]      sets of features, by which --documents drops some of them
+ *     |             [dedup/regroup.c]            makes the clusters that the texts confirm
+ *     v
+ *   clusters        answers/cluster_listing.c    prints the IDs
+ *                   [dedup/folders.c, kept.c]    write the records of --write and --dropped
+ *                   [report/report.c]            writes the page of --report
+ */
 #include "tools/dedup/dedup.h"
 #include "tools/answers/cluster_listing.h"
-#include "tools/commands/dedup_help.h"
+#include "tools/input/index_making.h"
 #include "tools/input/input.h"
-#include "tools/input/making.h"
 #include "tools/report/report.h"
 #include "tools/shared/command.h"
 #include "tools/shared/files.h"
@@ -19,21 +37,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Those of enum document_format, up to FORMAT_MAN, and behind them those of enum input_format from INPUT_TSV on. */
+/* They are those of enum document_format, up to FORMAT_MAN, and behind them those of enum input_format from INPUT_TSV
+ * on. */
 static const char *const format_names[] = {"auto", "plain",        "jsonl", "tsv", "warc", "html",
                                            "man",  "fingerprints", "u64",   "npy", NULL};
 enum { FORMAT_FINGERPRINTS = FORMAT_MAN + 1 };
 
-/* Those of enum idx_representative, and behind them those of enum preferred, but for its first. */
+/* They are those of enum idx_representative, and behind them those of enum preferred, but for its first. */
 static const char *const dedup_representatives[] = {"first",   "most-documents", "smallest-id",
                                                     "longest", "newest",         NULL};
 enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 
-/* Of near-duplicates, in bits, where neither -k nor --resemble is given; and until that is known. */
+/* Near-duplicates have this distance in bits if neither -k nor --resemble is given; and no distance until that is
+ * known. */
 #define DEFAULT_DISTANCE 3
 #define NO_DISTANCE UINT_MAX
 
-/* Where --memory is small, a text may have as many bytes nonetheless. */
+/* If --memory is small, a text may have as many bytes nonetheless. */
 #define LEAST_MAX_TEXT ((uint64_t)1 << 20)
 
 struct dedup {
@@ -42,9 +62,9 @@ struct dedup {
     struct idx_build_options building;
     int format;
     bool clusters, partial;
-    const char *resemblance; /* of --resemble; NULL: not given */
-    bool chooses_distance;   /* for it, since -k is not given */
-    uint64_t lengths[65];    /* how many texts have so many features: 2^(i - 1) or more, and fewer than 2^i */
+    const char *resemblance; /* It is the argument of --resemble; NULL: that is not given. */
+    bool chooses_distance;   /* The distance is chosen for it, since -k is not given. */
+    uint64_t lengths[65];    /* Number i counts the texts with 2^(i - 1) features or more, and fewer than 2^i. */
     struct texts paths;
     struct against against;
     struct folders folders;
@@ -53,9 +73,9 @@ struct dedup {
     struct scratch scratch;
     struct journal journal;
     struct intake intake;
-    uint64_t undated;  /* documents without a date, where the newest are preferred */
-    uint64_t *dropped; /* a bit for each document that was compared */
-    bool partly;       /* an input could not be read */
+    uint64_t undated;  /* So many documents have no date, if the newest are preferred. */
+    uint64_t *dropped; /* It has a bit for each document that was compared. */
+    bool partly;       /* An input could not be read. */
 };
 
 static bool is_of_fingerprints(const struct dedup *dedup) { return dedup->format >= FORMAT_FINGERPRINTS; }
@@ -67,7 +87,7 @@ static bool has_texts(const struct dedup *dedup) {
 
 /* ---- Options ---- */
 
-/* What would do nothing with fingerprints that are made already. */
+/* Refuses what would do nothing with fingerprints that are made already. */
 static bool check_fingerprints(const struct dedup *dedup) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
     const struct extract_rules *extract = &rules->extract;
@@ -98,7 +118,7 @@ static bool reads_twice(const struct dedup *dedup) {
            (dedup->report.path != NULL && !is_of_fingerprints(dedup));
 }
 
-/* What is made appears as a whole, each in a place of its own. */
+/* Checks that what is made has places of its own. Each appears as a whole. */
 static bool check_places(const struct dedup *dedup) {
     const char *const options[] = {"--write", "--dropped", "--report"};
     const char *const paths[] = {dedup->folders.kept.path, dedup->folders.dropped.path, dedup->report.path};
@@ -127,7 +147,7 @@ static void choose_distance(struct dedup *dedup, uint64_t features) {
                  *distance, dedup->resemblance);
 }
 
-/* --resemble is --confirm with a distance that fits. */
+/* Settles what --resemble means, which is --confirm with a distance that fits. */
 static bool settle_resemblance(struct dedup *dedup) {
     unsigned *distance = &dedup->listing.options.distance;
     bool has_distance = *distance != NO_DISTANCE;
@@ -150,7 +170,7 @@ static bool settle_resemblance(struct dedup *dedup) {
     return true;
 }
 
-/* What needs the inputs once more. */
+/* Checks what needs the inputs once more. */
 static bool check_again(struct dedup *dedup) {
     if (!confirm_check(&dedup->confirm)) return false;
     if (dedup->confirm.known.texts.count > 0 && (dedup->against.path == NULL || dedup->confirm.threshold == NULL))
@@ -167,7 +187,7 @@ static bool check_again(struct dedup *dedup) {
            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths));
 }
 
-/* The document of a cluster that is kept. False after a complaint. */
+/* Settles which document of a cluster is kept. Returns false after a complaint. */
 static bool settle_representative(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     struct preference *preference = &dedup->intake.preference;
@@ -183,7 +203,7 @@ static bool settle_representative(struct dedup *dedup) {
     return complain_of_usage("--date-field needs --representative newest");
 }
 
-/* A document with several fingerprints could be kept by one and dropped by another. */
+/* Refuses several fingerprints of a document, which could be kept by one and dropped by another. */
 static bool check_recipe(const char *recipe) {
     static const char several[] = "segments:";
     if (recipe == NULL || strncmp(recipe, several, strlen(several)) != 0) return true;
@@ -216,7 +236,7 @@ static void share_memory(struct dedup *dedup) {
 }
 
 /* Settles the format, where the names or first bytes of the inputs say that they are arrays of fingerprints. Any other
- * input has documents, which may be of several formats. False after a complaint. */
+ * input has documents, which may be of several formats. Returns false after a complaint. */
 static bool find_fingerprints(struct dedup *dedup) {
     enum input_format found = INPUT_AUTO;
     for (size_t i = 0; i < dedup->paths.count && found <= INPUT_TSV; i++)
@@ -281,7 +301,6 @@ static bool settle(struct dedup *dedup) {
 static const char common[] = "--drop --clusters --resemble --write --against -k --format --id-field --threads --memory";
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
-    char help[sizeof help_of_results + sizeof help_of_inputs + sizeof help_of_recipes];
     enum { OWN = 14 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
@@ -300,8 +319,7 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
         {.name = "documents", .kind = OPTION_TEXTS, .value = &dedup->confirm.known.texts},
     };
-    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX, common};
-    strcat(strcat(strcpy(help, help_of_results), help_of_inputs), help_of_recipes);
+    const struct grammar grammar = {help_dedup, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX, common};
     text_options_list(&dedup->texts, options);
     listing_list(&dedup->listing, options + TEXT_OPTIONS);
     memcpy(options + TEXT_OPTIONS + LISTING_OPTIONS, own, sizeof own);
@@ -310,13 +328,13 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
 
 /* ---- From texts ---- */
 
-/* A file_visitor. */
+/* Notes a file: a file_visitor. */
 static bool visit_file(void *context, const struct opened_file *file) {
     struct dedup *dedup = context;
     return dedup->intake.journal == NULL || journal_add_file(&dedup->journal, file);
 }
 
-/* By which a document is preferred, if any are. */
+/* Returns the value by which a document is preferred, if any are. */
 static int64_t find_value(struct dedup *dedup, const struct raw_document *raw) {
     enum preferred preferred = dedup->intake.preference.preferred;
     if (preferred == PREFERRED_LONGEST) return (int64_t)raw->text_bytes;
@@ -332,7 +350,7 @@ static void say_undated(const struct dedup *dedup) {
              field != NULL ? field : "", field != NULL ? ")" : "", dedup->undated == 1 ? "it counts" : "they count");
 }
 
-/* A result_visitor. */
+/* Takes a document: a result_visitor. */
 static bool visit_result(void *context, const struct raw_document *raw, const char *made, size_t length) {
     struct dedup *dedup = context;
     const struct tsv_rules rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT};
@@ -392,18 +410,16 @@ static bool add_fingerprints(struct dedup *dedup) {
 static bool build(struct dedup *dedup, const char *path) {
     struct idx_builder **builder = &dedup->intake.builder;
     struct idx_error error;
-    if (idx_builder_open(builder, path, &dedup->building, &error) != IDX_OK) return making_failed(&error);
+    if (!succeeded(idx_builder_open(builder, path, &dedup->building, &error), &error)) return false;
     dedup->intake.id_type = dedup->building.id_type;
-    bool built = (is_of_fingerprints(dedup) ? add_fingerprints(dedup) : add_texts(dedup)) && intake_end(&dedup->intake);
-    if (built && idx_builder_finish(*builder, NULL, &error) != IDX_OK) {
-        making_failed(&error);
-        built = false;
-    }
+    bool built = (is_of_fingerprints(dedup) ? add_fingerprints(dedup) : add_texts(dedup)) &&
+                 intake_end(&dedup->intake) && succeeded(idx_builder_finish(*builder, NULL, &error), &error);
     idx_builder_close(*builder);
     return built;
 }
 
-/* A cluster_finder: what texts confirm; known documents are among what is dropped apart once it has run. */
+/* Finds the clusters that texts confirm: a cluster_finder. Known documents are among what is dropped apart once it has
+ * run. */
 static enum idx_status find_clusters(void *context, const struct idx_index *index,
                                      const struct idx_cluster_options *options, idx_cluster_visitor visit,
                                      void *visit_context, struct idx_cluster_summary *summary,
@@ -418,11 +434,8 @@ static enum idx_status find_clusters(void *context, const struct idx_index *inde
 }
 
 static bool list(struct dedup *dedup, const char *path) {
-    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index;
-    struct idx_error error;
-    options.residence = IDX_RESIDENCE_NONE;
-    if (idx_open(&index, path, &options, &error) != IDX_OK) return complain("%s", error.sentence);
+    if (!open_unloaded(&index, path)) return false;
     scratch_remove(&dedup->scratch);
     dedup->listing.kept_apart = dedup->intake.few_count;
     dedup->listing.dropped_apart = dedup->intake.known_count;
@@ -432,13 +445,13 @@ static bool list(struct dedup *dedup, const char *path) {
     return listed;
 }
 
-/* What listing.h calls for each document of a cluster. */
+/* Notes each document of a cluster; cluster_listing.h calls it. */
 static void note(void *context, const struct idx_cluster_member *member) {
     struct dedup *dedup = context;
     uint64_t number = preference_number(&dedup->intake.preference, member->document.number);
     if (dedup->report.path != NULL) report_note(&dedup->report, member);
     if (member->is_representative || dedup->dropped == NULL) return;
-    dedup->dropped[number / 64] |= UINT64_C(1) << number % 64;
+    bit_set(dedup->dropped, number);
     if (folders_are_asked_for(&dedup->folders)) folders_note(&dedup->folders, member);
 }
 
@@ -447,8 +460,7 @@ static bool open_folders(struct dedup *dedup) {
     dedup->listing.context = dedup;
     dedup->folders.properties = &dedup->listing.properties;
     if (dedup->intake.journal == NULL) return true;
-    dedup->dropped = calloc((size_t)(dedup->intake.compared / 64) + 1, sizeof *dedup->dropped);
-    if (dedup->dropped == NULL) complain("out of memory");
+    dedup->dropped = bits_make(dedup->intake.compared);
     return dedup->dropped != NULL && (!folders_are_asked_for(&dedup->folders) || folders_open(&dedup->folders));
 }
 
@@ -459,7 +471,7 @@ static bool write_report(struct dedup *dedup) {
            report_write(report);
 }
 
-/* An answer of nothing at all could be taken for a mistake. */
+/* Says that nothing is kept, which could be taken for a mistake. */
 static void say_nothing_kept(const struct dedup *dedup) {
     const struct intake *intake = &dedup->intake;
     uint64_t compared = intake->looks_up ? intake->compared : intake->compared - intake->known_count;
@@ -467,7 +479,7 @@ static void say_nothing_kept(const struct dedup *dedup) {
         complain("no document is kept: each has a near-duplicate in %s", dedup->against.path);
 }
 
-/* At most a quarter of the texts has fewer features. */
+/* Returns a number of features than which at most a quarter of the texts has fewer. */
 static uint64_t find_quartile(const struct dedup *dedup) {
     uint64_t all = 0, fewer = dedup->lengths[0];
     unsigned i = 1;
@@ -476,8 +488,8 @@ static uint64_t find_quartile(const struct dedup *dedup) {
     return UINT64_C(1) << (i - 1);
 }
 
-/* What is found, to where it belongs. Files and folders appear once all of them are written. */
-static bool give(struct dedup *dedup, const char *path) {
+/* Lists and writes what is found. Files and folders appear once all of them are written. */
+static bool list_and_write(struct dedup *dedup, const char *path) {
     dedup->confirm.compared = dedup->intake.compared;
     if (dedup->chooses_distance) choose_distance(dedup, find_quartile(dedup));
     if (!open_folders(dedup) || !list(dedup, path) || !intake_print(&dedup->intake, &dedup->listing)) return false;
@@ -509,7 +521,7 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
     return confirm_open(&dedup->confirm, &dedup->scratch, folder);
 }
 
-/* The places of what is made may be among the inputs. */
+/* Removes what killed commands left at the places of what is made, which may be among the inputs. */
 static bool clean_places(const struct dedup *dedup) {
     const char *const paths[] = {dedup->folders.kept.path, dedup->folders.dropped.path, dedup->report.path};
     for (int i = 0; i < 3; i++) {
@@ -528,7 +540,7 @@ static bool run(struct dedup *dedup) {
     if (!clean_places(dedup) || !scratch_open(&dedup->scratch, folder, "--tmpdir")) return false;
     char *path = scratch_path(&dedup->scratch, "index");
     if (path == NULL) complain("out of memory");
-    bool whole = path != NULL && open_temporaries(dedup, folder) && build(dedup, path) && give(dedup, path);
+    bool whole = path != NULL && open_temporaries(dedup, folder) && build(dedup, path) && list_and_write(dedup, path);
     scratch_remove(&dedup->scratch);
     free(path);
     return whole && !dedup->partly;
@@ -546,7 +558,7 @@ static void finish(struct dedup *dedup) {
 }
 
 int command_dedup(int argc, char **argv) {
-    static struct dedup dedup; /* some hundred KiB */
+    static struct dedup dedup; /* It has some hundred KiB. */
     char scheme[16];
     int status;
     dedup = (struct dedup){
@@ -562,7 +574,7 @@ int command_dedup(int argc, char **argv) {
     dedup.listing.representatives = dedup_representatives;
     text_options_init(&dedup.texts);
     dedup.texts.rules.min_features = 1;
-    dedup.texts.rules.bits = 0; /* not given */
+    dedup.texts.rules.bits = 0; /* They are 0 as long as they are not given. */
     dedup.listing.options.distance = NO_DISTANCE;
     if (!read_arguments(argc, argv, &dedup, &status)) return status;
     bool whole = settle(&dedup);

@@ -10,28 +10,10 @@
 #include <limits.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: idx distance [OPTION…] A B\n"
-    "   or: idx distance [OPTION…] <PAIRS\n"
-    "Print in how many bits the fingerprints A and B differ. Without arguments, read lines from standard input: two\n"
-    "fingerprints separated by a tab, and any further columns. Print the distance, a tab, and the line. Lines that\n"
-    "begin with # are skipped.\n"
-    "\n"
-    "  -k N                   print only what differs in at most N bits\n"
-    "  --fingerprints FORM    read hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
-    "\n"
-    "Examples:\n"
-    "  idx distance 5225228b2be28bc8 5235228b2be28bc8\n"
-    "  idx distance -k 3 <pairs.tsv\n"
-    "  idx distance --fingerprints signed -- -1 42\n"
-    "\n"
-    "Exit status: 0 something was printed; 1 nothing was printed; 2 error.\n";
-
 struct distance {
     unsigned bits, most;
     int notation;
-    struct texts operands; /* A, B; or none */
+    struct texts operands; /* They are A and B; or there are none. */
     struct output output;
     bool any;
 };
@@ -42,7 +24,7 @@ static bool read_arguments(int argc, char **argv, struct distance *distance, int
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &distance->notation, .names = notation_names},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &distance->bits, .least = 1, .most = IDX_MAX_BITS},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "A", 0, 2, NULL};
+    const struct grammar grammar = {help_distance, rules, sizeof rules / sizeof *rules, "A", 0, 2, NULL};
     if (!arguments_read(&grammar, argc, argv, &distance->operands, status)) return false;
     if (distance->operands.count != 1) return true;
     complain_of_usage("give two fingerprints, or none to read pairs from standard input");

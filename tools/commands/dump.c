@@ -1,28 +1,11 @@
 /* dump.c: `idx dump`: the documents of an index, in the form that `idx build` reads. */
 #include "tools/shared/command.h"
+#include "tools/shared/library.h"
 #include "tools/shared/output.h"
 
 #include <idx.h>
 
 #include <inttypes.h>
-
-static const char help[] =
-    "Usage: idx dump [OPTION…] INDEX\n"
-    "Print every document of INDEX in the form that idx build reads: a line #recipe, tab, RECIPE if the recipe is\n"
-    "known, then one line per document: fingerprint, tab, ID. With --id-type none, a line is the fingerprint alone.\n"
-    "Where the recipe is known, a line #total, tab, number of lines, tab, 0, tab, exit status comes last.\n"
-    "An ID that is empty or has control characters follows a second tab, with \\t, \\n and \\\\ in place of a tab, a\n"
-    "newline and a backslash, and \\xNN in place of other control characters.\n"
-    "\n"
-    "  --fingerprints HOW     write hex (default), dec (unsigned) or signed (two's complement)\n"
-    "\n"
-    "Examples:\n"
-    "  idx dump docs.idx | idx build -k 6 docs-6.idx\n"
-    "  idx dump docs.idx >docs.tsv\n"
-    "  idx dump --fingerprints dec docs.idx | cut -f 1\n"
-    "Give idx build the --bits, --id-type and -k of INDEX where they differ from the defaults; idx info prints them.\n"
-    "\n"
-    "Exit status: 0 everything was printed; 2 error.\n";
 
 struct dump {
     struct idx_properties properties;
@@ -30,18 +13,16 @@ struct dump {
     struct idx_documents *documents;
     struct output output;
     struct idx_error error;
-    uint64_t lines; /* of fingerprints, printed so far */
-    bool failed;    /* in the library: `error` */
+    uint64_t lines; /* So many lines of fingerprints were printed so far. */
+    bool failed;    /* The library failed, and `error` says why. */
 };
 
 static void print_document(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
     output_fingerprint(&dump->output, dump->notation, dump->properties.bits, fingerprint);
     output_byte(&dump->output, '\t');
-    if (document->id != NULL && document->id_length == 0) output_byte(&dump->output, '\t'); /* as if it were escaped */
-    if (document->id != NULL)
-        output_id(&dump->output, document->id, document->id_length);
-    else
-        output_decimal(&dump->output, document->number);
+    if (document->id != NULL && document->id_length == 0)
+        output_byte(&dump->output, '\t'); /* It looks as if it were escaped. */
+    put_document_id(&dump->output, document);
     output_byte(&dump->output, '\n');
     dump->lines++;
 }
@@ -100,7 +81,7 @@ int command_dump(int argc, char **argv) {
     const struct option_rule rules[] = {
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &notation, .names = notation_names},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
+    const struct grammar grammar = {help_dump, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     return run(operands.values[0], (enum notation)notation);
 }

@@ -8,40 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: idx info [OPTION…] INDEX\n"
-    "Print the properties of INDEX, its size in bits per fingerprint compared with the least that the same number of\n"
-    "uniform fingerprints needs, and how skewed its fingerprints are.\n"
-    "\n"
-    "  --format FORMAT        text (default) or json\n"
-    "\n"
-    "The first lines describe the whole index:\n"
-    "  live                   documents that INDEX answers for, or fingerprints with --id-type none; \"at most\" if\n"
-    "                         some were removed, or may occur twice, since the last idx compact --all\n"
-    "  fingerprints           distinct fingerprints, summed over the segments\n"
-    "  documents              documents of all segments, including removed ones until they are compacted\n"
-    "  removals               of documents, or of fingerprints with all their documents, from older segments\n"
-    "  pending                additions and removals since the newest segment\n"
-    "  dead bits              bits that are the same in all fingerprints of a segment, in every segment\n"
-    "  heaviest               the fingerprint with the most documents in one segment\n"
-    "\n"
-    "Then follows one line per table:\n"
-    "  mask, prefix, radius   the bits in front, in hex; their number; how many of them may differ\n"
-    "  directory, bytes       bytes of the directory, and of the whole table file\n"
-    "  key bits               directory bits per block\n"
-    "  bits/fp, limit, ratio  bits of the table file per fingerprint; the least that so many uniform fingerprints "
-    "need,\n"
-    "                         bits - log2(fingerprints) + 1.4427; the first divided by the second: less is better\n"
-    "  group, largest         number of fingerprints with the same prefix as one of them: mean and maximum\n"
-    "  blocks                 blocks that one probe for the prefix of one of them is expected to search\n"
-    "\n"
-    "Examples:\n"
-    "  idx info docs.idx\n"
-    "  idx info docs.idx | grep recipe\n"
-    "  idx info --format json docs.idx\n"
-    "\n"
-    "Exit status: 0 the properties were printed; 2 error.\n";
-
 static const char *const format_names[] = {"text", "json", NULL};
 
 struct sum {
@@ -177,7 +143,7 @@ int command_info(int argc, char **argv) {
     const struct option_rule rules[] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
+    const struct grammar grammar = {help_info, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     return run(operands.values[0], format == 1);
 }

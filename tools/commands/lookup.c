@@ -5,56 +5,6 @@
 #include <limits.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: idx lookup [OPTION…] INDEX [FINGERPRINT…]\n"
-    "Print every fingerprint of INDEX that is near to a given one, and its documents. Without FINGERPRINT, read\n"
-    "lines from standard input and answer them as they arrive. A line is a fingerprint, or fingerprint, tab, query\n"
-    "ID. Lines that begin with # are comments.\n"
-    "\n"
-    "  -k N                   largest distance, up to the k of INDEX; with --unpacked up to 16 (default: the k)\n"
-    "  --text FILE            look up the text in FILE (- is standard input) by the recipe of INDEX; of a folder, all\n"
-    "                         documents in it and below, read as by idx fingerprint; may be repeated\n"
-    "  --include GLOB         for --text of a folder: which files in it to read; see idx fingerprint\n"
-    "  --exclude GLOB         the same: which not to read\n"
-    "  --id ID                look up the fingerprints of the document ID of INDEX, which was built with --by-id; may\n"
-    "                         be repeated\n"
-    "  --table FILE           for --text: table of document frequencies, if the recipe of INDEX needs one\n"
-    "  --main-text            for HTML in --text: drop what idx fingerprint --main-text drops\n"
-    "  --max-text SIZE        for --text: refuse a text of more bytes, as stored, decompressed or in UTF-8 (default "
-    "64M)\n"
-    "  --fingerprints HOW     read and write hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --format FORMAT        tsv (default) or json, one object per match\n"
-    "  --limit N              print only the N nearest matches of each query\n"
-    "  --max-documents N      print only the first N documents of each match\n"
-    "  --exists               print only the queries that have a match, each once\n"
-    "  --partial              accept lines that state a recipe and are not whole, which otherwise end with status 2;\n"
-    "                         see idx build\n"
-    "  --agree M              for several fingerprints with one query ID, as segments:N makes: print only the\n"
-    "                         documents that are near to at least M of them\n"
-    "  --threads N            number of threads (default 1)\n"
-    "  --disk                 for an index larger than memory: ask the disk for all queued blocks at once\n"
-    "  --unpacked             first make plain tables in memory, for many queries: about a second per ten million\n"
-    "                         fingerprints, and up to 40 bytes for each\n"
-    "  --refresh              answer each line from the contents of INDEX when the line arrives, not at the start\n"
-    "\n"
-    "Output, one line per match and document, sorted by distance, fingerprint and document:\n"
-    "  query, tab, fingerprint, tab, distance, tab, document ID\n"
-    "The query is its ID, its file, or its fingerprint. With --id, the document itself is among the matches. In an\n"
-    "index with --id-type none, the document ID is empty. An ID with control characters follows one more tab, with\n"
-    "\\t, \\n and \\\\ in place of a tab, a newline and a backslash, and \\xNN in place of other control characters.\n"
-    "JSON: {\"query\":…,\"fingerprint\":…,\"distance\":…,\"documents\":[…]}; see the man page.\n"
-    "With --agree, one line per document, the largest number first: query, tab, number, tab, document ID\n"
-    "JSON: {\"query\":…,\"agree\":…,\"document\":…}.\n"
-    "\n"
-    "Examples:\n"
-    "  idx lookup docs.idx 9f86d081884c7d65\n"
-    "  idx lookup docs.idx --text README -k 2 --limit 10\n"
-    "  idx lookup docs.idx --text new/\n"
-    "  idx fingerprint --format jsonl --id-field url new.jsonl | idx lookup docs.idx\n"
-    "A signed fingerprint that begins with - must come after --.\n"
-    "\n"
-    "Exit status: 0 there were matches; 1 there were none; 2 error.\n";
-
 static const char *const format_names[] = {"tsv", "json", NULL};
 
 struct lookup {
@@ -62,7 +12,7 @@ struct lookup {
     struct question question;
     struct queries queries;
     int format, notation;
-    unsigned distance; /* UINT_MAX: not given */
+    unsigned distance; /* It is UINT_MAX if it is not given. */
     unsigned threads;
     bool disk, unpacked, refresh;
     struct idx_index *index;
@@ -116,11 +66,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "include", .kind = OPTION_INCLUDE, .value = &lookup->queries.globs},
         {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &lookup->queries.globs},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &lookup->queries.extract.main_text},
-        {.name = "max-text",
-         .kind = OPTION_COUNT,
-         .value = &lookup->queries.extract.max_text,
-         .least = 1,
-         .most = MOST_DOCUMENT_BYTES},
+        {.name = "max-text", OPTION_COUNT, &lookup->queries.extract.max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &lookup->notation, .names = notation_names},
         {.name = "format", .kind = OPTION_CHOICE, .value = &lookup->format, .names = format_names},
         {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},
@@ -133,7 +79,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "unpacked", .kind = OPTION_FLAG, .value = &lookup->unpacked},
         {.name = "refresh", .kind = OPTION_FLAG, .value = &lookup->refresh},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = {help_lookup, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     lookup->path = operands.values[0];
     lookup->queries.fingerprints = (struct texts){operands.values + 1, operands.count - 1};
@@ -174,7 +120,7 @@ static bool open_index(struct lookup *lookup) {
     if (lookup->unpacked) options.residence = IDX_RESIDENCE_UNPACKED;
     if (lookup->unpacked) options.distance = lookup->distance;
     options.threads = lookup->threads;
-    if (idx_open(&lookup->index, lookup->path, &options, &error) != IDX_OK) return complain("%s", error.sentence);
+    if (!succeeded(idx_open(&lookup->index, lookup->path, &options, &error), &error)) return false;
     take_index(lookup, lookup->index);
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
     if (question->distance > get_most_distance(lookup, &question->properties))
@@ -188,7 +134,7 @@ static bool open_index(struct lookup *lookup) {
     return true;
 }
 
-/* Whether an index that took the other's place answers the same questions, in the same form. */
+/* Returns whether an index that took the other's place answers the same questions, in the same form. */
 static bool is_alike(const struct idx_properties *one, const struct idx_properties *other) {
     const char *recipe = one->recipe == NULL ? "" : one->recipe, *other_recipe = other->recipe;
     return one->bits == other->bits && one->id_type == other->id_type &&
@@ -201,7 +147,7 @@ static bool refresh(struct lookup *lookup, struct query_batch *batch) {
     struct idx_properties properties;
     struct idx_index *newer;
     struct idx_error error;
-    if (idx_refresh(lookup->index, &newer, &error) != IDX_OK) return complain("%s", error.sentence);
+    if (!succeeded(idx_refresh(lookup->index, &newer, &error), &error)) return false;
     if (newer == NULL) return true;
     idx_get_properties(newer, &properties);
     bool alike =
@@ -219,7 +165,7 @@ static bool refresh(struct lookup *lookup, struct query_batch *batch) {
 }
 
 /* Fills the batch with what is at hand, at least one query. */
-static enum queries_status fill(struct queries *queries, struct query_batch *batch) {
+static enum queries_status gather_queries(struct queries *queries, struct query_batch *batch) {
     struct query query;
     enum queries_status status = queries_next(queries, true, &query);
     while (status == QUERIES_ONE) {
@@ -233,8 +179,8 @@ static enum queries_status fill(struct queries *queries, struct query_batch *bat
     return status;
 }
 
-static bool answer_at_hand(struct query_batch *batch, struct agree *agree, struct output *output,
-                           struct idx_error *error) {
+static bool answer_batch(struct query_batch *batch, struct agree *agree, struct output *output,
+                         struct idx_error *error) {
     if (agree->question->agree == 0) return query_batch_answer(batch, output, error);
     bool whole = query_batch_answer(batch, &agree->records, error);
     agree_take(agree, output);
@@ -252,12 +198,12 @@ static enum queries_status answer_together(struct lookup *lookup, struct output 
         return QUERIES_FAILED;
     }
     do {
-        status = fill(&lookup->queries, batch);
+        status = gather_queries(&lookup->queries, batch);
         if (lookup->refresh && !refresh(lookup, batch)) {
             status = QUERIES_FAILED;
             break;
         }
-        bool whole = answer_at_hand(batch, &agree, output, &error);
+        bool whole = answer_batch(batch, &agree, output, &error);
         output_flush(output);
         if (!whole) complain("%s", error.sentence);
         if (!whole) status = QUERIES_FAILED;

@@ -29,39 +29,6 @@ static const struct subcommand {
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 
-static const char help[] =
-    "Usage: idx COMMAND [OPTION…] [ARGUMENT…]\n"
-    "Find near-duplicate documents by their fingerprints, in an exact index.\n"
-    "\n"
-    "  idx fingerprint [FILE|FOLDER…]     compute the fingerprints of text files\n"
-    "  idx build OUTPUT [INPUT…]          build an index of fingerprints and their documents\n"
-    "  idx lookup INDEX [FINGERPRINT…]    find the fingerprints near to given ones, and their documents\n"
-    "  idx batch INDEX [QUERIES…]         do the same for many at once, or for a stream of fingerprints\n"
-    "  idx pairs INDEX                    find all pairs of near fingerprints in an index\n"
-    "  idx join INDEX OTHER               find all pairs of near fingerprints between two indexes\n"
-    "  idx clusters INDEX                 group documents into clusters of near-duplicates\n"
-    "  idx dedup [FILE|FOLDER…]           list the documents to keep, or to drop, in one step\n"
-    "  idx serve INDEX                    answer look-ups over HTTP, and show a page for them\n"
-    "  idx info INDEX                     print the properties and the size of an index\n"
-    "  idx verify INDEX…                  check indexes for damage\n"
-    "  idx add INDEX [INPUT…]             add documents to an index, or only the new ones\n"
-    "  idx remove INDEX [INPUT…]          remove documents from an index\n"
-    "  idx merge OUTPUT INDEX…            merge several indexes into one\n"
-    "  idx compact INDEX                  move pending additions and removals into a segment\n"
-    "  idx dump INDEX                     print documents in the form that idx build reads\n"
-    "  idx distance A B                   print in how many bits two fingerprints differ\n"
-    "  idx compare A B                    print whether two texts are the same, and how near they are\n"
-    "  idx plan --count N                 compare schemes, and what they cost\n"
-    "  idx help COMMAND                   print the help of a command, as idx COMMAND --help does\n"
-    "  idx --version                      print the version, and the instructions that look-ups use on this processor\n"
-    "\n"
-    "Example: find the near-duplicates of README among the files below docs/\n"
-    "  idx fingerprint docs/ | idx build docs.idx\n"
-    "  idx lookup docs.idx --text README\n"
-    "\n"
-    "Exit status: 0 success; 2 error. Also 1: lookup, batch, pairs, join and distance found nothing; verify found\n"
-    "damage; remove did not find some documents; compare found a difference.\n";
-
 /* A file that is opened must not come to be standard output: closed ones are opened in the direction that fails. */
 static void keep_standard_descriptors(void) {
     for (int descriptor = 0; descriptor < 3; descriptor++) {
@@ -69,15 +36,15 @@ static void keep_standard_descriptors(void) {
     }
 }
 
-static const struct subcommand *find(const char *name) {
+static const struct subcommand *find_subcommand(const char *name) {
     for (size_t i = 0; i < SUBCOMMANDS; i++) {
         if (strcmp(subcommands[i].name, name) == 0) return &subcommands[i];
     }
     return NULL;
 }
 
-/* How many insertions, deletions and replacements make one of the other (Levenshtein). */
-static unsigned edits(const char *a, const char *b) {
+/* Returns how many insertions, deletions and replacements make one of the other (Levenshtein). */
+static unsigned count_edits(const char *a, const char *b) {
     unsigned row[16];
     size_t length = strlen(b);
     if (length >= sizeof row / sizeof *row) return ~0U;
@@ -98,7 +65,7 @@ static void complain_of_unknown(const char *name) {
     const char *nearest = NULL;
     unsigned fewest = 3;
     for (size_t i = 0; i < SUBCOMMANDS; i++) {
-        unsigned distance = edits(name, subcommands[i].name);
+        unsigned distance = count_edits(name, subcommands[i].name);
         if (distance >= fewest) continue;
         fewest = distance;
         nearest = subcommands[i].name;
@@ -110,7 +77,7 @@ static void complain_of_unknown(const char *name) {
 }
 
 static int run(int argc, char **argv) {
-    const struct subcommand *subcommand = find(argv[0]);
+    const struct subcommand *subcommand = find_subcommand(argv[0]);
     if (subcommand == NULL) {
         complain_of_unknown(argv[0]);
         return ENDS_BADLY;
@@ -130,8 +97,8 @@ static int print_version(void) {
 int main(int argc, char **argv) {
     static char help_option[] = "--help";
     keep_standard_descriptors();
-    signal(SIGXFSZ, SIG_IGN);    /* a file size limit is an error of write(2), not the end */
-    unsetenv("POSIXLY_CORRECT"); /* options stand anywhere */
+    signal(SIGXFSZ, SIG_IGN);    /* A limit of file sizes is an error of write(2), not the end. */
+    unsetenv("POSIXLY_CORRECT"); /* Options may be anywhere. */
     if (argc < 2) {
         complain_of_usage("a command is missing");
         return ENDS_BADLY;
@@ -139,6 +106,6 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "--version") == 0) return print_version();
     if (strcmp(argv[1], "help") == 0 && argc > 2) return run(2, (char *[]){argv[2], help_option, NULL});
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
-        return print(help);
+        return print(help_main);
     return run(argc - 1, argv + 1);
 }

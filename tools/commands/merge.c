@@ -1,38 +1,16 @@
 /* merge.c: `idx merge`: makes one index of several, or of the segments of one. */
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 #include "tools/shared/command.h"
 #include "tools/shared/progress.h"
 #include "tools/shared/wording.h"
 
 #include <idx.h>
 
-static const char help[] =
-    "Usage: idx merge [OPTION…] OUTPUT INDEX…\n"
-    "Merge all INDEXes, with all their segments and pending documents but without removed ones, into an index of one\n"
-    "segment, the folder OUTPUT. Nothing is sorted again. The INDEXes must have the same bits, k, ID type, recipe and\n"
-    "tables, and all or none a map from IDs. Text IDs are in the order of the INDEXes. The same integer ID twice with\n"
-    "the same fingerprint is one document.\n"
-    "\n"
-    "  --memory SIZE          memory to use (default: half of the free memory)\n"
-    "  --threads N            tables merged at a time (default: the number of processors, up to 16)\n"
-    "  --force                replace an existing index at OUTPUT atomically; it may be one of the INDEXes\n"
-    "  --progress             show progress and a summary even if standard error is not a terminal\n"
-    "\n"
-    "The INDEXes are checked while they are read, and are not changed. Other programs may add to them during the\n"
-    "merge, except to the one that is replaced. The index is published only if the whole merge succeeds.\n"
-    "\n"
-    "Examples:\n"
-    "  idx merge all.idx shard-1.idx shard-2.idx\n"
-    "  idx merge --force docs.idx docs.idx new.idx\n"
-    "  idx merge --memory 8G all.idx shard-*.idx\n"
-    "\n"
-    "Exit status: 0 the index was published at OUTPUT; 2 error.\n";
-
 struct merge {
     struct idx_merge_options options;
     struct progress progress;
     bool progress_forced;
-    struct texts operands; /* OUTPUT, and the INDEXes */
+    struct texts operands; /* They are OUTPUT and the INDEXes. */
 };
 
 static bool read_arguments(int argc, char **argv, struct merge *merge, int *status) {
@@ -43,7 +21,7 @@ static bool read_arguments(int argc, char **argv, struct merge *merge, int *stat
         {.name = "force", .kind = OPTION_FLAG, .value = &options->replace},
         {.name = "progress", .kind = OPTION_FLAG, .value = &merge->progress_forced},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX, NULL};
+    const struct grammar grammar = {help_merge, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX, NULL};
     if (!arguments_read(&grammar, argc, argv, &merge->operands, status)) return false;
     if (merge->operands.count == 1) complain_of_usage("INDEX is missing: the indexes to merge");
     return merge->operands.count > 1;
@@ -56,11 +34,9 @@ static bool run(struct merge *merge) {
     struct idx_error error;
     enum idx_status status = idx_merge(output, inputs, merge->operands.count - 1, &merge->options, &summary, &error);
     progress_end(&merge->progress);
-    if (status == IDX_OK)
-        making_report(output, &summary, &merge->progress);
-    else
-        making_failed(&error);
-    return status == IDX_OK;
+    if (!succeeded(status, &error)) return false;
+    making_report(output, &summary, &merge->progress);
+    return true;
 }
 
 int command_merge(int argc, char **argv) {

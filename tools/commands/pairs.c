@@ -3,29 +3,6 @@
 #include "tools/shared/command.h"
 #include "tools/shared/wording.h"
 
-static const char help[] =
-    "Usage: idx pairs [OPTION…] INDEX\n"
-    "Print every pair of fingerprints of INDEX that are near to each other, each once.\n"
-    "\n" NEAR_HELP_DISTANCE
-    "  --documents            also print the first document of each fingerprint, and all that share a fingerprint\n"
-    "  --max-documents N      with --documents: only the first N documents that share a fingerprint\n" NEAR_HELP "\n"
-    "Output, one line per pair, in no particular order, the smaller fingerprint first:\n"
-    "  fingerprint, tab, fingerprint, tab, distance\n"
-    "With --documents there are two more columns, a document of each fingerprint. Before all pairs, each fingerprint\n"
-    "with several documents has one line: fingerprint, tab, the same, tab, 0, and all of its documents, a tab before\n"
-    "each. IDs with control characters are escaped as by idx lookup.\n"
-    "\n"
-    "The time grows with K: 1e6 uniform fingerprints take 0.1 s at K = 6, 0.3 s at 8, 0.7 s at 10, 1.5 s at 12 and\n"
-    "8 s at 16, on one core with AVX-512 and with memory for 32 bytes per fingerprint. idx plan --count N -k K says\n"
-    "what others take, and how many pairs are near by chance.\n"
-    "\n"
-    "Examples:\n"
-    "  idx pairs docs.idx | sort\n"
-    "  idx pairs -k 1 --documents docs.idx | cut -f 4-\n"
-    "  idx pairs -k 1 docs.idx | wc -l\n"
-    "\n"
-    "Exit status: 0 there were pairs, or groups of documents; 1 there were none; 2 error.\n";
-
 /* ---- Documents that share a fingerprint ---- */
 
 static bool print_group(struct near *near, uint64_t fingerprint) {
@@ -59,7 +36,7 @@ static bool print_all(struct near *near) {
 
 static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
     struct option_rule rules[NEAR_OPTIONS + 1];
-    const struct grammar grammar = {help, rules, NEAR_OPTIONS + 1, "INDEX", 1, 1, NULL};
+    const struct grammar grammar = {help_pairs, rules, NEAR_OPTIONS + 1, "INDEX", 1, 1, NULL};
     near_list(near, rules);
     rules[NEAR_OPTIONS] =
         (struct option_rule){.name = "max-documents", .kind = OPTION_COUNT, .value = &near->max_documents, .least = 1};

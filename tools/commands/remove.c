@@ -1,51 +1,22 @@
 /* remove.c: `idx remove`: removes documents from an index. */
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 #include "tools/shared/command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
-static const char help[] =
-    "Usage: idx remove [OPTION…] INDEX [INPUT…]\n"
-    "Remove the documents of all INPUTs from INDEX, and report how many they were. Without INPUT, or where it is -,\n"
-    "read standard input as lines arrive. A line is a fingerprint, a tab and an ID, as for idx build, or a\n"
-    "fingerprint alone if INDEX was built with --id-type none.\n"
-    "\n"
-    "  --by-fingerprint       a line is a fingerprint alone: remove all of its documents\n"
-    "  --by-id                a line is an ID alone, for an INDEX that was built with --by-id\n"
-    "  --format FORMAT        auto (default: by the names of the inputs, or else tsv), tsv, u64 or npy; see idx build\n"
-    "  --fingerprints HOW     read hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --skip-bad-lines       count bad lines and continue\n"
-    "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
-    "                         or counts other lines, or says that the command that printed it failed\n"
-    "  --compact N            compact INDEX in the background when N documents are pending; 0: never (default: a\n"
-    "                         sixth of the documents, from 100000 to 4000000); see idx compact\n"
-    "\n"
-    "The documents of all lines that have arrived are removed on disk before more lines are read. A bad line ends\n"
-    "the command with an error that names FILE:LINE; the documents of the lines before it are removed. Of TSV in\n"
-    "files that is not whole (see --partial) nothing is removed; of a pipe, what came before its end was found\n"
-    "missing is. A fingerprint without documents no longer matches.\n"
-    "\n"
-    "Examples:\n"
-    "  printf '9f86d081884c7d65\\tdocs/a.txt\\n' | idx remove docs.idx\n"
-    "  idx remove --by-id docs.idx gone.txt\n"
-    "  idx remove --by-fingerprint docs.idx spam.txt\n"
-    "\n"
-    "Exit status: 0 all documents were in INDEX and are removed; 1 some were not in INDEX; 2 error.\n";
-
-/* As many as take longer are removed at a time, and half as many the next time. */
-#define LONG_SECONDS 0.1
+/* If a call takes longer, half as many are removed the next time. */
+#define LONG_NANOSECONDS 100000000
 enum { FIRST_TOGETHER = 16 };
 
 struct removing {
     struct writing writing;
     int format, notation;
-    size_t together; /* removed by the next call */
+    size_t together; /* The next call removes so many. */
     struct idx_removal total;
 };
 
-/* What goes with lines alone. */
+/* Refuses what goes with lines alone. */
 static bool check_rows(const struct removing *removing) {
     const struct writing *writing = &removing->writing;
     const char *vain = writing->id_alone               ? "--by-id"
@@ -68,7 +39,7 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
         {.name = "partial", .kind = OPTION_FLAG, .value = &writing->input.partial},
         {.name = "compact", .kind = OPTION_COUNT, .value = &writing->compact},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, NULL};
+    const struct grammar grammar = {help_remove, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     *status = ENDS_BADLY;
     if (writing->fingerprint_alone && writing->id_alone)
@@ -102,28 +73,21 @@ static bool remove_some(struct removing *removing, const struct idx_item *items,
         status = remove_fingerprints(writing, items, count, &removal, &error);
     else
         status = idx_writer_remove(writing->writer, items, count, &removal, &error);
-    if (status != IDX_OK) complain("%s", error.sentence);
     removing->total.documents += removal.documents;
     removing->total.missing += removal.missing;
-    return status == IDX_OK;
-}
-
-static double now_seconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    return succeeded(status, &error);
 }
 
 /* Some at a time, since a removal takes the longer the more documents its fingerprint has: a signal ends it between two
- * times. False after a complaint, or a signal. */
+ * times. Returns false after a complaint, or a signal. */
 static bool remove_batch(struct removing *removing) {
     struct writing *writing = &removing->writing;
     for (size_t done = 0; done < writing->count;) {
         size_t left = writing->count - done, count = removing->together < left ? removing->together : left;
-        double begun = now_seconds();
+        uint64_t begun = now_nanoseconds();
         if (interrupt_noted() || !remove_some(removing, writing->items + done, count)) return false;
         done += count;
-        if (now_seconds() - begun > LONG_SECONDS)
+        if (now_nanoseconds() - begun > LONG_NANOSECONDS)
             removing->together = removing->together / 2 + 1;
         else if (count == removing->together && removing->together < WRITING_BATCH)
             removing->together *= 2;
@@ -141,7 +105,7 @@ static bool remove_all(struct removing *removing) {
     return status == INPUT_END;
 }
 
-/* Also where the end of the input was not reached, of what was removed before. */
+/* Says what was removed, also if the end of the input was not reached. */
 static void report(const struct removing *removing, bool whole) {
     const struct idx_removal *total = &removing->total;
     if (!whole && total->documents + total->missing == 0) return;
@@ -152,7 +116,7 @@ static void report(const struct removing *removing, bool whole) {
 }
 
 int command_remove(int argc, char **argv) {
-    static struct removing removing; /* some hundred KiB */
+    static struct removing removing; /* It has some hundred KiB. */
     int status;
     removing =
         (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .together = FIRST_TOGETHER};

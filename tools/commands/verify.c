@@ -6,18 +6,6 @@
 
 #include <string.h>
 
-static const char help[] =
-    "Usage: idx verify INDEX…\n"
-    "Check every checksum, every order and every count of each INDEX, and that its tables and documents agree. Print\n"
-    "one line per file: `FILE: OK`, or what is wrong with it.\n"
-    "\n"
-    "Examples:\n"
-    "  idx verify docs.idx && cp -r docs.idx /backup/\n"
-    "  idx verify shard-*.idx\n"
-    "  idx verify docs.idx | grep -v ': OK$'\n"
-    "\n"
-    "Exit status: 0 no damage; 1 an index is damaged; 2 error, such as a missing index.\n";
-
 struct report {
     const char *path;
     struct output *output;
@@ -63,7 +51,7 @@ int command_verify(int argc, char **argv) {
     struct output output = OUTPUT_STANDARD;
     struct texts operands;
     int worst = ENDS_WELL, status;
-    const struct grammar grammar = {help, NULL, 0, "INDEX", 1, SIZE_MAX, NULL};
+    const struct grammar grammar = {help_verify, NULL, 0, "INDEX", 1, SIZE_MAX, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     for (size_t i = 0; i < operands.count; i++) {
         status = verify(operands.values[i], &output);

@@ -2,9 +2,6 @@
  * them. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/shared/wording.h"
-#include "tools/text/text.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +29,7 @@ bool confirm_open(struct confirm *confirm, const struct scratch *scratch, const 
 
 static bool want_text(struct confirm *confirm, uint64_t number) {
     if (confirm->journal == NULL) return by_id_want(&confirm->by_id, number);
-    confirm->paired[number / 64] |= UINT64_C(1) << number % 64;
+    bit_set(confirm->paired, number);
     return true;
 }
 
@@ -121,14 +118,10 @@ enum idx_status confirm_clusters(void *context, const struct idx_index *index,
     struct idx_cluster_options proposing = *options;
     proposing.method = IDX_CLUSTER_COMPONENTS;
     confirm->last_cluster = UINT64_MAX;
-    confirm->paired = confirm->journal == NULL ? NULL : calloc((size_t)(confirm->compared / 64) + 1, sizeof(uint64_t));
-    if (confirm->journal != NULL && confirm->paired == NULL) {
-        complain("out of memory");
-        return cancel(error);
-    }
+    if (confirm->journal != NULL && (confirm->paired = bits_make(confirm->compared)) == NULL) return cancel(error);
     enum idx_status status = idx_clusters(index, &proposing, keep_member, confirm, summary, error);
     if (status != IDX_OK) return status;
-    if (confirm->failed || !temporary_flush(&confirm->members) || !find_known(confirm, index, &proposing) ||
+    if (confirm->failed || !temporary_map(&confirm->members) || !find_known(confirm, index, &proposing) ||
         !read_again(confirm) || !sets_map(&confirm->sets) || !decide_known(confirm))
         return cancel(error);
     uint64_t missing = 0;

@@ -7,6 +7,7 @@
 #include "tools/input/input.h"
 #include "tools/shared/command.h"
 #include "tools/shared/files.h"
+#include "tools/shared/library.h"
 #include "tools/shared/output.h"
 #include "tools/text/documents.h"
 #include "tools/text/text.h"
@@ -14,34 +15,46 @@
 #include <idx.h>
 #include <sys/stat.h>
 
+/* ---- A bit for each document that was compared, by its number ---- */
+
+static inline bool bit_is_set(const uint64_t *bits, uint64_t number) {
+    return (bits[number / 64] >> number % 64 & 1) != 0;
+}
+
+static inline void bit_set(uint64_t *bits, uint64_t number) { bits[number / 64] |= UINT64_C(1) << number % 64; }
+
+/* Returns bits that are not set, which the caller frees, or NULL after a complaint. */
+uint64_t *bits_make(uint64_t count);
+
 /* ---- Journal ---- */
 
-/* What a command that reads its inputs twice keeps of the first time: which files there were, and where in them each
- * document is. */
+/* A command that reads its inputs twice keeps of the first time which files there were, and where in them each document
+ * is. */
 
-/* What became of a document. */
+/* It is what became of a document. */
 enum fate {
-    FATE_COMPARED, /* it is in the index that is clustered; such documents are numbered from 0 */
-    FATE_KEPT,     /* it has too few features, or is no document */
-    FATE_KNOWN,    /* another index has it */
+    FATE_COMPARED, /* It is in the index that is clustered. Such documents are numbered from 0. */
+    FATE_KEPT,     /* It has too few features, or is no document. */
+    FATE_KNOWN,    /* Another index has it. */
 };
 
 struct place {
-    uint64_t file, begins, ends; /* the same as in struct raw_document */
+    uint64_t file, begins, ends; /* They are the same as in struct raw_document. */
     enum unit unit;
     enum fate fate;
 };
 
 struct journal_file {
-    char *path;
+    const char *path;
     bool in_folder;
-    struct stat status; /* its status when it was opened for the first time */
+    struct stat status; /* It is the status when the file was opened for the first time. */
 };
 
 struct journal {
     struct temporary places, files;
-    uint64_t next_file;       /* the number of the file that is read next */
-    struct journal_file file; /* the file whose record was read last */
+    uint64_t place_offset, file_offset; /* The next place is read here, and the record of the next file. */
+    uint64_t next_file;                 /* It is the number of the file that is read next. */
+    struct journal_file file;           /* It is the file whose record was read last. */
 };
 
 #define JOURNAL_CLOSED                                                                                                 \
@@ -62,16 +75,14 @@ void journal_add(struct journal *journal, const struct place *place);
 /* Ends noting, and begins to read the journal, or begins to read it once more. Returns false after a complaint. */
 bool journal_rewind(struct journal *journal);
 
-/* Reads the next place. Returns false at the end, and after a complaint; journal_is_read is true in the former case. */
+/* Reads the next place. Returns false at the end. */
 bool journal_next(struct journal *journal, struct place *place);
 
-/* Reads on to the file of this number; numbers ascend from call to call. Returns false after a complaint. */
-bool journal_find_file(struct journal *journal, uint64_t number);
+/* Reads on to the file of this number, which was noted; numbers ascend from call to call. */
+void journal_find_file(struct journal *journal, uint64_t number);
 
 /* Checks that the open file is still the same as when it was noted. Returns false after a complaint. */
 bool journal_check_file(const struct journal_file *file, int descriptor);
-
-bool journal_is_read(const struct journal *journal);
 
 void journal_close(struct journal *journal);
 
@@ -80,15 +91,15 @@ void journal_close(struct journal *journal);
 struct again {
     /* These are set by the caller. */
     struct journal *journal;
-    const uint64_t *wanted; /* a bit for each document that was compared */
-    uint64_t compared;      /* how many documents were compared */
+    const uint64_t *wanted; /* They have a bit for each document that was compared. */
+    uint64_t compared;      /* So many documents were compared. */
     /* Called for each wanted document that can be read, in order, with its number and what is listed of it. Returns
      * false to stop, after a complaint. */
     bool (*take)(void *context, uint64_t number, const char *listed, size_t length);
     void *context;
 
     /* These are private. */
-    struct place place; /* the place of the next document to be read */
+    struct place place; /* It is the place of the next document to be read. */
     uint64_t next_number, taken;
     bool is_wanting, failed;
 };
@@ -105,22 +116,20 @@ struct pipeline_rules again_rules(const struct pipeline_rules *rules, const char
 /* The features of documents, in a temporary file; and those of documents of an index whose texts are among some
  * inputs, found by their IDs. */
 
-/* Where the features of a document are, which ascend by hash. */
+/* It says where the features of a document are, which ascend by hash. */
 struct set {
-    uint64_t number; /* the document's number, or the hash of its ID */
-    uint64_t offset; /* of its first feature in the file, in bytes */
+    uint64_t number; /* It is the document's number, or the hash of its ID. */
+    uint64_t offset; /* Its first feature is here in the file, in bytes. */
     uint64_t count;
 };
 
 struct sets {
-    bool weighted; /* whether the file has struct idx_feature, and not uint64_t */
+    bool weighted; /* The file has struct idx_feature, and not uint64_t. */
 
     struct temporary file;
-    struct set *sets; /* sorted by number once the file is mapped */
+    struct set *sets; /* They are sorted by number once the file is mapped. */
     size_t count, capacity;
-    const char *mapped; /* the mapped file; NULL if it is empty or not mapped */
-    size_t size;
-    size_t touched; /* how many of its bytes may be in memory */
+    size_t size; /* The file has so many bytes. */
 };
 
 #define SETS_CLOSED                                                                                                    \
@@ -136,14 +145,14 @@ bool sets_map(struct sets *sets);
 /* Returns the set of a document, or NULL if it has none. */
 const struct set *sets_find(const struct sets *sets, uint64_t number);
 
-/* Returns the features of a set, struct idx_feature or uint64_t, until the next call; NULL if it is empty. */
+/* Returns the features of a set, struct idx_feature or uint64_t; NULL if it is empty. */
 const void *sets_features(struct sets *sets, const struct set *set);
 
 void sets_close(struct sets *sets);
 
 /* The documents of an index whose texts are wanted. If all is zero, none is. */
 struct by_id {
-    uint64_t *wanted; /* hashes of the IDs, some of them several times; ascending once the texts were read */
+    uint64_t *wanted; /* They are hashes of the IDs, some of them several times, and ascend once the texts were read. */
     size_t count, capacity;
 };
 
@@ -153,7 +162,7 @@ uint64_t by_id_hash(const void *id, size_t length);
 /* Wants the document whose ID has this hash. Returns false after a complaint. */
 bool by_id_want(struct by_id *by_id, uint64_t hash);
 
-/* Reads the inputs, and adds what the recipe makes of the documents that are wanted to the sets. False after a
+/* Reads the inputs, and adds what the recipe makes of the documents that are wanted to the sets. Returns false after a
  * complaint, or where a signal was noted. */
 bool by_id_read(struct by_id *by_id, const struct pipeline_rules *rules, const char *recipe, const struct texts *inputs,
                 struct sets *sets);
@@ -170,7 +179,7 @@ void by_id_free(struct by_id *by_id);
 
 /* The index that new documents are compared with before they are compared with each other. */
 struct against {
-    const char *path; /* NULL where there is no such index */
+    const char *path; /* It is NULL if there is no such index. */
     unsigned distance;
 
     struct idx_properties properties;
@@ -195,8 +204,8 @@ enum preferred { PREFERRED_NONE, PREFERRED_LONGEST, PREFERRED_NEWEST };
  * the others then. */
 struct preferred_document {
     int64_t value;
-    uint64_t number; /* counts the documents from 0, in the order in which they came */
-    uint64_t offset; /* of its record in the temporary file */
+    uint64_t number; /* It counts the documents from 0, in the order in which they came. */
+    uint64_t offset; /* Its record is here in the temporary file. */
 };
 
 struct preference {
@@ -206,7 +215,7 @@ struct preference {
     struct temporary documents;
     struct preferred_document *order;
     size_t count, capacity;
-    uint64_t length; /* of the temporary file, in bytes */
+    uint64_t length; /* The temporary file has so many bytes. */
 };
 
 #define PREFERENCE_NONE                                                                                                \
@@ -223,18 +232,18 @@ struct intake {
     struct idx_builder *builder;
     enum idx_id_type id_type;
     struct against *against;
-    bool looks_up;           /* whether documents near to one of `against` are known, whatever their texts */
-    struct journal *journal; /* NULL if no journal is kept */
+    bool looks_up;           /* Documents near to one of `against` are known, whatever their texts. */
+    struct journal *journal; /* It is NULL if no journal is kept. */
     struct preference preference;
 
-    struct temporary few; /* the IDs of the documents with too few features, a line each */
-    uint64_t compared;    /* how many documents went into the index */
+    struct temporary few; /* It has the IDs of the documents with too few features, a line each. */
+    uint64_t compared;    /* So many documents went into the index. */
     uint64_t few_count, known_count;
 
     /* These are used by intake.c alone. */
-    struct temporary known; /* records of the documents that the other index has */
+    struct temporary known; /* It has records of the documents that the other index has. */
     struct arrival {
-        struct tsv_record record; /* the bytes of its ID are in `ids` */
+        struct tsv_record record; /* The bytes of its ID are in `ids`. */
         struct place place;
         int64_t value;
     } arrivals[INTAKE_BATCH];
@@ -280,26 +289,27 @@ void intake_close(struct intake *intake);
 
 struct known {
     /* These are set by the caller. */
-    bool is_asked_for;     /* otherwise documents are looked up as they come (struct intake) */
-    struct texts texts;    /* files and folders with the other index's texts; without any, fingerprints decide */
-    struct intake *intake; /* gets the documents that are known */
-    unsigned distance;     /* the largest distance of documents whose texts are compared */
-    int64_t threshold;     /* from which on two sets resemble each other, in units of 1/IDX_DECIMAL_WEIGHT_ONE */
-    uint64_t *wanted;      /* gets a bit for each document that is near to one of the other index */
-    const struct idx_cluster_options *options; /* its threads, memory and temporary folder are used here, too */
+    bool is_asked_for;  /* Otherwise documents are looked up as they come (struct intake). */
+    struct texts texts; /* They are files and folders with the other index's texts. Without any, fingerprints decide. */
+    struct intake *intake; /* It gets the documents that are known. */
+    unsigned distance;     /* It is the largest distance of documents whose texts are compared. */
+    int64_t threshold;     /* Two sets resemble each other from it on, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+    uint64_t *wanted;      /* They get a bit for each document that is near to one of the other index. */
+    const struct idx_cluster_options *options; /* Its threads, memory and temporary folder are used here, too. */
 
-    uint64_t *bits; /* a bit for each document that is known, once that is decided; freed by known_close */
+    uint64_t *bits; /* They have a bit for each document that is known, once that is decided. */
 
     /* These are used by known.c alone. */
-    struct temporary near;           /* struct near_pair, in the order of the documents' fingerprints */
-    struct idx_documents *documents; /* a cursor over those of the index of the dedup */
-    uint64_t *queries;               /* fingerprints of the dedup that are looked up together */
+    struct temporary near;           /* It has struct near_pair, in the order of the documents' fingerprints. */
+    struct idx_documents *documents; /* It is a cursor over those of the index of the dedup. */
+    uint64_t *queries;               /* They are fingerprints of the dedup that are looked up together. */
     size_t query_count, most_queries;
-    uint64_t *others; /* fingerprints of the other index that are near to some; in the end ascending, each once */
+    uint64_t *others; /* They are fingerprints of the other index that are near to some; in the end each is there once,
+                         and they ascend. */
     size_t other_count, other_capacity;
     struct by_id by_id;
-    struct sets sets; /* the features of documents of the other index */
-    bool failed;      /* whether a visitor complained */
+    struct sets sets; /* They have the features of documents of the other index. */
+    bool failed;      /* A visitor complained. */
 };
 
 #define KNOWN_NONE                                                                                                     \
@@ -313,7 +323,7 @@ bool known_open(struct known *known, const struct scratch *scratch, const char *
 bool known_find(struct known *known, const struct idx_index *index);
 
 /* Decides it by the sets of these documents, once they are mapped: reads the texts of the other index by the rules and
- * the recipe, hands what is known to the intake, and sets `bits`. False likewise. */
+ * the recipe, hands what is known to the intake, and sets `bits`. Returns false likewise. */
 bool known_decide(struct known *known, struct sets *sets, const struct pipeline_rules *rules, const char *recipe);
 
 void known_close(struct known *known);
@@ -330,29 +340,29 @@ extern const char *const similarity_names[];
 /* The record of a document of a cluster by fingerprints in the file of members; its ID follows the record. */
 struct confirm_member {
     uint64_t cluster, fingerprint, number;
-    uint64_t in_index; /* the document's number in the index that is clustered */
+    uint64_t in_index; /* It is the document's number in the index that is clustered. */
     size_t id_length;
     bool is_representative;
 };
 
 struct confirm {
     /* These are set by the caller. */
-    const char *threshold; /* the value of the option as it was given; NULL if nothing is confirmed */
-    const char *option;    /* the name of that option, for messages */
+    const char *threshold; /* It is the value of the option as it was given, or NULL if nothing is confirmed. */
+    const char *option;    /* It is the name of that option, for messages. */
     int similarity;
-    const struct pipeline_rules *rules; /* the rules by which documents are read */
-    struct journal *journal;            /* lists the `compared` documents in the index; NULL if they were not texts */
-    const struct texts *inputs;         /* without a journal: where texts are found by the documents' IDs */
+    const struct pipeline_rules *rules; /* Documents are read by them. */
+    struct journal *journal; /* It lists the `compared` documents in the index, and is NULL if they were not texts. */
+    const struct texts *inputs; /* Without a journal, texts are found here by the documents' IDs. */
     uint64_t compared;
-    const struct preference *preference; /* if not NULL, the index has its documents in its order */
-    struct known known;                  /* with a journal: which documents another index has */
+    const struct preference *preference; /* If it is not NULL, the index has its documents in its order. */
+    struct known known;                  /* With a journal, it decides which documents another index has. */
 
     /* These are used by confirm.c and regroup.c alone. */
-    int64_t least;                      /* the threshold, in units of 1/IDX_DECIMAL_WEIGHT_ONE */
-    struct temporary members;           /* the members of the clusters by fingerprints, in the order of these */
-    uint64_t *paired;                   /* with a journal: a bit for each document that has near-duplicates */
-    struct by_id by_id;                 /* without a journal: the documents that have near-duplicates */
-    uint64_t last_cluster, last_number; /* those of the member before; see by_id_hash for numbers */
+    int64_t least;            /* It is the threshold, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+    struct temporary members; /* It has the members of the clusters by fingerprints, in the order of these. */
+    uint64_t *paired;         /* With a journal, they have a bit for each document that has near-duplicates. */
+    struct by_id by_id;       /* Without a journal, they are the documents that have near-duplicates. */
+    uint64_t last_cluster, last_number; /* They are those of the member before; see by_id_hash for numbers. */
     struct sets sets;
     bool failed;
 };
@@ -394,15 +404,15 @@ bool regroup_offer(struct idx_text_leaders *leaders, uint64_t number, struct set
 /* `idx dedup --write` and `--dropped`: the folders that get the records of documents to keep, and of documents to drop
  * with a table of what these are like. */
 
-/* A folder that is made as a whole or not at all: in a scratch folder beside its place, from which it is renamed in the
- * end. Files in it have the names of inputs. */
+/* It is a folder that is made as a whole or not at all: in a scratch folder beside its place, from which it is renamed
+ * in the end. Files in it have the names of inputs. */
 struct tree {
-    const char *path;   /* where it is published; NULL if it isn't asked for */
-    const char *option; /* the option that gave the path, for messages */
+    const char *path;   /* It is published here; NULL: it isn't asked for. */
+    const char *option; /* It is the option that gave the path, for messages. */
 
     /* These are used by folders.c alone. */
     struct scratch scratch;
-    int folder; /* the descriptor of the folder in the scratch folder */
+    int folder; /* It is the descriptor of the folder in the scratch folder. */
 };
 
 /* Makes a file under the name of an input, in folders as need be: the input's path without what leads out of the tree,
@@ -415,10 +425,10 @@ int tree_create(const struct tree *tree, const char *input);
 bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped);
 
 struct folders {
-    struct tree kept, dropped;               /* their paths are NULL where they are not asked for */
-    const struct idx_properties *properties; /* those of the index that is clustered */
+    struct tree kept, dropped;               /* Their paths are NULL if they are not asked for. */
+    const struct idx_properties *properties; /* They are those of the index that is clustered. */
 
-    struct output table; /* dropped.tsv, beside the documents to drop */
+    struct output table; /* It is dropped.tsv, beside the documents to drop. */
 };
 
 bool folders_are_asked_for(const struct folders *folders);
@@ -433,7 +443,7 @@ bool folders_open(struct folders *folders);
 void folders_note(struct folders *folders, const struct idx_cluster_member *member);
 
 /* Writes the folders, and waits until they are on the disk; `dropped` has a bit for each document that was compared.
- * False after a complaint, or where a signal was noted. */
+ * Returns false after a complaint, or where a signal was noted. */
 bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped);
 
 /* Publishes the folders that are asked for. Returns false after a complaint. */

@@ -2,10 +2,6 @@
  * rename; kept.c writes the records in them. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/answers/cluster_listing.h"
-#include "tools/shared/files.h"
-#include "tools/shared/wording.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -2,25 +2,19 @@
  * the index that is clustered, at once or in the order of preference. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/answers/cluster_listing.h"
-#include "tools/input/making.h"
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
+#include "tools/input/index_making.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- The index that documents are compared with ---- */
 
-static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
-    return status == IDX_OK || complain("%s", error->sentence);
-}
-
 bool against_open(struct against *against) {
     struct idx_error error;
-    if (!complain_unless_ok(idx_open(&against->index, against->path, NULL, &error), &error)) return false;
+    if (!succeeded(idx_open(&against->index, against->path, NULL, &error), &error)) return false;
     idx_get_properties(against->index, &against->properties);
     return against->properties.id_type == IDX_ID_NONE ||
-           complain_unless_ok(idx_documents_open(against->index, &against->documents, &error), &error);
+           succeeded(idx_documents_open(against->index, &against->documents, &error), &error);
 }
 
 bool against_settle(const struct against *against, struct pipeline_rules *rules, bool texts) {
@@ -47,8 +41,8 @@ static bool against_look_up(const struct against *against, const uint64_t *finge
     struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     struct idx_error error;
     options.distance = against->distance;
-    return complain_unless_ok(
-        idx_lookup_many(against->index, fingerprints, count, &options, matches, 1, counts, &error), &error);
+    return succeeded(idx_lookup_many(against->index, fingerprints, count, &options, matches, 1, counts, &error),
+                     &error);
 }
 
 /* Appends the ID of the first document of a match, or without documents the fingerprint. Returns false after a
@@ -58,10 +52,10 @@ static bool against_put_id(struct against *against, const struct idx_match *matc
     struct idx_error error;
     bool found;
     if (against->documents != NULL &&
-        !complain_unless_ok(idx_documents_find(against->documents, match->fingerprint, NULL, &error), &error))
+        !succeeded(idx_documents_find(against->documents, match->fingerprint, NULL, &error), &error))
         return false;
     if (against->documents != NULL &&
-        !complain_unless_ok(idx_documents_next(against->documents, &document, &found, &error), &error))
+        !succeeded(idx_documents_next(against->documents, &document, &found, &error), &error))
         return false;
     listing_put_id(id, &against->properties, &document, match->fingerprint);
     return true;
@@ -81,21 +75,13 @@ struct preferred_record {
     bool escaped;
 };
 
-static bool grow_order(struct preference *preference) {
-    size_t capacity = 2 * preference->capacity + 1024;
-    struct preferred_document *grown = realloc(preference->order, capacity * sizeof *grown);
-    if (grown == NULL) return complain("out of memory");
-    preference->order = grown;
-    preference->capacity = capacity;
-    return true;
-}
-
 /* Takes a document. Those with larger values are preferred, and of equal ones the first. Returns false after a
  * complaint. */
 static bool preference_add(struct preference *preference, const struct tsv_record *record, int64_t value) {
     const struct preferred_record kept = {record->fingerprint, record->id_length, record->escaped};
     struct output *output = &preference->documents.output;
-    if (preference->count == preference->capacity && !grow_order(preference)) return false;
+    if (!array_grow(&preference->order, &preference->capacity, preference->count, sizeof *preference->order))
+        return complain("out of memory");
     preference->order[preference->count] = (struct preferred_document){value, preference->count, preference->length};
     preference->count++;
     preference->length += sizeof kept + kept.id_length;
@@ -110,29 +96,23 @@ static int compare_preference(const void *first, const void *second) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool add_preferred(struct preference *preference, struct idx_builder *builder, uint64_t offset,
-                          struct output *id) {
+static bool add_preferred(struct preference *preference, struct idx_builder *builder, uint64_t offset) {
     struct preferred_record kept;
-    id->length = 0;
-    if (!temporary_read_at(&preference->documents, &kept, sizeof kept, offset)) return false;
-    char *bytes = output_reserve(id, kept.id_length + 1);
-    if (bytes == NULL) complain("out of memory");
-    if (bytes == NULL || !temporary_read_at(&preference->documents, bytes, kept.id_length, offset + sizeof kept))
-        return false;
-    const struct tsv_record record = {
-        .fingerprint = kept.fingerprint, .id = bytes, .id_length = kept.id_length, .escaped = kept.escaped};
+    memcpy(&kept, temporary_take(&preference->documents, &offset, sizeof kept), sizeof kept);
+    const struct tsv_record record = {.fingerprint = kept.fingerprint,
+                                      .id = temporary_take(&preference->documents, &offset, kept.id_length),
+                                      .id_length = kept.id_length,
+                                      .escaped = kept.escaped};
     return making_add(builder, IDX_ID_TEXT, &record) && !interrupt_noted();
 }
 
 /* Adds all documents to the index, in the order of preference. Returns false after a complaint. */
 static bool preference_build(struct preference *preference, struct idx_builder *builder) {
-    struct output id = OUTPUT_KEPT;
-    bool good = temporary_flush(&preference->documents);
+    bool good = temporary_map(&preference->documents);
     if (preference->count > 1)
         qsort(preference->order, preference->count, sizeof *preference->order, compare_preference);
     for (size_t i = 0; i < preference->count && good; i++)
-        good = add_preferred(preference, builder, preference->order[i].offset, &id);
-    free(id.bytes);
+        good = add_preferred(preference, builder, preference->order[i].offset);
     return good;
 }
 
@@ -153,8 +133,6 @@ struct known_record {
     size_t id_length, near_length;
     unsigned distance;
 };
-
-/* ---- Taking ---- */
 
 /* Keeps the ID of a document that the other index has, and that of the document it is near to, and frees both IDs. */
 static bool put_known(struct intake *intake, struct output *id, struct output *near, unsigned distance) {
@@ -234,8 +212,8 @@ static bool settle_batch(struct intake *intake) {
     return good;
 }
 
-static bool arrive(struct intake *intake, const struct tsv_record *record, const struct place *place, enum fate fate,
-                   int64_t value) {
+static bool add_arrival(struct intake *intake, const struct tsv_record *record, const struct place *place,
+                        enum fate fate, int64_t value) {
     struct arrival *arrival = &intake->arrivals[intake->count++];
     *arrival = (struct arrival){.record = *record, .value = value};
     if (place != NULL) arrival->place = *place;
@@ -245,7 +223,7 @@ static bool arrive(struct intake *intake, const struct tsv_record *record, const
 }
 
 bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place, int64_t value) {
-    return arrive(intake, record, place, FATE_COMPARED, value);
+    return add_arrival(intake, record, place, FATE_COMPARED, value);
 }
 
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place) {
@@ -253,7 +231,7 @@ bool intake_keep(struct intake *intake, const char *id, size_t length, const str
     output_bytes(&intake->few.output, id, length);
     if (length > 0) output_byte(&intake->few.output, '\n');
     if (length > 0) intake->few_count++;
-    return intake->journal == NULL || arrive(intake, &none, place, FATE_KEPT, 0);
+    return intake->journal == NULL || add_arrival(intake, &none, place, FATE_KEPT, 0);
 }
 
 bool intake_end(struct intake *intake) {
@@ -263,30 +241,23 @@ bool intake_end(struct intake *intake) {
 
 /* ---- Printing ---- */
 
-/* Reads the two IDs behind a record. Returns them, one behind the other; NULL after a complaint. */
-static const char *read_known(struct intake *intake, const struct known_record *known) {
-    size_t length = known->id_length + known->near_length;
-    intake->ids.length = 0;
-    char *bytes = output_reserve(&intake->ids, length + 1);
-    if (bytes == NULL) complain("out of memory");
-    return bytes != NULL && temporary_read(&intake->known, bytes, length) ? bytes : NULL;
-}
-
 bool intake_put_known(struct intake *intake, struct output *output, const char *middle) {
     struct known_record known;
-    const char *ids;
-    temporary_rewind(&intake->known);
-    while (temporary_read(&intake->known, &known, sizeof known)) {
-        if ((ids = read_known(intake, &known)) == NULL) return false;
-        output_bytes(output, ids, known.id_length);
+    const char *record;
+    uint64_t offset = 0;
+    if (!temporary_map(&intake->known)) return false;
+    while ((record = temporary_take(&intake->known, &offset, sizeof known)) != NULL) {
+        memcpy(&known, record, sizeof known);
+        output_bytes(output, temporary_take(&intake->known, &offset, known.id_length), known.id_length);
+        const char *near = temporary_take(&intake->known, &offset, known.near_length);
         if (middle != NULL) {
             output_text(output, middle);
-            output_bytes(output, ids + known.id_length, known.near_length);
+            output_bytes(output, near, known.near_length);
             output_format(output, "\t%u", known.distance);
         }
         output_byte(output, '\n');
     }
-    return !intake->known.failed;
+    return true;
 }
 
 bool intake_print(struct intake *intake, struct listing *listing) {

@@ -1,17 +1,20 @@
 /* journal.c: notes files and documents in two temporary files, and reads documents once more by these notes. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The record of a file in the journal; the file's path follows the record. */
+uint64_t *bits_make(uint64_t count) {
+    uint64_t *bits = calloc((size_t)(count / 64) + 1, sizeof *bits);
+    if (bits == NULL) complain("out of memory");
+    return bits;
+}
+
+/* The record of a file in the journal; the file's path, with its NUL, follows the record. */
 struct file_record {
     struct stat status;
-    size_t length;
+    size_t length; /* The path has so many bytes, its NUL included. */
     bool in_folder;
 };
 
@@ -36,7 +39,7 @@ bool journal_open(struct journal *journal, const struct scratch *scratch, const 
 }
 
 bool journal_add_file(struct journal *journal, const struct opened_file *file) {
-    struct file_record noted = {.length = strlen(file->path), .in_folder = file->in_folder};
+    struct file_record noted = {.length = strlen(file->path) + 1, .in_folder = file->in_folder};
     if (fstat(file->descriptor, &noted.status) != 0) return complain("%s: %s", file->path, strerror(errno));
     if (!S_ISREG(noted.status.st_mode)) return complain("%s: %s", file->path, read_twice);
     output_bytes(&journal->files.output, &noted, sizeof noted);
@@ -49,35 +52,23 @@ void journal_add(struct journal *journal, const struct place *place) {
 }
 
 bool journal_rewind(struct journal *journal) {
-    temporary_rewind(&journal->places);
-    temporary_rewind(&journal->files);
-    journal->next_file = 0;
-    return temporary_flush(&journal->places) && temporary_flush(&journal->files);
+    journal->next_file = journal->place_offset = journal->file_offset = 0;
+    return temporary_map(&journal->places) && temporary_map(&journal->files);
 }
 
 bool journal_next(struct journal *journal, struct place *place) {
-    return temporary_read(&journal->places, place, sizeof *place);
+    const char *noted = temporary_take(&journal->places, &journal->place_offset, sizeof *place);
+    if (noted != NULL) memcpy(place, noted, sizeof *place);
+    return noted != NULL;
 }
 
-static bool next_file(struct journal *journal) {
+void journal_find_file(struct journal *journal, uint64_t number) {
     struct file_record noted;
-    free(journal->file.path);
-    journal->file.path = NULL;
-    if (!temporary_read(&journal->files, &noted, sizeof noted)) return false;
-    journal->file = (struct journal_file){malloc(noted.length + 1), noted.in_folder, noted.status};
-    journal->next_file++;
-    if (journal->file.path == NULL || !temporary_read(&journal->files, journal->file.path, noted.length)) return false;
-    journal->file.path[noted.length] = '\0';
-    return true;
-}
-
-bool journal_find_file(struct journal *journal, uint64_t number) {
-    while (journal->next_file <= number) {
-        if (next_file(journal)) continue;
-        if (!journal->files.failed) complain("out of memory");
-        return false;
+    for (; journal->next_file <= number; journal->next_file++) {
+        memcpy(&noted, temporary_take(&journal->files, &journal->file_offset, sizeof noted), sizeof noted);
+        const char *path = temporary_take(&journal->files, &journal->file_offset, noted.length);
+        journal->file = (struct journal_file){path, noted.in_folder, noted.status};
     }
-    return true;
 }
 
 bool journal_check_file(const struct journal_file *file, int descriptor) {
@@ -90,20 +81,12 @@ bool journal_check_file(const struct journal_file *file, int descriptor) {
     return complain("%s: it was changed while it was compared; run the command again", file->path);
 }
 
-bool journal_is_read(const struct journal *journal) { return !journal->places.failed; }
-
 void journal_close(struct journal *journal) {
     temporary_close(&journal->places);
     temporary_close(&journal->files);
-    free(journal->file.path);
-    journal->file.path = NULL;
 }
 
 /* ---- Reading documents once more ---- */
-
-static bool is_marked(const struct again *again, uint64_t number) {
-    return (again->wanted[number / 64] >> number % 64 & 1) != 0;
-}
 
 static uint64_t count_wanted(const struct again *again) {
     uint64_t wanted = 0;
@@ -114,7 +97,7 @@ static uint64_t count_wanted(const struct again *again) {
 static void find_next_wanted(struct again *again) {
     again->is_wanting = false;
     while (!again->is_wanting && journal_next(again->journal, &again->place))
-        again->is_wanting = again->place.fate == FATE_COMPARED && is_marked(again, again->next_number++);
+        again->is_wanting = again->place.fate == FATE_COMPARED && bit_is_set(again->wanted, again->next_number++);
 }
 
 static bool next_wanted_file(void *context, struct opened_file *file, uint64_t *number) {
@@ -124,9 +107,8 @@ static bool next_wanted_file(void *context, struct opened_file *file, uint64_t *
     if (again->journal->next_file == again->place.file + 1) {
         complain("%s: it was changed while it was compared; run the command again", noted->path);
         again->failed = true;
-    } else if (!journal_find_file(again->journal, again->place.file)) {
-        again->failed = true;
     }
+    journal_find_file(again->journal, again->place.file);
     *file = (struct opened_file){noted->path, noted->in_folder, -1};
     *number = again->place.file;
     return !again->failed;
@@ -151,7 +133,7 @@ static bool is_wanted_document(void *context, const struct raw_document *raw) {
 /* Passes what is listed of the next wanted document on: a result_visitor. */
 static bool pass_listed(void *context, const struct raw_document *raw, const char *made, size_t length) {
     struct again *again = context;
-    while (!is_marked(again, again->taken)) again->taken++;
+    while (!bit_is_set(again->wanted, again->taken)) again->taken++;
     uint64_t number = again->taken++;
     if (interrupt_noted()) return false;
     return raw->bad.kind != BAD_NONE || again->take(again->context, number, made, length);
@@ -178,6 +160,5 @@ bool again_read(struct again *again, const struct pipeline_rules *rules, const c
     if (!journal_rewind(again->journal)) return false;
     again->next_number = again->taken = 0;
     find_next_wanted(again);
-    return pipeline_run(&listing, NULL) == PIPELINE_WELL && !again->failed && !again->is_wanting &&
-           journal_is_read(again->journal);
+    return pipeline_run(&listing, NULL) == PIPELINE_WELL && !again->failed && !again->is_wanting;
 }

@@ -3,10 +3,6 @@
  * compressed again. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-#include "tools/text/documents.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,9 +13,9 @@ struct copying {
     struct journal *journal;
     const struct tree *const *trees;
     const uint64_t *dropped;
-    uint64_t number; /* the number of the next document that was compared */
+    uint64_t number; /* It is the number of the next document that was compared. */
 
-    uint64_t file; /* the number of the file that is open; UINT64_MAX if none is */
+    uint64_t file; /* It is the number of the file that is open, or UINT64_MAX if none is. */
     struct source source;
     struct sink sinks[2];
 };
@@ -90,7 +86,7 @@ static bool close_file(struct copying *copying) {
 
 static bool open_file(struct copying *copying, uint64_t number) {
     const struct journal_file *file = &copying->journal->file;
-    if (!journal_find_file(copying->journal, number)) return false;
+    journal_find_file(copying->journal, number);
     copying->source.regular_only = true;
     if (!source_open(&copying->source, file->path))
         return complain("%s: %s", file->path, copying->source.problem.sentence);
@@ -148,16 +144,16 @@ static bool copy_part(struct copying *copying, const struct place *place, int wh
 
 static bool is_dropped(struct copying *copying, const struct place *place) {
     if (place->fate != FATE_COMPARED) return place->fate == FATE_KNOWN;
-    uint64_t number = copying->number++;
-    return (copying->dropped[number / 64] >> number % 64 & 1) != 0;
+    return bit_is_set(copying->dropped, copying->number++);
 }
 
 static bool copy_document(struct copying *copying, const struct place *place) {
     int which = is_dropped(copying, place);
     if (copying->trees[which]->path == NULL) return true;
     if (place->unit != UNIT_FILE) return copy_part(copying, place, which);
-    return close_file(copying) && journal_find_file(copying->journal, place->file) &&
-           copy_file(copying, copying->trees[which]);
+    if (!close_file(copying)) return false;
+    journal_find_file(copying->journal, place->file);
+    return copy_file(copying, copying->trees[which]);
 }
 
 bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped) {
@@ -169,7 +165,7 @@ bool kept_write(struct journal *journal, const struct tree *const trees[2], cons
     struct place place;
     bool good = journal_rewind(journal);
     while (good && journal_next(journal, &place)) good = copy_document(&copying, &place) && !interrupt_noted();
-    good = close_file(&copying) && good && journal_is_read(journal);
+    good = close_file(&copying) && good;
     source_free(&copying.source);
     return good;
 }

@@ -2,18 +2,14 @@
  * whether the other index has it: by its fingerprint, or by its text. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/input/making.h"
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <idx_text.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { LEAST_QUERIES = 1 << 16, MOST_QUERIES = 1 << 24, FIRST_OTHERS = 1024 };
+enum { LEAST_QUERIES = 1 << 16, MOST_QUERIES = 1 << 24 };
 
-/* A fingerprint of the dedup, and one of the other index that is near to it. */
+/* It is a fingerprint of the dedup, and one of the other index that is near to it. */
 struct near_pair {
     uint64_t fingerprint, other;
 };
@@ -22,22 +18,13 @@ bool known_open(struct known *known, const struct scratch *scratch, const char *
     return temporary_open(&known->near, scratch, folder) && temporary_open(&known->sets.file, scratch, folder);
 }
 
-static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
-    return status == IDX_OK || making_failed(error);
-}
-
 static bool say_no_memory(void) { return complain("out of memory"); }
 
 /* ---- Fingerprints of the other index ---- */
 
-static int compare_numbers(const void *first, const void *second) {
-    const uint64_t *a = first, *b = second;
-    return (*a > *b) - (*a < *b);
-}
-
 static void sort_others(struct known *known) {
     size_t kept = 0;
-    if (known->other_count > 0) qsort(known->others, known->other_count, sizeof *known->others, compare_numbers);
+    if (known->other_count > 0) qsort(known->others, known->other_count, sizeof *known->others, compare_u64);
     for (size_t i = 0; i < known->other_count; i++)
         if (i == 0 || known->others[i] != known->others[i - 1]) known->others[kept++] = known->others[i];
     known->other_count = kept;
@@ -46,13 +33,9 @@ static void sort_others(struct known *known) {
 /* Adds a fingerprint of the other index. If the array is full, it grows only if more than half of it are distinct. */
 static bool add_other(struct known *known, uint64_t fingerprint) {
     if (known->other_count == known->other_capacity) sort_others(known);
-    if (2 * known->other_count >= known->other_capacity) {
-        size_t capacity = 2 * known->other_capacity + FIRST_OTHERS;
-        uint64_t *grown = realloc(known->others, capacity * sizeof *grown);
-        if (grown == NULL) return say_no_memory();
-        known->others = grown;
-        known->other_capacity = capacity;
-    }
+    bool is_half_full = 2 * known->other_count >= known->other_capacity;
+    if (is_half_full && !array_grow(&known->others, &known->other_capacity, known->other_capacity, sizeof fingerprint))
+        return say_no_memory();
     known->others[known->other_count++] = fingerprint;
     return true;
 }
@@ -62,25 +45,23 @@ static bool add_other(struct known *known, uint64_t fingerprint) {
 /* Moves the cursor to the documents of a fingerprint. Returns false after a complaint. */
 static bool find_documents(struct idx_documents *documents, uint64_t fingerprint) {
     struct idx_error error;
-    return complain_unless_ok(idx_documents_find(documents, fingerprint, NULL, &error), &error);
+    return succeeded(idx_documents_find(documents, fingerprint, NULL, &error), &error);
 }
 
 /* Reads the next document. Returns false at the end, and after a complaint, which sets *failed. */
 static bool next_document(struct idx_documents *documents, struct idx_document *document, bool *failed) {
     struct idx_error error;
     bool found = false;
-    *failed = *failed || interrupt_noted() ||
-              !complain_unless_ok(idx_documents_next(documents, document, &found, &error), &error);
+    *failed =
+        *failed || interrupt_noted() || !succeeded(idx_documents_next(documents, document, &found, &error), &error);
     return !*failed && found;
 }
-
-static void set_bit(uint64_t *bits, uint64_t number) { bits[number / 64] |= UINT64_C(1) << number % 64; }
 
 static bool want_documents(struct known *known, uint64_t fingerprint) {
     struct idx_document document;
     bool failed = !find_documents(known->documents, fingerprint);
     while (!failed && next_document(known->documents, &document, &failed))
-        set_bit(known->wanted, preference_number(&known->intake->preference, document.number));
+        bit_set(known->wanted, preference_number(&known->intake->preference, document.number));
     return !failed;
 }
 
@@ -106,9 +87,9 @@ static bool look_up(struct known *known) {
     options.temporary_folder = known->options->temporary_folder;
     options.progress = known->options->progress;
     options.context = known->options->context;
-    bool good = complain_unless_ok(idx_batch(known->intake->against->index, known->queries, known->query_count,
-                                             &options, note_matches, known, &error),
-                                   &error);
+    bool good = succeeded(idx_batch(known->intake->against->index, known->queries, known->query_count, &options,
+                                    note_matches, known, &error),
+                          &error);
     known->query_count = 0;
     known->failed = known->failed || !good;
     return !known->failed;
@@ -128,9 +109,8 @@ bool known_find(struct known *known, const struct idx_index *index) {
     known->most_queries = (size_t)most;
     known->queries = malloc(known->most_queries * sizeof *known->queries);
     if (known->queries == NULL) return say_no_memory();
-    bool found = complain_unless_ok(idx_documents_open(index, &known->documents, &error), &error) &&
-                 complain_unless_ok(idx_visit_all(index, add_query, known, &error), &error) && !known->failed &&
-                 look_up(known);
+    bool found = succeeded(idx_documents_open(index, &known->documents, &error), &error) &&
+                 succeeded(idx_visit_all(index, add_query, known, &error), &error) && !known->failed && look_up(known);
     free(known->queries);
     known->queries = NULL;
     sort_others(known);
@@ -160,7 +140,7 @@ struct group {
 static bool add_known(struct known *known, const struct idx_document *document, const struct idx_document *other,
                       const struct near_pair *pair) {
     const struct idx_match match = {pair->other, idx_distance(pair->fingerprint, pair->other)};
-    set_bit(known->bits, preference_number(&known->intake->preference, document->number));
+    bit_set(known->bits, preference_number(&known->intake->preference, document->number));
     return intake_add_known(known->intake, document, other, &match);
 }
 
@@ -208,24 +188,20 @@ static bool decide_group(struct known *known, const struct group *group, struct 
     return !failed;
 }
 
+/* Decides fingerprint by fingerprint. The pairs of each follow each other. */
 static bool decide_all(struct known *known, struct sets *sets, struct idx_text_leaders *leaders) {
-    struct output kept = OUTPUT_KEPT;
-    struct near_pair pair;
+    const struct near_pair *pair;
     struct group group = {0};
-    bool good = true;
-    temporary_rewind(&known->near);
-    while (good && temporary_read(&known->near, &pair, sizeof pair)) {
-        if (group.count > 0 && group.pairs->fingerprint != pair.fingerprint) {
+    uint64_t offset = 0;
+    bool good = temporary_map(&known->near);
+    while (good && (pair = (const void *)temporary_take(&known->near, &offset, sizeof *pair)) != NULL) {
+        if (group.count > 0 && group.pairs->fingerprint != pair->fingerprint) {
             good = decide_group(known, &group, sets, leaders);
-            kept.length = 0;
+            group.count = 0;
         }
-        output_bytes(&kept, &pair, sizeof pair);
-        group = (struct group){(const struct near_pair *)(const void *)kept.bytes, kept.length / sizeof pair};
-        if (kept.error != 0) good = say_no_memory();
+        if (group.count++ == 0) group.pairs = pair;
     }
-    good = good && !known->near.failed && decide_group(known, &group, sets, leaders);
-    free(kept.bytes);
-    return good;
+    return good && decide_group(known, &group, sets, leaders);
 }
 
 static void say_missing(const struct known *known) {
@@ -241,14 +217,14 @@ bool known_decide(struct known *known, struct sets *sets, const struct pipeline_
     struct idx_text_leaders *leaders;
     struct idx_error error;
     known->sets.weighted = sets->weighted;
-    known->bits = calloc((size_t)(known->intake->compared / 64) + 1, sizeof *known->bits);
-    if (known->bits == NULL) return say_no_memory();
+    known->bits = bits_make(known->intake->compared);
+    if (known->bits == NULL) return false;
     if (known->texts.count == 0) return decide_all(known, sets, NULL) && intake_end_known(known->intake);
     if (!want_others(known) || !by_id_read(&known->by_id, rules, recipe, &known->texts, &known->sets) ||
         !sets_map(&known->sets))
         return false;
     say_missing(known);
-    if (!complain_unless_ok(idx_text_leaders_make(&leaders, known->threshold, &error), &error)) return false;
+    if (!succeeded(idx_text_leaders_make(&leaders, known->threshold, &error), &error)) return false;
     bool decided = decide_all(known, sets, leaders) && intake_end_known(known->intake);
     idx_text_leaders_free(leaders);
     return decided;

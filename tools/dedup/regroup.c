@@ -3,9 +3,6 @@
  * its own, or becomes one. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <idx_text.h>
 
 #include <stdlib.h>
@@ -15,32 +12,31 @@
  * share. */
 enum { LARGE_CLUSTER = 1024 };
 
-/* A document of the cluster by fingerprints that is regrouped. */
+/* It is a document of the cluster by fingerprints that is regrouped. */
 struct candidate {
-    uint64_t in_index;     /* its number in the index */
-    uint64_t offset;       /* of its struct confirm_member in the file of members */
-    const struct set *set; /* NULL if it has no text */
-    uint32_t place;        /* its own place among the candidates */
-    uint32_t group;        /* the place of its representative, or NO_GROUP */
+    uint64_t in_index;     /* It is its number in the index. */
+    uint64_t offset;       /* Its struct confirm_member is here in the file of members. */
+    const struct set *set; /* It is NULL if the document has no text. */
+    uint32_t place;        /* It is its own place among the candidates. */
+    uint32_t group;        /* It is the place of its representative, or NO_GROUP. */
 };
 
 struct regroup {
     struct confirm *confirm;
-    struct temporary *members; /* struct confirm_member, cluster by cluster */
+    struct temporary *members; /* It has struct confirm_member, cluster by cluster. */
     struct sets *sets;
-    unsigned distance; /* beyond which a document is far from its representative */
-    bool alone;        /* whether documents that are in no cluster are visited, too */
+    unsigned distance; /* A document is far from its representative beyond it. */
+    bool alone;        /* Documents that are in no cluster are visited, too. */
     idx_cluster_visitor visit;
     void *context;
     struct idx_cluster_summary *summary;
 
     struct candidate *candidates;
     size_t count, capacity;
-    struct idx_text_leaders *leaders; /* candidates by their places */
-    struct output ids[2];             /* the ID of a document, and that of its representative */
+    struct idx_text_leaders *leaders; /* They are candidates by their places. */
     uint64_t clusters;
-    uint64_t left_out; /* how many known documents were met so far */
-    uint64_t missing;  /* how many documents of clusters by fingerprints have no text */
+    uint64_t left_out; /* So many known documents were met so far. */
+    uint64_t missing;  /* So many documents of clusters by fingerprints have no text. */
     bool stopped;
 };
 
@@ -56,7 +52,7 @@ bool regroup_offer(struct idx_text_leaders *leaders, uint64_t number, struct set
     enum idx_status status = sets->weighted
                                  ? idx_text_leaders_join_features(leaders, number, features, set->count, leader, &error)
                                  : idx_text_leaders_join(leaders, number, features, set->count, leader, &error);
-    return status == IDX_OK || complain("%s", error.sentence);
+    return succeeded(status, &error);
 }
 
 static bool join_group(struct regroup *regroup, size_t place) {
@@ -71,10 +67,9 @@ static bool expect_all(struct regroup *regroup) {
     struct idx_error error;
     for (size_t i = 0; i < regroup->count && !regroup->sets->weighted; i++) {
         const struct set *set = regroup->candidates[i].set;
-        if (regroup->candidates[i].group != NO_GROUP ||
-            idx_text_leaders_expect(regroup->leaders, sets_features(regroup->sets, set), set->count, &error) == IDX_OK)
-            continue;
-        return complain("%s", error.sentence);
+        if (regroup->candidates[i].group != NO_GROUP) continue;
+        const void *features = sets_features(regroup->sets, set);
+        if (!succeeded(idx_text_leaders_expect(regroup->leaders, features, set->count, &error), &error)) return false;
     }
     return true;
 }
@@ -103,61 +98,49 @@ static int by_group(const void *first, const void *second) {
     return (a->place > b->place) - (a->place < b->place);
 }
 
-/* ---- Giving ---- */
+/* ---- Visiting ---- */
 
-/* Reads a candidate's record from the file of members, and its ID into `id`. */
-static bool read_document(struct regroup *regroup, const struct candidate *candidate, struct output *id,
-                          struct idx_document *document, uint64_t *fingerprint) {
+/* Sets a candidate's document and fingerprint as its record in the file of members has them. */
+static void read_document(struct regroup *regroup, const struct candidate *candidate, struct idx_document *document,
+                          uint64_t *fingerprint) {
     struct confirm_member kept;
-    if (!temporary_read_at(regroup->members, &kept, sizeof kept, candidate->offset)) return false;
+    uint64_t offset = candidate->offset;
+    memcpy(&kept, temporary_take(regroup->members, &offset, sizeof kept), sizeof kept);
     *fingerprint = kept.fingerprint;
-    id->length = 0;
-    char *bytes = output_reserve(id, kept.id_length + 1);
-    if (bytes == NULL) complain("out of memory");
-    if (bytes == NULL || !temporary_read_at(regroup->members, bytes, kept.id_length, candidate->offset + sizeof kept))
-        return false;
-    *document = (struct idx_document){candidate->in_index, bytes, kept.id_length};
-    return true;
+    const char *id = temporary_take(regroup->members, &offset, kept.id_length);
+    *document = (struct idx_document){candidate->in_index, id, kept.id_length};
 }
 
-static bool visit_member(struct regroup *regroup, struct idx_cluster_member *member,
+static void visit_member(struct regroup *regroup, struct idx_cluster_member *member,
                          const struct candidate *candidate) {
-    if (!read_document(regroup, candidate, &regroup->ids[0], &member->document, &member->fingerprint)) return false;
+    read_document(regroup, candidate, &member->document, &member->fingerprint);
     member->distance = idx_distance(member->fingerprint, member->representative_fingerprint);
     regroup->summary->far += member->distance > regroup->distance;
     regroup->stopped = !regroup->visit(regroup->context, member);
     member->is_representative = false;
-    return true;
 }
 
 /* Visits the candidates of one group, the representative first. */
-static bool visit_group(struct regroup *regroup, const struct candidate *candidates, size_t count) {
+static void visit_group(struct regroup *regroup, const struct candidate *candidates, size_t count) {
     struct idx_cluster_summary *summary = regroup->summary;
     struct idx_cluster_member member = {.cluster = regroup->clusters, .is_representative = true};
-    bool good = true;
     summary->sizes[63 - __builtin_clzll(count)]++;
     summary->clusters += count > 1;
     summary->clustered += count > 1 ? count : 0;
-    if (count == 1 && !regroup->alone) return true;
+    if (count == 1 && !regroup->alone) return;
     regroup->clusters++;
-    if (!read_document(regroup, candidates, &regroup->ids[1], &member.representative,
-                       &member.representative_fingerprint))
-        return false;
-    for (size_t i = 0; i < count && good && !regroup->stopped; i++)
-        good = visit_member(regroup, &member, &candidates[i]);
-    return good;
+    read_document(regroup, candidates, &member.representative, &member.representative_fingerprint);
+    for (size_t i = 0; i < count && !regroup->stopped; i++) visit_member(regroup, &member, &candidates[i]);
 }
 
-static bool visit_groups(struct regroup *regroup) {
-    bool good = true;
+static void visit_groups(struct regroup *regroup) {
     size_t end;
     if (regroup->count > 1) qsort(regroup->candidates, regroup->count, sizeof *regroup->candidates, by_group);
-    for (size_t i = 0; i < regroup->count && good && !regroup->stopped; i = end) {
+    for (size_t i = 0; i < regroup->count && !regroup->stopped; i = end) {
         for (end = i + 1; end < regroup->count; end++)
             if (regroup->candidates[end].group != regroup->candidates[i].group) break;
-        good = visit_group(regroup, &regroup->candidates[i], end - i);
+        visit_group(regroup, &regroup->candidates[i], end - i);
     }
-    return good;
 }
 
 /* ---- All ---- */
@@ -178,14 +161,15 @@ static bool end_cluster(struct regroup *regroup) {
         candidate->group = has_text ? NO_GROUP : (uint32_t)i; /* A document without a text is alone. */
         regroup->missing += !has_text && regroup->count > 1;
     }
-    bool good = join_all(regroup) && visit_groups(regroup);
+    bool good = join_all(regroup);
+    if (good) visit_groups(regroup);
     regroup->count = 0;
     return good;
 }
 
 static bool is_known(const struct regroup *regroup, uint64_t number) {
     const uint64_t *known = regroup->confirm->known.bits;
-    return known != NULL && (known[number / 64] >> number % 64 & 1) != 0;
+    return known != NULL && bit_is_set(known, number);
 }
 
 /* Adds a document to the candidates. The cluster's representative becomes the first one, even if its fingerprint has
@@ -196,13 +180,8 @@ static bool add_candidate(struct regroup *regroup, const struct confirm_member *
             "a cluster by fingerprints has %zu documents, and no more can be compared by their texts; a smaller "
             "distance makes smaller ones (-k)",
             regroup->count);
-    if (regroup->count == regroup->capacity) {
-        size_t capacity = 2 * regroup->capacity + 64;
-        struct candidate *grown = realloc(regroup->candidates, capacity * sizeof *grown);
-        if (grown == NULL) return complain("out of memory");
-        regroup->candidates = grown;
-        regroup->capacity = capacity;
-    }
+    if (!array_grow(&regroup->candidates, &regroup->capacity, regroup->count, sizeof *regroup->candidates))
+        return complain("out of memory");
     const struct set *set = sets_find(regroup->sets, kept->number);
     struct candidate candidate = {kept->in_index, offset, set, 0, 0};
     regroup->candidates[regroup->count++] = candidate;
@@ -212,22 +191,24 @@ static bool add_candidate(struct regroup *regroup, const struct confirm_member *
     return true;
 }
 
-static bool take_members(struct regroup *regroup) {
+/* Reads all members, and groups those of each cluster. */
+static bool group_members(struct regroup *regroup) {
     struct confirm_member kept;
+    const char *record;
     uint64_t offset = 0, cluster = 0;
     bool good = true;
-    temporary_rewind(regroup->members);
-    while (good && !regroup->stopped && temporary_read(regroup->members, &kept, sizeof kept)) {
+    while (good && !regroup->stopped && (record = temporary_take(regroup->members, &offset, sizeof kept)) != NULL) {
+        uint64_t begin = offset - sizeof kept;
+        memcpy(&kept, record, sizeof kept);
         if (kept.cluster != cluster) good = end_cluster(regroup);
         cluster = kept.cluster;
+        offset += kept.id_length;
         if (is_known(regroup, kept.number))
             regroup->left_out++;
         else
-            good = good && add_candidate(regroup, &kept, offset);
-        good = good && temporary_skip(regroup->members, kept.id_length);
-        offset += sizeof kept + kept.id_length;
+            good = good && add_candidate(regroup, &kept, begin);
     }
-    return good && !regroup->members->failed && (regroup->stopped || end_cluster(regroup));
+    return good && (regroup->stopped || end_cluster(regroup));
 }
 
 bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *options, idx_cluster_visitor visit,
@@ -239,22 +220,19 @@ bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *opti
                               .alone = options->alone,
                               .visit = visit,
                               .context = context,
-                              .summary = summary,
-                              .ids = {OUTPUT_KEPT, OUTPUT_KEPT}};
+                              .summary = summary};
     const struct known *known = &confirm->known;
     uint64_t in_none = options->alone ? 0 : summary->sizes[0];
     uint64_t known_count = known->is_asked_for ? known->intake->known_count : 0;
     struct idx_error error;
     *summary = (struct idx_cluster_summary){.documents = summary->documents - known_count};
-    bool good = idx_text_leaders_make(&regroup.leaders, confirm->least, &error) == IDX_OK;
+    bool good = succeeded(idx_text_leaders_make(&regroup.leaders, confirm->least, &error), &error);
     if (good) idx_text_leaders_limit(regroup.leaders, options->memory_bytes / 2);
-    if (!good) complain("%s", error.sentence);
-    good = good && take_members(&regroup);
+    good = good && group_members(&regroup);
     /* Known documents without near-duplicates were counted, but not met. */
     if (!options->alone) summary->sizes[0] += in_none - (known_count - regroup.left_out);
     *missing = regroup.missing;
     free(regroup.candidates);
     idx_text_leaders_free(regroup.leaders);
-    for (int i = 0; i < 2; i++) free(regroup.ids[i].bytes);
     return good;
 }

@@ -1,37 +1,17 @@
 /* sets.c: writes the features of documents to a temporary file, and maps it to look them up. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-/* How many bytes of mapped pages may be touched before they are given back, and how many bytes a look at a set touches
- * beyond its own: those of the sets that it is compared with. */
-enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
 
 static size_t get_size(const struct sets *sets) {
     return sets->weighted ? sizeof(struct idx_feature) : sizeof(uint64_t);
 }
 
-static struct set *append_set(struct sets *sets) {
-    if (sets->count == sets->capacity) {
-        size_t capacity = sets->capacity == 0 ? 1024 : 2 * sets->capacity;
-        struct set *grown = realloc(sets->sets, capacity * sizeof *grown);
-        if (grown == NULL) return NULL;
-        sets->sets = grown;
-        sets->capacity = capacity;
-    }
-    return &sets->sets[sets->count++];
-}
-
 bool sets_add(struct sets *sets, uint64_t number, const char *features, size_t length) {
-    struct set *set = append_set(sets);
-    if (set == NULL) return complain("out of memory");
-    *set = (struct set){.number = number, .offset = sets->size, .count = length / get_size(sets)};
+    if (!array_grow(&sets->sets, &sets->capacity, sets->count, sizeof *sets->sets)) return complain("out of memory");
+    sets->sets[sets->count++] = (struct set){.number = number, .offset = sets->size, .count = length / get_size(sets)};
     sets->size += length;
     output_bytes(&sets->file.output, features, length);
     return sets->file.output.error == 0 || temporary_flush(&sets->file);
@@ -44,17 +24,10 @@ static int by_number(const void *first, const void *second) {
 }
 
 bool sets_map(struct sets *sets) {
-    if (!temporary_flush(&sets->file)) return false;
+    if (!temporary_map(&sets->file)) return false;
     if (sets->count > 0) qsort(sets->sets, sets->count, sizeof *sets->sets, by_number);
-    if (sets->size == 0) return true;
-    void *mapped = mmap(NULL, sets->size, PROT_READ, MAP_SHARED, sets->file.output.descriptor, 0);
-    if (mapped != MAP_FAILED) {
-        sets->mapped = mapped;
-        posix_madvise(mapped, sets->size, POSIX_MADV_RANDOM);
-    } else {
-        complain("%s: can't read a temporary file: %s", sets->file.folder, strerror(errno));
-    }
-    return sets->mapped != NULL;
+    if (sets->size > 0) posix_madvise((void *)(uintptr_t)sets->file.mapped, sets->size, POSIX_MADV_RANDOM);
+    return true;
 }
 
 const struct set *sets_find(const struct sets *sets, uint64_t number) {
@@ -69,27 +42,12 @@ const struct set *sets_find(const struct sets *sets, uint64_t number) {
     return low < sets->count && sets->sets[low].number == number ? &sets->sets[low] : NULL;
 }
 
-/* Mapped pages that were touched stay with the process, and count as its memory, until they are given back: then the
- * system keeps them as long as it has room. */
-static void give_back(struct sets *sets, size_t touched) {
-#ifdef IDX_LINUX
-    sets->touched += touched + TOUCHED_BESIDES;
-    if (sets->touched < MOST_TOUCHED) return;
-    madvise((void *)(uintptr_t)sets->mapped, sets->size, MADV_DONTNEED);
-    sets->touched = 0;
-#else
-    (void)sets, (void)touched;
-#endif
-}
-
 const void *sets_features(struct sets *sets, const struct set *set) {
-    if (set->count == 0) return NULL;
-    give_back(sets, set->count * get_size(sets));
-    return sets->mapped + set->offset;
+    uint64_t offset = set->offset;
+    return set->count == 0 ? NULL : temporary_take(&sets->file, &offset, set->count * get_size(sets));
 }
 
 void sets_close(struct sets *sets) {
-    if (sets->mapped != NULL) munmap((void *)(uintptr_t)sets->mapped, sets->size);
     temporary_close(&sets->file);
     free(sets->sets);
     *sets = (struct sets)SETS_CLOSED;
@@ -112,26 +70,15 @@ uint64_t by_id_hash(const void *id, size_t length) {
 }
 
 bool by_id_want(struct by_id *by_id, uint64_t hash) {
-    if (by_id->count == by_id->capacity) {
-        size_t capacity = 2 * by_id->capacity + 1024;
-        uint64_t *grown = realloc(by_id->wanted, capacity * sizeof *grown);
-        if (grown == NULL) return complain("out of memory");
-        by_id->wanted = grown;
-        by_id->capacity = capacity;
-    }
+    if (!array_grow(&by_id->wanted, &by_id->capacity, by_id->count, sizeof hash)) return complain("out of memory");
     by_id->wanted[by_id->count++] = hash;
     return true;
-}
-
-static int compare_hashes(const void *first, const void *second) {
-    const uint64_t *a = first, *b = second;
-    return (*a > *b) - (*a < *b);
 }
 
 static bool is_wanted_id(void *context, struct span id, uint64_t *key) {
     const struct by_id *by_id = ((const struct reading_by_id *)context)->by_id;
     *key = by_id_hash(id.bytes, id.length);
-    return by_id->count > 0 && bsearch(key, by_id->wanted, by_id->count, sizeof *key, compare_hashes) != NULL;
+    return by_id->count > 0 && bsearch(key, by_id->wanted, by_id->count, sizeof *key, compare_u64) != NULL;
 }
 
 /* Adds what is listed of a document to the sets: a result_visitor. */
@@ -153,7 +100,7 @@ bool by_id_read(struct by_id *by_id, const struct pipeline_rules *rules, const c
     listing.visit = add_listed;
     listing.context = &reading_by_id;
     listing.features = &features;
-    if (by_id->count > 0) qsort(by_id->wanted, by_id->count, sizeof *by_id->wanted, compare_hashes);
+    if (by_id->count > 0) qsort(by_id->wanted, by_id->count, sizeof *by_id->wanted, compare_u64);
     return pipeline_run(&listing, inputs) == PIPELINE_WELL && !interrupt_noted();
 }
 

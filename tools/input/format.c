@@ -1,9 +1,6 @@
 /* format.c: finds out in which format a file has fingerprints, by its name and first bytes. */
 #include "tools/input/input.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -30,7 +27,7 @@ static size_t peek(int pipe, char *bytes, size_t size, bool *ended) {
     int copy[2];
     ssize_t got = -1;
     while (poll(polled, 2, -1) < 0 && errno == EINTR) continue;
-    *ended = (polled[0].revents & POLLHUP) != 0; /* then all of it is there */
+    *ended = (polled[0].revents & POLLHUP) != 0; /* All of it is there then. */
     if (polled[1].revents != 0 || pipe2(copy, O_CLOEXEC) != 0) return 0;
     if (tee(pipe, copy[1], size, SPLICE_F_NONBLOCK) > 0) got = read(copy[0], bytes, size);
     close(copy[0]);
@@ -44,8 +41,8 @@ static size_t peek(int pipe, char *bytes, size_t size, bool *ended) {
 }
 #endif
 
-/* Whether a pipe begins with NumPy's mark. Its first byte begins no line of TSV, so this waits for no more than that
- * if it is another one. */
+/* Returns whether a pipe begins with NumPy's mark. Its first byte begins no line of TSV, so this waits for no more than
+ * that if it is another one. */
 static bool pipe_begins_as_npy(int pipe) {
     static const struct timespec millisecond = {0, 1000000};
     char first[sizeof npy_mark];
@@ -58,7 +55,7 @@ static bool pipe_begins_as_npy(int pipe) {
     }
 }
 
-/* Whether a regular file begins with NumPy's mark; of an open one, what is read next. */
+/* Returns whether a regular file begins with NumPy's mark; of an open one, what is read next. */
 static bool begins_as_npy(const char *path) {
     char first[sizeof npy_mark];
     struct stat status;

@@ -1,8 +1,7 @@
 /* index_making.c: what commands say before and after they make an index, and how they add documents to it. */
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
+#include "tools/shared/files.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,15 +10,6 @@
 #include <sys/statvfs.h>
 
 /* ---- Before an index is made ---- */
-
-/* The folder that holds `path`, to be freed; NULL without memory. */
-static char *folder_of(const char *path) {
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/') length--;
-    while (length > 0 && path[length - 1] != '/') length--;
-    while (length > 1 && path[length - 1] == '/') length--;
-    return length == 0 ? strdup(".") : strndup(path, length);
-}
 
 static void check_room(const char *folder, const char *what, uint64_t bytes) {
     char needed[SIZE_LENGTH], left[SIZE_LENGTH];
@@ -48,7 +38,7 @@ static void say_forecast(const struct idx_build_estimate *estimate, const struct
 
 void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown) {
     struct idx_build_estimate estimate;
-    char *folder = folder_of(output);
+    char *folder = folder_parent(output);
     if (folder == NULL || idx_estimate_build(options, size->documents, &estimate, NULL) != IDX_OK) {
         free(folder);
         return;
@@ -66,16 +56,12 @@ void forecast(const struct idx_build_options *options, const char *output, const
 
 /* ---- Adding documents ---- */
 
-bool making_failed(const struct idx_error *error) {
-    return error->status != IDX_CANCELLED && complain("%s", error->sentence);
-}
-
 bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
     struct idx_error error;
     enum idx_status status = id_type == IDX_ID_TEXT
                                  ? idx_builder_add(builder, record->fingerprint, record->id, record->id_length, &error)
                                  : idx_builder_add_u64(builder, record->fingerprint, record->number, &error);
-    return status == IDX_OK || making_failed(&error);
+    return succeeded(status, &error);
 }
 
 /* ---- What it is and took ---- */
@@ -99,9 +85,10 @@ static void say_summary(const char *path, const struct idx_build_summary *summar
 #define FINGERPRINTS_WORTH_A_WARNING 1000
 #define MUCH_MORE 4
 
-/* A probe of every table of a segment, and the table with the largest group. */
+/* It is what a probe of every table of a segment takes, and the table with the largest group. */
 struct skew {
-    double blocks, even_blocks; /* that the probes search; and would, were the fingerprints spread evenly */
+    double blocks,
+        even_blocks; /* The probes search so many, and would search so many if the fingerprints were spread evenly. */
     size_t table;
     struct idx_table_properties largest;
 };
@@ -136,7 +123,7 @@ static void warn_of_skew(const struct idx_properties *properties, const struct s
                  skew->blocks, skew->even_blocks, skew->table, skew->largest.largest_group, skew->largest.prefix);
 }
 
-/* A share of all documents, one in so many, that is much for one fingerprint. */
+/* One in so many of all documents is much for one fingerprint. */
 #define HEAVY_SHARE 100
 
 static void warn_of_heaviest(const struct idx_index *index, const struct idx_properties *properties) {

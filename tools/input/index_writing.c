@@ -1,8 +1,5 @@
 /* index_writing.c: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents. */
-#include "tools/input/making.h"
-
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
+#include "tools/input/index_making.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +8,8 @@
 enum { ENOUGH_ID_BYTES = 1 << 20 };
 
 static void settle_rules(struct writing *writing) {
-    static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* of enum idx_id_type */
+    static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64,
+                                             TSV_ID_NONE}; /* They are in the order of enum idx_id_type. */
     static const enum tsv_ids ids[] = {TSV_ID_TEXT_ALONE, TSV_ID_U64_ALONE, TSV_ID_NONE};
     struct tsv_rules *rules = &writing->input.rules;
     enum idx_id_type id_type = writing->properties.id_type;
@@ -35,8 +33,7 @@ bool writing_open(struct writing *writing) {
     if (writing->compact == 0) options.compact_segments = 0;
     writing->input.reader = (struct reader)READER_INIT;
     writing->ids = (struct output)OUTPUT_KEPT;
-    if (idx_writer_open(&writing->writer, writing->path, &options, &error) != IDX_OK)
-        return complain("%s", error.sentence);
+    if (!succeeded(idx_writer_open(&writing->writer, writing->path, &options, &error), &error)) return false;
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
     settle_rules(writing);
     if (!input_files_are_whole(&writing->input)) return false;

@@ -1,9 +1,6 @@
 /* input.c: what `idx build`, `idx add` and `idx remove` read: the documents of all inputs, one after the other. */
 #include "tools/input/input.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <idx.h>
 
 #include <fcntl.h>
@@ -49,14 +46,14 @@ static bool check_recipe(struct input *input, const struct tsv_record *record) {
     if (*input->index_recipe == '\0' ||
         recipes_match(input->index_recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
-    complain_of(input, recipes_differ);
+    complain_of(input, input->other_recipe != NULL ? input->other_recipe : recipes_differ);
     return false;
 }
 
 /* The first recipe line, before any fingerprint, settles the recipe; every other one has to match it. */
 static bool take_recipe(struct input *input, const struct tsv_record *record) {
     if (input->index_recipe != NULL) return check_recipe(input, record);
-    if (input->recipe != NULL && input->own_recipe == NULL) return true; /* --recipe */
+    if (input->recipe != NULL && input->own_recipe == NULL) return true; /* The user gave it by --recipe. */
     if (!is_recipe(record)) {
         complain_of(input, "the recipe is empty, too long, or has control characters; correct it, or give --recipe");
         return false;
@@ -112,10 +109,62 @@ static bool take_line(struct input *input, const char *line, size_t length) {
     }
 }
 
+/* ---- Lines of fingerprints alone, many at a time ---- */
+
+/* A line of 16 hex digits has so many bytes. */
+enum { PLAIN_LINE = 17 };
+
+static uint64_t load_big(const char *bytes) {
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++) word = word << 8 | (unsigned char)bytes[i];
+    return word;
+}
+
+/* Returns a bit, the highest, of each byte from `least` to `most`, of bytes below 0x80. */
+static uint64_t find_between(uint64_t bytes, uint64_t least, uint64_t most) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    return ((bytes | ones * 0x80) - ones * least) & (ones * (0x80 + most) - bytes) & ones * 0x80;
+}
+
+/* Reads eight hex digits at once: each byte's digit, then pairs, fours and all of them. Sets bits of *odd where one is
+ * none. */
+static uint64_t read_digits(const char *bytes, uint64_t *odd) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t text = load_big(bytes), ascii = text & ones * 0x7f;
+    uint64_t small = find_between(ascii, 'a', 'f'), letter = small | find_between(ascii, 'A', 'F');
+    uint64_t digits = (ascii & ones * 0x0f) + (letter >> 7) * 9;
+    *odd |= (text & ones * 0x80) | ((letter | find_between(ascii, '0', '9')) ^ ones * 0x80);
+    digits = (digits | digits >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    digits = (digits | digits >> 8) & UINT64_C(0x0000ffff0000ffff);
+    return (digits | digits >> 16) & UINT64_C(0xffffffff);
+}
+
+/* Takes lines of nothing but 16 hex digits, up to the first line that is another one. */
+static enum input_status read_plain_lines(struct input *input) {
+    const char *bytes;
+    size_t got, at = 0;
+    enum reader_status status = reader_bytes(&input->reader, (size_t)PLAIN_LINE * INPUT_BATCH, &bytes, &got);
+    if (status != READER_OK) return from_reader(status);
+    for (; got - at >= PLAIN_LINE && bytes[at + PLAIN_LINE - 1] == '\n'; at += PLAIN_LINE) {
+        uint64_t odd = 0, high = read_digits(bytes + at, &odd), low = read_digits(bytes + at + 8, &odd);
+        if (odd != 0) break;
+        input->records[input->count++] = (struct tsv_record){.fingerprint = high << 32 | low};
+    }
+    reader_give_back(&input->reader, got - at);
+    input->reader.line += input->count;
+    input->totals.lines += input->count;
+    return INPUT_DOCUMENTS;
+}
+
 /* Takes a line, and what came with it. */
 static enum input_status read_lines(struct input *input) {
     const char *line;
     size_t length;
+    const struct tsv_rules *rules = &input->rules;
+    if (rules->ids == TSV_ID_IGNORED && rules->bits == 64 && rules->notation == NOTATION_HEX) {
+        enum input_status plain = read_plain_lines(input);
+        if (plain != INPUT_DOCUMENTS || input->count > 0) return plain;
+    }
     enum reader_status status = reader_line(&input->reader, !input->at_hand, &line, &length);
     if (status != READER_OK) return from_reader(status);
     do {
@@ -133,7 +182,7 @@ static uint64_t load_little(const char *bytes) {
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
-/* The rows that `bytes` hold; false after a complaint. */
+/* Takes the rows that `bytes` hold. Returns false after a complaint. */
 static bool take_rows(struct input *input, const char *bytes, size_t count) {
     uint64_t over = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits, number = input->documents;
     bool big_endian = input->array.big_endian;
@@ -189,7 +238,7 @@ static const char *path_of(const struct input *input, size_t number) {
     return input->paths.count == 0 ? "-" : input->paths.values[number];
 }
 
-/* Whether the file that ends here is whole; false after a complaint. */
+/* Returns whether the file that ends here is whole; false after a complaint. */
 static bool check_totals(struct input *input) {
     bool whole = input->partial || totals_check(&input->totals, input->reader.name);
     input->totals = (struct totals){0};
@@ -226,7 +275,7 @@ static bool is_regular(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* What a file of TSV says of itself, and has. Returns false after a complaint. */
+/* Counts what a file of TSV says of itself, and has. Returns false after a complaint. */
 static bool count_totals(const struct input *input, struct reader *reader, struct totals *totals) {
     struct tsv_record record;
     struct problem problem;
@@ -292,7 +341,7 @@ static void guess_lines(const struct input *input, const char *lines, size_t len
     size->id_bytes += (uint64_t)((double)id_bytes * times);
 }
 
-/* From the lines in the middle of a large file: the first ones may be shorter, where IDs are numbered. */
+/* Guesses from the lines in the middle of a large file: the first ones may be shorter, if IDs are numbered. */
 static bool guess_tsv(const struct input *input, int file, uint64_t bytes, struct input_size *size) {
     static char sample[SAMPLE_BYTES];
     bool large = bytes > 2 * SAMPLE_BYTES;
@@ -304,8 +353,8 @@ static bool guess_tsv(const struct input *input, int file, uint64_t bytes, struc
     return true;
 }
 
-/* -1 where it is none. What is not a regular file must not be opened twice: who writes to a FIFO would lose what it
- * wrote in between. */
+/* Returns -1 if it is no regular file, which must not be opened twice: who writes to a FIFO would lose what it wrote in
+ * between. */
 static int open_regular(const char *path) {
     if (strcmp(path, "-") == 0) return STDIN_FILENO;
     return !is_regular(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

@@ -18,26 +18,26 @@ enum { READER_MOST_LINE = (1 << 24) + 128 };
 enum reader_status {
     READER_OK,
     READER_END,
-    READER_PENDING,     /* nothing more without waiting */
-    READER_INTERRUPTED, /* a signal was noted (command.h) */
-    READER_FAILED,      /* after a complaint */
+    READER_PENDING,     /* There is nothing more without waiting. */
+    READER_INTERRUPTED, /* A signal was noted (command.h). */
+    READER_FAILED,      /* A complaint was made. */
 };
 
 struct reader {
-    const char *name; /* for messages: the path, or "standard input" */
-    int descriptor;   /* -1: closed */
+    const char *name; /* Messages have this name: the path, or "standard input". */
+    int descriptor;   /* It is -1 if the reader is closed. */
     bool ended;
-    char *bytes; /* read and not yet given: [start, end) */
+    char *bytes; /* Those from `start` to `end` were read, and not yet given. */
     size_t start, end, capacity;
-    size_t searched; /* how many bytes from start are known to hold no \n */
-    uint64_t line;   /* number of the line given last, from 1 */
+    size_t searched; /* So many bytes from `start` on are known to have no \n. */
+    uint64_t line;   /* It is the number of the line given last, from 1. */
 };
 
 #define READER_INIT                                                                                                    \
     { NULL, -1, false, NULL, 0, 0, 0, 0, 0 }
 
 /* Opens a file; `-` is standard input, and where that is a terminal, says that it is waiting. `path` must stay valid.
- * False after a complaint. A reader that is closed may be opened again, and keeps its buffer. */
+ * Returns false after a complaint. A reader that is closed may be opened again, and keeps its buffer. */
 bool reader_open(struct reader *reader, const char *path);
 
 /* Gives the next line, without its \n and of up to READER_MOST_LINE bytes, valid until the next call of it. Without
@@ -65,55 +65,56 @@ void reader_free(struct reader *reader);
 
 /* No I/O, no allocation, so that tests and fuzzers can call it with any bytes. */
 
-/* What follows the fingerprint and a tab. */
+/* This follows the fingerprint and a tab. */
 enum tsv_ids {
-    TSV_ID_TEXT,     /* an ID: any bytes but tab, at least one; or a second tab and an ID that is escaped */
-    TSV_ID_U64,      /* an ID: a decimal number below 2^64 */
-    TSV_ID_NONE,     /* nothing: the line is the fingerprint alone, without the tab */
-    TSV_ID_OPTIONAL, /* an ID as with TSV_ID_TEXT, or nothing, without the tab */
+    TSV_ID_TEXT,     /* An ID, which is any bytes but tab, at least one; or a second tab and an ID that is escaped. */
+    TSV_ID_U64,      /* An ID, which is a decimal number below 2^64. */
+    TSV_ID_NONE,     /* Nothing: the line is the fingerprint alone, without the tab. */
+    TSV_ID_OPTIONAL, /* An ID as with TSV_ID_TEXT, or nothing, without the tab. */
+    TSV_ID_IGNORED,  /* Anything: the fingerprint alone is read. */
     /* The line is the ID alone, as with these, whatever it begins with; the fingerprint is 0 then. */
     TSV_ID_TEXT_ALONE,
     TSV_ID_U64_ALONE,
 };
 
 struct tsv_rules {
-    unsigned bits; /* 1 to 64 */
+    unsigned bits; /* They are 1 to 64. */
     enum notation notation;
     enum tsv_ids ids;
 };
 
 enum tsv_kind {
-    TSV_RECORD,  /* a fingerprint, and its ID by the rules */
-    TSV_COMMENT, /* begins with # */
-    TSV_RECIPE,  /* #recipe, a tab, and the recipe, which may be empty */
-    TSV_TOTAL,   /* #total, a tab, and what struct totals says */
-    TSV_BAD,     /* `problem` says why */
+    TSV_RECORD,  /* It has a fingerprint, and its ID by the rules. */
+    TSV_COMMENT, /* It begins with #. */
+    TSV_RECIPE,  /* It is #recipe, a tab, and the recipe, which may be empty. */
+    TSV_TOTAL,   /* It is #total, a tab, and what struct totals says. */
+    TSV_BAD,     /* The problem says why. */
 };
 
 struct tsv_record {
     uint64_t fingerprint;
-    const char *id; /* within the line: the ID's bytes, or those behind #recipe or #total; NULL when there is none */
+    const char *id; /* They are the ID's bytes within the line, or those behind #recipe or #total; or NULL. */
     size_t id_length;
-    bool escaped;    /* whether the ID is escaped, so that escape_undo has to be called for it */
-    uint64_t number; /* TSV_ID_U64: the ID */
+    bool escaped;    /* The ID is escaped, so that escape_undo has to be called for it. */
+    uint64_t number; /* It is the ID, by TSV_ID_U64. */
 };
 
 /* Reads a line of `length` bytes, given without its \n. A \r before it belongs to the ID. */
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem);
 
-/* What a stream of fingerprints says of itself, and what it has, to know whether it is whole. `idx fingerprint` and
- * `idx dump` state a recipe before the fingerprints and end with a line `#total`, a tab, how many lines of fingerprints
- * there are, a tab, how many documents were left out, a tab and the command's exit status. It counts wherever it
- * is in the stream, because sorting moves it. Streams that were concatenated have several such lines, whose numbers add
- * up. */
+/* It is what a stream of fingerprints says of itself, and what it has, to know whether it is whole. `idx fingerprint`
+ * and `idx dump` state a recipe before the fingerprints and end with a line `#total`, a tab, how many lines of
+ * fingerprints there are, a tab, how many documents were left out, a tab and the command's exit status. It counts
+ * wherever it is in the stream, because sorting moves it. Streams that were concatenated have several such lines, whose
+ * numbers add up. */
 struct totals {
-    uint64_t recipes; /* lines that state one: without any the stream needs no total */
-    uint64_t lines;   /* of fingerprints, bad ones included */
-    uint64_t totals;  /* lines with a total */
-    uint64_t stated;  /* the sum of their lines of fingerprints */
-    bool failed;      /* one of them states a failure */
-    bool broken;      /* one of them can't be read */
+    uint64_t recipes; /* So many lines state one; without any the stream needs no total. */
+    uint64_t lines;   /* So many lines have fingerprints, bad ones included. */
+    uint64_t totals;  /* So many lines have a total. */
+    uint64_t stated;  /* It is the sum of what these lines say. */
+    bool failed;      /* One of them states a failure. */
+    bool broken;      /* One of them can't be read. */
 };
 
 /* Counts a line, with what tsv_parse made of it. */
@@ -125,13 +126,14 @@ bool totals_check(const struct totals *totals, const char *name);
 
 /* ---- The header of NumPy's .npy files, versions 1 to 3: bytes in, what they say out ---- */
 
-/* No I/O, no allocation. The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
+/* There is no I/O and no allocation. This describes the format:
+ * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html. */
 
 /* Bytes that npy_read_prefix looks at, and the longest header that is read. */
 enum { NPY_PREFIX_BYTES = 12, NPY_MAX_HEADER_BYTES = 1 << 16 };
 
 struct npy_prefix {
-    size_t header_offset; /* from the beginning of the file: 10 or 12 */
+    size_t header_offset; /* It is 10 or 12 bytes from the beginning of the file. */
     size_t header_length;
 };
 
@@ -148,12 +150,12 @@ bool npy_read_header(const char *text, size_t length, struct npy_array *array, s
 
 /* ---- What `idx build`, `idx add` and `idx remove` read: the documents of all inputs, one after the other ---- */
 
-/* In which format files hold fingerprints: format.c finds out. */
+/* Files hold fingerprints in one of these formats, which format.c finds out. */
 enum input_format {
-    INPUT_AUTO, /* by names and first bytes */
-    INPUT_TSV,  /* fingerprint<TAB>ID */
-    INPUT_U64,  /* little-endian u64, nothing else */
-    INPUT_NPY,  /* NumPy's array file of uint64 */
+    INPUT_AUTO, /* Names and first bytes say which one it is. */
+    INPUT_TSV,  /* A line is a fingerprint, a tab and an ID. */
+    INPUT_U64,  /* The file has 64-bit numbers, little-endian, and nothing else. */
+    INPUT_NPY,  /* The file is NumPy's, of an array of uint64. */
 };
 
 extern const char *const input_format_names[];
@@ -162,8 +164,8 @@ extern const char *const input_format_names[];
  * standard input (`-`) included. INPUT_AUTO if neither says. Consumes nothing. */
 enum input_format input_format_of(const char *path);
 
-/* Replaces INPUT_AUTO by the format of the files; those that don't say theirs, and no files, are TSV. False after a
- * complaint, if they have several. */
+/* Replaces INPUT_AUTO by the format of the files; those that don't say theirs, and no files, are TSV. Returns false
+ * after a complaint, if they have several. */
 bool input_settle_format(const struct texts *paths, enum input_format *format);
 
 /* The same, for commands that read all before they do anything else: if standard input is the only one, and a pipe, it
@@ -177,9 +179,9 @@ const char *input_advice(const char *line, size_t length);
 enum input_status {
     INPUT_DOCUMENTS,
     INPUT_END,
-    INPUT_PENDING, /* nothing more without waiting */
+    INPUT_PENDING, /* There is nothing more without waiting. */
     INPUT_INTERRUPTED,
-    INPUT_FAILED, /* after a complaint */
+    INPUT_FAILED, /* A complaint was made. */
 };
 
 /* Documents are read some at a time: as many as stay in a core's cache. */
@@ -187,32 +189,33 @@ enum { INPUT_BATCH = 512 };
 
 struct input {
     /* These are set by the caller. */
-    struct texts paths;       /* none: standard input */
-    enum input_format format; /* not INPUT_AUTO */
-    struct tsv_rules rules;   /* of TSV; for the others only the bits */
+    struct texts paths;       /* Without any, standard input is read. */
+    enum input_format format; /* It is not INPUT_AUTO. */
+    struct tsv_rules rules;   /* They are for TSV; of the other formats the bits alone count. */
     bool skip_bad_lines;
-    bool partial; /* TSV that states a recipe need not be whole (struct totals) */
-    bool at_hand; /* INPUT_PENDING rather than waiting for a line; may change between calls */
-    const char
-        *recipe; /* given by the user, so that the inputs' own are passed over; else NULL, and the inputs' then */
-    const char *index_recipe; /* of an index that there is, which all recipes of the inputs must match; "" matches any;
-                                 or NULL */
+    bool partial;       /* TSV that states a recipe need not be whole (struct totals). */
+    bool at_hand;       /* INPUT_PENDING is returned rather than waiting for a line. It may change between calls. */
+    const char *recipe; /* The user gave it, so that the inputs' own are passed over; or else it is NULL, and then the
+                           inputs'. */
+    const char *index_recipe; /* All recipes of the inputs must match that of an index; "" matches any; NULL: there is
+                                 no index. */
+    const char *other_recipe; /* It is said of another recipe than that of the index. NULL: recipes_differ is said. */
 
-    /* What was met. */
-    uint64_t skipped; /* bad lines */
+    /* These count what was met. */
+    uint64_t skipped; /* So many bad lines were skipped. */
     uint64_t documents;
 
     /* These are private. */
-    size_t path; /* how many were opened */
+    size_t path; /* So many were opened. */
     struct reader reader;
-    struct npy_array array; /* of the file that is being read */
-    uint64_t row;           /* within the file */
-    struct totals totals;   /* of the file */
+    struct npy_array array; /* It is of the file that is being read. */
+    uint64_t row;           /* It is the number of the next row within the file. */
+    struct totals totals;   /* They are of the file. */
     struct tsv_record records[INPUT_BATCH];
     size_t count;
-    bool ahead; /* the first of them were read, and not yet given */
+    bool ahead; /* The first of them were read, and not yet given. */
     enum input_status first_status;
-    char *own_recipe; /* from the inputs; freed by input_free */
+    char *own_recipe; /* It comes from the inputs. */
     bool recipe_settled, warned_of_icu;
 };
 
@@ -232,10 +235,10 @@ bool input_files_are_whole(const struct input *input);
  * some lines of TSV are. */
 struct input_size {
     uint64_t documents;
-    uint64_t id_bytes; /* of text IDs */
+    uint64_t id_bytes; /* So many bytes are in text IDs. */
 };
 
-/* False where it can't be known. Any time. */
+/* Returns false where it can't be known. Any time. */
 bool input_guess_size(const struct input *input, struct input_size *size);
 
 void input_free(struct input *input);
@@ -243,15 +246,15 @@ void input_free(struct input *input);
 /* ---- The fingerprints that `idx batch --stream` lets pass: of an index, or lines and rows of files ---- */
 
 struct passing {
-    struct texts paths; /* files, or one index; none: standard input */
+    struct texts paths; /* They are files, or one index; without any, standard input is read. */
     enum input_format format;
     struct tsv_rules rules;
-    bool partial;               /* files that state a recipe need not be whole (struct totals) */
-    const char *recipe;         /* of the queries; NULL: not known */
-    uint32_t part, parts;       /* of the index; parts 0: all of it */
-    struct idx_index *index;    /* NULL: files; closed by passing_close */
-    struct idx_error *error;    /* of what takes them */
-    bool warned_of_icu, failed; /* after a complaint, or what takes them failed */
+    bool partial;               /* Files that state a recipe need not be whole (struct totals). */
+    const char *recipe;         /* It is the queries' recipe; NULL: that is not known. */
+    uint32_t part, parts;       /* They are of the index; parts 0: all of it is read. */
+    struct idx_index *index;    /* It is NULL for files. */
+    struct idx_error *error;    /* It is of what takes the fingerprints. */
+    bool warned_of_icu, failed; /* A complaint was made, or what takes the fingerprints failed. */
 };
 
 /* Takes some fingerprints; false, with an error of its own, where it can't. */

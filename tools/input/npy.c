@@ -2,8 +2,6 @@
  * with the keys descr, fortran_order and shape, in any order. */
 #include "tools/input/input.h"
 
-#include "tools/shared/wording.h"
-
 #include <string.h>
 
 struct cursor {
@@ -29,7 +27,7 @@ static void skip_spaces(struct cursor *cursor) {
     while (cursor->at < cursor->end && strchr(" \t\n", *cursor->at) != NULL && *cursor->at != '\0') cursor->at++;
 }
 
-/* Whether the next character after spaces is this one, which is then passed. */
+/* Returns whether the next character after spaces is this one, which is then passed. */
 static bool take_character(struct cursor *cursor, char character) {
     skip_spaces(cursor);
     if (cursor->at == cursor->end || *cursor->at != character) return false;
@@ -37,7 +35,7 @@ static bool take_character(struct cursor *cursor, char character) {
     return true;
 }
 
-/* A string in single or double quotes; its bytes are set in `string`. */
+/* Takes a string in single or double quotes, and sets its bytes in `string`. */
 static bool take_string(struct cursor *cursor, struct cursor *string) {
     skip_spaces(cursor);
     if (cursor->at == cursor->end || (*cursor->at != '\'' && *cursor->at != '"')) return false;

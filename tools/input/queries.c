@@ -1,13 +1,11 @@
 /* queries.c: what `idx lookup` is asked. */
 #include "tools/input/queries.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
+#include "tools/shared/library.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Warns where texts are to be fingerprinted with another version of ICU than the index's. */
 static bool open_text(struct queries *queries) {
@@ -37,11 +35,6 @@ static enum queries_status next_argument(struct queries *queries, struct query *
     bool good = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
                                &queries->problem);
     return good ? QUERIES_ONE : QUERIES_BAD;
-}
-
-static bool is_folder(const char *path) {
-    struct stat status;
-    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 static enum queries_status next_text(struct queries *queries, struct query *query);
@@ -77,40 +70,25 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
         return QUERIES_BAD;
     }
     queries->given = queries->made.count = 0;
-    bool read = is_folder(path) ? (queries->below = below_new(&queries->text, path, &queries->globs)) != NULL
-                                : text_fingerprint_file(&queries->text, path, &queries->made);
+    bool read = folder_is_at(path) ? (queries->below = below_new(&queries->text, path, &queries->globs)) != NULL
+                                   : text_fingerprint_file(&queries->text, path, &queries->made);
     return read ? next_text(queries, query) : QUERIES_FAILED;
-}
-
-/* Finds the fingerprints that have a document of this ID. Returns false after a complaint. */
-static bool find_id(struct queries *queries, const char *id, uint64_t number) {
-    struct idx_error error;
-    for (;;) {
-        size_t capacity = queries->found_capacity;
-        enum idx_status status =
-            queries->id_type == IDX_ID_U64
-                ? idx_find_id_u64(queries->index, number, queries->found, capacity, &queries->found_count, &error)
-                : idx_find_id(queries->index, id, strlen(id), queries->found, capacity, &queries->found_count, &error);
-        if (status != IDX_OK) complain("%s", error.sentence);
-        if (status != IDX_OK || queries->found_count <= capacity) return status == IDX_OK;
-        free(queries->found);
-        queries->found_capacity = queries->found_count;
-        queries->found = malloc(queries->found_capacity * sizeof *queries->found);
-        if (queries->found == NULL) return complain("out of memory for the fingerprints of a document");
-    }
 }
 
 static enum queries_status next_id(struct queries *queries, struct query *query) {
     while (queries->given == queries->found_count) {
-        uint64_t number = 0;
+        struct idx_error error;
         if (queries->next == queries->ids.count) return QUERIES_END;
         const char *id = queries->ids.values[queries->next++];
-        if (queries->id_type == IDX_ID_U64 && !number_parse_digits(id, strlen(id), &number)) {
+        struct document_id wanted = {id, strlen(id), 0};
+        if (queries->id_type == IDX_ID_U64 && !number_parse_digits(id, wanted.length, &wanted.number)) {
             problem_set(&queries->problem, "the IDs of this index are decimal numbers below 2^64");
             return QUERIES_BAD;
         }
         queries->given = queries->found_count = 0;
-        if (!find_id(queries, id, number)) return QUERIES_FAILED;
+        free(queries->found);
+        if (!succeeded(find_document(queries->index, &wanted, &queries->found, &queries->found_count, &error), &error))
+            return QUERIES_FAILED;
         if (queries->found_count == 0) complain("'%s': the index has no document with this ID", id);
     }
     const char *id = queries->ids.values[queries->next - 1];

@@ -11,43 +11,44 @@
 
 struct query {
     uint64_t fingerprint;
-    const char *id; /* NULL: the query goes by its fingerprint */
+    const char *id; /* If it is NULL, the query goes by its fingerprint. */
     size_t id_length;
 };
 
 enum queries_status {
     QUERIES_ONE,
     QUERIES_END,
-    QUERIES_PENDING, /* nothing more without waiting */
-    QUERIES_BAD,     /* queries_complain says why */
-    QUERIES_FAILED,  /* after a complaint */
+    QUERIES_PENDING, /* There is nothing more without waiting. */
+    QUERIES_BAD,     /* The function queries_complain says why. */
+    QUERIES_FAILED,  /* A complaint was made. */
 };
 
 struct queries {
-    struct texts fingerprints; /* the arguments; none, and no texts or IDs: standard input */
-    struct texts texts;        /* files and folders to be fingerprinted by the index's recipe */
-    struct globs globs;        /* what of the folders is */
-    struct texts ids;          /* of documents of the index */
+    struct texts fingerprints; /* They are the arguments; without any, and without texts and IDs, lines are read from
+                                  standard input. */
+    struct texts texts;        /* These files and folders are fingerprinted by the index's recipe. */
+    struct globs globs;        /* They say which files of the folders are. */
+    struct texts ids;          /* They are of documents of the index. */
     struct tsv_rules rules;
     const struct idx_index *index;
     enum idx_id_type id_type;
-    const char *recipe;           /* of the index; "" when not known */
-    struct extract_rules extract; /* of the texts */
-    bool partial;                 /* lines that state a recipe need not be whole (struct totals) */
-    const char *table_path;       /* of document frequencies, for recipes that weigh by one; or NULL */
+    const char *recipe;           /* It is the index's; "" if that is not known. */
+    struct extract_rules extract; /* They are for the texts. */
+    bool partial;                 /* Lines that state a recipe need not be whole (struct totals). */
+    const char *table_path;       /* It is of document frequencies, for recipes that weigh by one; or NULL. */
 
     /* These are private. */
     size_t next;
     struct reader lines;
-    struct totals totals; /* of the lines */
+    struct totals totals; /* They are of the lines. */
     struct text text;
     struct idx_text_table *table;
-    struct text_result made; /* of the last text */
-    struct below *below;     /* the documents of the last folder that are left, or NULL */
-    bool partly;             /* a file in a folder could not be read */
-    uint64_t *found;         /* fingerprints of the last ID */
-    size_t found_count, found_capacity;
-    size_t given; /* of these fingerprints */
+    struct text_result made; /* They are of the last text. */
+    struct below *below;     /* It has the documents of the last folder that are left, or is NULL. */
+    bool partly;             /* A file in a folder could not be read. */
+    uint64_t *found;         /* They are the fingerprints of the last ID. */
+    size_t found_count;
+    size_t given; /* So many of these fingerprints were given. */
     bool warned_of_icu;
     struct problem problem;
 };

@@ -1,9 +1,6 @@
 /* reader.c: reads a file or standard input, by lines of any length or by bytes. */
 #include "tools/input/input.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -47,7 +44,7 @@ static enum reader_status wait_for_input(const struct reader *reader, bool wait)
     return polled[0].revents != 0 ? READER_OK : READER_PENDING;
 }
 
-/* Room for READ_SIZE more bytes behind those not yet given. */
+/* Makes room for READ_SIZE more bytes behind those not yet given. */
 static bool make_room(struct reader *reader) {
     if (reader->capacity - reader->end >= READ_SIZE) return true;
     size_t held = reader->end - reader->start;

@@ -1,8 +1,6 @@
 /* tsv.c: reads one line of fingerprint<TAB>ID, and checks by the line #total that a stream of lines is whole. */
 #include "tools/input/input.h"
 
-#include "tools/shared/wording.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -50,9 +48,10 @@ static bool take_id(const struct tsv_rules *rules, const char *id, const char *e
     return (rules->ids != TSV_ID_U64 && rules->ids != TSV_ID_U64_ALONE) || parse_number(record, problem);
 }
 
-/* `tab` is the end of the fingerprint, or NULL where the line has no tab. */
+/* The fingerprint ends at `tab`, which is NULL if the line has no tab. */
 static bool parse_id(const struct tsv_rules *rules, const char *tab, const char *end, struct tsv_record *record,
                      struct problem *problem) {
+    if (rules->ids == TSV_ID_IGNORED) return true;
     if (rules->ids == TSV_ID_NONE && tab != NULL)
         return problem_set(
             problem, "the line has a tab, but with --id-type none or --by-fingerprint it must be a fingerprint alone");
@@ -63,7 +62,7 @@ static bool parse_id(const struct tsv_rules *rules, const char *tab, const char 
     return take_id(rules, tab + 1, end, record, problem);
 }
 
-/* Whether the line begins with a mark; then the record has the rest. */
+/* Returns whether the line begins with a mark; then the record has the rest. */
 static bool take_marked(const char *line, size_t length, const char *mark, struct tsv_record *record) {
     size_t size = strlen(mark);
     if (length < size || memcmp(line, mark, size) != 0) return false;

@@ -1,8 +1,5 @@
 /* chains.c: finds the largest clusters that form chains, and follows their chains. */
-#include "tools/report/page.h"
-
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
+#include "tools/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +50,7 @@ struct following {
     struct node *nodes; /* They are in the order in which they were reached. */
     size_t count;
     uint32_t *slots; /* A hash table of the nodes, twice as large: each slot has a node's place plus 1, or 0. */
-    struct idx_match *matches;
-    size_t capacity;
+    struct found_matches matches;
     struct idx_error *error;
 };
 
@@ -70,21 +66,6 @@ static void add_node(struct following *following, uint64_t fingerprint, size_t p
     following->slots[at] = (uint32_t)following->count;
 }
 
-/* Looks up all fingerprints that are near to a node, however many they are. */
-static bool look_up_all(struct following *following, uint64_t fingerprint, size_t *count) {
-    for (;;) {
-        if (idx_lookup(following->index, fingerprint, following->k, following->matches, following->capacity, count,
-                       following->error) != IDX_OK)
-            return false;
-        if (*count <= following->capacity) return true;
-        free(following->matches);
-        following->matches = malloc(*count * sizeof *following->matches);
-        following->capacity = following->matches == NULL ? 0 : *count;
-        if (following->matches != NULL) continue;
-        return complain("out of memory");
-    }
-}
-
 /* Searches breadth first. Sets *found to the place of the fingerprint that is sought, or to 0 if it was not reached. */
 static bool find_chain(struct following *following, uint64_t from, uint64_t sought, size_t *found) {
     size_t count;
@@ -92,8 +73,10 @@ static bool find_chain(struct following *following, uint64_t from, uint64_t soug
     memset(following->slots, 0, 2 * MOST_FOLLOWED * sizeof *following->slots);
     add_node(following, from, 0);
     for (size_t at = 0; at < following->count && *found == 0; at++) {
-        if (interrupt_noted() || !look_up_all(following, following->nodes[at].fingerprint, &count)) return false;
-        for (size_t i = 0; i < count; i++) add_node(following, following->matches[i].fingerprint, at);
+        if (interrupt_noted() || find_matches(following->index, following->nodes[at].fingerprint, following->k,
+                                              UINT64_MAX, &following->matches, &count, following->error) != IDX_OK)
+            return false;
+        for (size_t i = 0; i < count; i++) add_node(following, following->matches.list[i].fingerprint, at);
         if (following->nodes[at].fingerprint == sought) *found = at;
     }
     return true;
@@ -134,6 +117,6 @@ bool chains_follow(struct findings *findings, const struct idx_index *index, str
     }
     free(following.nodes);
     free(following.slots);
-    free(following.matches);
+    free(following.matches.list);
     return good;
 }

@@ -1,114 +1,88 @@
-/* difference.c: finds the words that differ by Myers' algorithm in linear space ("An O(ND) Difference Algorithm and Its
- * Variations", 1986): paths of edits grow from both ends until they meet, which divides the problem in two. */
-#include "tools/report/page.h"
+/* difference.c: finds the words that differ by Myers' greedy algorithm ("An O(ND) Difference Algorithm and Its
+ * Variations", 1986). A path through the words of both texts goes along equal words, and makes an edit where it leaves
+ * out a word of one of them. On each diagonal, where as many more words of `a` than of `b` were passed, the paths of
+ * one edit more continue those that went farthest with one edit less. */
+#include "tools/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* If paths of so many edits do not meet, the longest one is taken instead. */
+/* A path is kept after so many edits, and the next one begins where it ends, so that memory is bounded. */
 enum { MOST_EDITS = 1024 };
 
-struct area {
-    size_t a, a_end, b, b_end;
-};
-
 struct comparison {
-    struct words *a, *b;
-    int64_t *forward, *backward; /* They have where the path of each diagonal ends, as a place in `a`. */
+    struct words a, b; /* They have the words that no path has passed yet. */
+    int32_t *ends;     /* They have the word of `a` at which each path ends; -1: none is on this diagonal. */
 };
 
-static bool is_equal(const struct comparison *comparison, size_t i, size_t j) {
-    return comparison->a->hashes[i] == comparison->b->hashes[j];
+/* Returns the ends of the paths of so many edits. Path i is on diagonal 2 i - edits. */
+static int32_t *get_row(const struct comparison *comparison, int32_t edits) {
+    return comparison->ends + edits * (edits + 1) / 2;
 }
 
-/* Removes equal words at both ends of the area. */
-static void trim(const struct comparison *comparison, struct area *area) {
-    while (area->a < area->a_end && area->b < area->b_end && is_equal(comparison, area->a, area->b))
-        area->a++, area->b++;
-    while (area->a < area->a_end && area->b < area->b_end && is_equal(comparison, area->a_end - 1, area->b_end - 1))
-        area->a_end--, area->b_end--;
+/* Returns the word of `a` that path i comes to by its last edit, which leaves out a word of `b` if *of_b. */
+static int32_t edit(const struct comparison *comparison, int32_t edits, int32_t i, bool *of_b) {
+    const int32_t *before = get_row(comparison, edits - 1);
+    int32_t a = -1, b = -1, diagonal = 2 * i - edits;
+    if (i > 0 && before[i - 1] >= 0 && before[i - 1] < (int32_t)comparison->a.count) a = before[i - 1] + 1;
+    if (i < edits && before[i] >= 0 && before[i] - diagonal - 1 < (int32_t)comparison->b.count) b = before[i];
+    *of_b = b >= a;
+    return *of_b ? b : a;
 }
 
-/* Returns where the path of `edits` on diagonal `d` ends, from the paths with one edit less. A backward path begins at
- * the area's end, and its places and diagonals are counted from there. */
-static int64_t extend(const struct comparison *comparison, const struct area *area, bool backward, int64_t d,
-                      int64_t edits) {
-    const int64_t *ends = backward ? comparison->backward : comparison->forward;
-    bool down = d == -edits || (d != edits && ends[d - 1] < ends[d + 1]);
-    int64_t n = (int64_t)(area->a_end - area->a), m = (int64_t)(area->b_end - area->b);
-    int64_t x = edits == 0 ? 0 : down ? ends[d + 1] : ends[d - 1] + 1;
-    for (; x < n && x - d < m && x - d >= 0; x++) {
-        size_t i = backward ? area->a_end - 1 - (size_t)x : area->a + (size_t)x;
-        size_t j = backward ? area->b_end - 1 - (size_t)(x - d) : area->b + (size_t)(x - d);
-        if (!is_equal(comparison, i, j)) break;
-    }
+/* Goes on from word x of `a` as long as words are equal. */
+static int32_t pass_equal(const struct comparison *comparison, int32_t x, int32_t diagonal) {
+    const struct words *a = &comparison->a, *b = &comparison->b;
+    while (x >= 0 && (size_t)x < a->count && (size_t)(x - diagonal) < b->count &&
+           a->hashes[x] == b->hashes[x - diagonal])
+        x++;
     return x;
 }
 
-/* Returns where the longest path within the area ends. */
-static int64_t find_longest(const struct comparison *comparison, int64_t n, int64_t m, int64_t edits, int64_t *y) {
-    int64_t best = 0;
-    *y = 0;
-    for (int64_t d = -edits; d <= edits; d += 2) {
-        int64_t x = comparison->forward[d];
-        if (x > n || x - d > m || x - d < 0 || x + x - d <= best + *y) continue;
-        best = x;
-        *y = x - d;
-    }
-    return best;
-}
-
-/* Returns a place that an optimal path goes through, or one that is good enough, relative to the area's beginning. The
- * first words of the area must differ, and so must the last ones, and neither side may be empty. */
-static int64_t find_middle(const struct comparison *comparison, const struct area *area, int64_t *y) {
-    int64_t n = (int64_t)(area->a_end - area->a), m = (int64_t)(area->b_end - area->b), delta = n - m;
-    int64_t *forward = comparison->forward, *backward = comparison->backward;
-    for (int64_t edits = 0; edits <= MOST_EDITS; edits++) {
-        for (int64_t d = -edits; d <= edits; d += 2) {
-            int64_t x = forward[d] = extend(comparison, area, false, d, edits), other = delta - d;
-            *y = x - d;
-            if (delta % 2 != 0 && other > -edits && other < edits && x + backward[other] >= n) return x;
+/* Returns the edits of the shortest path that passes all words, or else of the path that passes most with MOST_EDITS.
+ * Sets *path to its number. */
+static int32_t find_path(const struct comparison *comparison, int32_t *path) {
+    int64_t all = (int64_t)(comparison->a.count + comparison->b.count), most = -1;
+    bool of_b;
+    for (int32_t edits = 0;; edits++) {
+        for (int32_t i = 0; i <= edits; i++) {
+            int32_t diagonal = 2 * i - edits, x = edits == 0 ? 0 : edit(comparison, edits, i, &of_b);
+            get_row(comparison, edits)[i] = x = pass_equal(comparison, x, diagonal);
+            int64_t passed = x < 0 ? -1 : 2 * (int64_t)x - diagonal;
+            if ((passed < all && edits < MOST_EDITS) || passed <= most) continue;
+            most = passed;
+            *path = i;
         }
-        for (int64_t d = -edits; d <= edits; d += 2) {
-            int64_t x = backward[d] = extend(comparison, area, true, d, edits), other = delta - d;
-            *y = m - (x - d);
-            if (delta % 2 == 0 && other >= -edits && other <= edits && x + forward[other] >= n) return n - x;
-        }
+        if (most >= 0) return edits;
     }
-    return find_longest(comparison, n, m, MOST_EDITS, y);
 }
 
-static void mark_all(const struct comparison *comparison, const struct area *area) {
-    for (size_t i = area->a; i < area->a_end; i++) comparison->a->differs[i] = true;
-    for (size_t i = area->b; i < area->b_end; i++) comparison->b->differs[i] = true;
-}
-
-/* Marks what differs in an area. Only the smaller part is a call, so that calls nest no deeper than the logarithm of
- * the number of words. */
-static void compare_areas(const struct comparison *comparison, struct area area) {
-    for (;;) {
-        trim(comparison, &area);
-        int64_t n = (int64_t)(area.a_end - area.a), m = (int64_t)(area.b_end - area.b), y;
-        if (n == 0 || m == 0) break;
-        int64_t x = find_middle(comparison, &area, &y);
-        if (x < 0 || y < 0 || x > n || y > m || x + y == 0 || x + y == n + m) break;
-        struct area first = {area.a, area.a + (size_t)x, area.b, area.b + (size_t)y};
-        struct area rest = {first.a_end, area.a_end, first.b_end, area.b_end};
-        bool first_is_smaller = x + y < n + m - x - y;
-        compare_areas(comparison, first_is_smaller ? first : rest);
-        area = first_is_smaller ? rest : first;
-    }
-    mark_all(comparison, &area);
+static void forget(struct words *words, size_t passed) {
+    words->hashes += passed;
+    words->differs += passed;
+    words->count -= passed;
 }
 
 bool difference_find(struct words *a, struct words *b) {
-    enum { DIAGONALS = 2 * MOST_EDITS + 3 };
-    int64_t *ends = calloc(2 * DIAGONALS, sizeof *ends);
-    if (ends == NULL) return false;
-    struct comparison comparison = {a, b, ends + DIAGONALS / 2, ends + DIAGONALS + DIAGONALS / 2};
+    struct comparison comparison = {*a, *b, malloc((MOST_EDITS + 1) * (MOST_EDITS + 2) / 2 * sizeof(int32_t))};
+    bool of_b, good = comparison.ends != NULL;
+    int32_t path = 0;
     if (a->count > 0) memset(a->differs, 0, a->count);
     if (b->count > 0) memset(b->differs, 0, b->count);
-    compare_areas(&comparison, (struct area){0, a->count, 0, b->count});
-    free(ends);
-    return true;
+    while (good && comparison.a.count + comparison.b.count > 0) {
+        int32_t edits = find_path(&comparison, &path), diagonal = 2 * path - edits;
+        int32_t end = get_row(&comparison, edits)[path], end_of_b = end - diagonal;
+        for (; edits > 0; edits--) {
+            int32_t x = edit(&comparison, edits, path, &of_b);
+            if (of_b)
+                comparison.b.differs[x - (2 * path - edits) - 1] = true;
+            else
+                comparison.a.differs[x - 1] = true;
+            path -= !of_b;
+        }
+        forget(&comparison.a, (size_t)end);
+        forget(&comparison.b, (size_t)end_of_b);
+    }
+    free(comparison.ends);
+    return good;
 }

@@ -1,7 +1,5 @@
 /* excerpt.c: compares two texts word by word, and writes them side by side. */
-#include "tools/report/page.h"
-
-#include "tools/shared/wording.h"
+#include "tools/report/report.h"
 
 #include <idx_text.h>
 

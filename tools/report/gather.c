@@ -1,9 +1,6 @@
 /* gather.c: finds what a report says. Which pairs are shown depends on their fingerprints alone, so that it is the same
  * in whatever order they are found. */
-#include "tools/report/page.h"
-
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
+#include "tools/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,8 +150,7 @@ static enum idx_status show_documents(struct findings *findings, const struct id
 
 /* ---- All ---- */
 
-bool gather(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
-            const char *folder) {
+bool gather(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options) {
     struct idx_error error = {.status = IDX_OK};
     idx_get_properties(index, &findings->properties);
     findings->properties.recipe = NULL; /* These two strings are freed with the index. */
@@ -164,8 +160,8 @@ bool gather(struct findings *findings, const struct idx_index *index, const stru
     if (findings->shown == NULL) return complain("out of memory");
     bool good = find_pairs(findings, index, options, &error) == IDX_OK && !interrupt_noted() &&
                 find_clusters(findings, index, options, &error) == IDX_OK &&
-                sample_far(findings, index, folder, options->threads, &error) &&
-                chains_follow(findings, index, &error) && show_documents(findings, index, &error) == IDX_OK;
+                sample_far(findings, index, options, &error) && chains_follow(findings, index, &error) &&
+                show_documents(findings, index, &error) == IDX_OK;
     if (!good && error.status != IDX_OK && error.status != IDX_CANCELLED) complain("%s", error.sentence);
     return good;
 }

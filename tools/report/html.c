@@ -1,8 +1,6 @@
 /* html.c: writes text and charts into a page. The charts are so narrow that their letters can be read on a small
  * screen; they grow to a width that style.h has. */
-#include "tools/report/page.h"
-
-#include "tools/shared/wording.h"
+#include "tools/report/report.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* page.c: writes the page, except for the sections of page_pairs.c. */
-#include "tools/report/page.h"
+#include "tools/report/report.h"
 
 #include "tools/report/style.h"
-#include "tools/shared/wording.h"
 
 #include <stdio.h>
 #include <string.h>

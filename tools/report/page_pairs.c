@@ -1,5 +1,5 @@
 /* page_pairs.c: writes the sections that show pairs, and chains of pairs. */
-#include "tools/report/page.h"
+#include "tools/report/report.h"
 
 #include <stdio.h>
 #include <string.h>

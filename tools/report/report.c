@@ -1,12 +1,6 @@
 /* report.c: makes the page of --report from what was found, and publishes it. */
 #include "tools/report/report.h"
 
-#include "tools/dedup/dedup.h"
-#include "tools/report/page.h"
-#include "tools/shared/command.h"
-#include "tools/shared/files.h"
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,7 +52,6 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     const struct listing *listing = report->listing;
     struct findings *findings = &report->findings;
     const struct idx_cluster_summary *clusters = &listing->summary;
-    const char *folder = scratch_parent(listing->options.temporary_folder);
     struct idx_cluster_options options = listing->options;
     chains_note(findings, NULL);
     findings->clusters = *clusters;
@@ -68,12 +61,10 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     if (report->origin.recipe == NULL) report->origin.recipe = report->recipe;
     report->origin.method = cluster_method_names[listing->method];
     report->origin.representative = representative_names[listing->representative];
-    bool gathered = gather(findings, index, &options, folder);
+    bool gathered = gather(findings, index, &options);
     progress_end(options.context);
     return gathered;
 }
-
-static bool is_marked(const uint64_t *bits, uint64_t number) { return (bits[number / 64] >> number % 64 & 1) != 0; }
 
 bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped, const uint64_t *known) {
     struct findings *findings = &report->findings;
@@ -89,13 +80,13 @@ bool report_count(struct report *report, struct intake *intake, const uint64_t *
     while (journal_next(intake->journal, &place)) {
         uint64_t bytes = place.ends - place.begins;
         bool compared = place.fate == FATE_COMPARED;
-        bool is_known = compared ? known != NULL && is_marked(known, number) : place.fate == FATE_KNOWN;
-        bool drops = compared ? is_marked(dropped, number++) : is_known;
+        bool is_known = compared ? known != NULL && bit_is_set(known, number) : place.fate == FATE_KNOWN;
+        bool drops = compared ? bit_is_set(dropped, number++) : is_known;
         *(drops ? &findings->dropped.bytes : &findings->kept.bytes) += bytes;
         if (is_known) findings->known.bytes += bytes;
         if (place.fate == FATE_KEPT) findings->few.bytes += bytes;
     }
-    return journal_is_read(intake->journal);
+    return true;
 }
 
 /* ---- Texts ---- */
@@ -135,12 +126,12 @@ static bool take_text(void *context, uint64_t number, const char *listed, size_t
 
 bool report_read_texts(struct report *report, struct intake *intake, const struct pipeline_rules *rules) {
     struct findings *findings = &report->findings;
-    report->wanted = calloc((size_t)(intake->compared / 64) + 1, sizeof *report->wanted);
-    if (report->wanted == NULL) return complain("out of memory");
+    report->wanted = bits_make(intake->compared);
+    if (report->wanted == NULL) return false;
     for (size_t i = 0; i < findings->shown_count; i++) {
         uint64_t number = preference_number(&intake->preference, findings->shown[i].number);
         findings->shown[i].number = number;
-        if (number < intake->compared) report->wanted[number / 64] |= UINT64_C(1) << number % 64;
+        if (number < intake->compared) bit_set(report->wanted, number);
     }
     struct again again = {.journal = intake->journal,
                           .wanted = report->wanted,

@@ -2,14 +2,11 @@
 #include "tools/serve/request.h"
 
 #include "tools/serve/service.h"
-#include "tools/shared/json.h"
+#include "tools/shared/library.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* So many matches have room on the stack; memory is allocated for more. */
-enum { FEW_MATCHES = 64 };
 
 unsigned answers_farthest(const struct service *service, const struct idx_properties *properties) {
     unsigned unpacked = service->options->distance;
@@ -35,12 +32,8 @@ bool answers_begin(struct answers *answers, struct request *request) {
 
 void answers_end(struct answers *answers) {
     struct service *service = answers->request->service;
-    if (answers->view == NULL) {
-        idx_documents_close(answers->cursor);
-    } else {
-        if (answers->cursor != NULL) view_return_cursor(&service->views, answers->view, answers->cursor);
-        views_release(&service->views, answers->view);
-    }
+    idx_documents_close(answers->cursor);
+    if (answers->view != NULL) views_release(&service->views, answers->view);
     atomic_fetch_add_explicit(&service->metrics.queries, answers->queries, memory_order_relaxed);
     atomic_fetch_add_explicit(&service->metrics.matches, answers->matches, memory_order_relaxed);
 }
@@ -52,44 +45,14 @@ bool answers_read_fingerprint(const struct answers *answers, const char *text, s
 
 /* ---- Documents ---- */
 
-void answers_put_bytes(struct output *output, const void *bytes, size_t length) {
-    const unsigned char *byte = bytes;
-    size_t plain = 0;
-    while (plain < length && byte[plain] >= ' ' && byte[plain] < 127 && byte[plain] != '"' && byte[plain] != '\\')
-        plain++;
-    if (plain < length) {
-        json_put_bytes(output, bytes, length);
-        return;
-    }
-    output_byte(output, '"');
-    output_bytes(output, bytes, length);
-    output_byte(output, '"');
-}
-
-static void put_document(const struct idx_document *document, struct output *output) {
-    if (document->id != NULL) {
-        answers_put_bytes(output, document->id, document->id_length);
-        return;
-    }
-    output_byte(output, '"');
-    output_decimal(output, document->number);
-    output_byte(output, '"');
-}
-
-static bool take_cursor(struct answers *answers, struct idx_error *error) {
-    if (answers->cursor != NULL) return true;
-    if (answers->view == NULL) return idx_documents_open(answers->index, &answers->cursor, error) == IDX_OK;
-    answers->cursor = view_take_cursor(&answers->request->service->views, answers->view, error);
-    return answers->cursor != NULL;
-}
-
 static bool put_documents(struct answers *answers, uint64_t fingerprint) {
     struct output *output = &answers->request->answer;
     size_t most = answers->request->max_documents;
     struct idx_document document;
     struct idx_error error;
     bool found = false;
-    if (!take_cursor(answers, &error) || idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
+    if ((answers->cursor == NULL && idx_documents_open(answers->index, &answers->cursor, &error) != IDX_OK) ||
+        idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
         return request_fail_by(answers->request, &error);
     output_text(output, ",\"documents\":[");
     for (size_t i = 0; i <= most; i++) {
@@ -97,7 +60,7 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
             return request_fail_by(answers->request, &error);
         if (!found || i == most) break;
         if (i > 0) output_byte(output, ',');
-        put_document(&document, output);
+        put_json_id(output, &document);
         if (output->length > MOST_ANSWER_BYTES && !request_goes_on(answers->request)) return false;
     }
     output_text(output, found ? "],\"more\":true" : "]");
@@ -142,23 +105,15 @@ bool answers_put(struct answers *answers, uint64_t query, const struct idx_match
 
 bool answers_put_query(struct answers *answers, uint64_t query) {
     struct request *request = answers->request;
-    struct idx_match few[FEW_MATCHES], *matches = few, *more = NULL;
+    struct found_matches matches = {NULL, 0};
     struct idx_error error;
-    size_t count, capacity = request->limit < FEW_MATCHES ? request->limit : FEW_MATCHES;
-    enum idx_status status = idx_lookup(answers->index, query, answers->distance, few, capacity, &count, &error);
-    if (status == IDX_OK && count > capacity && request->limit > capacity) {
-        capacity = count < request->limit ? count : request->limit;
-        matches = more = malloc(capacity * sizeof *more);
-        if (more == NULL)
-            error = (struct idx_error){.status = status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-        else
-            status = idx_lookup(answers->index, query, answers->distance, more, capacity, &count, &error);
-    }
-    if (status != IDX_OK) request_fail_by(request, &error);
-    bool well = status == IDX_OK;
+    size_t count;
+    bool well =
+        find_matches(answers->index, query, answers->distance, request->limit, &matches, &count, &error) == IDX_OK ||
+        request_fail_by(request, &error);
     if (well) output_byte(&request->answer, '{');
-    well = well && answers_put(answers, query, matches, count);
+    well = well && answers_put(answers, query, matches.list, count);
     if (well) output_byte(&request->answer, '}');
-    free(more);
+    free(matches.list);
     return well;
 }

@@ -1,8 +1,6 @@
 /* guard.c: decides who may use the service. */
 #include "tools/serve/service.h"
 
-#include "tools/shared/wording.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,6 @@
  * parts was cut off by a NUL byte. */
 #include "tools/serve/request.h"
 
-#include "tools/shared/wording.h"
-
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "tools/serve/service.h"
 
 #include "tools/serve/request.h"
-#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* lines.c: reads bodies of JSON, one value per line, and the documents in them that are to be added or removed. */
 #include "tools/serve/request.h"
 
-#include "tools/shared/wording.h"
+#include "tools/shared/library.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,26 +115,15 @@ static bool check_keys(struct items *items, json_t *value, int keys, struct prob
     return true;
 }
 
-static struct idx_item *append(struct items *items) {
-    if (items->count == items->capacity) {
-        size_t capacity = items->capacity == 0 ? 64 : 2 * items->capacity;
-        struct idx_item *list = realloc(items->list, capacity * sizeof *list);
-        if (list == NULL) return NULL;
-        items->list = list;
-        items->capacity = capacity;
-    }
-    struct idx_item *item = &items->list[items->count++];
-    *item = (struct idx_item){.fingerprint = 0};
-    return item;
-}
-
 static bool read_item(void *context, json_t *value, struct problem *problem) {
     struct items *items = context;
     json_t *fingerprint = json_object_get(value, "fingerprint"), *id = json_object_get(value, "id");
     int keys = (fingerprint == NULL ? 0 : ITEM_FINGERPRINT) | (id == NULL ? 0 : ITEM_ID);
     if (!check_keys(items, value, keys, problem)) return false;
-    struct idx_item *item = append(items);
-    if (item == NULL || items->ids.error != 0) return problem_set(problem, "out of memory");
+    if (!array_grow(&items->list, &items->capacity, items->count, sizeof *items->list) || items->ids.error != 0)
+        return problem_set(problem, "out of memory");
+    struct idx_item *item = &items->list[items->count++];
+    *item = (struct idx_item){.fingerprint = 0};
     if (id != NULL && !read_id(items, id, item, problem)) return false;
     if (fingerprint == NULL) return true;
     if (!json_is_string(fingerprint)) return problem_set(problem, "the fingerprint is no string");

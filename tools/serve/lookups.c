@@ -1,7 +1,7 @@
 /* lookups.c: finds what is near to fingerprints, or to the documents of an ID. */
 #include "tools/serve/request.h"
 #include "tools/serve/service.h"
-#include "tools/shared/wording.h"
+#include "tools/shared/library.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,18 +51,17 @@ static void append_matches(struct columns *columns, const struct idx_match *matc
 }
 
 /* Looks up a query again that has more matches than there was room for. */
-static void append_more_matches(struct columns *columns, uint64_t query, size_t count) {
+static void append_more_matches(struct columns *columns, uint64_t query) {
     struct answers *answers = columns->answers;
     struct request *request = answers->request;
-    size_t wanted = count < request->limit ? count : request->limit;
-    struct idx_match *matches = malloc(wanted * sizeof *matches);
-    struct idx_error error = {.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-    if (matches == NULL ||
-        idx_lookup(answers->index, query, answers->distance, matches, wanted, &count, &error) != IDX_OK)
+    struct found_matches matches = {NULL, 0};
+    struct idx_error error;
+    size_t count;
+    if (find_matches(answers->index, query, answers->distance, request->limit, &matches, &count, &error) != IDX_OK)
         request_fail_by(request, &error);
     else
-        append_matches(columns, matches, wanted);
-    free(matches);
+        append_matches(columns, matches.list, count < request->limit ? count : request->limit);
+    free(matches.list);
 }
 
 /* Returns whether the answer may grow, and fails the request if the matches that were found do not fit. */
@@ -94,7 +93,7 @@ static void answer_some(struct columns *columns, const unsigned char *bytes, siz
         if (wanted <= MATCHES)
             append_matches(columns, columns->matches + i * MATCHES, wanted);
         else
-            append_more_matches(columns, queries[i], counts[i]);
+            append_more_matches(columns, queries[i]);
         put_u64(&answers->request->answer, columns->offset);
         answers->matches += counts[i];
     }
@@ -197,37 +196,21 @@ void lookups_answer_many(struct request *request) {
 
 /* ---- By ID ---- */
 
-/* Returns the fingerprints of the request's ID, which the caller frees, or NULL where the request failed. */
-static uint64_t *find_id(struct answers *answers, size_t *count) {
+/* Finds the fingerprints of the request's ID, which the caller frees. Nothing is found where the request failed. */
+static void find_id(struct answers *answers, uint64_t **found, size_t *count) {
     struct request *request = answers->request;
-    bool numbers = answers->properties->id_type == IDX_ID_U64;
+    struct document_id id = {request->id, request->id_length, 0};
     struct idx_error error;
-    uint64_t number = 0, *found = NULL;
-    size_t capacity = 8;
-    if (numbers && !number_parse_digits(request->id, request->id_length, &number)) {
+    if (answers->properties->id_type == IDX_ID_U64 && !number_parse_digits(id.bytes, id.length, &id.number))
         request_fail(request, MHD_HTTP_BAD_REQUEST, "the IDs of this index are decimal numbers below 2^64");
-        return NULL;
-    }
-    for (;;) {
-        enum idx_status status = IDX_OUT_OF_MEMORY;
-        found = malloc(capacity * sizeof *found);
-        error = (struct idx_error){.status = status, .sentence = "out of memory"};
-        if (found != NULL && numbers)
-            status = idx_find_id_u64(answers->index, number, found, capacity, count, &error);
-        else if (found != NULL)
-            status = idx_find_id(answers->index, request->id, request->id_length, found, capacity, count, &error);
-        if (status != IDX_OK) request_fail_by(request, &error);
-        if (status != IDX_OK || *count <= capacity) break;
-        capacity = *count;
-        free(found);
-    }
-    return found;
+    else if (find_document(answers->index, &id, found, count, &error) != IDX_OK)
+        request_fail_by(request, &error);
 }
 
 static void answer_fingerprints(struct answers *answers, const uint64_t *fingerprints, size_t count) {
     struct request *request = answers->request;
     output_text(&request->answer, "{\"id\":");
-    answers_put_bytes(&request->answer, request->id, request->id_length);
+    json_put_bytes(&request->answer, request->id, request->id_length);
     output_text(&request->answer, ",\"answers\":[");
     for (size_t i = 0; i < count; i++) {
         if (i > 0) output_byte(&request->answer, ',');
@@ -245,7 +228,7 @@ void lookups_answer_id(struct request *request) {
             request_fail(request, MHD_HTTP_CONFLICT,
                          "the index has no map from IDs to fingerprints; build it with --by-id");
         else
-            found = find_id(&answers, &count);
+            find_id(&answers, &found, &count);
         if (request->status == 0 && count == 0)
             request_fail(request, MHD_HTTP_NOT_FOUND, "the index has no document with this ID");
         if (request->status == 0) answer_fingerprints(&answers, found, count);

@@ -18,7 +18,7 @@ struct serve_options {
     uint64_t max_body;
     unsigned refresh_seconds; /* 0: only SIGHUP makes the service look for changes. */
     bool unpacked;
-    unsigned distance; /* the largest of look-ups, if above the k of the index; UINT_MAX: not given */
+    unsigned distance; /* It is the largest of look-ups, if above the k of the index. UINT_MAX: it is not given. */
     bool writable;
     const char *token_file; /* NULL: the environment has the token. */
     const char *documents;  /* NULL: the service shows no documents. */

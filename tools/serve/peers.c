@@ -4,21 +4,9 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 
 /* A connection that waits for a request is not closed for others before so much time has passed. */
 #define PEER_LEAST_NANOSECONDS ((uint64_t)100000000)
-
-/* Returns the time in nanoseconds, to a few milliseconds, which costs less than the exact time. */
-static uint64_t now(void) {
-    struct timespec time;
-#ifdef CLOCK_MONOTONIC_COARSE
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-#else
-    clock_gettime(CLOCK_MONOTONIC, &time);
-#endif
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 void peers_open(struct peers *peers, unsigned most) {
     *peers = (struct peers){.most = most};
@@ -33,7 +21,7 @@ struct peer *peers_add(struct peers *peers, int socket) {
     getsockname(socket, &address, &length);
     peer->local = address.sa_family == AF_UNIX;
     peer->socket = socket;
-    peer->since = now();
+    peer->since = now_nanoseconds();
     pthread_mutex_lock(&peers->mutex);
     peer->next = peers->first;
     if (peer->next != NULL) peer->next->previous = peer;
@@ -56,7 +44,7 @@ void peers_remove(struct peers *peers, struct peer *peer) {
 }
 
 void peer_enter(struct peer *peer, enum peer_phase phase) {
-    atomic_store_explicit(&peer->since, now(), memory_order_relaxed);
+    atomic_store_explicit(&peer->since, now_nanoseconds(), memory_order_relaxed);
     atomic_store_explicit(&peer->begun, false, memory_order_relaxed);
     atomic_store_explicit(&peer->phase, phase, memory_order_relaxed);
 }
@@ -106,7 +94,7 @@ static void shut_down(struct peer *peer, int how) {
 }
 
 void peers_reap(struct peers *peers) {
-    uint64_t time = now();
+    uint64_t time = now_nanoseconds();
     unsigned closed = 0;
     pthread_mutex_lock(&peers->mutex);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {

@@ -3,14 +3,11 @@
 #include "tools/serve/request.h"
 
 #include "tools/serve/service.h"
-#include "tools/shared/json.h"
-#include "tools/shared/wording.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- What a request may take ---- */
 
@@ -19,12 +16,6 @@
 
 /* The sentence of an error may have so many bytes before some are escaped. */
 enum { MOST_SENTENCE = 2048 };
-
-uint64_t now_nanoseconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 double request_seconds(const struct request *request) { return (double)(now_nanoseconds() - request->whole) / 1e9; }
 

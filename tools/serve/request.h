@@ -4,6 +4,7 @@
 #define IDX_TOOLS_SERVE_REQUEST_H
 
 #include "tools/shared/json.h"
+#include "tools/shared/library.h"
 #include "tools/shared/output.h"
 
 #include <idx.h>
@@ -19,16 +20,12 @@
 /* The open index, which a newer view replaces while requests go on: each request keeps the view that it began with,
  * which is closed when the last of them has ended. A thread opens newer views. */
 
-enum { VIEW_CURSORS = 16 };
-
 struct view {
     struct idx_index *index;
     struct idx_properties properties;
 
     /* The mutex of the views protects these. */
     unsigned references;
-    struct idx_documents *cursors[VIEW_CURSORS]; /* These cursors are idle. */
-    unsigned cursor_count;
     struct view *next; /* It is the next retired view. */
 };
 
@@ -55,10 +52,6 @@ bool views_refresh(struct views *views);
 /* Acquires the current view for a request, which releases it. */
 struct view *views_acquire(struct views *views);
 void views_release(struct views *views, struct view *view);
-
-/* Takes a document cursor of a view, and returns it while the view is still held. It is NULL after an error. */
-struct idx_documents *view_take_cursor(struct views *views, struct view *view, struct idx_error *error);
-void view_return_cursor(struct views *views, struct view *view, struct idx_documents *cursor);
 
 /* Starts the thread that refreshes every so many seconds, and when views_ask is called. Returns false after a
  * complaint. */
@@ -157,8 +150,6 @@ struct request {
     struct request *next; /* This request waits behind it. */
 };
 
-uint64_t now_nanoseconds(void);
-
 /* Returns how long ago the whole request had come. The time that it waited for a thread is included. */
 double request_seconds(const struct request *request);
 
@@ -222,9 +213,6 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
 
 /* Looks a fingerprint up, and writes what answers_put writes as an object. */
 bool answers_put_query(struct answers *answers, uint64_t query);
-
-/* Writes bytes as a JSON string, or as {"hex":"…"} if they are not UTF-8. */
-void answers_put_bytes(struct output *output, const void *bytes, size_t length);
 
 /* ---- Reads the head of a request ---- */
 

@@ -2,9 +2,6 @@
  * serves some of the connections; they get new ones in turn. */
 #include "tools/serve/service.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -35,8 +32,7 @@ struct server {
     struct MHD_Daemon **daemons;
     unsigned threads; /* So many threads were started. */
     unsigned next;    /* This thread gets the next connection. */
-    int signals;
-    rlim_t limit; /* The process may have so many descriptors. */
+    rlim_t limit;     /* The process may have so many descriptors. */
 };
 
 /* ---- Threads ---- */
@@ -132,17 +128,17 @@ static void reap_all(struct service *service) {
 }
 
 static void accept_until_signal(struct server *server) {
-    struct pollfd polled[MOST_SOCKETS + 1] = {{.fd = server->signals, .events = POLLIN}};
+    struct pollfd polled[MOST_SOCKETS + 1] = {{.fd = interrupt_descriptor(), .events = POLLIN}};
     unsigned count = server->sockets.count + 1;
     uint64_t looked = now_nanoseconds();
     for (unsigned i = 1; i < count; i++)
         polled[i] = (struct pollfd){.fd = server->sockets.list[i - 1], .events = POLLIN};
-    while (!signals_end()) {
+    while (!interrupt_noted()) {
         if (poll(polled, count, TICK) < 0 && errno != EINTR) break;
         for (unsigned i = 1; i < count; i++) {
             if (polled[i].revents != 0) accept_some(server, polled[i].fd);
         }
-        if (signals_take_refresh()) views_ask(&server->service->views);
+        if (interrupt_take_hangup()) views_ask(&server->service->views);
         if (now_nanoseconds() - looked < (uint64_t)TICK * 1000000) continue;
         looked = now_nanoseconds();
         reap_all(server->service);
@@ -166,7 +162,7 @@ static rlim_t raise_limit(unsigned connections, rlim_t others) {
  * for none. */
 static bool fit_connections(struct server *server) {
     struct peers *peers = &server->service->peers;
-    int lowest = fcntl(server->signals, F_DUPFD_CLOEXEC, 0); /* All descriptors below this one are in use. */
+    int lowest = fcntl(interrupt_descriptor(), F_DUPFD_CLOEXEC, 0); /* All descriptors below this one are in use. */
     if (lowest >= 0) close(lowest);
     rlim_t others = (rlim_t)(lowest < 0 ? 0 : lowest) + 2 * (rlim_t)server->service->options->threads;
     others += SPARE_DESCRIPTORS;
@@ -200,7 +196,7 @@ static void finish_requests(struct server *server) {
     struct service *service = server->service;
     sockets_notify("STOPPING=1");
     sockets_close(&server->sockets);
-    signals_end_at_once();
+    interrupt_end_at_once();
     peers_end(&service->peers);
     await_end(service, END_SECONDS);
 }
@@ -256,9 +252,8 @@ static int run_open(struct service *service) {
     int status = ENDS_BADLY;
     bool texts = texts_open(&service->texts, service->options);
     if (texts && writes_open(&service->writes, service->options) && open_documents(service)) {
-        server.signals = signals_catch();
-        if (server.signals >= 0 && sockets_open(&server.sockets, &service->options->listen))
-            status = run_server(&server);
+        bool catches = interrupt_catch_in_service() || complain("can't make a pipe: %s", strerror(errno));
+        if (catches && sockets_open(&server.sockets, &service->options->listen)) status = run_server(&server);
         sockets_close(&server.sockets);
     }
     writes_close(&service->writes);

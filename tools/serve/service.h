@@ -181,20 +181,18 @@ bool status_answer_health(struct request *request);
 
 struct request;
 struct idx_text_table;
-struct pooled_text;
 
-/* Opening a fingerprinter takes a while, so that idle ones are kept. */
-struct text_pool {
-    pthread_mutex_t mutex;
-    struct pooled_text *first;
-    unsigned count, most;
+struct texts_service {
+    pthread_key_t key; /* Each thread that answers keeps its fingerprinter by it, because opening one takes a while. */
+    bool has_key;
     struct idx_text_table *table; /* NULL: the recipe needs none. */
     struct extract_rules rules;
+    pthread_mutex_t mutex; /* It protects the last member. */
     bool warned_of_icu;
 };
 
-/* Opens the pool, before any other thread is started. Returns false after a complaint. */
-bool texts_open(struct text_pool *pool, const struct serve_options *options);
+/* Opens this part of the service, before any other thread is started. Returns false after a complaint. */
+bool texts_open(struct texts_service *texts, const struct serve_options *options);
 
 /* Answers POST /text. */
 void texts_answer(struct request *request);
@@ -203,7 +201,7 @@ void texts_answer(struct request *request);
  * file. */
 void texts_put(struct request *request, struct output *file, const char *name);
 
-void texts_close(struct text_pool *pool);
+void texts_close(struct texts_service *texts);
 
 /* ---- Adds and removes documents, in the one thread that has the index's writer ---- */
 
@@ -283,21 +281,6 @@ void sockets_close(struct sockets *sockets);
 /* Sends systemd a line such as READY=1, if systemd asked for that. */
 void sockets_notify(const char *line);
 
-/* ---- The signals that a service obeys: SIGHUP refreshes, and SIGINT and SIGTERM end it ---- */
-
-/* Notes these signals from now on. Returns a descriptor that is readable once a signal was noted, or -1 after a
- * complaint. */
-int signals_catch(void);
-
-/* Returns whether SIGHUP came since the last call. */
-bool signals_take_refresh(void);
-
-/* Returns whether a signal came that ends the service. */
-bool signals_end(void);
-
-/* From now on a second signal that ends the service ends the process at once. So does one that came already. */
-void signals_end_at_once(void);
-
 /* ---- What the parts of a running service share ---- */
 
 struct service {
@@ -309,7 +292,7 @@ struct service {
     struct jobs jobs;    /* These answer long requests. */
     struct jobs writing; /* One thread answers the requests that write. */
     struct writes writes;
-    struct text_pool texts;
+    struct texts_service texts;
     int documents;      /* This is the descriptor of the folder, or -1. */
     atomic_size_t held; /* Bodies and answers hold so many bytes together. */
 };

@@ -1,8 +1,6 @@
 /* sockets.c: opens the sockets at which a service listens. */
 #include "tools/serve/service.h"
 
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -2,97 +2,76 @@
 #include "tools/serve/service.h"
 
 #include "tools/serve/request.h"
-#include "tools/shared/command.h"
 #include "tools/text/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct pooled_text {
+/* A thread that answers keeps a fingerprinter for the next text. */
+struct kept_text {
     struct text text;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* This is the recipe of the index. */
-    struct pooled_text *next;
 };
 
-bool texts_open(struct text_pool *pool, const struct serve_options *options) {
-    *pool = (struct text_pool){.most = options->threads,
-                               .rules = {.max_text = options->max_body, .main_text = options->main_text}};
-    pthread_mutex_init(&pool->mutex, NULL);
+/* Frees a fingerprinter when its thread ends. NULL is accepted. */
+static void free_text(void *context) {
+    struct kept_text *kept = context;
+    if (kept == NULL) return;
+    text_close(&kept->text);
+    free(kept);
+}
+
+bool texts_open(struct texts_service *texts, const struct serve_options *options) {
+    *texts = (struct texts_service){.rules = {.max_text = options->max_body, .main_text = options->main_text}};
+    pthread_mutex_init(&texts->mutex, NULL);
     memory_watch();
     html_start();
-    return options->table_path == NULL || text_table_read(&pool->table, options->table_path);
+    texts->has_key = pthread_key_create(&texts->key, free_text) == 0;
+    if (!texts->has_key) return complain("can't start threads");
+    return options->table_path == NULL || text_table_read(&texts->table, options->table_path);
 }
 
-static void free_text(struct pooled_text *text) {
-    if (text == NULL) return;
-    text_close(&text->text);
-    free(text);
-}
-
-void texts_close(struct text_pool *pool) {
-    while (pool->first != NULL) {
-        struct pooled_text *next = pool->first->next;
-        free_text(pool->first);
-        pool->first = next;
-    }
-    text_table_free(pool->table);
-    pthread_mutex_destroy(&pool->mutex);
+void texts_close(struct texts_service *texts) {
+    if (texts->has_key) pthread_key_delete(texts->key);
+    text_table_free(texts->table);
+    pthread_mutex_destroy(&texts->mutex);
 }
 
 /* ---- Fingerprinters ---- */
 
-/* Takes an idle fingerprinter out of the pool. Returns NULL if there is none, and if the one found belongs to another
- * index, which closes it. */
-static struct pooled_text *take_pooled(struct text_pool *pool, const struct idx_properties *properties) {
-    pthread_mutex_lock(&pool->mutex);
-    struct pooled_text *text = pool->first;
-    if (text != NULL) {
-        pool->first = text->next;
-        pool->count--;
-    }
-    pthread_mutex_unlock(&pool->mutex);
-    if (text == NULL || (text->text.bits == properties->bits && strcmp(text->recipe, properties->recipe) == 0))
-        return text;
-    free_text(text);
-    return NULL;
+static void warn_of_icu(struct texts_service *texts, const char *recipe, const char *own) {
+    pthread_mutex_lock(&texts->mutex);
+    recipes_match(recipe, own, strlen(own), &texts->warned_of_icu);
+    pthread_mutex_unlock(&texts->mutex);
 }
 
-static void warn_of_icu(struct text_pool *pool, const char *recipe, const char *own) {
-    pthread_mutex_lock(&pool->mutex);
-    recipes_match(recipe, own, strlen(own), &pool->warned_of_icu);
-    pthread_mutex_unlock(&pool->mutex);
+/* Frees the thread's fingerprinter. */
+static void drop_text(struct texts_service *texts) {
+    free_text(pthread_getspecific(texts->key));
+    pthread_setspecific(texts->key, NULL);
 }
 
-static struct pooled_text *take_text(struct answers *answers) {
+/* Returns the thread's fingerprinter by the recipe of the index, or NULL where the request failed. */
+static struct text *get_text(struct answers *answers) {
     const struct idx_properties *properties = answers->properties;
-    struct text_pool *pool = &answers->request->service->texts;
-    struct pooled_text *text = take_pooled(pool, properties);
+    struct texts_service *texts = &answers->request->service->texts;
+    struct kept_text *kept = pthread_getspecific(texts->key);
     struct idx_error error = {.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-    if (text != NULL) return text;
-    text = calloc(1, sizeof *text);
-    bool opened = text != NULL &&
-                  text_try_open(&text->text, properties->recipe, pool->table, properties->bits, &pool->rules, &error);
-    if (!opened) {
+    if (kept != NULL && kept->text.bits == properties->bits && strcmp(kept->recipe, properties->recipe) == 0)
+        return &kept->text;
+    drop_text(texts);
+    kept = calloc(1, sizeof *kept);
+    if (kept == NULL || pthread_setspecific(texts->key, kept) != 0 ||
+        !text_try_open(&kept->text, properties->recipe, texts->table, properties->bits, &texts->rules, &error)) {
         request_fail(answers->request, MHD_HTTP_CONFLICT, "%s", error.sentence);
-        free_text(text);
+        if (kept != NULL && pthread_getspecific(texts->key) == NULL) free_text(kept);
+        drop_text(texts);
         return NULL;
     }
-    strcpy(text->recipe, properties->recipe);
-    warn_of_icu(pool, properties->recipe, text_recipe(&text->text));
-    return text;
-}
-
-static void return_text(struct text_pool *pool, struct pooled_text *text) {
-    pthread_mutex_lock(&pool->mutex);
-    bool kept = pool->count < pool->most;
-    if (kept) {
-        text->next = pool->first;
-        pool->first = text;
-        pool->count++;
-    }
-    pthread_mutex_unlock(&pool->mutex);
-    if (!kept) free_text(text);
+    strcpy(kept->recipe, properties->recipe);
+    warn_of_icu(texts, properties->recipe, text_recipe(&kept->text));
+    return &kept->text;
 }
 
 /* ---- Documents ---- */
@@ -135,10 +114,10 @@ static bool fingerprint(struct request *request, struct text *text, struct text_
     return good;
 }
 
-static void answer_text(struct answers *answers, struct pooled_text *text) {
+static void answer_text(struct answers *answers, struct text *text) {
     struct request *request = answers->request;
     struct text_result result;
-    if (!fingerprint(request, &text->text, &result)) return;
+    if (!fingerprint(request, text, &result)) return;
     output_text(&request->answer, "{\"features\":");
     output_decimal(&request->answer, result.features);
     output_text(&request->answer, ",\"answers\":[");
@@ -153,20 +132,16 @@ void texts_answer(struct request *request) {
     struct answers answers;
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     if (answers_begin(&answers, request)) {
-        struct pooled_text *text = NULL;
+        struct text *text = NULL;
         if (*answers.properties->recipe == '\0')
             request_fail(request, MHD_HTTP_CONFLICT,
                          "the index does not record the recipe of its fingerprints, so texts can't be compared with "
                          "them; build it with --recipe, or from the output of idx fingerprint");
         else
-            text = take_text(&answers);
-        if (text != NULL) {
-            answer_text(&answers, text);
-            if (request->status == MHD_HTTP_SERVICE_UNAVAILABLE)
-                free_text(text); /* It may hold memory of the reserve. */
-            else
-                return_text(&request->service->texts, text);
-        }
+            text = get_text(&answers);
+        if (text != NULL) answer_text(&answers, text);
+        /* It may hold memory of the reserve. */
+        if (text != NULL && request->status == MHD_HTTP_SERVICE_UNAVAILABLE) drop_text(&request->service->texts);
     }
     answers_end(&answers);
     request_end(request, "application/json");

@@ -1,7 +1,7 @@
 /* views.c: keeps the index open, and replaces it by a newer view while requests go on. */
 #include "tools/serve/request.h"
 
-#include "tools/shared/wording.h"
+#include "tools/shared/library.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,6 @@ static struct view *make_view(struct idx_index *index) {
 }
 
 static void free_view(struct view *view) {
-    for (unsigned i = 0; i < view->cursor_count; i++) idx_documents_close(view->cursors[i]);
     idx_close(view->index);
     free(view);
 }
@@ -32,7 +31,7 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&views->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (idx_open(&index, path, options, &error) != IDX_OK) return complain("%s", error.sentence);
+    if (!succeeded(idx_open(&index, path, options, &error), &error)) return false;
     views->current = make_view(index);
     if (views->current != NULL) return true;
     idx_close(index);
@@ -119,23 +118,6 @@ void views_release(struct views *views, struct view *view) {
     pthread_mutex_lock(&views->mutex);
     view->references--;
     pthread_mutex_unlock(&views->mutex);
-}
-
-struct idx_documents *view_take_cursor(struct views *views, struct view *view, struct idx_error *error) {
-    struct idx_documents *cursor = NULL;
-    pthread_mutex_lock(&views->mutex);
-    if (view->cursor_count > 0) cursor = view->cursors[--view->cursor_count];
-    pthread_mutex_unlock(&views->mutex);
-    if (cursor != NULL || idx_documents_open(view->index, &cursor, error) == IDX_OK) return cursor;
-    return NULL;
-}
-
-void view_return_cursor(struct views *views, struct view *view, struct idx_documents *cursor) {
-    pthread_mutex_lock(&views->mutex);
-    bool kept = view->cursor_count < VIEW_CURSORS;
-    if (kept) view->cursors[view->cursor_count++] = cursor;
-    pthread_mutex_unlock(&views->mutex);
-    if (!kept) idx_documents_close(cursor);
 }
 
 void views_close(struct views *views) {

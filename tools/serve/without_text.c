@@ -3,9 +3,9 @@
 #include "tools/serve/service.h"
 #include "tools/text/text.h"
 
-bool texts_open(struct text_pool *pool, const struct serve_options *options) {
-    *pool = (struct text_pool){.most = 0};
-    return options->table_path == NULL || text_table_read(&pool->table, options->table_path);
+bool texts_open(struct texts_service *texts, const struct serve_options *options) {
+    *texts = (struct texts_service){.table = NULL};
+    return options->table_path == NULL || text_table_read(&texts->table, options->table_path);
 }
 
 void texts_answer(struct request *request) {
@@ -17,4 +17,4 @@ void texts_put(struct request *request, struct output *file, const char *name) {
     output_bytes(&request->answer, file->bytes, file->length);
 }
 
-void texts_close(struct text_pool *pool) { (void)pool; }
+void texts_close(struct texts_service *texts) { (void)texts; }

@@ -3,7 +3,7 @@
 #include "tools/serve/service.h"
 
 #include "tools/serve/request.h"
-#include "tools/shared/wording.h"
+#include "tools/shared/library.h"
 
 #include <stdlib.h>
 
@@ -16,8 +16,7 @@ static enum idx_status open_writer(struct writes *writes, struct idx_error *erro
 bool writes_open(struct writes *writes, const struct serve_options *options) {
     struct idx_error error;
     *writes = (struct writes){.options = options};
-    if (!options->writable || open_writer(writes, &error) == IDX_OK) return true;
-    return complain("%s", error.sentence);
+    return !options->writable || succeeded(open_writer(writes, &error), &error);
 }
 
 void writes_close(struct writes *writes) {

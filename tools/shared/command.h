@@ -17,6 +17,11 @@ enum {
     ENDS_BADLY = 2,   /* There was an error, which standard error names. */
 };
 
+/* They are what --help prints: the build makes them of the files NAME.txt in tools/commands. */
+extern const char help_main[], help_add[], help_batch[], help_build[], help_clusters[], help_compact[], help_compare[],
+    help_dedup[], help_distance[], help_dump[], help_fingerprint[], help_info[], help_join[], help_lookup[],
+    help_merge[], help_pairs[], help_remove[], help_serve[], help_verify[];
+
 /* argv[0] is the subcommand. Each returns the status of the process. */
 int command_add(int argc, char **argv);
 int command_batch(int argc, char **argv);
@@ -124,5 +129,14 @@ int interrupt_descriptor(void);
 
 /* Ends the process by the signal that was noted. Returns if there was none. */
 void interrupt_obey(void);
+
+/* Does the same for a service, to which SIGHUP is no reason to end. Returns false and sets errno if it can't. */
+bool interrupt_catch_in_service(void);
+
+/* Returns whether SIGHUP came since the last call, after which interrupt_descriptor is not readable. */
+bool interrupt_take_hangup(void);
+
+/* From now on a second signal that ends the service ends the process at once. So does one that came already. */
+void interrupt_end_at_once(void);
 
 #endif

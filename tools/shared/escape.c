@@ -97,9 +97,13 @@ static bool is_unprintable(uint32_t character) {
 }
 
 bool printable_is_utf8(const void *bytes, size_t length) {
+    const uint64_t highs = UINT64_C(0x8080808080808080);
     uint32_t character;
+    uint64_t eight;
     size_t step;
     for (const unsigned char *at = bytes; length > 0; at += step, length -= step) {
+        step = sizeof eight;
+        if (length >= sizeof eight && (memcpy(&eight, at, sizeof eight), (eight & highs) == 0)) continue;
         if (!decode(at, length, &character, &step)) return false;
     }
     return true;

@@ -72,6 +72,9 @@ bool folder_walk(const char *path, const struct globs *globs, folder_visitor vis
 /* Does the same without messages, for a look at the files before they are walked through. */
 void folder_search(const char *path, const struct globs *globs, folder_visitor visit, void *context);
 
+/* Returns whether the path of an input leads to a folder, and is not -, which is standard input. */
+bool folder_is_at(const char *path);
+
 /* Returns the folder that a path is in, which the caller frees, or NULL if memory ran out. */
 char *folder_parent(const char *path);
 
@@ -83,45 +86,37 @@ bool folder_is_shared(const char *a, const char *b);
 
 /* ---- A file without a name, in a scratch folder ---- */
 
-/* It is written to its end, and then read from its beginning, as often as necessary. */
+/* It is written to its end, and then mapped into memory, where what was read stays valid until the file is closed. */
 
 struct temporary {
     struct output output; /* The file is written through it. */
     const char *folder;   /* Messages name it. */
 
-    /* These are for reading. */
-    char *bytes;
-    size_t start, end; /* They bound the bytes in `bytes` that were read and not yet returned. */
-    uint64_t at;       /* The file is read on from this offset. */
-    char *window;      /* temporary_read_at read these bytes last. */
-    uint64_t window_begin;
-    size_t window_count;
-    bool failed; /* A complaint was made. */
+    /* temporary.c alone uses these. */
+    const char *mapped; /* The file's bytes; NULL: it is empty, or not mapped yet. */
+    size_t size;        /* So many bytes are mapped. */
+    size_t touched;     /* So many of them may be in memory. */
+    bool failed;        /* A complaint was made. */
 };
 
 #define TEMPORARY_CLOSED                                                                                               \
     { .output = OUTPUT_KEPT }
 
-/* Makes the file in the folder, which has to stay only for that; but `folder`, its parent, has to stay for messages.
- * False after a complaint. */
+/* Makes the file in the scratch folder, which has to stay only for that; but `folder`, the one that it is in, has to
+ * stay for messages. Returns false after a complaint. */
 bool temporary_open(struct temporary *temporary, const struct scratch *scratch, const char *folder);
 
-/* Writes what is still buffered. False after a complaint, also about what could not be written before. */
+/* Writes what is still buffered. Returns false after a complaint, also about what could not be written before. */
 bool temporary_flush(struct temporary *temporary);
 
-/* Goes back to the beginning for reading. */
-void temporary_rewind(struct temporary *temporary);
+/* Writes what is still buffered, and maps all that was written. Returns false after a complaint. */
+bool temporary_map(struct temporary *temporary);
 
-/* Reads the next `length` bytes. False at the end, and after a complaint: `failed` tells which. */
-bool temporary_read(struct temporary *temporary, void *to, size_t length);
+/* Returns `length` bytes of the mapped file from *offset on, of which it has as many, and moves *offset behind them.
+ * Returns NULL at the end of the file. */
+const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length);
 
-/* Passes over the next `length` bytes. False after a complaint. */
-bool temporary_skip(struct temporary *temporary, uint64_t length);
-
-/* Reads `length` bytes from `offset` on, without moving. False after a complaint. */
-bool temporary_read_at(struct temporary *temporary, void *to, size_t length, uint64_t offset);
-
-/* Appends what is left to be read to an output. False after a complaint. */
+/* Appends all that was written to an output. Returns false after a complaint. */
 bool temporary_copy(struct temporary *temporary, struct output *to);
 
 /* Closes the file, which disappears. */

@@ -21,8 +21,8 @@ bool globs_append(struct globs *globs, const char *pattern, bool includes) {
     return true;
 }
 
-/* Whether a file or folder is read, by its path below the folder that was given. The last pattern that matches says
- * so. A file that none matches is read unless the first pattern is one of --include; a folder is. */
+/* Returns whether a file or folder is read, by its path below the folder that was given. The last pattern that matches
+ * says so. A file that none matches is read unless the first pattern is one of --include; a folder is. */
 static bool globs_admit(const struct globs *globs, const char *path, bool is_folder) {
     for (size_t i = globs->count; i > 0; i--)
         if (fnmatch(globs->values[i - 1].pattern, path, 0) == 0) return globs->values[i - 1].includes;
@@ -130,6 +130,11 @@ void folder_search(const char *path, const struct globs *globs, folder_visitor v
     struct walk walk = {.root = path, .globs = globs, .visit = visit, .context = context};
     walk_folder(&walk, path);
     free(walk.names);
+}
+
+bool folder_is_at(const char *path) {
+    struct stat status;
+    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 char *folder_parent(const char *path) {

@@ -1,5 +1,5 @@
-/* interrupt.c: SIGHUP, SIGINT and SIGTERM during a build or a merge. The handler writes to a pipe, which the reader
- * polls beside its input: a flag alone would be missed where the signal comes just before a read that waits. */
+/* interrupt.c: SIGHUP, SIGINT and SIGTERM while a command runs. The handler writes to a pipe, which readers poll beside
+ * their input: a flag alone would be missed where the signal comes just before a read that waits. */
 #include "tools/shared/command.h"
 
 #include <errno.h>
@@ -10,11 +10,20 @@
 #include <unistd.h>
 
 static int ends[2] = {-1, -1};
-static atomic_int noted; /* It is lock-free, so that the handler may set it, and any thread may read it. */
 
-static void note_signal(int signal_number) {
+/* They are lock-free, so that the handler may set them, and any thread may read them. */
+static atomic_int noted;
+static atomic_uint count, hangups;
+static atomic_bool serves, ends_at_once;
+
+static void note_signal(int number) {
     int error = errno;
-    noted = signal_number;
+    if (number == SIGHUP && serves) {
+        hangups++;
+    } else {
+        if (count++ > 0 && ends_at_once) _exit(ENDS_WELL);
+        noted = number;
+    }
     (void)!write(ends[1], "", 1);
     errno = error;
 }
@@ -25,8 +34,9 @@ void interrupt_catch(void) {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        /* A shell may have it ignored, for nohup or in the background, and then it stays ignored. */
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        /* A shell may have it ignored, for nohup or in the background, and then it stays ignored, but not by a service.
+         */
+        if (sigaction(signals[i], NULL, &before) == 0 && (serves || before.sa_handler != SIG_IGN))
             sigaction(signals[i], &action, NULL);
     }
 }
@@ -39,4 +49,25 @@ void interrupt_obey(void) {
     if (!interrupt_noted()) return;
     signal(noted, SIG_DFL);
     raise(noted);
+}
+
+/* ---- In a service ---- */
+
+bool interrupt_catch_in_service(void) {
+    serves = true;
+    interrupt_catch();
+    signal(SIGPIPE, SIG_IGN); /* A client that goes away is no reason to end. */
+    return ends[0] >= 0;
+}
+
+bool interrupt_take_hangup(void) {
+    char bytes[64];
+    while (read(ends[0], bytes, sizeof bytes) > 0) {
+    }
+    return atomic_exchange(&hangups, 0) > 0;
+}
+
+void interrupt_end_at_once(void) {
+    ends_at_once = true;
+    if (count > 1) _exit(ENDS_WELL);
 }

@@ -34,6 +34,19 @@ json_t *json_bytes(const void *bytes, size_t length) {
     return object;
 }
 
+/* Returns whether bytes stand in a JSON string as they are, as most IDs do. */
+static bool is_plain(const char *bytes, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] < ' ' || bytes[i] > '~' || bytes[i] == '"' || bytes[i] == '\\') return false;
+    return true;
+}
+
 void json_put_bytes(struct output *output, const void *bytes, size_t length) {
-    json_put(output, json_bytes(bytes, length));
+    if (is_plain(bytes, length)) {
+        output_byte(output, '"');
+        output_bytes(output, bytes, length);
+        output_byte(output, '"');
+    } else {
+        json_put(output, json_bytes(bytes, length));
+    }
 }

@@ -2,13 +2,13 @@
 #include "tools/shared/progress.h"
 
 #include "tools/shared/command.h"
+#include "tools/shared/library.h"
 #include "tools/shared/wording.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* So many seconds pass between two lines. */
@@ -30,11 +30,7 @@ static const struct {
     [IDX_PHASE_DOCUMENTS] = {"fetching IDs", " documents"},
 };
 
-static double now_seconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
+static double now_seconds(void) { return (double)now_nanoseconds() / 1e9; }
 
 /* ---- Memory ---- */
 

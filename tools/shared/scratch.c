@@ -52,8 +52,8 @@ static char *join(const char *folder, const char *name) {
 
 /* ---- The marker ---- */
 
-/* What the marker says: the folder's name and inode, so that neither a copy of the folder nor a renamed one is taken
- * for the one that was made. */
+/* Writes what the marker says: the folder's name and inode, so that neither a copy of the folder nor a renamed one is
+ * taken for the one that was made. */
 static size_t word_marker(char text[MARKER_BYTES], const char *name, const struct stat *folder) {
     return (size_t)snprintf(text, MARKER_BYTES, "idx made %s, inode %ju, and may remove it\n", name,
                             (uintmax_t)folder->st_ino);

@@ -1,4 +1,4 @@
-/* temporary.c: writes and reads files without names. */
+/* temporary.c: writes files without names, and maps them into memory to read them. */
 #include "tools/shared/files.h"
 
 #include "tools/shared/wording.h"
@@ -7,9 +7,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-enum { READ_SIZE = 1 << 16, WINDOW_SIZE = 1 << 12 };
+/* How many bytes of a mapped file may be touched before they are given back, and how many bytes each look at it touches
+ * beyond its own, because the system maps neighbouring pages as well. */
+enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
 
 static bool complain_of(struct temporary *temporary, const char *what, int error) {
     if (!temporary->failed) complain("%s: can't %s a temporary file: %s", temporary->folder, what, strerror(error));
@@ -33,86 +36,59 @@ bool temporary_flush(struct temporary *temporary) {
     return output_flush(&temporary->output) || complain_of(temporary, "write", temporary->output.error);
 }
 
-void temporary_rewind(struct temporary *temporary) { temporary->at = temporary->start = temporary->end = 0; }
-
-/* Reads up to `length` bytes from the offset on, and returns how many there were. */
-static size_t read_some(struct temporary *temporary, char *to, size_t length, uint64_t offset) {
-    size_t held = 0;
-    while (held < length) {
-        ssize_t got = pread(temporary->output.descriptor, to + held, length - held, (off_t)(offset + held));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) complain_of(temporary, "read", errno);
-        if (got <= 0) break;
-        held += (size_t)got;
-    }
-    return held;
+static void unmap(struct temporary *temporary) {
+    if (temporary->mapped != NULL) munmap((void *)(uintptr_t)temporary->mapped, temporary->size);
+    temporary->mapped = NULL;
+    temporary->size = 0;
 }
 
-static bool fill_buffer(struct temporary *temporary) {
-    if (temporary->bytes == NULL) temporary->bytes = malloc(READ_SIZE);
-    if (temporary->bytes == NULL) return complain_of(temporary, "read", ENOMEM);
-    temporary->start = 0;
-    temporary->end = read_some(temporary, temporary->bytes, READ_SIZE, temporary->at);
-    temporary->at += temporary->end;
-    return temporary->end > 0 && !temporary->failed;
-}
-
-bool temporary_read(struct temporary *temporary, void *to, size_t length) {
-    char *at = to;
-    while (length > 0) {
-        if (temporary->start == temporary->end && !fill_buffer(temporary)) return false;
-        size_t held = temporary->end - temporary->start, taken = held < length ? held : length;
-        memcpy(at, temporary->bytes + temporary->start, taken);
-        temporary->start += taken;
-        at += taken;
-        length -= taken;
-    }
+bool temporary_map(struct temporary *temporary) {
+    if (!temporary_flush(temporary)) return false;
+    off_t size = lseek(temporary->output.descriptor, 0, SEEK_END);
+    if (size < 0) return complain_of(temporary, "read", errno);
+    if ((size_t)size == temporary->size) return true;
+    unmap(temporary);
+    void *mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, temporary->output.descriptor, 0);
+    if (mapped == MAP_FAILED) return complain_of(temporary, "read", errno);
+    temporary->mapped = mapped;
+    temporary->size = (size_t)size;
     return true;
 }
 
-bool temporary_skip(struct temporary *temporary, uint64_t length) {
-    while (length > 0) {
-        if (temporary->start == temporary->end && !fill_buffer(temporary)) return complain_of(temporary, "read", EIO);
-        size_t held = temporary->end - temporary->start, taken = held < length ? held : (size_t)length;
-        temporary->start += taken;
-        length -= taken;
-    }
-    return true;
+/* Mapped pages that were touched stay with the process, and count as its memory, until they are given back: then the
+ * system keeps them as long as it has room. They can still be read, and are touched again then. */
+static void give_back(struct temporary *temporary, size_t touched) {
+#ifdef IDX_LINUX
+    temporary->touched += touched + TOUCHED_BESIDES;
+    if (temporary->touched < MOST_TOUCHED) return;
+    madvise((void *)(uintptr_t)temporary->mapped, temporary->size, MADV_DONTNEED);
+    temporary->touched = 0;
+#else
+    (void)temporary, (void)touched;
+#endif
+}
+
+const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length) {
+    if (length > temporary->size - *offset) return NULL;
+    give_back(temporary, length);
+    *offset += length;
+    return temporary->mapped + (*offset - length);
 }
 
 bool temporary_copy(struct temporary *temporary, struct output *to) {
-    while (temporary->start < temporary->end || fill_buffer(temporary)) {
-        output_bytes(to, temporary->bytes + temporary->start, temporary->end - temporary->start);
-        temporary->start = temporary->end;
+    enum { AT_ONCE = 1 << 16 };
+    uint64_t at = 0;
+    if (!temporary_map(temporary)) return false;
+    while (at < temporary->size) {
+        size_t count = temporary->size - at < AT_ONCE ? temporary->size - (size_t)at : AT_ONCE;
+        output_bytes(to, temporary_take(temporary, &at, count), count);
     }
-    return !temporary->failed;
-}
-
-/* What is there of `length` bytes from `offset` on, in memory that begins with byte `begin` of the file. */
-static bool copy_held(const char *held, uint64_t begin, size_t count, void *to, size_t length, uint64_t offset) {
-    if (offset < begin || offset - begin > count || count - (offset - begin) < length) return false;
-    if (length > 0) memcpy(to, held + (offset - begin), length);
     return true;
 }
 
-/* Reads at one place are mostly followed by some nearby. */
-bool temporary_read_at(struct temporary *temporary, void *to, size_t length, uint64_t offset) {
-    uint64_t begin = temporary->at - temporary->end;
-    if (copy_held(temporary->bytes, begin, temporary->end, to, length, offset) ||
-        copy_held(temporary->window, temporary->window_begin, temporary->window_count, to, length, offset))
-        return true;
-    if (temporary->window == NULL) temporary->window = malloc(WINDOW_SIZE);
-    if (temporary->window == NULL) return complain_of(temporary, "read", ENOMEM);
-    temporary->window_begin = offset;
-    temporary->window_count = read_some(temporary, temporary->window, WINDOW_SIZE, offset);
-    if (copy_held(temporary->window, offset, temporary->window_count, to, length, offset)) return true;
-    return read_some(temporary, to, length, offset) == length || complain_of(temporary, "read", EIO);
-}
-
 void temporary_close(struct temporary *temporary) {
+    unmap(temporary);
     if (temporary->output.descriptor >= 0) close(temporary->output.descriptor);
     free(temporary->output.bytes);
-    free(temporary->bytes);
-    free(temporary->window);
     *temporary = (struct temporary)TEMPORARY_CLOSED;
 }

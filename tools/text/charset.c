@@ -3,13 +3,12 @@
 
 #include <unicode/ucnv.h>
 #include <unicode/ucnv_cb.h>
-#include <unicode/utf8.h>
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* What labels are taken for (the Encoding Standard of WHATWG), where ICU takes them more narrowly. */
+/* Labels mean these character sets (by the Encoding Standard of WHATWG), which ICU takes more narrowly. */
 static const struct {
     const char *label, *meant;
 } labels[] = {
@@ -79,7 +78,8 @@ static void replace_ill_formed(const void *context, UConverterToUnicodeArgs *arg
     ucnv_cbToUWriteUChars(arguments, &replacement, 1, 0, code);
 }
 
-/* NULL where there is no such character set. ICU also takes options and paths in a name, which hostile ones could use.
+/* Returns NULL where there is no such character set. ICU also takes options and paths in a name, which hostile ones
+ * could use.
  */
 static UConverter *open_converter(const char *name) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:.+()";
@@ -121,25 +121,7 @@ bool charset_decode(struct span *text, const char *name, struct output *kept, st
     UConverter *converter = open_converter(name);
     if (converter == NULL) return bad_set(bad, BAD_CHARSET, "the character set '%.40s' is unknown", name);
     bool converted =
-        text->length == 0 || convert_to_utf8(text, converter, kept, bad); /* ICU takes no NULL for no bytes */
+        text->length == 0 || convert_to_utf8(text, converter, kept, bad); /* ICU does not take NULL for no bytes. */
     ucnv_close(converter);
     return converted;
-}
-
-bool charset_is_utf8(const char *bytes, size_t length) {
-    const uint8_t *at = (const uint8_t *)bytes;
-    for (size_t i = 0; i < length;) {
-        uint64_t eight;
-        if (length - i >= sizeof eight) {
-            memcpy(&eight, at + i, sizeof eight);
-            if ((eight & UINT64_C(0x8080808080808080)) == 0) {
-                i += sizeof eight;
-                continue;
-            }
-        }
-        UChar32 c;
-        U8_NEXT(at, i, length, c);
-        if (c < 0) return false;
-    }
-    return true;
 }

@@ -5,7 +5,7 @@
 #include <idx_text.h>
 #include <string.h>
 
-/* A text, and what the recipe makes of it. The fingerprinter keeps the signature. */
+/* It is a text, and what the recipe makes of it. The fingerprinter keeps the signature. */
 struct side {
     struct text text;
     struct text_result made;
@@ -14,7 +14,7 @@ struct side {
 static bool make_side(struct side *side, const struct pipeline_rules *rules, const struct idx_text_table *table,
                       const char *path) {
     if (!text_open(&side->text, rules->recipe, table, rules->bits, &rules->extract)) return false;
-    side->text.extractor.reads_manuals = true; /* nothing is kept that others could be compared with */
+    side->text.extractor.reads_manuals = true; /* Nothing is kept that others could be compared with. */
     if (strncmp(text_recipe(&side->text), "segments:", 9) == 0)
         return complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
     return text_fingerprint_file(&side->text, path, &side->made);

@@ -13,14 +13,14 @@ bool cut_whole(struct documents *documents, enum document_format format) {
         cut_append(&raw, bytes, held);
         source_skip(source, held);
     }
-    if (!source->broken && !source->unreadable) return cut_give(documents, &raw, NULL, 0);
+    if (!source->broken && !source->unreadable) return cut_visit(documents, &raw, NULL, 0);
     raw_document_free(&raw);
-    return cut_give_end(documents);
+    return cut_end(documents);
 }
 
 /* ---- A document a line, or several ---- */
 
-/* Reads a line into the document, without its \n. False at the end of the source. */
+/* Reads a line into the document, without its \n. Returns false at the end of the source. */
 static bool read_line(struct source *source, struct raw_document *raw) {
     const char *bytes, *newline;
     size_t held;
@@ -53,11 +53,11 @@ bool cut_lines(struct documents *documents, enum document_format format) {
         struct raw_document raw = cut_begin(documents, format);
         if (!read_line(&documents->source, &raw)) {
             raw_document_free(&raw);
-            return cut_give_end(documents);
+            return cut_end(documents);
         }
         if (raw.bad.kind == BAD_NONE && is_blank(&raw.bytes))
             raw_document_free(&raw);
-        else if (!cut_give(documents, &raw, "", line))
+        else if (!cut_visit(documents, &raw, "", line))
             return false;
     }
 }
@@ -82,7 +82,7 @@ bool cut_features(struct documents *documents) {
         number++;
         if (line.bad.kind != BAD_NONE || !has_same_id(&lines.bytes, &line.bytes)) {
             lines.ends = begins;
-            if (lines.bytes.length > 0 || lines.bad.kind != BAD_NONE) on = cut_give(documents, &lines, "", first);
+            if (lines.bytes.length > 0 || lines.bad.kind != BAD_NONE) on = cut_visit(documents, &lines, "", first);
             lines = cut_begin(documents, FORMAT_FEATURES);
             lines.begins = begins;
             first = number;
@@ -95,11 +95,11 @@ bool cut_features(struct documents *documents) {
     }
     bool whole = !source->broken && !source->unreadable;
     if (on && whole && (lines.bytes.length > 0 || lines.bad.kind != BAD_NONE))
-        on = cut_give(documents, &lines, "", first);
+        on = cut_visit(documents, &lines, "", first);
     else
         raw_document_free(&lines);
     raw_document_free(&line);
-    return on && cut_give_end(documents);
+    return on && cut_end(documents);
 }
 
 /* ---- Records of WARC ---- */
@@ -204,21 +204,21 @@ static bool read_record(struct documents *documents) {
     size_t length = peek_head(source, UINT64_MAX, &bytes);
     raw.unit = UNIT_RECORD;
     if (length == 0 && (source->broken || source->unreadable)) {
-        find_record(source); /* there is none: what is left is the beginning of a head */
+        find_record(source); /* There is none: what is left is the beginning of a head. */
         return true;
     }
     if (length == 0)
         bad_set(&raw.bad, BAD_WARC, "there is no WARC record here whose head ends within %d bytes", WARC_MOST_HEAD);
     if (length == 0 || !warc_parse_head(bytes, length, &head, &raw.bad)) {
         find_record(source);
-        return cut_give(documents, &raw, "byte ", offset);
+        return cut_visit(documents, &raw, "byte ", offset);
     }
     if (head.id.length > 0) raw.id = strndup(head.id.bytes, head.id.length);
     if (head.id.length > 0 && raw.id == NULL) bad_set_memory(&raw.bad);
     source_skip(source, length);
     bool given = read_block(documents, &head, &raw);
     if (given || (documents->others && !source->broken && !source->unreadable))
-        return cut_give(documents, &raw, "byte ", offset);
+        return cut_visit(documents, &raw, "byte ", offset);
     raw_document_free(&raw);
     return true;
 }
@@ -227,7 +227,7 @@ bool cut_warc(struct documents *documents) {
     const char *bytes;
     for (;;) {
         skip_line_ends(&documents->source);
-        if (source_peek(&documents->source, 1, &bytes) == 0) return cut_give_end(documents);
+        if (source_peek(&documents->source, 1, &bytes) == 0) return cut_end(documents);
         if (!read_record(documents)) return false;
     }
 }

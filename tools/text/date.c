@@ -2,93 +2,85 @@
 #include "tools/text/documents.h"
 
 #include <math.h>
+#include <time.h>
 
 #define MICROSECONDS INT64_C(1000000)
 
-/* What is left to be read. */
-struct rest {
+/* This is left to be read. */
+struct unread {
     const char *at, *end;
 };
 
-static bool is_digit(const struct rest *rest) { return rest->at < rest->end && *rest->at >= '0' && *rest->at <= '9'; }
+static bool is_digit(const struct unread *unread) {
+    return unread->at < unread->end && *unread->at >= '0' && *unread->at <= '9';
+}
 
-static bool take_byte(struct rest *rest, char byte) {
-    bool taken = rest->at < rest->end && *rest->at == byte;
-    rest->at += taken;
+static bool take_byte(struct unread *unread, char byte) {
+    bool taken = unread->at < unread->end && *unread->at == byte;
+    unread->at += taken;
     return taken;
 }
 
 /* Reads a number of so many digits, from `least` to `most`. */
-static bool take_number(struct rest *rest, int digits, int64_t least, int64_t most, int64_t *number) {
+static bool take_number(struct unread *unread, int digits, int64_t least, int64_t most, int64_t *number) {
     *number = 0;
     for (int i = 0; i < digits; i++) {
-        if (!is_digit(rest)) return false;
-        *number = *number * 10 + (*rest->at++ - '0');
+        if (!is_digit(unread)) return false;
+        *number = *number * 10 + (*unread->at++ - '0');
     }
     return *number >= least && *number <= most;
 }
 
-static bool is_leap(int64_t year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
-
-/* Days of the year before a month, from 1, which may be 13. */
-static int64_t days_before(int64_t year, int64_t month) {
-    static const int before[] = {0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
-    return before[month] + (month > 2 && is_leap(year));
-}
-
-/* Days from 1 January of year 0 to that of `year`, 0 to 9999. */
-static int64_t days_of_years(int64_t year) {
-    return year == 0 ? 0 : year * 365 + (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 + 1;
-}
-
-static bool take_day(struct rest *rest, int64_t *seconds) {
+/* Reads a day, and sets its beginning in seconds since 1970. */
+static bool take_day(struct unread *unread, int64_t *seconds) {
     int64_t year, month, day;
-    if (!take_number(rest, 4, 0, 9999, &year) || !take_byte(rest, '-') || !take_number(rest, 2, 1, 12, &month) ||
-        !take_byte(rest, '-') ||
-        !take_number(rest, 2, 1, days_before(year, month + 1) - days_before(year, month), &day))
+    if (!take_number(unread, 4, 0, 9999, &year) || !take_byte(unread, '-') || !take_number(unread, 2, 1, 12, &month) ||
+        !take_byte(unread, '-') || !take_number(unread, 2, 1, 31, &day))
         return false;
-    *seconds = (days_of_years(year) - days_of_years(1970) + days_before(year, month) + day - 1) * 86400;
-    return true;
+    struct tm date = {.tm_year = (int)year - 1900, .tm_mon = (int)month - 1, .tm_mday = (int)day};
+    *seconds = timegm(&date);
+    return date.tm_mday == day; /* It makes 1 May of 31 April. */
 }
 
 /* Reads the digits behind the point; those after the sixth are ignored. */
-static bool take_fraction(struct rest *rest, int64_t *microseconds) {
+static bool take_fraction(struct unread *unread, int64_t *microseconds) {
     int64_t unit = MICROSECONDS / 10;
     *microseconds = 0;
-    if (!take_byte(rest, '.') && !take_byte(rest, ',')) return true;
-    if (!is_digit(rest)) return false;
-    for (; is_digit(rest); unit /= 10) *microseconds += (*rest->at++ - '0') * unit;
+    if (!take_byte(unread, '.') && !take_byte(unread, ',')) return true;
+    if (!is_digit(unread)) return false;
+    for (; is_digit(unread); unit /= 10) *microseconds += (*unread->at++ - '0') * unit;
     return true;
 }
 
-/* The offset from UTC, which is subtracted. */
-static bool take_zone(struct rest *rest, int64_t *seconds) {
+/* Reads the offset from UTC, and subtracts it. */
+static bool take_zone(struct unread *unread, int64_t *seconds) {
     int64_t hours, minutes = 0;
-    if (take_byte(rest, 'Z') || take_byte(rest, 'z') || rest->at == rest->end) return true;
-    bool behind = take_byte(rest, '-');
-    if (!behind && !take_byte(rest, '+')) return false;
-    if (!take_number(rest, 2, 0, 23, &hours)) return false;
-    if ((take_byte(rest, ':') || is_digit(rest)) && !take_number(rest, 2, 0, 59, &minutes)) return false;
+    if (take_byte(unread, 'Z') || take_byte(unread, 'z') || unread->at == unread->end) return true;
+    bool behind = take_byte(unread, '-');
+    if (!behind && !take_byte(unread, '+')) return false;
+    if (!take_number(unread, 2, 0, 23, &hours)) return false;
+    if ((take_byte(unread, ':') || is_digit(unread)) && !take_number(unread, 2, 0, 59, &minutes)) return false;
     *seconds += (behind ? 1 : -1) * (hours * 3600 + minutes * 60);
     return true;
 }
 
-static bool take_time(struct rest *rest, int64_t *seconds, int64_t *microseconds) {
+static bool take_time(struct unread *unread, int64_t *seconds, int64_t *microseconds) {
     int64_t hour, minute, second = 0;
-    if (rest->at == rest->end) return true;
-    if (!take_byte(rest, 'T') && !take_byte(rest, 't') && !take_byte(rest, ' ')) return false;
-    if (!take_number(rest, 2, 0, 23, &hour) || !take_byte(rest, ':') || !take_number(rest, 2, 0, 59, &minute))
+    if (unread->at == unread->end) return true;
+    if (!take_byte(unread, 'T') && !take_byte(unread, 't') && !take_byte(unread, ' ')) return false;
+    if (!take_number(unread, 2, 0, 23, &hour) || !take_byte(unread, ':') || !take_number(unread, 2, 0, 59, &minute))
         return false;
-    if (take_byte(rest, ':') && (!take_number(rest, 2, 0, 60, &second) || !take_fraction(rest, microseconds)))
+    if (take_byte(unread, ':') && (!take_number(unread, 2, 0, 60, &second) || !take_fraction(unread, microseconds)))
         return false;
     *seconds += hour * 3600 + minute * 60 + second;
-    return take_zone(rest, seconds);
+    return take_zone(unread, seconds);
 }
 
 bool date_parse(const char *text, size_t length, int64_t *date) {
-    struct rest rest = {text, text + length};
+    struct unread unread = {text, text + length};
     int64_t seconds, microseconds = 0;
-    if (!take_day(&rest, &seconds) || !take_time(&rest, &seconds, &microseconds) || rest.at != rest.end) return false;
+    if (!take_day(&unread, &seconds) || !take_time(&unread, &seconds, &microseconds) || unread.at != unread.end)
+        return false;
     *date = seconds * MICROSECONDS + microseconds;
     return true;
 }

@@ -1,7 +1,6 @@
 /* documents.c: reads inputs, finds their formats, and gives the documents that they are cut into. */
 #include "tools/text/documents.h"
 
-#include "tools/shared/files.h"
 #include "tools/text/extract.h"
 
 #include <ctype.h>
@@ -20,7 +19,7 @@ void raw_document_free(struct raw_document *raw) {
     *raw = (struct raw_document){.bytes = OUTPUT_KEPT};
 }
 
-/* ---- Giving documents ---- */
+/* ---- Passing documents to the visitor ---- */
 
 struct raw_document cut_begin(const struct documents *documents, enum document_format format) {
     return (struct raw_document){.format = format,
@@ -32,7 +31,7 @@ struct raw_document cut_begin(const struct documents *documents, enum document_f
                                  .date = documents->date};
 }
 
-bool cut_give(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
+bool cut_visit(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
     int length = where == NULL ? asprintf(&raw->place, "%s", documents->path)
                                : asprintf(&raw->place, "%s:%s%" PRIu64, documents->path, where, number);
     if (length < 0) {
@@ -48,24 +47,24 @@ bool cut_give(struct documents *documents, struct raw_document *raw, const char 
     return documents->visit(documents->context, raw);
 }
 
-/* Gives, in place of a document, what is wrong. */
-static bool cut_give_bad(struct documents *documents, enum bad_kind kind, const char *sentence, const char *where,
-                         uint64_t number) {
+/* Visits, in place of a document, what is wrong. */
+static bool visit_bad(struct documents *documents, enum bad_kind kind, const char *sentence, const char *where,
+                      uint64_t number) {
     struct raw_document raw = cut_begin(documents, FORMAT_PLAIN);
     bad_set(&raw.bad, kind, "%s", sentence);
-    return cut_give(documents, &raw, where, number);
+    return cut_visit(documents, &raw, where, number);
 }
 
-/* The file can't be read. */
-static bool give_problem(struct documents *documents) {
+/* Says that the file can't be read. */
+static bool visit_problem(struct documents *documents) {
     const struct source *source = &documents->source;
     enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
-    return cut_give_bad(documents, kind, source->problem.sentence, NULL, 0);
+    return visit_bad(documents, kind, source->problem.sentence, NULL, 0);
 }
 
-bool cut_give_end(struct documents *documents) {
+bool cut_end(struct documents *documents) {
     const struct source *source = &documents->source;
-    return (!source->broken && !source->unreadable) || give_problem(documents);
+    return (!source->broken && !source->unreadable) || visit_problem(documents);
 }
 
 static void set_too_long(struct raw_document *raw) {
@@ -117,7 +116,8 @@ static enum document_format format_of_content(const char *bytes, size_t length) 
     return begins(bytes, length, "<!doctype html") || begins(bytes, length, "<html") ? FORMAT_HTML : FORMAT_PLAIN;
 }
 
-/* `named`: what its name says, which decides but for manual pages: by name alone they could be many other things. */
+/* The format that the file's name says decides, except for manual pages, which could be many other things by name
+ * alone. */
 static enum document_format find_format(enum document_format named, const char *path, const char *bytes,
                                         size_t length) {
     if (named != FORMAT_AUTO) return named;
@@ -141,26 +141,26 @@ static bool is_binary(const char *bytes, size_t length) {
     return !wide && text.length > 0 && memchr(text.bytes, '\0', text.length) != NULL;
 }
 
-static bool give_binary(struct documents *documents, const char *advice) {
+static bool visit_binary(struct documents *documents, const char *advice) {
     char sentence[200];
     snprintf(sentence, sizeof sentence, "it has a NUL byte in its first 8 KiB, so it is not a text; %s", advice);
-    return cut_give_bad(documents, BAD_BINARY, sentence, NULL, 0);
+    return visit_bad(documents, BAD_BINARY, sentence, NULL, 0);
 }
 
-/* `in_folder`: met in a folder, not named. */
+/* A file that was met in a folder is left out if it is not text; one that was named is a bad record then. */
 static bool read_opened(struct documents *documents, enum document_format format, bool in_folder) {
     const char *bytes = "";
     size_t held = 0;
     if (documents->format == FORMAT_AUTO || in_folder) held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
     if (documents->format == FORMAT_AUTO && begins(bytes, held, "#recipe\t"))
-        return cut_give_bad(documents, BAD_FILE,
-                            "it begins with #recipe, and so it holds fingerprints, not texts; --format "
-                            "fingerprints of idx dedup reads them, and so do idx build and idx lookup",
-                            NULL, 0);
+        return visit_bad(documents, BAD_FILE,
+                         "it begins with #recipe, and so it holds fingerprints, not texts; --format "
+                         "fingerprints of idx dedup reads them, and so do idx build and idx lookup",
+                         NULL, 0);
     format = find_format(format, documents->path, bytes, held);
     bool is_text = format != FORMAT_PLAIN && format != FORMAT_HTML && format != FORMAT_MAN;
     is_text = is_text || (!in_folder && documents->format != FORMAT_AUTO) || !is_binary(bytes, held);
-    if (!is_text && !in_folder) return give_binary(documents, "--format plain reads it all the same");
+    if (!is_text && !in_folder) return visit_binary(documents, "--format plain reads it all the same");
     if (!is_text) {
         documents->binary++;
         return true;
@@ -174,7 +174,7 @@ static bool read_opened(struct documents *documents, enum document_format format
     }
 }
 
-/* When the open file was changed last, and its size; 0: it is no file. */
+/* Returns when the open file was changed last, and sets its size; 0: it is no file. */
 static int64_t find_date(int descriptor, uint64_t *size) {
     struct stat status;
     *size = 0;
@@ -188,10 +188,9 @@ static bool read_file(struct documents *documents, const char *path, enum docume
     documents->path = path;
     documents->read_before = documents->source.read;
     if (strpbrk(path, "\t\n") != NULL)
-        return cut_give_bad(documents, BAD_FILE,
-                            "the path contains a tab or a newline, which an ID can't contain; rename the file", NULL,
-                            0);
-    if (!source_open(&documents->source, path)) return give_problem(documents);
+        return visit_bad(documents, BAD_FILE,
+                         "the path contains a tab or a newline, which an ID can't contain; rename the file", NULL, 0);
+    if (!source_open(&documents->source, path)) return visit_problem(documents);
     const struct opened_file opened = {path, in_folder, documents->source.descriptor};
     documents->files++;
     documents->date = find_date(documents->source.descriptor, &size);
@@ -204,11 +203,6 @@ static bool read_file(struct documents *documents, const char *path, enum docume
     return on;
 }
 
-static bool is_folder(const char *path) {
-    struct stat status;
-    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 static bool read_met_file(void *context, const char *path) {
     struct documents *documents = context;
     return read_file(documents, path, documents->format, true);
@@ -219,7 +213,7 @@ bool documents_read(struct documents *documents, const struct texts *paths) {
     char **path = paths->count == 0 ? standard_input : paths->values;
     size_t count = paths->count == 0 ? 1 : paths->count;
     for (size_t i = 0; i < count; i++) {
-        bool on = is_folder(path[i])
+        bool on = folder_is_at(path[i])
                       ? folder_walk(path[i], documents->globs, read_met_file, documents, &documents->failed)
                       : read_file(documents, path[i], documents->format, false);
         if (!on) return false;
@@ -235,11 +229,11 @@ bool documents_read_again(struct documents *documents, const struct opened_file 
 
 bool documents_read_one(struct documents *documents, const char *path) {
     documents->path = path;
-    if (!source_open(&documents->source, path)) return give_problem(documents);
+    if (!source_open(&documents->source, path)) return visit_problem(documents);
     const char *bytes;
     size_t held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
     bool on = is_binary(bytes, held)
-                  ? give_binary(documents, "idx fingerprint --format plain makes a fingerprint of it all the same")
+                  ? visit_binary(documents, "idx fingerprint --format plain makes a fingerprint of it all the same")
                   : cut_whole(documents, documents_format_of(path, bytes, held));
     source_close(&documents->source);
     return on;
@@ -268,7 +262,7 @@ bool documents_have_manual(const struct texts *paths, const struct globs *globs)
     struct manual_search search = {.source.regular_only = true};
     for (size_t i = 0; i < paths->count && !search.found; i++) {
         const char *path = paths->values[i];
-        if (is_folder(path))
+        if (folder_is_at(path))
             folder_search(path, globs, visit_named, &search);
         else
             visit_named(&search, path);

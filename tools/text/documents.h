@@ -15,8 +15,8 @@
 
 enum bad_kind {
     BAD_NONE,
-    BAD_FILE,   /* no record, but a file that can't be read, which is always reported and is an error */
-    BAD_MEMORY, /* no record, but memory that ran out, which ends the command */
+    BAD_FILE,   /* This is no record, but a file that can't be read, which is always reported and is an error. */
+    BAD_MEMORY, /* This is no record, but memory that ran out, which ends the command. */
     BAD_JSON,
     BAD_FIELD,
     BAD_ID,
@@ -33,7 +33,7 @@ enum bad_kind {
     BAD_KINDS,
 };
 
-/* What is wrong with a record; `problem` is worded to follow "PLACE: ". */
+/* It says what is wrong with a record. The problem is worded to follow "PLACE: ". */
 struct bad {
     enum bad_kind kind;
     struct problem problem;
@@ -52,7 +52,7 @@ struct bad_counts {
 /* Counts a bad record, and says it where it is the first of its kind, or none. */
 void bad_count(struct bad_counts *counts, const struct bad *bad, const char *place);
 
-/* How many records were bad. */
+/* Returns how many records were bad. */
 uint64_t bad_total(const struct bad_counts *counts);
 
 /* Says how many records were left out, by kind; nothing where there were none. */
@@ -62,7 +62,7 @@ void bad_say_total(const struct bad_counts *counts);
 
 enum { CHARSET_NAME_SIZE = 64 };
 
-/* A text, which is somewhere else. */
+/* It is a text that is somewhere else. */
 struct span {
     const char *bytes;
     size_t length;
@@ -78,9 +78,6 @@ void charset_by_mark(struct span *text, char name[CHARSET_NAME_SIZE]);
 /* Makes it UTF-8, in `kept` where it isn't already; what is ill-formed becomes U+FFFD. The name "" and those of UTF-8
  * leave the text alone, ill-formed or not. Names mean what browsers take them for: iso-8859-1 is windows-1252. */
 bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad);
-
-/* Whether the bytes are well-formed UTF-8. */
-bool charset_is_utf8(const char *bytes, size_t length);
 
 /* ---- Source ---- */
 
@@ -100,32 +97,32 @@ struct source {
     /* Set by the caller, or NULL: called before reading waits for more, as from a pipe. */
     void (*before_wait)(void *context);
     void *context;
-    bool passes_over_rest; /* set by the caller: what follows the compressed data of gzip or bzip2, and is none itself,
-                              is passed over, as browsers do; else it is broken */
+    bool passes_over_rest; /* The caller sets it: what follows the compressed data of gzip or bzip2, and is none itself,
+                              is passed over, as browsers do. Otherwise it is broken. */
 
-    bool regular_only; /* set by the caller: source_open refuses what is no regular file, which could be waited for */
+    bool regular_only; /* The caller sets it: source_open refuses what is no regular file, which could make it wait. */
 
     /* Why it ended too soon: `problem` says so; `unreadable` where the system can't read it, else its compression is
      * broken. */
     bool broken, unreadable;
     struct problem problem;
-    uint64_t offset; /* within the decompressed bytes, of the next one */
-    uint64_t read;   /* bytes read so far, compressed as they are */
+    uint64_t offset; /* The next one of the decompressed bytes has this offset. */
+    uint64_t read;   /* So many bytes were read so far, compressed as they are. */
 
     /* These are private. */
     struct archive *archive;
-    int descriptor;  /* -1: memory */
-    int error;       /* errno of read(2), or 0 */
-    const char *raw; /* input not yet decompressed: in `input`, or the memory */
+    int descriptor;  /* It is -1 for memory. */
+    int error;       /* It is the errno of read(2), or 0. */
+    const char *raw; /* It is input that is not yet decompressed: in `input`, or in memory. */
     size_t raw_length;
-    int64_t given;                  /* bytes of it that libarchive was given */
-    bool begun, gzipped, in_member; /* read from; gzip's; within a member of it */
-    const char *fault;              /* what is wrong with its gzip, or NULL */
+    int64_t given;                  /* So many bytes of it were given to libarchive. */
+    bool begun, gzipped, in_member; /* It was read from; it is gzip's; it is within a member of that. */
+    const char *fault;              /* It says what is wrong with gzip's data, or is NULL. */
     z_stream gzip;
-    const void *block; /* decompressed and not yet copied to `buffer` */
+    const void *block; /* It is decompressed and not yet copied to `buffer`. */
     size_t block_length;
     char *input, *inflated, *buffer;
-    size_t start, end; /* decompressed and not yet skipped, in `buffer` */
+    size_t start, end; /* What is between them in `buffer` is decompressed and not yet skipped. */
     bool ended;
 };
 
@@ -137,7 +134,7 @@ size_t source_ending(const char *name);
  * needn't be called. */
 bool source_open(struct source *source, const char *path);
 
-/* The same over bytes, which have to stay until it is closed. */
+/* Opens bytes, which have to stay until the source is closed. */
 bool source_open_memory(struct source *source, const void *bytes, size_t length);
 
 /* How the open source is compressed: a code of libarchive's, ARCHIVE_FILTER_NONE where it isn't. */
@@ -157,11 +154,11 @@ void source_free(struct source *source);
 
 struct archive;
 
-/* A new file, compressed as a source was. */
+/* It is a new file, compressed as a source was. */
 struct sink {
-    struct output output;    /* its descriptor -1: closed */
-    int filter;              /* as source_filter says */
-    struct archive *archive; /* of the member that was begun; NULL: none was */
+    struct output output;    /* Its descriptor is -1 if the sink is closed. */
+    int filter;              /* It is what source_filter returns. */
+    struct archive *archive; /* It is of the member that was begun; NULL: none was. */
 };
 
 #define SINK_CLOSED                                                                                                    \
@@ -176,7 +173,7 @@ void sink_write(struct sink *sink, const void *bytes, size_t length);
 /* Ends a member of compressed files, as each record of WARC is one; what is written after it begins another. */
 void sink_end_member(struct sink *sink);
 
-/* False where not all was written: sink->output.error says why. The file is closed whatever comes. */
+/* Returns false where not all was written: sink->output.error says why. The file is closed whatever comes. */
 bool sink_close(struct sink *sink);
 
 /* ---- The heads of WARC records (ISO 28500), and of the HTTP responses in them: bytes in, what they say out ---- */
@@ -189,8 +186,8 @@ enum { WARC_MOST_HEAD = 1 << 16 };
 /* Where the head ends that begins here, as far as that is known: bytes that come later are searched alone. All zero to
  * begin with. */
 struct warc_search {
-    size_t head;           /* its length, the empty line that ends it included; 0: it has no end */
-    size_t line, searched; /* the last line begins, and what was searched ends, so many bytes behind its beginning */
+    size_t head;           /* It is the length of the head, the empty line at its end included; 0: it has no end. */
+    size_t line, searched; /* The last line begins, and what was searched ends, so many bytes behind the beginning. */
 };
 
 /* Searches the first `length` bytes of what begins with a head, no fewer than before. Returns false where its end has
@@ -198,29 +195,29 @@ struct warc_search {
  */
 bool warc_find_head(struct warc_search *search, const char *bytes, size_t length);
 
-/* What a document is made of. */
+/* A document is made of one of these. */
 enum media {
-    MEDIA_OTHER, /* no text */
+    MEDIA_OTHER, /* It is no text. */
     MEDIA_TEXT,
     MEDIA_HTML,
-    MEDIA_HTTP, /* a message */
+    MEDIA_HTTP, /* It is a message. */
 };
 
 struct media_type {
     enum media media;
-    char charset[CHARSET_NAME_SIZE]; /* "" where it is not said */
+    char charset[CHARSET_NAME_SIZE]; /* It is "" if it is not said. */
 };
 
 enum warc_type {
-    WARC_OTHER,    /* no document: request, metadata, revisit… */
-    WARC_RESPONSE, /* an HTTP response */
-    WARC_DOCUMENT, /* conversion or resource: the document itself */
+    WARC_OTHER,    /* It is no document, but a request, metadata, a revisit or the like. */
+    WARC_RESPONSE, /* It is an HTTP response. */
+    WARC_DOCUMENT, /* It is a conversion or resource, which is the document itself. */
 };
 
 struct warc_head {
     enum warc_type type;
-    uint64_t length; /* of the block that follows */
-    struct span id;  /* the target URI, else the record's ID; length 0: neither */
+    uint64_t length; /* The block that follows has so many bytes. */
+    struct span id;  /* It is the target URI, or else the record's ID, or has length 0. */
     struct media_type type_of_block;
 };
 
@@ -228,10 +225,10 @@ struct warc_head {
 bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, struct bad *bad);
 
 struct http_head {
-    bool good; /* status 200 to 299 */
+    bool good; /* The status is from 200 to 299. */
     struct media_type type;
     bool chunked;
-    char encoding[16]; /* of the content; "" where it is as it is */
+    char encoding[16]; /* The content is encoded so; "": it is not. */
 };
 
 /* Reads the head of an HTTP response. */
@@ -255,20 +252,21 @@ bool http_join_chunks(char *body, size_t *length, struct bad *bad);
  * 12:34 or 12:34:56.789, and then Z, +01:00, +0100, +01, or nothing, which is UTC. Returns false where it is none. */
 bool date_parse(const char *text, size_t length, int64_t *date);
 
-/* From seconds since 1970. Returns false where they are beyond what a date can be. */
+/* Makes a date of seconds since 1970. Returns false where they are beyond what a date can be. */
 bool date_of_seconds(double seconds, int64_t *date);
 
 /* ---- Documents ---- */
 
 enum document_format {
-    FORMAT_AUTO, /* by the name of the file, else by how its content begins */
+    FORMAT_AUTO, /* The name of the file says which one it is, or else how its content begins. */
     FORMAT_PLAIN,
     FORMAT_JSONL,
-    FORMAT_TSV, /* ID<TAB>text */
+    FORMAT_TSV, /* A line is an ID, a tab and the text. */
     FORMAT_WARC,
     FORMAT_HTML,
-    FORMAT_MAN,      /* a manual page */
-    FORMAT_FEATURES, /* ID<TAB>feature[<TAB>weight], a document the consecutive lines of an ID */
+    FORMAT_MAN,      /* It is a manual page. */
+    FORMAT_FEATURES, /* A line is an ID, a tab, a feature, and perhaps a tab and a weight; the consecutive lines of an
+                        ID are a document. */
 };
 
 /* The bytes that documents may have, in every form that they take: where nothing else is asked for, and at most. */
@@ -278,27 +276,27 @@ enum document_format {
 /* The first bytes of a file, which say what is in it. */
 enum { DOCUMENT_SNIFFED = 8192 };
 
-/* What of a file a document is. */
+/* A document is a whole file, lines of it, or a record. */
 enum unit { UNIT_FILE, UNIT_LINES, UNIT_RECORD };
 
-/* A document as it was cut from an input; or a WARC record that holds none, of FORMAT_AUTO and without bytes. */
+/* It is a document as it was cut from an input; or a WARC record that holds none, of FORMAT_AUTO and without bytes. */
 struct raw_document {
-    enum document_format format; /* PLAIN, JSONL (a line), TSV (a line), HTML, MAN or FEATURES (lines) */
-    struct output bytes;         /* owned */
-    uint64_t most;               /* of them */
-    char *place;                 /* owned: FILE, FILE:LINE or the like; the ID where there is no other */
-    char *id;                    /* owned: from a WARC record; or NULL */
+    enum document_format format; /* It is PLAIN, JSONL (a line), TSV (a line), HTML, MAN or FEATURES (lines). */
+    struct output bytes;         /* The document owns them. */
+    uint64_t most;               /* They are so many at most. */
+    char *place; /* It is FILE, FILE:LINE or the like, and the ID if there is no other. The document owns it. */
+    char *id;    /* It comes from a WARC record, or is NULL. The document owns it. */
     char charset[CHARSET_NAME_SIZE];
-    bool chunked;      /* as HTTP cuts bodies */
-    char encoding[16]; /* HTTP's Content-Encoding; "": none */
-    struct bad bad;    /* where its kind is not BAD_NONE, there is no document, but this to be said */
-    uint64_t file;     /* the number of its file, from 0, among those that could be opened */
+    bool chunked;      /* The bytes are in chunks, as HTTP cuts bodies. */
+    char encoding[16]; /* It is HTTP's Content-Encoding; "": there is none. */
+    struct bad bad;    /* If its kind is not BAD_NONE, there is no document, but this to be said. */
+    uint64_t file;     /* It is the number of its file, from 0, among those that could be opened. */
     enum unit unit;
-    uint64_t begins, ends; /* within the file, decompressed */
-    int64_t date;          /* of the file's last change, or that in the record; or DATE_NONE */
-    uint64_t input_bytes;  /* of all inputs, as they are stored, that were read before it was given */
-    uint64_t text_bytes;   /* of its text in UTF-8, once it is extracted */
-    uint64_t features;     /* distinct ones of its text, once it is fingerprinted */
+    uint64_t begins, ends; /* They are offsets within the file, decompressed. */
+    int64_t date;          /* It is the date of the file's last change, or that in the record; or DATE_NONE. */
+    uint64_t input_bytes;  /* So many bytes of all inputs, as they are stored, were read before it was given. */
+    uint64_t text_bytes;   /* Its text has so many in UTF-8, once it is extracted. */
+    uint64_t features;     /* Its text has so many distinct ones, once it is fingerprinted. */
 };
 
 void raw_document_free(struct raw_document *raw);
@@ -306,7 +304,7 @@ void raw_document_free(struct raw_document *raw);
 /* Called with each document, which it frees. Returns false to stop. */
 typedef bool (*document_visitor)(void *context, struct raw_document *raw);
 
-/* A file that was opened, and whether it was met in a folder, where files that aren't text are left out. */
+/* It is a file that was opened, and whether it was met in a folder, where files that aren't text are left out. */
 struct opened_file {
     const char *path;
     bool in_folder;
@@ -318,25 +316,25 @@ typedef bool (*file_visitor)(void *context, const struct opened_file *file);
 
 struct documents {
     enum document_format format;
-    uint64_t most; /* bytes that a document may have, up to MOST_DOCUMENT_BYTES */
+    uint64_t most; /* A document may have so many bytes, up to MOST_DOCUMENT_BYTES. */
     document_visitor visit;
     void *context;
-    file_visitor visit_file;   /* or NULL */
-    bool others;               /* also give the WARC records that hold no document */
-    struct source source;      /* its before_wait may be set */
-    const struct globs *globs; /* what is read of folders; or NULL */
+    file_visitor visit_file;   /* It may be NULL. */
+    bool others;               /* The WARC records that hold no document are given, too. */
+    struct source source;      /* Its before_wait may be set. */
+    const struct globs *globs; /* They say what is read of folders; or it is NULL. */
 
-    /* What was met. */
-    uint64_t binary; /* files in folders that are not text, left out */
-    bool failed;     /* a folder could not be read */
+    /* These count what was met. */
+    uint64_t binary; /* So many files in folders were left out, since they are not text. */
+    bool failed;     /* A folder could not be read. */
 
-    uint64_t files; /* opened */
+    uint64_t files; /* So many were opened. */
 
     /* These are private. */
     const char *path;
     int64_t date;
-    uint64_t bytes_before; /* of the files before the open one, as they are stored */
-    uint64_t read_before;  /* source.read before it was opened */
+    uint64_t bytes_before; /* The files before the open one have so many, as they are stored. */
+    uint64_t read_before;  /* It is what source.read was before the file was opened. */
 };
 
 /* Reads all documents of the files and folders (none, and -: standard input). A folder stands for the regular files in
@@ -350,11 +348,11 @@ bool documents_read_again(struct documents *documents, const struct opened_file 
 /* Reads the file at `path` as one document, which is plain text, HTML or a manual page. */
 bool documents_read_one(struct documents *documents, const char *path);
 
-/* Whether any of the files, or of those in the folders, is a manual page by its name and how it begins. What can't be
- * read is none, and nothing is said of it. */
+/* Returns whether any of the files, or of those in the folders, is a manual page by its name and how it begins. What
+ * can't be read is none, and nothing is said of it. */
 bool documents_have_manual(const struct texts *paths, const struct globs *globs);
 
-/* What a document is by its file's name and how it begins: of FORMAT_PLAIN, FORMAT_HTML and FORMAT_MAN. */
+/* Returns what a document is by its file's name and how it begins: FORMAT_PLAIN, FORMAT_HTML or FORMAT_MAN. */
 enum document_format documents_format_of(const char *name, const char *bytes, size_t length);
 
 /* The bytes of the files, and of those in the folders, as they are stored; 0 where an input is no file, as a pipe. */
@@ -362,7 +360,7 @@ uint64_t documents_count_bytes(const struct texts *paths, const struct globs *gl
 
 void documents_free(struct documents *documents);
 
-/* ---- Giving documents that are cut: for cut.c alone ---- */
+/* ---- Passing documents that are cut to the visitor: for cut.c alone ---- */
 
 /* The raw document that is being cut. */
 struct raw_document cut_begin(const struct documents *documents, enum document_format format);
@@ -370,12 +368,12 @@ struct raw_document cut_begin(const struct documents *documents, enum document_f
 /* Adds bytes to a document. Of one that got too long they are dropped. */
 void cut_append(struct raw_document *raw, const char *bytes, size_t length);
 
-/* Gives a document, which is not the caller's any more. Its place is FILE:WHERENUMBER; `where` NULL: there is one
- * document in the file. Returns false where the visitor wants no more. */
-bool cut_give(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number);
+/* Passes a document, which is not the caller's any more, to the visitor. Its place is FILE:WHERENUMBER; `where` NULL:
+ * there is one document in the file. Returns false where the visitor wants no more. */
+bool cut_visit(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number);
 
 /* Says what ended the source too soon, if anything did. */
-bool cut_give_end(struct documents *documents);
+bool cut_end(struct documents *documents);
 
 /* ---- Cutting an open source into documents: cut.c; false where the visitor wants no more ---- */
 
@@ -385,7 +383,7 @@ bool cut_whole(struct documents *documents, enum document_format format);
 /* Each line is a document, but for blank ones. */
 bool cut_lines(struct documents *documents, enum document_format format);
 
-/* Lines of features, as long as their ID stays the same. */
+/* Lines of features are a document as long as their ID stays the same. */
 bool cut_features(struct documents *documents);
 
 /* Each record that holds a text is a document. */

@@ -12,8 +12,7 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
                                     .decompressed = OUTPUT_KEPT,
                                     .decoded = OUTPUT_KEPT,
                                     .manual = OUTPUT_KEPT,
-                                    .html = HTML_INIT,
-                                    .object = NULL};
+                                    .html = HTML_INIT};
 }
 
 /* ---- Bodies ---- */
@@ -56,7 +55,7 @@ static bool decode_body(struct extractor *extractor, struct raw_document *raw, s
     charset_by_mark(body, charset);
     if (raw->format == FORMAT_HTML || raw->format == FORMAT_MAN) {
         if (charset[0] == '\0' && raw->format == FORMAT_HTML) html_find_charset(*body, charset);
-        bool utf8 = charset_is_utf8(body->bytes, body->length);
+        bool utf8 = printable_is_utf8(body->bytes, body->length);
         if (charset[0] == '\0') strcpy(charset, utf8 ? "utf-8" : "windows-1252");
         /* What libxml2 is given has to be well-formed: ICU makes it so under its other name for UTF-8. */
         if (strcasecmp(charset, "utf-8") == 0 && !utf8) strcpy(charset, "ibm-1208");
@@ -90,15 +89,10 @@ static bool extract_manual(struct extractor *extractor, struct fields *fields, s
 
 static bool extract_json(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
                          struct bad *bad) {
-    struct jsonl_fields *json = &extractor->json;
-    json_decref(extractor->object);
-    extractor->object = NULL;
-    if (!jsonl_parse(&extractor->rules->json, raw->bytes.bytes, raw->bytes.length, &extractor->object, json, bad))
-        return false;
-    if (json->id != NULL) fields->id = (struct span){json->id, json->id_length};
-    fields->body = (struct span){json->text, json->text_length};
-    fields->title = (struct span){json->title, json->title_length};
-    if (extractor->rules->json.date != NULL) raw->date = json->date;
+    const struct jsonl_rules *rules = &extractor->rules->json;
+    json_decref(extractor->json.object);
+    if (!jsonl_parse(rules, raw->bytes.bytes, raw->bytes.length, &extractor->json, fields, bad)) return false;
+    if (rules->date != NULL) raw->date = extractor->json.date;
     return true;
 }
 
@@ -139,7 +133,7 @@ bool extract(struct extractor *extractor, struct raw_document *raw, struct field
 }
 
 void extractor_free(struct extractor *extractor) {
-    json_decref(extractor->object);
+    json_decref(extractor->json.object);
     html_free(&extractor->html);
     free(extractor->decompressed.bytes);
     free(extractor->decoded.bytes);

@@ -10,6 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* ---- The fields of a document ---- */
+
+struct fields {
+    struct span id; /* It has no tab and no newline, and is not empty. */
+    struct span body, title, description;
+};
+
 /* ---- The text of an HTML document ---- */
 
 /* How deep elements may be nested, and how many attributes one of them may have. */
@@ -44,34 +51,33 @@ void html_free(struct html *html);
  * between them (a.b). */
 struct jsonl_rules {
     const char *text;
-    const char *id;    /* NULL: the line has no ID */
-    const char *title; /* NULL: there is none */
-    const char *date;  /* the same */
+    const char *id;    /* It is NULL if the line has no ID. */
+    const char *title; /* It is NULL if there is none. */
+    const char *date;  /* It is NULL if there is none. */
 };
 
-struct jsonl_fields {
-    const char *text, *title; /* UTF-8, which may hold NUL bytes; a title that is not there has length 0 */
-    size_t text_length, title_length;
-    const char *id; /* NULL: none */
-    size_t id_length;
-    char number[24]; /* an ID that is an integer */
-    int64_t date;    /* DATE_NONE: there is none, or it is in no notation that is known */
+/* It is a document's object, in which its fields are, and what else is read of it. */
+struct jsonl {
+    json_t *object;  /* The caller releases it (json_decref) whatever comes. */
+    char number[24]; /* An ID that is an integer is here. */
+    int64_t date;    /* It is DATE_NONE if there is none, or if its notation is unknown. */
 };
 
-/* Reads a line. The fields stand in *object, which the caller releases (json_decref) whatever comes. */
-bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t length, json_t **object,
-                 struct jsonl_fields *fields, struct bad *bad);
+/* Reads a line. Sets the text as the body, which is UTF-8 and may have NUL bytes, and the ID and the title if the rules
+ * name them; a title that is not there has length 0. */
+bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t length, struct jsonl *jsonl,
+                 struct fields *fields, struct bad *bad);
 
 /* ---- The text of manual pages, which are written in man(7) or mdoc(7): as the program mandoc prints it ---- */
 
 /* What recipes say of texts among which there are manual pages: the version of this way to read them. */
 #define MANUAL_PART ";man=1"
 
-/* Whether a file's name, of `length` bytes, ends like a manual page's: in .1 to .9, perhaps with letters and digits
- * behind that, .n or .man. */
+/* Returns whether a file's name, of `length` bytes, ends like a manual page's: in .1 to .9, perhaps with letters and
+ * digits behind that, .n or .man. */
 bool manual_is_named(const char *name, size_t length);
 
-/* Whether a file that is named so also begins like one: with a comment or a macro of roff. */
+/* Returns whether a file that is named so also begins like one: with a comment or a macro of roff. */
 bool manual_begins(const char *bytes, size_t length);
 
 /* Makes the text of a page in UTF-8, in place of what `text` kept, of up to `most` bytes. Returns false where it can't
@@ -82,28 +88,22 @@ bool manual_read(struct span page, uint64_t most, struct output *text, struct ba
 
 struct extract_rules {
     struct jsonl_rules json;
-    uint64_t max_text; /* bytes that a document may have, up to MOST_DOCUMENT_BYTES */
-    bool main_text;    /* of HTML */
+    uint64_t max_text; /* A document may have so many bytes, up to MOST_DOCUMENT_BYTES. */
+    bool main_text;    /* Of HTML, only the main text is taken. */
     /* Of FORMAT_FEATURES. */
-    bool hashes;             /* features are their hashes, in hex */
-    bool tokens;             /* a line has many features, feature:weight, with blanks between them */
-    enum idx_hash_kind hash; /* of features */
-    bool ties;               /* a bit is 1 where the weights are equal */
-};
-
-struct fields {
-    struct span id; /* without tab or newline, not empty */
-    struct span body, title, description;
+    bool hashes;             /* Features are their hashes, in hex. */
+    bool tokens;             /* A line has many features, feature:weight, with blanks between them. */
+    enum idx_hash_kind hash; /* Features are hashed by it. */
+    bool ties;               /* A bit is 1 if the weights are equal. */
 };
 
 /* What extracting needs room for; a thread has its own, and uses it for one document after another. */
 struct extractor {
     const struct extract_rules *rules;
-    bool reads_manuals; /* else a manual page is bad, because the recipe does not say that there are any */
+    bool reads_manuals; /* Otherwise a manual page is bad, because the recipe does not say that there are any. */
     struct output decompressed, decoded, manual;
     struct html html;
-    struct jsonl_fields json;
-    json_t *object;
+    struct jsonl json;
 };
 
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules);

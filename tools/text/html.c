@@ -30,12 +30,12 @@ struct parse {
     struct html *html;
     htmlParserCtxtPtr parser;
     bool main_text;
-    unsigned depth, dropped, links, titles; /* how many such elements are open */
-    bool titled;                            /* a title has ended: others, as in pictures, aren't the document's */
-    bool too_deep, too_many;                /* elements in one another; attributes of one */
-    size_t run;                             /* where the run of text begins in html->text */
-    size_t bytes, link_bytes;               /* of the run, blanks apart */
-    struct span rest;                       /* of the document, not yet given to the parser */
+    unsigned depth, dropped, links, titles; /* So many such elements are open. */
+    bool titled;                            /* A title has ended: others, as in pictures, aren't the document's. */
+    bool too_deep, too_many;  /* There are too many elements in one another, or too many attributes of one. */
+    size_t run;               /* The run of text begins here in html->text. */
+    size_t bytes, link_bytes; /* The run has so many, blanks apart. */
+    struct span rest;         /* It is what was not yet given to the parser. */
 };
 
 static bool is_dropped(const struct parse *parse, const char *name) {

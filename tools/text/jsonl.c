@@ -30,7 +30,7 @@ static json_t *find_member(const json_t *value, const char *name) {
     return *name >= '0' && *name <= '9' && *end == '\0' ? json_array_get(value, index) : NULL;
 }
 
-/* NULL where there is none. */
+/* Returns NULL where there is none. */
 static json_t *find_value(json_t *value, const char *path) {
     bool pointer = *path == '/';
     char separator = pointer ? '/' : '.', name[NAME_SIZE];
@@ -45,25 +45,23 @@ static json_t *find_value(json_t *value, const char *path) {
     return NULL;
 }
 
-static bool find_string(json_t *object, const char *path, const char **bytes, size_t *length, struct bad *bad) {
+static bool find_string(json_t *object, const char *path, struct span *found, struct bad *bad) {
     const json_t *value = find_value(object, path);
     if (value == NULL) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", path);
     if (!json_is_string(value)) return bad_set(bad, BAD_FIELD, "the field '%.100s' is not a string", path);
-    *bytes = json_string_value(value);
-    *length = json_string_length(value);
+    *found = (struct span){json_string_value(value), json_string_length(value)};
     return true;
 }
 
-static bool find_id(json_t *object, const char *path, struct jsonl_fields *fields, struct bad *bad) {
-    const json_t *value = find_value(object, path);
-    if (!json_is_integer(value)) return find_string(object, path, &fields->id, &fields->id_length, bad);
-    int length = snprintf(fields->number, sizeof fields->number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    fields->id = fields->number;
-    fields->id_length = (size_t)length;
+static bool find_id(struct jsonl *jsonl, const char *path, struct span *id, struct bad *bad) {
+    const json_t *value = find_value(jsonl->object, path);
+    if (!json_is_integer(value)) return find_string(jsonl->object, path, id, bad);
+    int length = snprintf(jsonl->number, sizeof jsonl->number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    *id = (struct span){jsonl->number, (size_t)length};
     return true;
 }
 
-/* A string of a date, or a number of seconds. */
+/* Reads a date, which is a string or a number of seconds. */
 static int64_t find_date(json_t *object, const char *path) {
     const json_t *value = path == NULL ? NULL : find_value(object, path);
     int64_t date;
@@ -72,17 +70,15 @@ static int64_t find_date(json_t *object, const char *path) {
     return DATE_NONE;
 }
 
-bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t length, json_t **object,
-                 struct jsonl_fields *fields, struct bad *bad) {
+bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t length, struct jsonl *jsonl,
+                 struct fields *fields, struct bad *bad) {
     json_error_t error;
-    *fields = (struct jsonl_fields){.title = ""};
-    *object = json_loadb(line, length, JSON_ALLOW_NUL, &error);
-    if (*object == NULL) return bad_set(bad, BAD_JSON, "it is not JSON: %s", error.text);
-    if (!json_is_object(*object)) return bad_set(bad, BAD_JSON, "it is not a JSON object");
-    if (!find_string(*object, rules->text, &fields->text, &fields->text_length, bad)) return false;
-    if (rules->id != NULL && !find_id(*object, rules->id, fields, bad)) return false;
-    fields->date = find_date(*object, rules->date);
-    const json_t *title = rules->title == NULL ? NULL : find_value(*object, rules->title);
-    if (title == NULL || json_is_null(title)) return true;
-    return find_string(*object, rules->title, &fields->title, &fields->title_length, bad);
+    json_t *object = jsonl->object = json_loadb(line, length, JSON_ALLOW_NUL, &error);
+    if (object == NULL) return bad_set(bad, BAD_JSON, "it is not JSON: %s", error.text);
+    if (!json_is_object(object)) return bad_set(bad, BAD_JSON, "it is not a JSON object");
+    if (!find_string(object, rules->text, &fields->body, bad)) return false;
+    if (rules->id != NULL && !find_id(jsonl, rules->id, &fields->id, bad)) return false;
+    jsonl->date = find_date(object, rules->date);
+    const json_t *title = rules->title == NULL ? NULL : find_value(object, rules->title);
+    return title == NULL || json_is_null(title) || find_string(object, rules->title, &fields->title, bad);
 }

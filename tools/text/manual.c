@@ -2,6 +2,8 @@
  * directions of one socket, which are served in turn, so that neither side waits for the other for good. */
 #include "tools/text/extract.h"
 
+#include "tools/shared/library.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +18,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-/* What a page may take: seconds of the clock, seconds of a processor, and memory. */
+/* A page may take so many seconds of the clock, so many of a processor, and so much memory. */
 enum { MOST_SECONDS = 60, MOST_PROCESSOR_SECONDS = 20 };
 #define MOST_MEMORY ((rlim_t)2 << 30)
 
@@ -43,7 +44,7 @@ bool manual_is_named(const char *name, size_t length) {
     return true;
 }
 
-/* Whether a line is a request or macro of this name, of two letters. */
+/* Returns whether a line is a request or macro of this name, of two letters. */
 static bool is_call(struct span line, const char *name) {
     if (line.length < 3 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
     size_t at = 1;
@@ -84,7 +85,7 @@ bool manual_begins(const char *bytes, size_t length) {
     }
 }
 
-/* Whether all that a page does is to include another one, whose name is *name. */
+/* Returns whether all that a page does is to include another one, whose name is *name. */
 static bool only_includes(struct span page, struct span *name) {
     struct span rest = without_mark(page.bytes, page.length);
     name->length = 0;
@@ -105,7 +106,7 @@ static bool only_includes(struct span page, struct span *name) {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int nowhere = -1;
 
-/* A folder that has been removed: what a page includes by a relative path, the only kind that mandoc follows, is looked
+/* Opens a folder that it removes: what a page includes by a relative path, the only kind that mandoc follows, is looked
  * for there, and not found. */
 static void open_nowhere(void) {
     const char *folder = getenv("TMPDIR");
@@ -138,7 +139,7 @@ static int prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t 
 
 /* Starts mandoc on its end of a socket. Returns 0, or an errno. */
 static int start_mandoc(int socket, pid_t *process) {
-    /* So wide that few lines are broken; a width without bound would print as many blanks. */
+    /* The page is so wide that few lines are broken. A width without bound would print as many blanks. */
     static char name[] = "mandoc", format[] = "-Tutf8", charset[] = "-Kutf-8", width[] = "-Owidth=1000";
     static char locale[] = "LC_ALL=C.UTF-8";
     char *arguments[] = {name, format, charset, width, NULL}, *environment[] = {locale, NULL};
@@ -167,17 +168,11 @@ static void limit_process(pid_t process) {
 #endif
 }
 
-static int64_t clock_milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 enum talk { TALK_ENDED, TALK_TOO_LONG, TALK_TOO_SLOW, TALK_BROKEN, TALK_NO_MEMORY };
 
 /* Sends the page, and takes what is printed, until the end of that. */
-static enum talk talk(int socket, struct span page, uint64_t most, struct output *text) {
-    int64_t end = clock_milliseconds() + MOST_SECONDS * 1000;
+static enum talk exchange_texts(int socket, struct span page, uint64_t most, struct output *text) {
+    const uint64_t begun = now_nanoseconds();
     bool sending = true;
     for (;;) {
         if (sending && page.length == 0) {
@@ -185,14 +180,14 @@ static enum talk talk(int socket, struct span page, uint64_t most, struct output
             sending = false;
         }
         struct pollfd waited = {.fd = socket, .events = (short)(sending ? POLLIN | POLLOUT : POLLIN)};
-        int64_t left = end - clock_milliseconds();
+        int64_t left = MOST_SECONDS * 1000 - (int64_t)((now_nanoseconds() - begun) / 1000000);
         if (left <= 0) return TALK_TOO_SLOW;
         if (poll(&waited, 1, (int)left) < 0 && errno != EINTR) return TALK_BROKEN;
         if ((waited.revents & POLLOUT) != 0) {
             ssize_t sent = send(socket, page.bytes, page.length, MSG_NOSIGNAL | MSG_DONTWAIT);
             if (sent > 0) page.bytes += sent, page.length -= (size_t)sent;
             if (sent < 0 && errno != EAGAIN && errno != EINTR)
-                page.length = 0; /* it has ended, and its status says why */
+                page.length = 0; /* It has ended, and its status says why. */
         }
         if ((waited.revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
         enum { AT_ONCE = 1 << 16 };
@@ -207,13 +202,13 @@ static enum talk talk(int socket, struct span page, uint64_t most, struct output
     }
 }
 
-/* Whether it printed all of the page. */
+/* Returns whether it printed all of the page. */
 static bool has_ended_well(pid_t process) {
     int status = 0;
     pid_t ended;
     do ended = waitpid(process, &status, 0);
     while (ended < 0 && errno == EINTR);
-    if (ended < 0) return true; /* the system has it, where this process was started with SIGCHLD ignored */
+    if (ended < 0) return true; /* The system has its status, because this process was started with SIGCHLD ignored. */
     return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
 }
 
@@ -253,7 +248,7 @@ static bool run_mandoc(struct span page, uint64_t most, struct output *text, str
         return set_unstarted(bad, error);
     }
     limit_process(process);
-    enum talk ended = talk(sockets[0], page, most, text);
+    enum talk ended = exchange_texts(sockets[0], page, most, text);
     close(sockets[0]);
     if (ended != TALK_ENDED) kill(process, SIGKILL);
     return judge_outcome(ended, has_ended_well(process), most, bad);

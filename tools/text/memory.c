@@ -7,9 +7,6 @@
  */
 #include "tools/text/text.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <jansson.h>
 #include <libxml/xmlmemory.h>
 #include <unicode/uclean.h>
@@ -24,21 +21,21 @@
 
 enum { RESERVE_BYTES = 1 << 20 };
 
-/* Begins a block of the reserve. */
+/* A block of the reserve begins with this. */
 union reserved {
     size_t size;
     max_align_t alignment;
 };
 
 static union reserved reserve[RESERVE_BYTES / sizeof(union reserved)];
-static size_t reserve_used;   /* of its units */
-static size_t reserve_blocks; /* that are not given back */
+static size_t reserve_used;   /* So many of its units are used. */
+static size_t reserve_blocks; /* So many blocks are not given back. */
 static pthread_mutex_t reserve_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool ran_out;
 
 static bool is_reserved(const void *block) { return (uintptr_t)block - (uintptr_t)reserve < sizeof reserve; }
 
-/* Never NULL. */
+/* Returns memory of the reserve, and never NULL. */
 static void *take_reserve(size_t size) {
     const size_t units = sizeof reserve / sizeof *reserve;
     union reserved *block = NULL;
@@ -93,7 +90,7 @@ static char *duplicate(const char *text) {
     return memcpy(allocate(size), text, size);
 }
 
-/* The same for ICU. */
+/* ICU gives each function a context, which is not used. */
 static void *allocate_for_icu(const void *context, size_t size) {
     (void)context;
     return allocate(size);
@@ -109,7 +106,7 @@ static void release_for_icu(const void *context, void *block) {
     release(block);
 }
 
-static void watch(void) {
+static void set_allocators(void) {
     UErrorCode code = U_ZERO_ERROR;
     json_set_alloc_funcs(allocate, release);
     xmlMemSetup(release, allocate, resize, duplicate);
@@ -118,7 +115,7 @@ static void watch(void) {
 
 void memory_watch(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch);
+    pthread_once(&once, set_allocators);
 }
 
 bool memory_ran_out(void) {

@@ -3,8 +3,6 @@
  * ring, whose documents' bytes are bounded: there is always room for one batch, however large its document. */
 #include "tools/text/text.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 #include "tools/text/extract.h"
 
@@ -23,13 +21,13 @@ enum { BATCH_DOCUMENTS = 64, RING_BATCHES = 128 };
  * 64 acos(1 - 1/n) / pi of 64 bits change, which is more than 10 for these n. */
 enum { FEW_FEATURES = 8 };
 
-/* What became of a document. */
+/* It is what became of a document. */
 struct document_result {
-    struct raw_document raw; /* its bytes are freed once they are fingerprinted */
-    size_t bytes;            /* that it had */
+    struct raw_document raw; /* Its bytes are freed once they are fingerprinted. */
+    size_t bytes;            /* It had so many. */
     uint64_t features;
     bool few;
-    size_t lines_end; /* where the batch's lines end with its own */
+    size_t lines_end; /* The batch's lines up to its own end here. */
 };
 
 struct document_batch {
@@ -41,15 +39,15 @@ struct document_batch {
 
 struct pipeline {
     const struct pipeline_rules *rules;
-    struct idx_text_table *table;   /* that is read, or that the one worker makes; or NULL */
-    struct document_batch *filling; /* by the main thread alone */
+    struct idx_text_table *table;   /* It is read, or made by the one worker; or NULL. */
+    struct document_batch *filling; /* The main thread alone uses it. */
 
-    pthread_mutex_t large; /* held while a document is fingerprinted that may take more than a worker's share */
-    pthread_mutex_t mutex; /* for what follows, up to the printer's */
+    pthread_mutex_t large; /* It is held while a document is fingerprinted that may take more than a worker's share. */
+    pthread_mutex_t mutex; /* It protects what follows, up to the printer's own. */
     pthread_cond_t changed;
     struct document_batch *ring[RING_BATCHES];
-    size_t printed, taken, submitted; /* how many batches were */
-    size_t bytes;                     /* of the batches in the ring */
+    size_t printed, taken, submitted; /* So many batches were. */
+    size_t bytes;                     /* The batches in the ring have so many. */
     bool ended, stopped;
 
     /* The printer's alone. */
@@ -57,12 +55,12 @@ struct pipeline {
     struct progress progress;
     struct bad_counts bad;
     uint64_t documents, document_bytes, empty, few;
-    uint64_t lines; /* printed */
+    uint64_t lines; /* So many were printed. */
 };
 
 enum { BATCH_BYTES = 1 << 18 };
 
-/* In all batches together, unless one alone is larger, and at most this share of the memory. */
+/* All batches together have so many bytes, unless one alone is larger, and at most this share of the memory. */
 #define RING_BYTES ((size_t)64 << 20)
 enum { RING_SHARE = 4 };
 
@@ -82,8 +80,8 @@ static void batch_free(struct document_batch *batch) {
     free(batch);
 }
 
-/* Whether the ring has room for a batch. */
-static bool fits(const struct pipeline *pipeline, const struct document_batch *batch) {
+/* Returns whether the ring has room for a batch. */
+static bool has_room(const struct pipeline *pipeline, const struct document_batch *batch) {
     size_t held = pipeline->submitted - pipeline->printed;
     uint64_t share = pipeline->rules->memory_bytes / RING_SHARE, most = share < RING_BYTES ? share : RING_BYTES;
     return held == 0 || (held < RING_BATCHES && pipeline->bytes + batch->bytes <= most);
@@ -93,7 +91,7 @@ static bool submit(struct pipeline *pipeline) {
     struct document_batch *batch = pipeline->filling;
     if (batch == NULL) return true;
     pthread_mutex_lock(&pipeline->mutex);
-    while (!pipeline->stopped && !fits(pipeline, batch)) pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
+    while (!pipeline->stopped && !has_room(pipeline, batch)) pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
     bool on = !pipeline->stopped;
     if (on) {
         pipeline->ring[pipeline->submitted++ % RING_BATCHES] = batch;
@@ -112,7 +110,7 @@ static bool visit_file(void *context, const struct opened_file *file) {
     return rules->visit_file == NULL || rules->visit_file(rules->context, file);
 }
 
-/* A document_visitor. */
+/* Adds a document to the batch that is being filled: a document_visitor. */
 static bool add_document(void *context, struct raw_document *raw) {
     struct pipeline *pipeline = context;
     const struct pipeline_rules *rules = pipeline->rules;
@@ -157,7 +155,7 @@ static void take_document(struct worker *worker, struct document_result *result,
     if (raw->bad.kind != BAD_NONE || raw->format == FORMAT_AUTO) return;
     if (rules->train != NULL) {
         text_table_add(worker->pipeline->table, &worker->text, raw, &raw->bad);
-        result->features = UINT64_MAX; /* features are not counted here, and none is reported as having few */
+        result->features = UINT64_MAX; /* Features are not counted here, and none is reported as having few. */
         return;
     }
     if (rules->features != NULL) {
@@ -176,7 +174,8 @@ static void take_document(struct worker *worker, struct document_result *result,
         print_id(lines, &made);
 }
 
-/* Whether a document may take more than a worker's share of the memory. What is compressed may be of any size. */
+/* Returns whether a document may take more than a worker's share of the memory. What is compressed may be of any size.
+ */
 static bool is_large(const struct pipeline_rules *rules, const struct raw_document *raw) {
     uint64_t bytes = raw->encoding[0] != '\0' ? rules->extract.max_text : raw->bytes.length;
     return bytes * PIPELINE_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
@@ -189,7 +188,8 @@ static bool open_text(struct worker *worker, struct idx_error *error) {
     return text_try_open(&worker->text, recipe, table, rules->bits, &rules->extract, error);
 }
 
-/* One at a time, after which the memory is given back that the worker would keep for the next document. */
+/* Fingerprints a large document while no other thread does, and then frees the memory that the worker would keep for
+ * the next document. */
 static void take_large_document(struct worker *worker, struct document_result *result, struct output *lines) {
     struct idx_error error;
     pthread_mutex_lock(&worker->pipeline->large);
@@ -241,11 +241,11 @@ static void *run_worker(void *context) {
 
 /* ---- Printing ---- */
 
-/* The share of documents with few features is reported where it is 1 % or more of so many. */
+/* The share of documents with few features is reported if it is 1 % or more of so many. */
 enum { DOCUMENTS_WORTH_A_WARNING = 100 };
 
 static void count_document(struct pipeline *pipeline, const struct document_result *result) {
-    if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO) return; /* no document */
+    if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO) return; /* It is no document. */
     pipeline->documents++;
     pipeline->document_bytes += result->bytes;
     if (result->raw.bad.kind != BAD_NONE) {
@@ -275,7 +275,7 @@ static void output_lines(struct pipeline *pipeline, const char *lines, size_t le
     output_bytes(&pipeline->output, lines, length);
 }
 
-/* False where there is no going on. */
+/* Returns false where there is no going on. */
 static bool print_batch(struct pipeline *pipeline, const struct document_batch *batch) {
     struct output *output = &pipeline->output;
     size_t i = 0;
@@ -295,7 +295,7 @@ static bool print_batch(struct pipeline *pipeline, const struct document_batch *
     return on && !bad && output->error == 0;
 }
 
-/* The next batch, once it is done; NULL at the end. What is printed is flushed before waiting. */
+/* Returns the next batch, once it is done, or NULL at the end. What was printed is flushed before waiting. */
 static struct document_batch *next_batch(struct pipeline *pipeline) {
     struct document_batch *batch = NULL;
     pthread_mutex_lock(&pipeline->mutex);
@@ -315,7 +315,7 @@ static struct document_batch *next_batch(struct pipeline *pipeline) {
     return batch;
 }
 
-/* The thread that prints; it frees the batches. */
+/* Prints the batches in their order, and frees them: a thread's function. */
 static void *run_printer(void *context) {
     struct pipeline *pipeline = context;
     struct document_batch *batch;
@@ -401,7 +401,7 @@ static void end_threads(struct pipeline *pipeline, bool stop) {
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
-/* Whether files are read that were read before, not the paths. */
+/* Returns whether files are read that were read before, not the paths. */
 static bool is_again(const struct pipeline_rules *rules) {
     return rules->features != NULL && rules->features->next_file != NULL;
 }
@@ -483,7 +483,7 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
     return rules->train == NULL || text_table_write(pipeline->table, rules->train) ? PIPELINE_WELL : PIPELINE_FAILED;
 }
 
-/* Whether manual pages are read, which the recipe says before the first fingerprint is printed. */
+/* Returns whether manual pages are read, which the recipe says before the first fingerprint is printed. */
 static bool has_manuals(const struct pipeline_rules *rules, const struct texts *paths) {
     if (rules->format == FORMAT_FEATURES) return false;
     if (rules->format == FORMAT_MAN || is_again(rules)) return true;

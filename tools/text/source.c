@@ -3,8 +3,6 @@
  * libarchive neither checks its sums nor gives what precedes an error. */
 #include "tools/text/documents.h"
 
-#include "tools/shared/command.h"
-
 #include <archive.h>
 #include <archive_entry.h>
 
@@ -19,7 +17,7 @@
 
 enum { READ_SIZE = 1 << 18, HELD_SIZE = 4 * SOURCE_MOST_PEEKED };
 
-/* False where a signal was noted. */
+/* Returns false where a signal was noted. */
 static bool wait_for_input(struct source *source) {
     struct pollfd polled[2] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
     if (source->before_wait != NULL && poll(polled, 1, 0) == 0) source->before_wait(source->context);
@@ -33,7 +31,7 @@ static ssize_t read_raw(struct source *source) {
     if (source->descriptor < 0) return 0;
     if (source->raw_length == 0) source->raw = source->input;
     do {
-        if (!wait_for_input(source)) return 0; /* as at the end: nothing comes of what was read so far */
+        if (!wait_for_input(source)) return 0; /* It is as at the end: nothing comes of what was read so far. */
         got = read(source->descriptor, source->input + source->raw_length, READ_SIZE - source->raw_length);
     } while (got < 0 && (errno == EINTR || errno == EAGAIN));
     if (got < 0) source->error = errno;
@@ -44,7 +42,7 @@ static ssize_t read_raw(struct source *source) {
 
 /* ---- gzip ---- */
 
-/* Finds out whether the input is gzip's. False on an error. */
+/* Finds out whether the input is gzip's. Returns false on an error. */
 static bool find_gzip(struct source *source) {
     static const char mark[] = {'\x1f', '\x8b', 8};
     ssize_t got = 1;
@@ -71,7 +69,7 @@ static ssize_t inflate_some(struct source *source) {
     source->raw += source->raw_length - gzip->avail_in;
     source->raw_length = gzip->avail_in;
     source->in_member = status != Z_STREAM_END;
-    if (gzip->avail_out < READ_SIZE) return (ssize_t)(READ_SIZE - gzip->avail_out); /* an error comes once more */
+    if (gzip->avail_out < READ_SIZE) return (ssize_t)(READ_SIZE - gzip->avail_out); /* An error comes once more. */
     if (status == Z_OK || status == Z_BUF_ERROR || status == Z_STREAM_END) return 0;
     if (status == Z_MEM_ERROR) {
         source->error = ENOMEM;

@@ -1,8 +1,8 @@
 /* text.c: fingerprints of documents, over libidxtext, and of features that were made elsewhere. A build without
- * libidxtext has without_text.c in place of this file, and of all files that only this one and pipeline.c use. */
+ * libidxtext has commands/without_text.c in place of this file, and of all files that only it and pipeline.c use. */
 #include "tools/text/text.h"
 
-#include "tools/shared/wording.h"
+#include "tools/shared/library.h"
 #include "tools/text/extract.h"
 
 #include <idx.h>
@@ -38,7 +38,7 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_
     return true;
 }
 
-/* feature[<TAB>weight] */
+/* Adds a line, which is a feature, and perhaps a tab and its weight. */
 static bool add_feature_line(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
                              uint64_t *count, struct bad *bad) {
     const char *tab = line.length > 0 ? memchr(line.bytes, '\t', line.length) : NULL;
@@ -49,7 +49,7 @@ static bool add_feature_line(struct idx_simhash *simhash, struct span line, cons
     return add_feature(simhash, feature, weight, rules, bad);
 }
 
-/* feature:weight. The feature may have colons itself. */
+/* Adds a token, which is a feature, a colon and its weight. The feature may have colons itself. */
 static bool add_token(struct idx_simhash *simhash, struct span token, const struct extract_rules *rules,
                       struct bad *bad) {
     const char *colon = memrchr(token.bytes, ':', token.length);
@@ -98,7 +98,7 @@ static bool features_fingerprint(struct span lines, const struct extract_rules *
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
-/* Whether the fingerprinter was opened with all the memory that it needs, and takes a table if one is given. */
+/* Returns whether the fingerprinter was opened with all the memory that it needs, and takes a table if one is given. */
 static bool check_opened(const struct text *text, bool has_table, struct idx_error *error) {
     const char *recipe = text_recipe(text);
     error->status = memory_ran_out() ? IDX_OUT_OF_MEMORY : IDX_OK;
@@ -123,7 +123,7 @@ bool text_try_open(struct text *text, const char *recipe, const struct idx_text_
     options.table = table;
     if (recipe == NULL) return true;
     if (idx_text_open(&text->fingerprinter, &options, error) != IDX_OK) {
-        memory_ran_out(); /* it says so itself */
+        memory_ran_out(); /* The error says so itself. */
         return false;
     }
     text->extractor.reads_manuals = strstr(text_recipe(text), MANUAL_PART) != NULL;
@@ -142,7 +142,8 @@ bool text_open(struct text *text, const char *recipe, const struct idx_text_tabl
 
 const char *text_recipe(const struct text *text) { return idx_text_recipe(text->fingerprinter); }
 
-/* As libidxtext takes them. Returns their number: an empty description is none, and recipes go by the text then. */
+/* Names the fields for libidxtext. Returns their number: an empty description is none, and recipes go by the text then.
+ */
 static size_t name_fields(const struct fields *fields, struct idx_text_field named[3]) {
     named[0] = (struct idx_text_field){"body", fields->body.bytes, fields->body.length};
     named[1] = (struct idx_text_field){"title", fields->title.bytes, fields->title.length};
@@ -150,7 +151,8 @@ static size_t name_fields(const struct fields *fields, struct idx_text_field nam
     return fields->description.length > 0 ? 3 : 2;
 }
 
-/* Whether a library could do its work; where it ran out of memory, what it made is not to be used, whatever it says. */
+/* Returns whether a library could do its work; where it ran out of memory, what it made is not to be used, whatever it
+ * says. */
 static bool take_status(enum idx_status status, const struct idx_error *error, struct bad *bad) {
     if (memory_ran_out() || status == IDX_OUT_OF_MEMORY) return bad_set_memory(bad);
     return status == IDX_OK || bad_set(bad, BAD_LONG, "%s", error->sentence);
@@ -173,7 +175,7 @@ static bool fingerprint_fields(struct text *text, const struct fields *fields, s
     return true;
 }
 
-/* A record may seem to be bad where a library ran out of memory. */
+/* Extracts the fields. A record may seem to be bad if a library ran out of memory. */
 static bool extract_all(struct text *text, struct raw_document *raw, struct fields *fields, struct bad *bad) {
     bool good = extract(&text->extractor, raw, fields, bad);
     return memory_ran_out() ? bad_set_memory(bad) : good;
@@ -191,11 +193,6 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     return fingerprint_fields(text, &fields, result, bad);
 }
 
-static int compare_hashes(const void *first, const void *second) {
-    const uint64_t *a = first, *b = second; /* a feature begins with its hash */
-    return (*a > *b) - (*a < *b);
-}
-
 static bool list_weighted(struct text *text, const struct fields *fields, struct output *list, struct bad *bad) {
     const struct idx_feature *features;
     struct idx_text_field parts[3];
@@ -207,7 +204,7 @@ static bool list_weighted(struct text *text, const struct fields *fields, struct
     void *room = output_reserve(list, count * sizeof *features + 1);
     if (room == NULL) return bad_set_memory(bad);
     memcpy(room, features, count * sizeof *features);
-    qsort(room, count, sizeof *features, compare_hashes);
+    qsort(room, count, sizeof *features, compare_u64); /* A feature begins with its hash. */
     list->length += count * sizeof *features;
     return true;
 }
@@ -249,7 +246,7 @@ bool text_list_features(struct text *text, struct raw_document *raw, const struc
     return list_shingles(&fields.body, list, bad);
 }
 
-/* What a file's one document came to. */
+/* It is what a file's one document came to. */
 struct fingerprinted_file {
     struct text *text;
     struct text_result result;
@@ -277,22 +274,18 @@ bool text_fingerprint_file(struct text *text, const char *path, struct text_resu
 
 /* ---- Tables of document frequencies ---- */
 
-static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
-    return status == IDX_OK || complain("%s", error->sentence);
-}
-
 unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured) {
     return idx_text_distance(resemblance, features, recipe, bits, measured);
 }
 
 bool text_table_read(struct idx_text_table **table, const char *path) {
     struct idx_error error;
-    return complain_unless_ok(idx_text_table_read(table, path, &error), &error);
+    return succeeded(idx_text_table_read(table, path, &error), &error);
 }
 
 bool text_table_create(struct idx_text_table **table, const struct text *text) {
     struct idx_error error;
-    return complain_unless_ok(idx_text_table_make(table, text->fingerprinter, &error), &error);
+    return succeeded(idx_text_table_make(table, text->fingerprinter, &error), &error);
 }
 
 bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_document *raw, struct bad *bad) {
@@ -309,7 +302,7 @@ bool text_table_write(const struct idx_text_table *table, const char *path) {
     struct idx_error error;
     struct idx_text_table_properties properties;
     idx_text_table_get_properties(table, &properties);
-    if (!complain_unless_ok(idx_text_table_write(table, path, &error), &error)) return false;
+    if (!succeeded(idx_text_table_write(table, path, &error), &error)) return false;
     if (properties.dropped > 0)
         complain("there were too many terms, so rare ones were dropped: frequencies in %s are up to %" PRIu64
                  " too low",

@@ -19,8 +19,8 @@
  * of them is used. */
 void memory_watch(void);
 
-/* Whether malloc failed for one of them, in this thread, since the last call. What came of the input since then is not
- * to be used. */
+/* Returns whether malloc failed for one of them, in this thread, since the last call. What came of the input since then
+ * is not to be used. */
 bool memory_ran_out(void);
 
 /* ---- Fingerprints of documents, over libidxtext where this build has it ---- */
@@ -30,7 +30,7 @@ struct idx_text_table;
 
 /* A thread has its own. */
 struct text {
-    struct idx_text *fingerprinter; /* NULL: only documents of FORMAT_FEATURES */
+    struct idx_text *fingerprinter; /* It is NULL if all documents are of FORMAT_FEATURES. */
     unsigned bits;
     struct extractor extractor;
 };
@@ -43,40 +43,42 @@ extern const char text_default_recipe[];
 bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
                const struct extract_rules *rules);
 
-/* The same without the complaint: *error has it. Of a build with libidxtext. */
+/* Does the same without the complaint: *error has it. Only a build with libidxtext has it. */
 bool text_try_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
                    const struct extract_rules *rules, struct idx_error *error);
 
 /* The recipe in canonical form, with the version of ICU; of a text with a fingerprinter. */
 const char *text_recipe(const struct text *text);
 
-/* What a recipe makes of a document, at most. */
+/* A recipe makes so many fingerprints of a document at most. */
 enum { TEXT_MOST_FINGERPRINTS = 64 };
 
 struct text_result {
-    struct span id; /* within the document, or the text until its next use */
+    struct span id; /* It is within the document, or stays valid until the next use of the text. */
     uint64_t fingerprints[TEXT_MOST_FINGERPRINTS];
     size_t count;
-    uint64_t features;     /* distinct ones; of FORMAT_FEATURES, all */
-    int64_t weight;        /* theirs together, in units of 1/IDX_WEIGHT_ONE; 0 where none is known */
-    struct span signature; /* what the fingerprint is the hash of, until the text's next use; bytes NULL: of nothing */
+    uint64_t features;     /* They are the distinct ones; of FORMAT_FEATURES, all. */
+    int64_t weight;        /* They have it together, in units of 1/IDX_WEIGHT_ONE; 0: it is not known. */
+    struct span signature; /* The fingerprint is its hash. It stays valid until the text's next use; if its bytes are
+                              NULL, there is none. */
 };
 
 /* Fingerprints a document. Returns false where it is bad, or where memory ran out. */
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad);
 
-/* What is listed of a document. */
+/* This is listed of a document. */
 enum listed {
-    LISTED_SHINGLES, /* their hashes, ascending (idx_text_shingles) */
-    LISTED_WEIGHTED, /* features of the recipe, as struct idx_feature, by ascending hash */
-    LISTED_BODY,     /* its length in bytes, as uint64_t, and then the first TEXT_LISTED of them */
+    LISTED_SHINGLES, /* They are the hashes of its shingles, ascending (idx_text_shingles). */
+    LISTED_WEIGHTED, /* They are its features by the recipe, as struct idx_feature, by ascending hash. */
+    LISTED_BODY,     /* It is its length in bytes, as uint64_t, and then the first TEXT_LISTED of them. */
 };
 enum { TEXT_LISTED = 1 << 18 };
 
-/* What is listed, and of which documents. */
+/* It says what is listed, and of which documents. */
 struct features_wanted {
     enum listed listed;
-    bool (*is_wanted_id)(void *context, struct span id, uint64_t *key); /* or NULL: all are wanted, without a key */
+    bool (*is_wanted_id)(void *context, struct span id,
+                         uint64_t *key); /* If it is NULL, all are wanted, without a key. */
     void *context;
 };
 
@@ -108,19 +110,20 @@ void text_table_free(struct idx_text_table *table);
 
 void text_close(struct text *text);
 
-/* ---- The documents in a folder and below it, one after the other, as `idx lookup --text` wants them: below.c ---- */
+/* ---- The documents in a folder and below it, one after the other, as `idx lookup --text` wants them: folder_texts.c
+ * ---- */
 
 struct below;
 
 enum below_status {
     BELOW_ONE,
     BELOW_END,
-    BELOW_PARTLY, /* the end, but a file or a folder could not be read, after a complaint */
-    BELOW_FAILED, /* memory ran out, after a complaint */
+    BELOW_PARTLY, /* It is the end, but a file or a folder could not be read, which was complained of. */
+    BELOW_FAILED, /* Memory ran out, which was complained of. */
 };
 
-/* Lists the files in the folder at `path` and below it that `globs` admits. `text` is used until below_free. NULL after
- * a complaint. */
+/* Lists the files in the folder at `path` and below it that `globs` admits. `text` is used until below_free. Returns
+ * NULL after a complaint. */
 struct below *below_new(struct text *text, const char *path, const struct globs *globs);
 
 /* Gives a fingerprint and the ID of its document, which is valid until the next call. Bad records are left out, as by
@@ -132,10 +135,10 @@ void below_free(struct below *below);
 
 /* ---- From inputs to lines of fingerprints, by several threads, in the order of the documents ---- */
 
-/* What a byte of a document may take while it is fingerprinted: of JSON, or of a text whose words are all new. */
+/* A byte of a document may take so many while it is fingerprinted: of JSON, or of a text whose words are all new. */
 enum { PIPELINE_BYTES_PER_BYTE = 16 };
 
-/* Where nothing else is asked for. */
+/* It is the memory if nothing else is asked for. */
 #define PIPELINE_MEMORY_BYTES ((uint64_t)1 << 30)
 
 /* Called for each document, in order, with what was made of it: its line, with its end, or its features; nothing where
@@ -144,7 +147,7 @@ typedef bool (*result_visitor)(void *context, const struct raw_document *raw, co
 
 /* In place of lines, features or texts are listed, and of some documents alone. */
 struct pipeline_features {
-    enum listed listed; /* as text_list_features */
+    enum listed listed; /* It is what text_list_features lists. */
     /* Files are read once more, not the paths given: sets the next one, and the number that it had before. Returns
      * false where there is none. NULL: the paths are read. */
     bool (*next_file)(void *context, struct opened_file *file, uint64_t *number);
@@ -152,36 +155,37 @@ struct pipeline_features {
      * Then *key, 8 bytes, is put before the features. */
     bool (*is_wanted)(void *context, const struct raw_document *raw);
     bool (*is_wanted_id)(void *context, struct span id, uint64_t *key);
-    uint64_t documents; /* with `next_file`: how many are wanted, for the progress; 0: not known */
+    uint64_t documents; /* With `next_file`, so many are wanted, for the progress; 0: that is not known. */
 };
 
 struct pipeline_rules {
-    const char *recipe; /* NULL: of documents of FORMAT_FEATURES that have none */
-    const char *table;  /* of document frequencies, to be read; or NULL */
-    const char *train;  /* the same, to be made in place of fingerprints, by one thread; or NULL */
+    const char *recipe; /* It is NULL for documents of FORMAT_FEATURES that have none. */
+    const char *table;  /* It has document frequencies, and is read; or it is NULL. */
+    const char *train;  /* It is such a table that one thread makes in place of fingerprints; or it is NULL. */
     unsigned bits;
     enum document_format format;
     struct extract_rules extract;
-    struct globs globs; /* what is read of folders */
+    struct globs globs; /* They say what is read of folders. */
     unsigned threads;
-    uint64_t memory_bytes; /* that documents may take while they are fingerprinted: about so many, or what one of
-                              extract.max_text takes where that is more */
-    uint64_t min_features; /* documents with fewer are left out */
-    bool strict;           /* end at the first bad record */
+    uint64_t memory_bytes; /* Documents may take about so many while they are fingerprinted, or what one of
+                              extract.max_text takes if that is more. */
+    uint64_t min_features; /* Documents with fewer are left out. */
+    bool strict;           /* The first bad record ends the work. */
     bool progress;
-    result_visitor visit; /* in place of printing, and without the line #recipe: documents with too few features are not
-                        left out, but have a line without a fingerprint, which begins with a tab; or NULL */
-    file_visitor visit_file;     /* or NULL: called before the documents of a file are read, by one other thread */
-    bool others;                 /* also visit the WARC records that hold no document, with nothing made of them */
-    void *context;               /* of the visitors */
-    const char *expected_recipe; /* that the texts' own must match; or NULL */
-    const struct pipeline_features *features; /* NULL: lines are made */
+    result_visitor visit;    /* It is called in place of printing, unless it is NULL, and the line #recipe is left out.
+                                Documents with too few features are not left out then, but have a line without a
+                                fingerprint, which begins with a tab. */
+    file_visitor visit_file; /* One other thread calls it before the documents of a file are read. It may be NULL. */
+    bool others;             /* The WARC records that hold no document are visited, too, with nothing made of them. */
+    void *context;           /* It is the context of the visitors. */
+    const char *expected_recipe;              /* The texts' own must match it. It may be NULL. */
+    const struct pipeline_features *features; /* If it is NULL, lines are made. */
 };
 
 enum pipeline_status {
     PIPELINE_WELL,
-    PIPELINE_PARTLY, /* an input can't be read; all others were */
-    PIPELINE_FAILED, /* also at a bad record, where `strict` says so, and where the visitor stopped it */
+    PIPELINE_PARTLY, /* An input can't be read; all others were. */
+    PIPELINE_FAILED, /* It ended before, as at a bad record if `strict` says so, or when the visitor stopped it. */
 };
 
 /* Reads all documents of the inputs and prints a line for each, fingerprint<TAB>ID, behind #recipe<TAB>RECIPE. The
@@ -189,8 +193,8 @@ enum pipeline_status {
  * writes it where all is well. Says on standard error what was left out. */
 enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths);
 
-/* What `idx compare` and `idx fingerprint --compare` do (compare.c). Prints a line that says how the texts in two files
- * compare, by the recipe, table, bits and extraction that `rules` name. *same: whether their fingerprints are equal,
+/* Prints a line that says how the texts in two files compare, by the recipe, table, bits and extraction that `rules`
+ * name, as `idx compare` and `idx fingerprint --compare` do (compare.c). Sets *same if their fingerprints are equal,
  * and what these are the hashes of, if hashes they are. Returns false after a complaint. */
 bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same);
 
@@ -198,24 +202,24 @@ bool compare_files(const struct pipeline_rules *rules, char *const paths[2], boo
 
 struct text_options {
     struct pipeline_rules rules;
-    bool features; /* the input is features; once settled, also with --hashes and --tokens */
-    int hash;      /* enum idx_hash_kind: --hash and --ties become parts of the recipe */
+    bool features; /* The input is features; once settled, it is set with --hashes and --tokens, too. */
+    int hash;      /* It is of enum idx_hash_kind. It and the ties become parts of the recipe. */
     unsigned ties;
-    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* with these parts; rules.recipe points to it then */
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* It is the recipe with these parts, to which rules.recipe points then. */
 };
 
 /* The values of --hash, by enum idx_hash_kind; ends with NULL. */
 extern const char *const text_hash_names[];
 
-/* The defaults. */
+/* Sets the defaults. */
 void text_options_init(struct text_options *options);
 
 /* Fills the list with the rules of the options, whose values they set. */
 enum { TEXT_OPTIONS = 19 };
 void text_options_list(struct text_options *options, struct option_rule list[TEXT_OPTIONS]);
 
-/* Once they are read: completes the rules, for a format, which is FORMAT_AUTO where none was given. False after a
- * complaint. */
+/* Once they are read: completes the rules, for a format, which is FORMAT_AUTO where none was given. Returns false after
+ * a complaint. */
 bool text_options_settle(struct text_options *options, enum document_format format);
 
 #endif

@@ -1,8 +1,6 @@
 /* text_options.c: lists the options by which texts become fingerprints, and completes what they set. */
 #include "tools/text/text.h"
 
-#include "tools/shared/wording.h"
-
 #include <idx.h>
 
 #include <stdio.h>
@@ -27,11 +25,7 @@ void text_options_list(struct text_options *options, struct option_rule list[TEX
         {.name = "id-field", .kind = OPTION_TEXT, .value = &json->id},
         {.name = "title-field", .kind = OPTION_TEXT, .value = &json->title},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &rules->extract.main_text},
-        {.name = "max-text",
-         .kind = OPTION_COUNT,
-         .value = &rules->extract.max_text,
-         .least = 1,
-         .most = MOST_DOCUMENT_BYTES},
+        {.name = "max-text", OPTION_COUNT, &rules->extract.max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
         {.name = "features", .kind = OPTION_FLAG, .value = &options->features},
         {.name = "hashes", .kind = OPTION_FLAG, .value = &rules->extract.hashes},
         {.name = "tokens", .kind = OPTION_FLAG, .value = &rules->extract.tokens},
@@ -87,8 +81,8 @@ static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name,
     return true;
 }
 
-/* --hash and --ties are parts of the recipe: of the one given, or of that for texts, or of one that only says what the
- * input is. */
+/* Makes --hash and --ties parts of the recipe: of the one given, or of that for texts, or of one that only says what
+ * the input is. */
 static bool complete_recipe(struct text_options *options) {
     struct pipeline_rules *rules = &options->rules;
     const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : text_hash_names[options->hash];

@@ -1,8 +1,6 @@
 /* warc.c: the heads of WARC records, and of the HTTP responses in them. */
 #include "tools/text/documents.h"
 
-#include "tools/shared/wording.h"
-
 #include <string.h>
 #include <strings.h>
 
@@ -61,7 +59,7 @@ static enum media media_of(struct span type) {
     return is_word(type, "text/plain") ? MEDIA_TEXT : MEDIA_OTHER;
 }
 
-/* type/subtype; charset="name" */
+/* Reads a type, such as text/html; charset="utf-8". */
 static struct media_type parse_type(struct span value) {
     struct media_type type = {.media = media_of(trim(span_cut(&value, ';')))};
     while (value.length > 0) {

@@ -54,7 +54,7 @@ static void test_blocks_of_a_group(void **state) {
     assert_true(idxi_expected_blocks(50, 20) == 3.5625);
 }
 
-/* As measured by bench/billion and bench/disk: 41.4 of 2:1:1 at 1e9, where 4 % of the pages were in memory already, and
+/* As measured by what is bench/rows now: 41.4 of 2:1:1 at 1e9, where 4 % of the pages were in memory already, and
  * 9.4 to 10.1 of 5:2 at 1e7. */
 static void test_pages_of_a_query(void **state) {
     struct idx_plan_options options = options_of(1000000000, 64, 3);

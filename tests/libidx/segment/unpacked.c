@@ -4,16 +4,39 @@
 #include <string.h>
 
 #include "libidx/segment/unpacked.h"
-#include "libidx/segment/unpacked_layout.h"
+#include "libidx/segment/unpacked_tables.h"
 #include "libidx/view/index.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
 /* ---- Layouts ---- */
 
+static void check_halves(const struct idxi_layout *layout, uint64_t count, unsigned bits) {
+    static const int probed[] = {1, 2, 4, 6};
+    int radii[IDXI_MAX_PARTS];
+    assert_int_equal(layout->count, 6);
+    for (unsigned i = 0; i < 6; i++) {
+        const struct idxi_part *part = &layout->parts[i];
+        assert_int_equal(part->radius, 0);
+        assert_true(part->low_bits > 0 && part->low_bits < part->bits);
+        assert_true(part->shift + part->bits - part->low_bits <= bits);
+        assert_true(part->low_shift + part->low_bits <= bits);
+    }
+    for (unsigned less = 0; less <= 3; less++) {
+        int sum = 0;
+        assert_true(idxi_layout_radii(layout, count, less, radii) > 0);
+        for (unsigned i = 0; i < 6; i++) sum += radii[i] + 1;
+        assert_int_equal(sum, probed[less]);
+    }
+}
+
 static void check_layout(const struct idxi_layout *layout, uint64_t count, unsigned bits, unsigned distance) {
     uint64_t used = 0;
     int sum = 0, radii[IDXI_MAX_PARTS];
+    if (layout->of_halves) {
+        check_halves(layout, count, bits);
+        return;
+    }
     assert_in_range(layout->count, 1, IDXI_MAX_PARTS);
     for (unsigned i = 0; i < layout->count; i++) {
         const struct idxi_part *part = &layout->parts[i];
@@ -52,6 +75,27 @@ static void test_layouts(void **state) {
                 assert_true(between.bytes <= small.bytes * 3);
                 assert_true(large.nanoseconds <= between.nanoseconds && between.nanoseconds <= small.nanoseconds);
             }
+        }
+    }
+}
+
+/* All patterns of up to three errors, at every distance up to 3: a part that is probed has at most its radius of them.
+ */
+static void test_halves(void **state) {
+    struct idxi_layout layout = idxi_layout_choose(10000000, 64, 3, UINT64_MAX);
+    (void)state;
+    assert_true(layout.of_halves);
+    for (unsigned distance = 0; distance <= 3; distance++) {
+        int radii[IDXI_MAX_PARTS];
+        idxi_layout_radii(&layout, 10000000, distance, radii);
+        for (unsigned pattern = 0; pattern < 64 * 64 * 64; pattern++) {
+            uint64_t errors = UINT64_C(1) << pattern % 64;
+            if (distance >= 2) errors |= UINT64_C(1) << pattern / 64 % 64;
+            if (distance == 3) errors |= UINT64_C(1) << pattern / 4096;
+            bool found = false;
+            for (unsigned i = 0; i < layout.count; i++)
+                found |= __builtin_popcountll(idxi_part_value(&layout.parts[i], distance > 0 ? errors : 0)) <= radii[i];
+            assert_true(found);
         }
     }
 }
@@ -465,7 +509,7 @@ static void test_plans(void **state) {
             struct idx_unpacked_plan nearer = make_plan(count, distance), farther = make_plan(count, distance + 1);
             assert_true(nearer.nanoseconds <= farther.nanoseconds);
             assert_true(nearer.opening_seconds > 0 && nearer.opening_seconds < 1e-6 * (double)count);
-            if (count >= 100000) assert_true(nearer.bytes <= 40.0 * (double)count);
+            if (count >= 100000) assert_true(nearer.bytes <= (distance == 3 ? 57.0 : 40.0) * (double)count);
         }
     }
     assert_ok(idx_plan_unpacked(UINT32_MAX - 1, 64, 3, &plan, &failure));
@@ -494,9 +538,9 @@ static void test_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts), in_folder(test_ways),      in_folder(test_changes),
-        in_folder(test_large),          in_folder(test_distances), in_folder(test_options),
-        in_folder(test_memory),         in_folder(test_plans),     in_folder(test_empty),
+        cmocka_unit_test(test_layouts), cmocka_unit_test(test_halves), in_folder(test_ways),    in_folder(test_changes),
+        in_folder(test_large),          in_folder(test_distances),     in_folder(test_options), in_folder(test_memory),
+        in_folder(test_plans),          in_folder(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

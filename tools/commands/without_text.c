@@ -1,4 +1,7 @@
-/* without_text.c: what a build without libidxtext has in place of text.c, below.c, pipeline.c and compare.c. */
+/* without_text.c: what a build without libidxtext has in place of the files that read texts, or that read them again.
+ */
+#include "tools/dedup/dedup.h"
+#include "tools/report/report.h"
 #include "tools/text/text.h"
 
 const char text_default_recipe[] = "none: this idx was built without text support";
@@ -62,3 +65,49 @@ enum below_status below_next(struct below *below, uint64_t *fingerprint, struct 
 }
 
 void below_free(struct below *below) { (void)below; }
+
+/* ---- Without texts, none of these functions is called ---- */
+
+bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped) {
+    (void)journal, (void)trees, (void)dropped;
+    return false;
+}
+
+bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *options, idx_cluster_visitor visit,
+                 void *context, struct idx_cluster_summary *summary, uint64_t *missing) {
+    (void)confirm, (void)options, (void)visit, (void)context, (void)summary, (void)missing;
+    return false;
+}
+
+bool known_open(struct known *known, const struct scratch *scratch, const char *folder) {
+    (void)known, (void)scratch, (void)folder;
+    return false;
+}
+
+bool known_find(struct known *known, const struct idx_index *index) {
+    (void)known, (void)index;
+    return false;
+}
+
+bool known_decide(struct known *known, struct sets *sets, const struct pipeline_rules *rules, const char *recipe) {
+    (void)known, (void)sets, (void)rules, (void)recipe;
+    return false;
+}
+
+void known_close(struct known *known) { (void)known; }
+
+bool excerpt_compare(const struct shown two[2], double *resemblance) {
+    (void)two, (void)resemblance;
+    return false;
+}
+
+bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
+    (void)excerpt, (void)two;
+    return false;
+}
+
+void excerpt_put(struct output *output, const struct excerpt *excerpt, size_t which) {
+    (void)output, (void)excerpt, (void)which;
+}
+
+void excerpt_free(struct excerpt *excerpt) { (void)excerpt; }

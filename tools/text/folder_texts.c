@@ -1,14 +1,13 @@
-/* below.c: fingerprints the files of a folder, one at a time, and keeps what was made of a file until all of it was
- * given. */
+/* folder_texts.c: fingerprints the files of a folder, one at a time, and keeps what was made of a file until all of it
+ * was given. */
 #include "tools/text/text.h"
 
-#include "tools/shared/files.h"
 #include "tools/text/documents.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Before its ID, in what was made of a file. */
+/* This is before each ID in what was made of a file. */
 struct made {
     uint64_t fingerprint;
     size_t id_length;
@@ -17,9 +16,9 @@ struct made {
 struct below {
     struct text *text;
     struct documents documents;
-    struct output paths; /* of the files, each with its NUL */
+    struct output paths; /* They are the paths of the files, each with its NUL. */
     size_t next_path;
-    struct output made; /* fingerprints and IDs of the last file that was read */
+    struct output made; /* It has the fingerprints and IDs of the last file that was read. */
     size_t next_made;
     struct bad_counts bad;
 };
@@ -38,7 +37,7 @@ static void keep_fingerprints(struct below *below, const struct text_result *res
     }
 }
 
-/* A document_visitor. */
+/* Keeps the fingerprints of a document: a document_visitor. */
 static bool fingerprint_document(void *context, struct raw_document *raw) {
     struct below *below = context;
     struct text_result result;

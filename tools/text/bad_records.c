@@ -1,4 +1,4 @@
-/* bad.c: records that can't be fingerprinted. */
+/* bad_records.c: records that can't be fingerprinted. */
 #include "tools/text/documents.h"
 
 #include <inttypes.h>

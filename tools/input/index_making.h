@@ -1,8 +1,9 @@
-/* making.h: what the commands have in common that make indexes, or write to them. */
-#ifndef IDX_TOOLS_INPUT_MAKING_H
-#define IDX_TOOLS_INPUT_MAKING_H
+/* index_making.h: what the commands have in common that make indexes, or write to them. */
+#ifndef IDX_TOOLS_INPUT_INDEX_MAKING_H
+#define IDX_TOOLS_INPUT_INDEX_MAKING_H
 
 #include "tools/input/input.h"
+#include "tools/shared/library.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 
@@ -10,15 +11,12 @@
 
 /* ---- Index making ---- */
 
-/* What the commands that make indexes have in common: what a build is expected to take, how documents are added, and
- * what is said of the index that was made. */
+/* The commands that make indexes have in common what a build is expected to take, how documents are added, and what is
+ * said of the index that was made. */
 
 /* Says what a build is expected to take where `shown`, and warns in any case where a file system has less space free.
  * `output` is the path of the index that will be made. */
 void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown);
-
-/* Complains of what ended a build or a merge; but a signal that was noted needs no words. */
-bool making_failed(const struct idx_error *error);
 
 /* Adds a document. Returns false after a complaint. */
 bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record);
@@ -29,7 +27,8 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
 
 /* ---- Index writing ---- */
 
-/* What `idx add` and `idx remove` have in common: an index's writer, and lines of documents, gathered into batches. */
+/* The commands `idx add` and `idx remove` have in common an index's writer, and lines of documents, gathered into
+ * batches. */
 
 /* The most documents of one call of the writer, which waits for the disk once. */
 enum { WRITING_BATCH = 8 * INPUT_BATCH };
@@ -40,16 +39,16 @@ struct writing {
     struct input input;
     /* What a line of TSV is, where it isn't a document as the index has them. */
     bool fingerprint_alone, id_alone;
-    uint64_t compact; /* compact when so many are pending; 0: never; UINT64_MAX: by default */
-    unsigned threads; /* that look up */
+    uint64_t compact; /* The index is compacted when so many are pending; 0: never; UINT64_MAX: by default. */
+    unsigned threads; /* So many threads look up. */
 
     /* The batch. */
     struct idx_item items[WRITING_BATCH];
     size_t count;
 
     struct idx_writer *writer;
-    struct idx_properties properties; /* of the index when it was opened */
-    struct output ids;                /* of the batch */
+    struct idx_properties properties; /* They are the index's when it was opened. */
+    struct output ids;                /* They are the IDs of the batch. */
 };
 
 /* Opens the writer of the index at `path`, and has lines read as its documents are. Returns false after a complaint. */

@@ -1,0 +1,62 @@
+/* library.h: calls of the library as commands make them: checked, with room for any number of results, and with the
+ * documents of an index written as text or JSON. */
+#ifndef IDX_TOOLS_SHARED_LIBRARY_H
+#define IDX_TOOLS_SHARED_LIBRARY_H
+
+#include "tools/shared/output.h"
+
+#include <idx.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Returns whether a call of the library succeeded, and complains of its error if not; but a signal that ended the call
+ * needs no words. */
+bool succeeded(enum idx_status status, const struct idx_error *error);
+
+/* Opens an index to go through it once, so that nothing of it is loaded. Returns false after a complaint. */
+bool open_unloaded(struct idx_index **index, const char *path);
+
+/* Makes room for one more item behind the `count` of an array, whose pointer is at `array`, and which has room for
+ * *capacity items of `size` bytes each. Returns false if memory ran out; the array stays as it is then. */
+bool array_grow(void *array, size_t *capacity, size_t count, size_t size);
+
+/* They are the matches of one query after the other. If all is zero, there is no room yet. The caller frees the list.
+ */
+struct found_matches {
+    struct idx_match *list;
+    size_t capacity;
+};
+
+/* Looks up a query, and grows the list as need be to have the nearest matches, up to `limit`. *count is how many
+ * matches the query has in all. */
+enum idx_status find_matches(const struct idx_index *index, uint64_t query, unsigned distance, uint64_t limit,
+                             struct found_matches *matches, size_t *count, struct idx_error *error);
+
+/* Compares two uint64_t, for qsort and bsearch. */
+int compare_u64(const void *first, const void *second);
+
+/* Returns the time by the clock that is never set, in nanoseconds. */
+uint64_t now_nanoseconds(void);
+
+/* It is an ID of an index, as its type has it. */
+struct document_id {
+    const char *bytes; /* It has `length` bytes, if the index has text IDs. */
+    size_t length;
+    uint64_t number; /* It is the ID, if the index has integer IDs. */
+};
+
+/* Finds the fingerprints that have a document of this ID. The caller frees *fingerprints in any case. */
+enum idx_status find_document(const struct idx_index *index, const struct document_id *id, uint64_t **fingerprints,
+                              size_t *count, struct idx_error *error);
+
+/* Writes the ID of a document, escaped if it is text (wording.h). */
+void put_document_id(struct output *output, const struct idx_document *document);
+
+/* Writes it as a JSON string, or as {"hex":"…"} if it is text that is not UTF-8. */
+void put_json_id(struct output *output, const struct idx_document *document);
+
+/* Writes a fingerprint as a JSON string. */
+void put_json_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint);
+
+#endif
