@@ -7,7 +7,7 @@
 #include <idx.h>
 
 #include "format/log.h"
-#include "libidx/segment/names.h"
+#include "libidx/segment/manifest_file.h"
 
 /* A reader of the log. One thread at a time. All zeros but for `file`, -1: none. */
 struct idxi_log {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "libidx/base/binomial.h"
+#include "libidx/base/base.h"
 
 /* What look-ups take, in nanoseconds, measured on a server of 2022: a query, a probe, and each vector of eight
  * fingerprints that is compared. */
