@@ -156,43 +156,98 @@ AVX512_INLINE bool search_stride(const struct strides *strides, const struct idx
     return is_whole(run);
 }
 
-AVX512_INLINE void search_walks(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
-                                unsigned distance, struct idxf_hits *hits, bool small) {
+/* A search in progress. What is read by lane is in memory anyway; the rest is written here only where the search is
+ * interrupted, because the hits must be taken before it goes on. */
+struct searching {
     struct walks walks;
     struct strides strides[2];
     struct searched searched;
+    unsigned open;  /* a bit for each lane that has more to search */
+    unsigned ready; /* which of the strides come next */
+    size_t left;    /* how many more fingerprints a lane may have */
+};
+
+/* Begins a search: finds the keys that are near, and reads the codes of the first strides. */
+AVX512_INLINE void begin_search(struct searching *searching, struct walks *walks, const struct idxf_decoder *decoder,
+                                const struct idxf_lanes *lanes, unsigned count, unsigned distance,
+                                struct idxf_hits *hits, bool small) {
     __m512i keys = _mm512_loadu_si512(lanes->keys), high = _mm512_loadu_si512(lanes->high);
-    unsigned open = _mm512_cmpge_epu64_mask(keys, _mm512_loadu_si512(lanes->low)) & ((1u << count) - 1);
-    unsigned near = open & find_near(keys, _mm512_loadu_si512(lanes->queries), high, distance);
+    searching->open = _mm512_cmpge_epu64_mask(keys, _mm512_loadu_si512(lanes->low)) & ((1u << count) - 1);
+    searching->ready = 0;
+    searching->left = IDXF_MAX_BLOCK_FINGERPRINTS;
+    unsigned near = searching->open & find_near(keys, _mm512_loadu_si512(lanes->queries), high, distance);
     for (; near != 0; near &= near - 1) {
         hits->fingerprints[hits->count] = lanes->keys[__builtin_ctz(near)];
         hits->lanes[hits->count++] = (uint8_t)__builtin_ctz(near);
     }
-    for (unsigned lane = 0; lane < count; lane++) searched.fingerprints[lane * STRIDE + STRIDE - 1] = lanes->keys[lane];
-    begin_walks(&walks, decoder, lanes, count, small);
-    read_codes(&walks, &strides[0], open, decoder->block_size, small, false);
-    for (size_t left = IDXF_MAX_BLOCK_FINGERPRINTS, i = 0; open != 0; left -= STRIDE, i ^= 1) {
+    for (unsigned lane = 0; lane < count; lane++)
+        searching->searched.fingerprints[lane * STRIDE + STRIDE - 1] = lanes->keys[lane];
+    begin_walks(walks, decoder, lanes, count, small);
+    read_codes(walks, &searching->strides[0], searching->open, decoder->block_size, small, false);
+}
+
+/* The most hits with which a search goes on: there is room for those of one more stride of each lane. */
+#define MOST_HITS (IDXF_HITS - IDXF_LANES * STRIDE)
+_Static_assert(MOST_HITS >= IDXF_LANES, "the keys may be hits before the first strides are searched");
+
+/* Begins a search, or goes on with one that was interrupted. Returns true where the search is interrupted so that its
+ * hits are taken: a call in the middle of it would cost all vectors their registers. */
+AVX512_INLINE bool search_walks(struct searching *searching, bool begins, const struct idxf_decoder *decoder,
+                                const struct idxf_lanes *lanes, unsigned count, unsigned distance,
+                                struct idxf_hits *hits, bool small) {
+    struct walks walks;
+    struct searched *searched = &searching->searched;
+    if (begins)
+        begin_search(searching, &walks, decoder, lanes, count, distance, hits, small);
+    else
+        walks = searching->walks;
+    unsigned open = searching->open, i = searching->ready;
+    for (size_t left = searching->left; open != 0; left -= STRIDE, i ^= 1) {
         bool ahead = !small || i == 0; /* few of the smallest blocks have a third stride */
-        if (ahead) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, false);
-        searched.near = 0;
+        if (__builtin_expect(hits->count > MOST_HITS, 0)) {
+            searching->walks = walks;
+            searching->open = open;
+            searching->ready = i;
+            searching->left = left;
+            return true;
+        }
+        if (ahead) read_codes(&walks, &searching->strides[i ^ 1], open, decoder->block_size, small, false);
+        searched->near = 0;
         for (unsigned here = open; here != 0; here &= here - 1) {
             unsigned lane = (unsigned)__builtin_ctz(here);
-            uint64_t before = searched.fingerprints[lane * STRIDE + STRIDE - 1];
-            bool more = search_stride(&strides[i], lanes, lane, distance, left, before, &searched);
+            uint64_t before = searched->fingerprints[lane * STRIDE + STRIDE - 1];
+            bool more = search_stride(&searching->strides[i], lanes, lane, distance, left, before, searched);
             open ^= (unsigned)!more << lane;
         }
-        keep_hits(hits, &searched);
-        if (__builtin_expect(hits->count > IDXF_HITS - IDXF_LANES * STRIDE, 0) && !hits->take(hits)) return;
-        if (!ahead && open != 0) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, false);
+        keep_hits(hits, searched);
+        if (!ahead && open != 0)
+            read_codes(&walks, &searching->strides[i ^ 1], open, decoder->block_size, small, false);
+    }
+    return false;
+}
+
+/* Goes on with an interrupted search, which few searches are: a function of its own, so that the others don't pay. */
+IDXF_AVX512 __attribute__((noinline)) static void go_on_searching(struct searching *searching,
+                                                                  const struct idxf_decoder *decoder,
+                                                                  const struct idxf_lanes *lanes, unsigned count,
+                                                                  unsigned distance, struct idxf_hits *hits) {
+    for (bool more = true; more && hits->take(hits);) {
+        if (decoder->is_small)
+            more = search_walks(searching, false, decoder, lanes, count, distance, hits, true);
+        else
+            more = search_walks(searching, false, decoder, lanes, count, distance, hits, false);
     }
 }
 
 IDXF_AVX512 static void search_avx512(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
                                       unsigned count, unsigned distance, struct idxf_hits *hits) {
+    struct searching searching;
+    bool more;
     if (decoder->is_small)
-        search_walks(decoder, lanes, count, distance, hits, true);
+        more = search_walks(&searching, true, decoder, lanes, count, distance, hits, true);
     else
-        search_walks(decoder, lanes, count, distance, hits, false);
+        more = search_walks(&searching, true, decoder, lanes, count, distance, hits, false);
+    if (more) go_on_searching(&searching, decoder, lanes, count, distance, hits);
 }
 
 /* This is the state of decoding a chain from its end downwards. */

@@ -1,5 +1,5 @@
 /* file.c: files and folders. */
-#include "libidx/base/file.h"
+#include "libidx/base/base.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,6 @@
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "format/limits.h"
-#include "libidx/base/error.h"
 
 #define BUFFER_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
 

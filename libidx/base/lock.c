@@ -1,5 +1,5 @@
 /* lock.c: see lock.h. */
-#include "libidx/base/lock.h"
+#include "libidx/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
 
 #ifndef HOST_NAME_MAX
 #define HOST_NAME_MAX 255

@@ -4,9 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "libidx/base/check.h"
-#include "libidx/base/memory.h"
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
 #include "libidx/batch/streaming.h"
 #include "libidx/batch/sweep.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
 static void keep_distinct(struct idxi_distinct_queries *distinct, size_t count) {

@@ -3,9 +3,7 @@
 
 #include <stdlib.h>
 
-#include "libidx/base/check.h"
-#include "libidx/base/error.h"
-#include "libidx/base/memory.h"
+#include "libidx/base/base.h"
 
 /* Fingerprints that wait for a bucket of a table, and all of them, at most. */
 #define MAX_WAITING ((size_t)16 << 10)

@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-#include "libidx/base/check.h"
-#include "libidx/base/error.h"
-#include "libidx/base/memory.h"
-#include "libidx/fingerprints/array_pairs.h"
+#include "libidx/base/base.h"
+#include "libidx/fingerprints/balls.h"
 
 /* Fingerprints that are collected, and as many for each query. */
 #define LEAST ((size_t)1 << 16)

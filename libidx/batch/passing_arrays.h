@@ -4,7 +4,7 @@
 #ifndef IDX_LIBIDX_PASSING_ARRAYS_H
 #define IDX_LIBIDX_PASSING_ARRAYS_H
 
-#include "libidx/base/progress.h"
+#include "libidx/base/base.h"
 #include "libidx/batch/distinct_queries.h"
 #include "libidx/batch/results.h"
 #include "libidx/fingerprints/value_slots.h"

@@ -3,10 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/check.h"
-#include "libidx/base/error.h"
-#include "libidx/base/memory.h"
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 #include "libidx/batch/streaming.h"
 
 struct idx_stream {

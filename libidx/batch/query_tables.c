@@ -7,9 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "libidx/base/binomial.h"
-#include "libidx/base/error.h"
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 
 /* What a fingerprint takes, on a core of a typical server, in nanoseconds. */
 #define TABLE_TIME 5.0   /* a table */

@@ -2,7 +2,7 @@
  * has. */
 #include "format/processor.h"
 #include "libidx/batch/decoded_range.h"
-#include "libidx/view/live.h"
+#include "libidx/view/index.h"
 
 /* Compares a query with an item that seems near to it. Masks of vectors are not taken at their word: gcc 12 spills one
  * of 8 bits as a byte and reads it back as 32 bits, where it runs out of registers. */

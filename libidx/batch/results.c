@@ -3,8 +3,7 @@
 
 #include <unistd.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
+#include "libidx/base/base.h"
 #include "libidx/view/index.h"
 
 #define DISTANCE_BITS 8

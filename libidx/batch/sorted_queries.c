@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "libidx/base/memory.h"
+#include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
 #define MAX_RANGE_BITS 20

@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-#include "libidx/base/check.h"
-#include "libidx/base/memory.h"
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
 
 enum idx_status idxi_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,

@@ -8,9 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "libidx/base/binomial.h"
-#include "libidx/base/memory.h"
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
 #include "libidx/batch/decoded_range.h"
 #include "libidx/lookup/search.h"

@@ -1,15 +1,13 @@
 /* builder.c: collects documents, sorts them, and builds an index from them. */
+#include "libidx/building/building.h"
+
+#include <idx.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "libidx/base/check.h"
-#include "libidx/base/error.h"
-#include "libidx/base/hash.h"
-#include "libidx/base/memory.h"
-#include "libidx/building/builder.h"
-#include "libidx/building/segment_output.h"
-#include "libidx/building/tables.h"
+#include "format/directory.h"
+#include "libidx/base/base.h"
 #include "libidx/scheme/plan.h"
 #include "libidx/scheme/sample.h"
 #include "libidx/scheme/scheme.h"
@@ -343,4 +341,10 @@ void idx_builder_close(struct idx_builder *builder) {
     free(builder->scheme_text);
     free(builder->temporary_folder);
     free(builder);
+}
+
+/* ---- Shards ---- */
+
+uint64_t idx_shard(uint64_t fingerprint, uint64_t shards) {
+    return (uint64_t)((idxf_uint128)idxi_hash(fingerprint) * shards >> 64);
 }

@@ -2,10 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "libidx/base/check.h"
-#include "libidx/base/error.h"
-#include "libidx/base/memory.h"
-#include "libidx/building/builder.h"
+#include "libidx/base/base.h"
+#include "libidx/building/building.h"
 #include "libidx/scheme/plan.h"
 #include "libidx/scheme/price.h"
 #include "libidx/scheme/scheme.h"

@@ -1,5 +1,5 @@
 /* segment_output.c: see segment_output.h. */
-#include "libidx/building/segment_output.h"
+#include "libidx/building/building.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
-#include "libidx/segment/names.h"
+#include "libidx/base/base.h"
+#include "libidx/segment/manifest_file.h"
 #include "libidx/segment/table_writer.h"
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,10 +1,9 @@
 /* tables.c: see tables.h. */
-#include "libidx/building/tables.h"
+#include "libidx/building/building.h"
 
 #include <stdlib.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 

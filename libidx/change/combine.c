@@ -1,14 +1,12 @@
 /* combine.c: see combine.h. */
-#include "libidx/change/combine.h"
+#include "libidx/change/change.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/permute.h"
-#include "libidx/base/error.h"
-#include "libidx/base/memory.h"
-#include "libidx/base/parallel.h"
-#include "libidx/segment/table_stream.h"
+#include "libidx/base/base.h"
+#include "libidx/segment/table_reader.h"
 #include "libidx/streams/kway_merge.h"
 #include "libidx/streams/sort.h"
 

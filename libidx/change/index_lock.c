@@ -1,10 +1,9 @@
 /* index_lock.c: see index_lock.h. */
-#include "libidx/change/index_lock.h"
+#include "libidx/change/change.h"
 
 #include <fcntl.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
+#include "libidx/base/base.h"
 
 bool idxi_lock_is_of(int lock, const char *name, const struct idx_index *index) {
     return idxi_leads_to(index->folder, name, AT_SYMLINK_NOFOLLOW, lock);

@@ -1,14 +1,12 @@
 /* kept_removals.c: see kept_removals.h. */
-#include "libidx/change/kept_removals.h"
+#include "libidx/change/change.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/checksum.h"
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
-#include "libidx/view/live.h"
-#include "libidx/view/segment.h"
+#include "libidx/base/base.h"
+#include "libidx/view/index.h"
 
 struct removals {
     const struct idx_index *index;

@@ -4,14 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/check.h"
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
-#include "libidx/base/lock.h"
-#include "libidx/base/memory.h"
-#include "libidx/change/combine.h"
-#include "libidx/change/purge.h"
-#include "libidx/fingerprints/recipe.h"
+#include "libidx/base/base.h"
+#include "libidx/change/change.h"
+#include "libidx/fingerprints/simhash.h"
 
 struct merge {
     struct idx_merge_options options;

@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include "format/bytes.h"
-#include "libidx/base/check.h"
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
-#include "libidx/change/index_lock.h"
+#include "libidx/base/base.h"
+#include "libidx/change/change.h"
 #include "libidx/lookup/search.h"
 
 /* Of IDX_COMPACT_BY_SIZE: the part of all documents that may be pending, within these numbers. */

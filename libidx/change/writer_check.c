@@ -1,5 +1,5 @@
 /* writer_check.c: adds the documents that have no near one in the index yet. */
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 #include "libidx/change/writer.h"
 #include "libidx/lookup/nearest.h"
 #include "libidx/lookup/search.h"

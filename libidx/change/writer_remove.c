@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 #include "libidx/change/writer.h"
 #include "libidx/lookup/search.h"
-#include "libidx/view/live.h"
+#include "libidx/view/index.h"
 
 /* Whether the fingerprint has a document, or with IDX_ID_NONE is there. */
 static enum idx_status find_fingerprint(const struct idx_writer *writer, uint64_t fingerprint, bool *found,

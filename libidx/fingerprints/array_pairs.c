@@ -1,5 +1,5 @@
 /* array_pairs.c: see array_pairs.h; and idx_array_pairs and idx_array_join. */
-#include "libidx/fingerprints/array_pairs.h"
+#include "libidx/fingerprints/balls.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -7,10 +7,7 @@
 #include <string.h>
 
 #include "format/processor.h"
-#include "libidx/base/check.h"
-#include "libidx/base/error.h"
-#include "libidx/base/memory.h"
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
 /* Pairs that are handed over at a time. */

@@ -10,7 +10,7 @@
 
 #include "format/bytes.h"
 #include "format/processor.h"
-#include "libidx/base/binomial.h"
+#include "libidx/base/base.h"
 
 /* Two buckets with more comparisons than this are cut again, if that is expected to pay. */
 #define LARGE ((uint64_t)1 << 20)

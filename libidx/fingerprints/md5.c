@@ -1,6 +1,6 @@
 /* md5.c: MD5, as RFC 1321 defines it: 80 lines, where a library of cryptography would be one more that every service
  * with idx has to load and keep up to date. */
-#include "libidx/fingerprints/md5.h"
+#include "libidx/fingerprints/simhash.h"
 
 #include "format/bytes.h"
 

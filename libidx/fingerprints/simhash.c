@@ -1,11 +1,12 @@
-/* simhash.c: Hamming distance and the SimHash accumulator (Charikar 2002; WWW 2007, section 2). */
+/* simhash.c: from features to fingerprints: Hamming distance, weights, hashes of features, and the SimHash accumulator
+ * (Charikar 2002; WWW 2007, section 2). It also tells which instructions are used, and whether recipes match. */
 #include "libidx/fingerprints/simhash.h"
 
-#include "format/processor.h"
-
+#include <idx.h>
+#include <string.h>
 #include <xxhash.h>
 
-#include <string.h>
+#include "format/processor.h"
 
 #ifdef IDXF_X86
 #include <immintrin.h>
@@ -121,3 +122,103 @@ uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bits) {
     for (unsigned i = 0; i < IDX_MAX_BITS; i++) ties |= (uint64_t)(simhash->sums[i] == 0) << i;
     return low_bits(ties, bits);
 }
+
+/* ---- Hashes of features ---- */
+
+static const uint64_t fnv_start = UINT64_C(0xcbf29ce484222325), fnv_prime = UINT64_C(0x100000001b3);
+
+static uint64_t fnv1(const uint8_t *bytes, size_t length) {
+    uint64_t hash = fnv_start;
+    for (size_t i = 0; i < length; i++) hash = hash * fnv_prime ^ bytes[i];
+    return hash;
+}
+
+static uint64_t fnv1a(const uint8_t *bytes, size_t length) {
+    uint64_t hash = fnv_start;
+    for (size_t i = 0; i < length; i++) hash = (hash ^ bytes[i]) * fnv_prime;
+    return hash;
+}
+
+static uint64_t end_of_md5(const uint8_t *bytes, size_t length) {
+    uint8_t digest[IDXI_MD5_BYTES];
+    uint64_t hash = 0;
+    idxi_md5(bytes, length, digest);
+    for (size_t i = IDXI_MD5_BYTES - sizeof hash; i < IDXI_MD5_BYTES; i++) hash = hash << 8 | digest[i];
+    return hash;
+}
+
+uint64_t idx_hash(enum idx_hash_kind kind, const void *feature, size_t length) {
+    switch (kind) {
+        case IDX_HASH_FNV1: return fnv1(feature, length);
+        case IDX_HASH_FNV1A: return fnv1a(feature, length);
+        case IDX_HASH_MD5: return end_of_md5(feature, length);
+        case IDX_HASH_XXH3: break;
+    }
+    return XXH3_64bits(feature, length);
+}
+
+const char *idx_hash_name(enum idx_hash_kind kind) {
+    switch (kind) {
+        case IDX_HASH_XXH3: return "xxh3";
+        case IDX_HASH_FNV1: return "fnv1";
+        case IDX_HASH_FNV1A: return "fnv1a";
+        case IDX_HASH_MD5: return "md5";
+    }
+    return NULL;
+}
+
+/* ---- Weights that users write ---- */
+
+enum { FRACTION_DIGITS = 4, MOST_WHOLE = 1000000 };
+
+/* Reads digits from text[*at] on, up to `most` of them. Returns their number. */
+static size_t read_digits(const char *text, size_t length, size_t *at, size_t most, int64_t *value) {
+    size_t start = *at;
+    for (; *at < length && *at - start < most && text[*at] >= '0' && text[*at] <= '9'; ++*at) {
+        *value = *value * 10 + (text[*at] - '0');
+    }
+    return *at - start;
+}
+
+bool idx_weight_parse(const char *text, size_t length, int64_t *weight) {
+    int64_t value = 0;
+    size_t at = length > 0 && text[0] == '-', fraction = 0;
+    bool negative = at == 1;
+    if (read_digits(text, length, &at, 7, &value) == 0) return false;
+    bool up = false;
+    if (at < length) {
+        if (text[at++] != '.') return false;
+        fraction = read_digits(text, length, &at, FRACTION_DIGITS, &value);
+        up = at < length && text[at] >= '5';
+        while (at < length && text[at] >= '0' && text[at] <= '9') at++;
+        if (fraction == 0 || at < length) return false;
+    }
+    for (; fraction < FRACTION_DIGITS; fraction++) value *= 10;
+    value += up;
+    if (value > (int64_t)MOST_WHOLE * IDX_DECIMAL_WEIGHT_ONE) return false;
+    *weight = negative ? -value : value;
+    return true;
+}
+
+/* ---- Recipes ---- */
+
+static const char mark[] = ";icu=";
+enum { MARK_LENGTH = sizeof mark - 1 };
+
+size_t idxi_recipe_identity(const char *recipe) {
+    size_t length = strlen(recipe), end = length;
+    while (end > 0 && recipe[end - 1] >= '0' && recipe[end - 1] <= '9') end--;
+    bool named = end < length && end >= MARK_LENGTH && memcmp(recipe + end - MARK_LENGTH, mark, MARK_LENGTH) == 0;
+    return named ? end - MARK_LENGTH : length;
+}
+
+bool idx_recipe_matches(const char *a, const char *b, bool *same_icu) {
+    size_t length = idxi_recipe_identity(a);
+    if (idxi_recipe_identity(b) != length || memcmp(a, b, length) != 0) return false;
+    if (same_icu != NULL) *same_icu = a[length] == '\0' || b[length] == '\0' || strcmp(a + length, b + length) == 0;
+    return true;
+}
+
+/* ---- Instructions ---- */
+
+const char *idx_instructions(void) { return idxf_instructions_name(); }

@@ -1,8 +1,10 @@
-/* simhash.h: the implementations of adding features to a SimHash accumulator, for tests. */
+/* simhash.h: the ways to add features to a SimHash, MD5, and recipes as an index compares them. */
 #ifndef IDX_LIBIDX_SIMHASH_H
 #define IDX_LIBIDX_SIMHASH_H
 
 #include <idx.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define IDXI_SIMHASH_WAYS 3
 
@@ -12,5 +14,18 @@ typedef void idxi_simhash_way(struct idx_simhash *simhash, const struct idx_feat
 /* Lists the implementations that this processor can run, the plain loop first, the fastest last, and returns their
  * number. */
 size_t idxi_simhash_ways(idxi_simhash_way *ways[IDXI_SIMHASH_WAYS]);
+
+/* ---- MD5 ---- */
+
+/* Other programs make SimHashes of features with MD5 (RFC 1321). Nothing is protected by it. */
+
+enum { IDXI_MD5_BYTES = 16 };
+
+void idxi_md5(const void *bytes, size_t length, uint8_t digest[IDXI_MD5_BYTES]);
+
+/* ---- Recipes ---- */
+
+/* The bytes of a recipe that are its identity: all but a last part `;icu=` and a decimal number. */
+size_t idxi_recipe_identity(const char *recipe);
 
 #endif

@@ -8,8 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
+#include "libidx/base/base.h"
 
 /* What is read at a time: little where it may be that nothing is new, then more and more. */
 #define LEAST_READ ((size_t)4096)

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "format/log.h"
-#include "libidx/segment/names.h"
+#include "libidx/segment/manifest_file.h"
 
 /* A log's file, mapped: text IDs of records in memory stay there. Where there is room, it grows with the file. Behind
  * it are zeros, so that an ID lies in memory whatever its length has become in the file. */

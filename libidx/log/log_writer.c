@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
+#include "libidx/base/base.h"
 #include "libidx/log/log_reader.h"
 #include "libidx/segment/manifest_file.h"
 

@@ -20,8 +20,7 @@
 
 #include "format/bytes.h"
 #include "format/checksum.h"
-#include "libidx/base/arena.h"
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 #include "libidx/log/pending.h"
 
 /* Of a record that is not the only one of its fingerprint or of its ID, or removes something. */

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/check.h"
-#include "libidx/base/error.h"
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 #include "libidx/lookup/search.h"
 #include "libidx/streams/sort.h"
 #include "libidx/view/documents.h"

@@ -1,6 +1,5 @@
 /* lookup.c: the calls that look up fingerprints. With one thread, they allocate and lock nothing. */
-#include "libidx/base/check.h"
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 #include "libidx/lookup/nearest.h"
 #include "libidx/lookup/search.h"
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "format/processor.h"
-#include "libidx/base/check.h"
+#include "libidx/base/base.h"
 
 #define LINE_BYTES 64
 

@@ -4,7 +4,7 @@
 #ifndef IDX_LIBIDX_SEARCH_H
 #define IDX_LIBIDX_SEARCH_H
 
-#include "libidx/view/live.h"
+#include "libidx/view/index.h"
 
 /* Probes go through each stage in groups: short loops, so that many of them wait for memory at the same time. Two
  * groups are in progress, and what they prefetch must stay in the caches. Reading from a disk takes so much longer that

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 #include "libidx/pairs/id_ranks.h"
 #include "libidx/view/documents.h"
 

@@ -9,10 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libidx/base/check.h"
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
-#include "libidx/base/memory.h"
+#include "libidx/base/base.h"
 #include "libidx/fingerprints/value_slots.h"
 #include "libidx/lookup/search.h"
 #include "libidx/pairs/cluster_visit.h"

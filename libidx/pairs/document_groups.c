@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "libidx/segment/table_stream.h"
-#include "libidx/view/live.h"
+#include "libidx/segment/table_reader.h"
+#include "libidx/view/index.h"
 
 /* ---- From document maps ---- */
 

@@ -6,7 +6,7 @@
 #include "libidx/pairs/id_ranks.h"
 #include "libidx/streams/reading.h"
 #include "libidx/streams/sorter.h"
-#include "libidx/view/live_documents.h"
+#include "libidx/view/documents.h"
 
 struct idxi_document_groups {
     struct idxi_live_documents *maps; /* as many as there are segments; or, where no documents are kept: */

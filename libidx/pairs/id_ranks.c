@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/error.h"
-#include "libidx/view/live.h"
+#include "libidx/base/base.h"
+#include "libidx/view/index.h"
 
 struct id {
     uint64_t begin; /* in the bytes */

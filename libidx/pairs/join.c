@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/check.h"
-#include "libidx/base/memory.h"
-#include "libidx/fingerprints/recipe.h"
+#include "libidx/base/base.h"
+#include "libidx/fingerprints/simhash.h"
 #include "libidx/lookup/search.h"
 #include "libidx/pairs/pending_pairs.h"
 

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "format/processor.h"
-#include "libidx/base/progress.h"
+#include "libidx/base/base.h"
 #include "libidx/pairs/matching.h"
 #include "libidx/pairs/spread.h"
 #include "libidx/view/range.h"

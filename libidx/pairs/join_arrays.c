@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "libidx/base/memory.h"
+#include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
-#include "libidx/fingerprints/array_pairs.h"
+#include "libidx/fingerprints/balls.h"
 
 /* A side, some of whose fingerprints are in memory. */
 struct side {

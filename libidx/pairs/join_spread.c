@@ -2,7 +2,7 @@
  * some of the bits after them. */
 #include "libidx/pairs/join.h"
 
-#include "libidx/base/memory.h"
+#include "libidx/base/base.h"
 
 static enum idx_status spread_leaf(struct idxi_join_worker *worker, const struct idx_index *index,
                                    const struct idxi_join_leaf *leaf, struct idxi_spread *spread,

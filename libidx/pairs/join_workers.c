@@ -3,9 +3,8 @@
 
 #include <stdlib.h>
 
-#include "libidx/base/memory.h"
-#include "libidx/base/parallel.h"
-#include "libidx/view/live.h"
+#include "libidx/base/base.h"
+#include "libidx/view/index.h"
 
 void idxi_join_hand_over(struct idxi_join_worker *worker) {
     struct idxi_join *join = worker->join;

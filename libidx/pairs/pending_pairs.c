@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 #include "libidx/lookup/search.h"
 
 /* Looked up between two looks at whether there is to be an end. */

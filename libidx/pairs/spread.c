@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format/bytes.h"
-#include "libidx/base/memory.h"
+#include "libidx/base/base.h"
 
 #define CHUNK IDXI_SPREAD_CHUNK
 #define NO_CHUNK UINT32_MAX

@@ -1,11 +1,10 @@
 /* parts.c: finds the fastest schemes of parts, by dynamic programming over errors, bits and tables. */
-#include "libidx/scheme/parts.h"
+#include "libidx/scheme/price.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "libidx/base/binomial.h"
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 #include "libidx/scheme/scheme.h"
 
 #define MAX_BLOCKS 10

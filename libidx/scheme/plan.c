@@ -1,6 +1,6 @@
 /* plan.c: lists the schemes worth considering, and chooses one for `auto`. */
 #include "libidx/scheme/plan.h"
-#include "libidx/base/check.h"
+#include "libidx/base/base.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,10 +9,8 @@
 
 #include "format/bytes.h"
 #include "format/limits.h"
-#include "libidx/base/error.h"
-#include "libidx/scheme/parts.h"
+#include "libidx/scheme/price.h"
 #include "libidx/scheme/scheme.h"
-#include "libidx/scheme/time.h"
 
 /* A plan is worth listing where it is this much faster than all smaller ones. */
 #define WORTHWHILE 0.95

@@ -1,8 +1,40 @@
-/* price.h: the cost of a scheme. */
+/* price.h: what a scheme costs in bytes and time, and the search for fast schemes of parts. */
 #ifndef IDX_LIBIDX_PRICE_H
 #define IDX_LIBIDX_PRICE_H
 
 #include <idx.h>
+
+/* ---- The time of look-ups ---- */
+
+/* The time of a look-up follows from what it does, and from what that takes on a machine. */
+
+/* What one query does. */
+struct idxi_work {
+    double tables;
+    double probes;
+    double far; /* probes with a line and a block that are not beside those of the probe before */
+    double blocks, candidates;
+};
+
+/* What the tables of an index take, all of them. */
+struct idxi_extent {
+    uint32_t block_size;
+    double block_bytes, directory_bytes;
+};
+
+/* Checks a calibration; NULL is none. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_calibration_check(const struct idx_calibration *calibration, struct idx_error *error);
+
+/* The nanoseconds of the query, among many that are asked for together, and alone. `calibration` NULL: those of a
+ * typical server. */
+struct idxi_time {
+    double many, single;
+};
+
+struct idxi_time idxi_time_of(const struct idx_calibration *calibration, enum idx_residence residence,
+                              const struct idxi_extent *extent, const struct idxi_work *work);
+
+/* ---- The cost of a scheme ---- */
 
 /* What is the same for all tables of an index. */
 struct idxi_table_model {
@@ -27,5 +59,25 @@ struct idxi_times {
 
 void idxi_price_tables(const struct idx_plan_options *options, const struct idxi_table_model *model,
                        struct idxi_times *times);
+
+/* ---- Schemes of parts ---- */
+
+/* The bits are cut into parts, which share the k errors. Tables of part i cover e_i errors in it. If the sum of all
+ * e_i + 1 is above k, some part has no more errors than its tables cover. A part is cut like a scheme B:C:R. For
+ * example, two halves, each 3:2, make 6 tables for k = 3. Parts may differ in width and radius, to suit the number of
+ * fingerprints. */
+
+/* The most tables of a scheme of parts: beyond, for 64 bits, B:C is as fast, and its text is shorter. */
+#define IDXI_MAX_PARTS_TABLES 40
+
+/* The most errors that B:C:R covers, on any number of bits. */
+unsigned idxi_parts_cover(unsigned blocks, unsigned front, unsigned radius);
+
+typedef void (*idxi_scheme_visitor)(void *context, const struct idx_scheme *scheme);
+
+/* Calls `visit` for the fastest scheme of parts of each number of tables, of those that cover k on fingerprints of
+ * `bits` bits and have only bits of `live` in their masks. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const struct idxi_times *times,
+                                idxi_scheme_visitor visit, void *context, struct idx_error *error);
 
 #endif

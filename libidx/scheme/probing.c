@@ -1,12 +1,10 @@
 /* probing.c: which tables to probe for a distance below the index's k: leaves out those that the proof of covering does
  * not need. */
-#include "libidx/scheme/probing.h"
+#include "libidx/scheme/scheme.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "libidx/scheme/scheme.h"
 
 /* The most steps of the proofs when an index is opened, a few milliseconds. Each step looks at all tables. What is not
  * proved by then is probed. */

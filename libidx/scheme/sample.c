@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "format/bytes.h"
-#include "libidx/base/error.h"
-#include "libidx/base/hash.h"
+#include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
 /* Their pairs, 2^27, show groups of a few among 1e8 fingerprints; a mask is measured in a millisecond. */

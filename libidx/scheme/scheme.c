@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format/bytes.h"
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 
 /* ---- Making ---- */
 

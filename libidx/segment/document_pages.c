@@ -8,7 +8,7 @@
 
 #include "format/bytes.h"
 #include "format/checksum.h"
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 
 #define LMDB_MAGIC 0xBEEFC0DE
 #define LMDB_VERSION 1

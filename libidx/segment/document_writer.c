@@ -11,9 +11,35 @@
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "format/document_sums.h"
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
-#include "libidx/segment/lmdb_error.h"
+#include "format/limits.h"
+#include "libidx/base/base.h"
+
+/* ---- Errors of LMDB ---- */
+
+/* Fails after a call of LMDB that returned `result`. The sentence is `path: can't <action>: <reason>`. */
+static enum idx_status fail_lmdb(struct idx_error *error, int result, const char *path, const char *action) {
+    if (result > 0) return idxi_fail_system(error, result, path, action);
+    return idxi_fail(error, result == MDB_PANIC ? IDX_IO_ERROR : IDX_BAD_CONTENT, path, "can't %s: %s", action,
+                     mdb_strerror(result));
+}
+
+/* The same after a call that may have written to the file of an open environment. LMDB says EIO of a write that was cut
+ * short: this becomes ENOSPC where the disk turns out to be full, and otherwise the sentence names both causes. */
+static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path) {
+    static const uint8_t page[IDXF_PAGE_SIZE];
+    struct stat status;
+    mdb_filehandle_t file;
+    bool unclear = result == EIO && mdb_env_get_fd(env, &file) == 0 && fstat(file, &status) == 0;
+    for (size_t i = 0; i < 256 && unclear; i++) {
+        unclear = pwrite(file, page, sizeof page, status.st_size + (off_t)(i * sizeof page)) >= 0;
+        if (!unclear) result = errno;
+    }
+    return fail_lmdb(error, result, path,
+                     result != EIO ? "write"
+                                   : "write (the disk was full for a moment, or it fails: make room, and try again)");
+}
+
+/* ---- Writing ---- */
 
 #define NAMED_DATABASES 3
 
@@ -30,13 +56,13 @@ static enum idx_status begin(struct idxi_map_writer *writer, size_t more, struct
     int result = mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_ROOM + 2 * more);
     if (result == 0) result = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
     writer->batch_bytes = 0;
-    return result == 0 ? IDX_OK : idxi_fail_lmdb(error, result, writer->path, "begin a transaction");
+    return result == 0 ? IDX_OK : fail_lmdb(error, result, writer->path, "begin a transaction");
 }
 
 static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *error) {
     int result = mdb_txn_commit(writer->txn);
     writer->txn = NULL;
-    return result == 0 ? IDX_OK : idxi_fail_lmdb_write(error, writer->env, result, writer->path);
+    return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
 /* Makes an entry with room for a value of `size` bytes, to be filled at once. */
@@ -51,7 +77,7 @@ static enum idx_status reserve(struct idxi_map_writer *writer, MDB_dbi database,
     writer->batch_bytes += taken;
     int result = mdb_put(writer->txn, database, &name, &room, flags | MDB_RESERVE);
     *value = room.mv_data;
-    return result == 0 ? IDX_OK : idxi_fail_lmdb_write(error, writer->env, result, writer->path);
+    return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
 /* What packs IDs. */
@@ -120,10 +146,10 @@ enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_m
         return idxi_fail_memory(error);
     writer->values = writer->fingerprints + IDXI_WAITING;
     int result = open_environment(writer);
-    if (result != 0) return idxi_fail_lmdb(error, result, writer->path, "create");
+    if (result != 0) return fail_lmdb(error, result, writer->path, "create");
     IDXI_TRY(begin(writer, 0, error));
     result = open_databases(writer);
-    return result == 0 ? IDX_OK : idxi_fail_lmdb(error, result, writer->path, "create");
+    return result == 0 ? IDX_OK : fail_lmdb(error, result, writer->path, "create");
 }
 
 /* ---- IDs ---- */
@@ -340,7 +366,7 @@ enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folde
     IDXI_TRY(put_all_meta(writer, segment, error));
     IDXI_TRY(commit(writer, error));
     int result = mdb_env_sync(writer->env, 1);
-    if (result != 0) return idxi_fail_lmdb(error, result, writer->path, "sync");
+    if (result != 0) return fail_lmdb(error, result, writer->path, "sync");
     mdb_env_close(writer->env);
     writer->env = NULL;
 

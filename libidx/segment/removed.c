@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "format/checksum.h"
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
+#include "libidx/base/base.h"
 
 /* ---- Opening ---- */
 

@@ -1,14 +1,17 @@
-/* table_reader.h: an open table file: its directory and its blocks. Each page is checked before its first use. */
+/* table_reader.h: an open table file: its directory, its blocks, and its fingerprints as a stream. Each page is checked
+ * before its first use. */
 #ifndef IDX_LIBIDX_TABLE_READER_H
 #define IDX_LIBIDX_TABLE_READER_H
 
 #include <idx.h>
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "format/directory.h"
 #include "format/permute.h"
 #include "format/table.h"
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
+#include "libidx/streams/stream.h"
 
 struct idxi_table {
     struct idxf_table_header header;
@@ -108,5 +111,35 @@ void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *tabl
  * returned. */
 enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,
                                  struct idx_error *error);
+
+/* ---- All fingerprints ---- */
+
+/* The fingerprints of an open table as a stream, in the order of the table: permuted, left-aligned, ascending. */
+
+struct idxi_table_stream {
+    struct idxi_stream stream; /* without values */
+    struct idxi_blocks blocks;
+    size_t room;                       /* that decoding some blocks takes */
+    uint64_t given;                    /* fingerprints so far */
+    uint64_t dropped;                  /* how often mapped pages were let go */
+    uint64_t chunk[IDXF_DECODED_ROOM]; /* decoded where a caller had no room for as many */
+    size_t chunk_count, chunk_given;
+};
+
+/* The table stays the caller's, and open. Each page is checked before its first use, unless the table was opened
+ * otherwise. A fault in a block (IDX_BAD_CHECKSUM, IDX_BAD_CONTENT) ends the stream, and so do fingerprints that don't
+ * ascend, and a number of them that is not the header's. The stream drops mapped pages behind it, so it keeps at most a
+ * few MiB of the table in memory. Any number of streams may read a table at a time. */
+void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_table *table);
+
+/* ---- What a probe costs ---- */
+
+/* The blocks that a probe searches if `group` fingerprints have its prefix: those that hold them, and on average half a
+ * cell of the directory before them. */
+double idxi_expected_blocks(double group, double block_fingerprints);
+
+/* For a table with a radius: how many of the last bits of a prefix are not flipped, but searched for all their values
+ * at once. As many as let a probe find a few fingerprints. */
+unsigned idxi_spared_bits(uint64_t count, unsigned prefix);
 
 #endif

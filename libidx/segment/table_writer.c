@@ -8,8 +8,7 @@
 
 #include "format/directory.h"
 #include "format/table.h"
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
+#include "libidx/base/base.h"
 
 /* Fingerprints in memory: more than any block holds. */
 #define WINDOW ((size_t)1 << 16)

@@ -3,9 +3,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/parallel.h"
-#include "libidx/segment/table_stream.h"
+#include "libidx/base/base.h"
+#include "libidx/segment/table_reader.h"
 #include "libidx/segment/unpacked_tables.h"
 
 /* Memory of this size and more is worth huge pages. */

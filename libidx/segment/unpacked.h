@@ -4,7 +4,7 @@
 #ifndef IDX_LIBIDX_UNPACKED_H
 #define IDX_LIBIDX_UNPACKED_H
 
-#include "libidx/base/progress.h"
+#include "libidx/base/base.h"
 #include "libidx/segment/table_reader.h"
 
 struct idxi_unpacked;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "libidx/base/binomial.h"
+#include "libidx/base/base.h"
 
 /* What look-ups take, in nanoseconds, measured on a server of 2024 (EPYC, Zen 5): a query; a probe, with everything in
  * the first caches. By where memory of 64 KiB · 4^i is: what remains of the wait for a cache line at random, of which

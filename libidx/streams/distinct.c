@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/memory.h"
+#include "libidx/base/base.h"
 
 #define RUN_BUFFER ((size_t)1 << 20)
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 #include "libidx/streams/two_way.h"
 
 #define NODE_ENTRIES 2048

@@ -2,8 +2,7 @@
 #ifndef IDX_LIBIDX_READING_H
 #define IDX_LIBIDX_READING_H
 
-#include "libidx/base/error.h"
-#include "libidx/base/progress.h"
+#include "libidx/base/base.h"
 #include "libidx/streams/stream.h"
 
 struct idxi_reading {

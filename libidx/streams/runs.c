@@ -9,8 +9,7 @@
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "format/group.h"
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
+#include "libidx/base/base.h"
 
 #define GROUP_HEADER_BYTES 12
 #define MOST_BYTES (GROUP_HEADER_BYTES + IDXF_MAX_GROUP_BYTES)

@@ -5,9 +5,7 @@
 
 #include <stdlib.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/memory.h"
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
 /* Buffers of runs that are merged. */

@@ -2,7 +2,7 @@
 #ifndef IDX_LIBIDX_SORTER_H
 #define IDX_LIBIDX_SORTER_H
 
-#include "libidx/base/progress.h"
+#include "libidx/base/base.h"
 #include "libidx/streams/kway_merge.h"
 #include "libidx/streams/runs.h"
 

@@ -4,8 +4,7 @@
  * by line feeds, which occur neither in words nor in folded text. */
 #include "libidx/text/features.h"
 
-#include "libidx/text/buffer.h"
-#include "libidx/text/error.h"
+#include "libidx/text/base.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

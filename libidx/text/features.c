@@ -4,7 +4,7 @@
  * each byte moves once. */
 #include "libidx/text/features.h"
 
-#include "libidx/text/buffer.h"
+#include "libidx/text/base.h"
 #include "libidx/text/words.h"
 
 #define XXH_INLINE_ALL

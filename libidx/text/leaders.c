@@ -2,8 +2,7 @@
  * members of a set that have the smallest hashes. Of two sets whose Jaccard coefficient is J, each such member of the
  * one is such a member of the other with probability J at least, so that with enough of them hardly any representative
  * is missed. */
-#include "libidx/text/buffer.h"
-#include "libidx/text/error.h"
+#include "libidx/text/base.h"
 #include "libidx/text/resemblance.h"
 
 #include <idx_text.h>

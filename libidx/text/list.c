@@ -2,8 +2,7 @@
  * texts are, since the list is to match them. */
 #include "libidx/text/features.h"
 
-#include "libidx/text/buffer.h"
-#include "libidx/text/error.h"
+#include "libidx/text/base.h"
 #include "libidx/text/words.h"
 
 #define XXH_INLINE_ALL

@@ -1,12 +1,240 @@
 /* resemblance.c: how much two texts, or their sets of shingles, have in common, and at which distance fingerprints
  * propose texts that resemble each other. */
-#include "libidx/text/error.h"
-
 #include "libidx/text/resemblance.h"
 
 #include <idx_text.h>
-
 #include <stdlib.h>
+#include <string.h>
+#include <unicode/utf8.h>
+
+#include "libidx/text/base.h"
+
+/* ---- Sorting ---- */
+
+enum { SMALL = 48, DIGITS = 256 };
+
+static void sort_small(uint64_t *hashes, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        uint64_t hash = hashes[i];
+        size_t at = i;
+        for (; at > 0 && hashes[at - 1] > hash; at--) hashes[at] = hashes[at - 1];
+        hashes[at] = hash;
+    }
+}
+
+/* Sorts by the byte at `shift`, and then what has the same one by the bytes below it: in place, and in time that
+ * is linear, whatever the hashes are. */
+static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
+    size_t next[DIGITS], ends[DIGITS] = {0};
+    if (count <= SMALL) {
+        sort_small(hashes, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) ends[hashes[i] >> shift & 0xff]++;
+    for (size_t digit = 0, sum = 0; digit < DIGITS; digit++) {
+        next[digit] = sum;
+        ends[digit] = sum += ends[digit];
+    }
+    for (size_t digit = 0; digit < DIGITS; digit++) {
+        while (next[digit] < ends[digit]) {
+            uint64_t hash = hashes[next[digit]];
+            size_t own = hash >> shift & 0xff;
+            hashes[next[digit]] = hashes[next[own]];
+            hashes[next[own]++] = hash;
+        }
+    }
+    for (size_t digit = 0, begin = 0; digit < DIGITS && shift > 0; begin = ends[digit++])
+        sort_by_byte(hashes + begin, ends[digit] - begin, shift - 8);
+}
+
+size_t idxt_make_set(uint64_t *hashes, size_t count) {
+    size_t distinct = 0;
+    sort_by_byte(hashes, count, 56);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || hashes[i] != hashes[i - 1]) hashes[distinct++] = hashes[i];
+    return distinct;
+}
+
+bool idxt_is_set(const uint64_t *hashes, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (hashes[i - 1] >= hashes[i]) return false;
+    return true;
+}
+
+/* ---- Comparing ---- */
+
+size_t idxt_count_shared(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
+    size_t shared = 0;
+    for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
+        uint64_t x = a[i], y = b[j];
+        shared += x == y;
+        i += x <= y;
+        j += y <= x;
+    }
+    return shared;
+}
+
+bool idxt_share(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, uint64_t needed) {
+    size_t i = 0, j = 0;
+    uint64_t shared = 0;
+    while (shared < needed) {
+        size_t left = a_count - i < b_count - j ? a_count - i : b_count - j;
+        if (shared + left < needed) return false;
+        uint64_t x = a[i], y = b[j];
+        shared += x == y;
+        i += x <= y;
+        j += y <= x;
+    }
+    return true;
+}
+
+/* ---- Words and shingles ---- */
+
+/* ---- Hashes ---- */
+
+static inline uint64_t mix(uint64_t value) {
+    value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
+    return value ^ value >> 31;
+}
+
+/* The hash of a word with one more letter, before mix(); 0 stands for no word. */
+static inline uint64_t add_letter(uint64_t word, uint64_t letter) {
+    word = (word + 1) * UINT64_C(0x100000001b3) ^ letter;
+    return word == 0 ? 1 : word;
+}
+
+/* ---- Words ---- */
+
+bool idx_text_next_word(const void *utf8, size_t length, size_t *at, size_t *begin, uint64_t *hash) {
+    const uint8_t *bytes = utf8;
+    size_t next = *at, end = 0;
+    uint64_t word = 0;
+    enum idxt_letter letter = IDXT_LETTER_NONE;
+    while (next < length && letter != IDXT_LETTER_WHOLE) {
+        UChar32 c;
+        size_t before = next;
+        U8_NEXT_OR_FFFD(bytes, next, length, c);
+        letter = idxt_letter(c);
+        if (word != 0 && letter != IDXT_LETTER_PART) break;
+        if (letter == IDXT_LETTER_NONE) continue;
+        if (word == 0) *begin = before;
+        word = add_letter(word, idxt_fold(c));
+        end = next;
+    }
+    *at = word == 0 ? length : end;
+    if (word != 0 && hash != NULL) *hash = mix(word);
+    return word != 0;
+}
+
+/* ---- Shingles ---- */
+
+/* The last words or characters are kept by their numbers modulo a power of two. */
+enum { RING = 16 };
+_Static_assert(RING >= IDX_TEXT_MAX_SHINGLE_WIDTH && (RING & (RING - 1)) == 0, "the ring holds a shingle");
+
+struct shingling {
+    uint64_t *hashes;
+    size_t capacity;
+    size_t shingles; /* how many there are, in the array or not */
+    uint64_t width;
+    uint64_t items[RING]; /* hashes of words or characters */
+    uint64_t count;       /* of all items */
+    uint64_t word;        /* before mix(), as far as it was read; 0: no word has begun */
+    bool space;           /* of characters: something else has come since the last one */
+};
+
+/* The shingle of the last `width` items. */
+static inline void add_shingle(struct shingling *shingling, uint64_t width) {
+    uint64_t hash = width;
+    for (uint64_t i = shingling->count - width; i < shingling->count; i++)
+        hash = mix(hash * 31 + shingling->items[i % RING]);
+    if (shingling->shingles < shingling->capacity) shingling->hashes[shingling->shingles] = hash;
+    shingling->shingles++;
+}
+
+static inline void add_item(struct shingling *shingling, uint64_t hash) {
+    shingling->items[shingling->count++ % RING] = hash;
+    if (shingling->count >= shingling->width) add_shingle(shingling, shingling->width);
+}
+
+static inline void end_word(struct shingling *shingling) {
+    if (shingling->word == 0) return;
+    add_item(shingling, mix(shingling->word));
+    shingling->word = 0;
+}
+
+static inline void take_word_letter(struct shingling *shingling, enum idxt_letter letter, uint64_t folded) {
+    if (letter != IDXT_LETTER_PART) end_word(shingling);
+    if (letter != IDXT_LETTER_NONE) shingling->word = add_letter(shingling->word, folded);
+    if (letter == IDXT_LETTER_WHOLE) end_word(shingling);
+}
+
+static inline void take_character(struct shingling *shingling, enum idxt_letter letter, uint64_t folded) {
+    if (letter == IDXT_LETTER_NONE) {
+        shingling->space = shingling->count > 0;
+        return;
+    }
+    if (shingling->space) add_item(shingling, mix(' '));
+    shingling->space = false;
+    add_item(shingling, mix(folded));
+}
+
+typedef void (*taker)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
+
+static inline void take_text(struct shingling *shingling, const uint8_t *bytes, size_t length, taker take) {
+    for (size_t i = 0; i < length;) {
+        UChar32 c = bytes[i];
+        if (c < 0x80) {
+            unsigned folded = idxt_ascii_letter((unsigned)c);
+            take(shingling, folded == 0 ? IDXT_LETTER_NONE : IDXT_LETTER_PART, folded);
+            i++;
+        } else {
+            U8_NEXT_OR_FFFD(bytes, i, length, c);
+            enum idxt_letter letter = idxt_letter(c);
+            take(shingling, letter, letter == IDXT_LETTER_NONE ? 0 : idxt_fold(c));
+        }
+    }
+    if (take == take_word_letter) end_word(shingling);
+    if (shingling->count > 0 && shingling->count < shingling->width) add_shingle(shingling, shingling->count);
+}
+
+static enum idx_status check_options(const struct idx_text_shingle_options *options, struct idx_error *error) {
+    if (options->size != sizeof *options)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "the size in the options of shingles is not %zu",
+                         sizeof *options);
+    if (options->width < 1 || options->width > IDX_TEXT_MAX_SHINGLE_WIDTH)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a shingle has 1 to %d words or characters, not %u",
+                         IDX_TEXT_MAX_SHINGLE_WIDTH, options->width);
+    if (options->unit != IDX_TEXT_WORDS && options->unit != IDX_TEXT_CHARACTERS)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "shingles have words or characters, but no unit %d",
+                         (int)options->unit);
+    return IDX_OK;
+}
+
+enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct idx_text_shingle_options *options,
+                                  uint64_t *hashes, size_t capacity, size_t *count, struct idx_error *error) {
+    static const struct idx_text_shingle_options defaults = IDX_TEXT_SHINGLE_OPTIONS_INIT;
+    if (options == NULL) options = &defaults;
+    if ((utf8 == NULL && length > 0) || (hashes == NULL && capacity > 0) || count == NULL)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "shingles need a text, and an array to put them into");
+    enum idx_status status = check_options(options, error);
+    if (status != IDX_OK) return status;
+    struct shingling shingling = {.hashes = hashes, .capacity = capacity, .width = options->width};
+    if (options->unit == IDX_TEXT_WORDS)
+        take_text(&shingling, utf8, length, take_word_letter);
+    else
+        take_text(&shingling, utf8, length, take_character);
+    *count = shingling.shingles;
+    if (*count > capacity)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT,
+                         "the text has %zu shingles, and the array has room for %zu: give it room for all", *count,
+                         capacity);
+    if (*count > 0) *count = idxt_make_set(hashes, *count);
+    return IDX_OK;
+}
+
+/* ---- Texts ---- */
 
 /* What was measured of `idx dedup --confirm` (bench/DECISIONS.md): distances at which so many pairs of near-duplicates
  * lose a text as idx_text.h says, or the next ones where these barely do. The last row holds for all resemblances

@@ -9,7 +9,7 @@
  * same words alone as they do together in one text, and ICU's cost per text is paid only once. */
 #include "libidx/text/words.h"
 
-#include "libidx/text/buffer.h"
+#include "libidx/text/base.h"
 
 #include <unicode/ustring.h>
 #include <unicode/utf16.h>

@@ -1,5 +1,5 @@
 /* text.c: the public functions that make fingerprints. */
-#include "libidx/text/error.h"
+#include "libidx/text/base.h"
 #include "libidx/text/features.h"
 #include "libidx/text/words.h"
 

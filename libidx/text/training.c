@@ -1,6 +1,5 @@
 /* training.c: the public functions that make, write and read document-frequency tables. */
-#include "libidx/text/buffer.h"
-#include "libidx/text/error.h"
+#include "libidx/text/base.h"
 #include "libidx/text/features.h"
 
 #include <errno.h>

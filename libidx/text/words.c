@@ -3,7 +3,7 @@
  * recipe is about words, not hashes. */
 #include "libidx/text/words.h"
 
-#include "libidx/text/buffer.h"
+#include "libidx/text/base.h"
 
 /* Inlined, because most words are a few bytes, and so that libidxtext needs no library but libidx and ICU. */
 #define XXH_INLINE_ALL

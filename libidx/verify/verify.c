@@ -4,12 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
-#include "libidx/verify/verify_by_id.h"
-#include "libidx/verify/verify_map.h"
-#include "libidx/verify/verify_table.h"
-#include "libidx/view/segment.h"
+#include "libidx/base/base.h"
+#include "libidx/verify/verify.h"
+#include "libidx/view/index.h"
 
 /* How often opening starts again if the index is replaced at the same time. */
 #define MAX_ATTEMPTS 1000

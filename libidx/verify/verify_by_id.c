@@ -1,13 +1,11 @@
 /* verify_by_id.c: see verify_by_id.h. The documents are read in chunks. The entries of a chunk are sorted, and searched
  * for in the map, which is read from end to end. Text documents are in the order of their numbers, so each ID is
  * decoded once. */
-#include "libidx/verify/verify_by_id.h"
+#include "libidx/verify/verify.h"
 
 #include <stdlib.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/hash.h"
-#include "libidx/base/memory.h"
+#include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
 struct comparison {

@@ -1,10 +1,10 @@
 /* verify_map.c: see verify_map.h. */
-#include "libidx/verify/verify_map.h"
+#include "libidx/verify/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 
 /* The documents of a map, gone through in the order of their keys. */
 struct document_walk {

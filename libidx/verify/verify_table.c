@@ -1,10 +1,10 @@
 /* verify_table.c: see verify_table.h. */
-#include "libidx/verify/verify_table.h"
+#include "libidx/verify/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 
 static enum idx_status check_pages(const struct idxi_table *table, struct idx_error *error) {
     for (uint64_t page = 0; page < table->layout.pages; page++) {

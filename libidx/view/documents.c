@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "format/bytes.h"
-#include "libidx/base/error.h"
-#include "libidx/segment/map_cursor.h"
-#include "libidx/view/live.h"
+#include "libidx/base/base.h"
+#include "libidx/segment/document_map.h"
+#include "libidx/view/index.h"
 
 struct idx_documents {
     const struct idx_index *index;

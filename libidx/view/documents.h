@@ -1,8 +1,10 @@
-/* documents.h: documents by the values that document maps hold. */
+/* documents.h: documents by the values that document maps hold, and the documents of an index that were not removed. */
 #ifndef IDX_LIBIDX_DOCUMENTS_H
 #define IDX_LIBIDX_DOCUMENTS_H
 
 #include <idx.h>
+
+#include "libidx/view/index.h"
 
 /* Gives the document of a value: of IDX_ID_TEXT its number, counted on over the segments and
  * then over the pending records; of IDX_ID_U64 its ID; of
@@ -36,5 +38,37 @@ typedef enum idx_status (*idxi_document_visitor)(void *context, uint64_t value, 
  * not hold it. Not for IDX_ID_NONE. Returns what the visitor did, where it is not IDX_OK. */
 enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
                                      idxi_document_visitor visit, void *context, struct idx_error *error);
+
+/* ---- Documents that were not removed ---- */
+
+/* They are ascending streams of fingerprints and values: those of a segment, and the pending ones. A value is an
+ * integer ID, or the number of a text document, counted through all segments and then through the pending records. */
+
+struct idxi_live_documents {
+    struct idxi_stream stream; /* its `values` must not be NULL */
+    const struct idx_index *index;
+    size_t segment;
+    struct idxi_map_stream map;
+    struct idx_documents *texts; /* for the IDs of fingerprints that had single documents removed */
+};
+
+/* Begins with a segment whose document map is ready; its texts are numbered from `offset` on. To be closed also after
+ * an error of reading. */
+void idxi_live_documents_init(struct idxi_live_documents *documents, const struct idx_index *index, size_t segment,
+                              uint64_t offset);
+void idxi_live_documents_close(struct idxi_live_documents *documents);
+
+struct idxi_pending_entries {
+    struct idxi_array_stream array;
+    uint64_t *fingerprints, *values;
+    size_t count;
+};
+
+/* Gathers the pending documents, texts numbered from `offset` on; of IDX_ID_NONE the fingerprints that no segment
+ * holds, each as its own value. Needs 16 bytes each. To be closed also after an error. Errors: IDX_OUT_OF_MEMORY,
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, const struct idx_index *index,
+                                          uint64_t offset, struct idx_error *error);
+void idxi_pending_entries_close(struct idxi_pending_entries *entries);
 
 #endif

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "format/bytes.h"
-#include "libidx/base/error.h"
-#include "libidx/base/hash.h"
+#include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
-#include "libidx/view/live.h"
+#include "libidx/view/index.h"
 
 /* The ID that is looked for. */
 struct wanted {

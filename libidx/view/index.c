@@ -1,6 +1,6 @@
 /* index.c: opens and closes an index. */
 #include "libidx/view/index.h"
-#include "libidx/base/check.h"
+#include "libidx/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
-#include "libidx/base/memory.h"
 #include "libidx/segment/manifest_file.h"
-#include "libidx/view/segment.h"
 
 /* How often opening starts again because the index was replaced meanwhile. */
 #define MAX_ATTEMPTS 1000

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 #include "format/manifest.h"
-#include "libidx/scheme/probing.h"
+#include "libidx/scheme/scheme.h"
 #include "libidx/segment/document_map.h"
-#include "libidx/segment/names.h"
+#include "libidx/segment/manifest_file.h"
 #include "libidx/segment/removed.h"
 #include "libidx/segment/table_reader.h"
 #include "libidx/segment/unpacked.h"
@@ -100,5 +100,92 @@ enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigne
 /* Errors: IDX_INVALID_ARGUMENT (a fingerprint of more bits than the index's). */
 enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
                                    struct idx_error *error);
+
+/* ---- Segments ---- */
+
+/* Opens all files of a segment, the next one of index->segments. What was opened belongs to the index, also after an
+ * error. */
+enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct idx_error *error);
+
+/* Makes a segment of `older` (may be NULL) segment `number` of the index as well, if it is the one that the manifest
+ * means. False if it is not. */
+bool idxi_segment_share(struct idx_index *index, const struct idx_index *older, size_t number);
+
+/* Lets go of a segment. NULL is fine. */
+void idxi_segment_release(struct idxi_segment *segment);
+
+/* ---- File by file: for callers that go on after an error ---- */
+
+/* Begins with a segment, the next one of index->segments, and opens its folder. */
+enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error);
+
+/* Opens one table of a segment and checks that it is the one that the manifest means. */
+enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment, size_t table, int folder,
+                                        struct idx_error *error);
+
+/* Opens the document map of a segment, or its map from IDs. */
+enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, enum idxi_map_kind kind, int folder,
+                                      struct idx_error *error);
+
+/* Loads what a segment removes from those before it. */
+enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
+
+/* ---- Searching ---- */
+
+/* Whether the segment holds a fingerprint, removed or not. */
+enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
+                                      bool *contains, struct idx_error *error);
+
+/* ---- What was not removed ---- */
+
+/* All code that reads segments directly must use these calls: segments have fingerprints and documents that were
+ * removed since. Any thread may call them. */
+
+/* ---- Segments ---- */
+
+size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint);
+
+/* The first segment that a fingerprint was not removed from, whether or not the segment has it. The number of segments
+ * if it was removed from all. */
+static inline size_t idxi_first_live(const struct idx_index *index, uint64_t fingerprint) {
+    return index->removes ? idxi_find_first_live(index, fingerprint) : 0;
+}
+
+/* Whether a segment before segment `end` holds the fingerprint, and it was not removed. Errors: IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT. */
+enum idx_status idxi_is_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *is_before,
+                               struct idx_error *error);
+
+/* Whether a fingerprint that a segment holds is live: not removed from all segments that hold it. Errors: as above. */
+static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64_t fingerprint, bool *live,
+                                           struct idx_error *error) {
+    *live = idxi_first_live(index, fingerprint) == 0;
+    return *live ? IDX_OK : idxi_is_before(index, index->open_segments, fingerprint, live, error);
+}
+
+/* Whether to skip a fingerprint of this segment: it was removed from there, or an earlier segment has it as well.
+ * Errors: as above. */
+static inline enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint,
+                                               bool *repeated, struct idx_error *error) {
+    *repeated = idxi_first_live(index, fingerprint) > segment;
+    return *repeated ? IDX_OK : idxi_is_before(index, segment, fingerprint, repeated, error);
+}
+
+/* Whether single documents of a fingerprint were removed. */
+bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint);
+
+/* Whether a document of a segment was removed. The segment is the first live one of its fingerprint, or a later one.
+ * Integer IDs are 8 bytes, little-endian. */
+bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
+                     size_t id_size);
+
+/* ---- Pending ---- */
+
+static inline bool idxi_has_pending(const struct idx_index *index) { return index->pending.records != NULL; }
+
+/* The fingerprints that have a pending document, ascending, each once. `alone`: without those that a segment holds as
+ * well. The caller frees *fingerprints. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+enum idx_status idxi_sort_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,
+                                  struct idx_error *error);
 
 #endif

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/error.h"
-#include "libidx/segment/probe_cost.h"
-#include "libidx/view/live.h"
+#include "libidx/base/base.h"
+#include "libidx/segment/table_reader.h"
+#include "libidx/view/index.h"
 
 void idx_get_properties(const struct idx_index *index, struct idx_properties *properties) {
     const struct idxf_manifest *manifest = index->manifest;

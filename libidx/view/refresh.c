@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 #include "libidx/segment/manifest_file.h"
 #include "libidx/view/index.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 #include "libidx/log/log_reader.h"
 
 /* What a record in the log takes at least: an operation and a fingerprint. */

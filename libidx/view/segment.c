@@ -1,5 +1,5 @@
 /* segment.c: see segment.h. */
-#include "libidx/view/segment.h"
+#include "libidx/view/index.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
+#include "libidx/base/base.h"
 
 /* ---- Opening its files ---- */
 

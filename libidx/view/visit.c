@@ -1,8 +1,8 @@
 /* visit.c: the calls that visit all fingerprints of an open index, or a part of them. */
 #include <stdlib.h>
 
-#include "libidx/base/error.h"
-#include "libidx/view/live.h"
+#include "libidx/base/base.h"
+#include "libidx/view/index.h"
 
 struct reading {
     const struct idx_index *index;

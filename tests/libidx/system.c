@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 #include "libidx/segment/table_writer.h"
 #include "libidx/view/index.h"
 #include "tests/libidx/faults.h"

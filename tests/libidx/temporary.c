@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libidx/base/file.h"
+#include "libidx/base/base.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 

@@ -1,5 +1,5 @@
 /* buffer.c: tests of growing buffers. */
-#include "libidx/text/buffer.h"
+#include "libidx/text/base.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* lock.c: the lock files of an index are never another file that somebody put there: nothing is written to that. */
-#include "libidx/base/lock.h"
+#include "libidx/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "libidx/base/parallel.h"
+#include "libidx/base/base.h"
 #include "tests/libidx/same.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"

@@ -1,7 +1,7 @@
 /* publish.c: tests of temporary folders: which of them are killed builds' and removed, and builds of one path at a
  * time.
  */
-#include "libidx/building/publish.h"
+#include "libidx/building/building.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/memory.h"
-#include "libidx/fingerprints/array_pairs.h"
+#include "libidx/base/base.h"
+#include "libidx/fingerprints/balls.h"
 #include "tests/libidx/pair_list.h"
 #include "tests/libidx/support.h"
 

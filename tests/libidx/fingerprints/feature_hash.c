@@ -1,6 +1,6 @@
 /* feature_hash.c: tests of the hashes of features: MD5 against RFC 1321 and another implementation, FNV against its
  * published vectors. */
-#include "libidx/fingerprints/md5.h"
+#include "libidx/fingerprints/simhash.h"
 
 #include <idx.h>
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "format/log.h"
-#include "libidx/base/file.h"
+#include "libidx/base/base.h"
 #include "tests/libidx/support.h"
 
 enum { MOST_ITEMS = 64, MOST_ID_BYTES = 512, LINE_BYTES = 2048, DISTANCE = 3 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/segment/probe_cost.h"
+#include "libidx/segment/table_reader.h"
 #include "libidx/view/index.h"
 #include "tests/libidx/blocks.h"
 #include "tests/libidx/sets.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/memory.h"
+#include "libidx/base/base.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/pair_list.h"
 #include "tests/libidx/support.h"

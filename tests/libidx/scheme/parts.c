@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "libidx/scheme/parts.h"
+#include "libidx/scheme/price.h"
 #include "tests/libidx/plans.h"
 #include "tests/libidx/support.h"
 #include "tests/random.h"

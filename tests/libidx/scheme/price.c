@@ -5,9 +5,9 @@
 
 #include "format/block.h"
 #include "format/table.h"
-#include "libidx/building/segment_output.h"
+#include "libidx/building/building.h"
 #include "libidx/scheme/price.h"
-#include "libidx/segment/probe_cost.h"
+#include "libidx/segment/table_reader.h"
 #include "libidx/view/index.h"
 #include "tests/libidx/blocks.h"
 #include "tests/libidx/plans.h"

@@ -1,5 +1,5 @@
 /* probing.c: tests of which tables are probed for distances below k: enough to find all, none that is not needed. */
-#include "libidx/scheme/probing.h"
+#include "libidx/scheme/scheme.h"
 
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "format/bytes.h"
-#include "libidx/segment/table_stream.h"
+#include "libidx/segment/table_reader.h"
 #include "libidx/view/index.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"

@@ -5,9 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libidx/base/error.h"
-#include "libidx/base/file.h"
-#include "libidx/building/segment_output.h"
+#include "libidx/base/base.h"
+#include "libidx/building/building.h"
 #include "libidx/segment/table_writer.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libidx/base/hash.h"
+#include "libidx/base/base.h"
 #include "libidx/segment/document_writer.h"
-#include "libidx/verify/verify_by_id.h"
+#include "libidx/verify/verify.h"
 #include "libidx/view/index.h"
 #include "tests/libidx/entries.h"
 #include "tests/libidx/forge.h"

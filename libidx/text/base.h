@@ -1,9 +1,9 @@
-/* error.h: errors of libidxtext, as idx_text.h documents them. */
-#ifndef IDX_TEXT_ERROR_H
-#define IDX_TEXT_ERROR_H
+/* base.h: errors of libidxtext, as idx_text.h documents them, and buffers that grow geometrically. */
+#ifndef IDX_TEXT_BASE_H
+#define IDX_TEXT_BASE_H
 
 #include <idx.h>
-
+#include <stddef.h>
 #include <unicode/utypes.h>
 
 /* Fills *error, which may be NULL, and returns `status`. */
@@ -17,5 +17,9 @@ enum idx_status idxt_out_of_memory(struct idx_error *error);
 
 /* The same for what ICU, or the segmenter, returned. */
 enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code);
+
+/* Makes room for `needed` elements of `size` bytes in the buffer at `buffer` of *capacity elements (NULL and 0 at
+ * first). Returns the buffer, which may have moved, or NULL when memory is out: then the old one stays as it is. */
+void *idxt_buffer_grow(void *buffer, size_t *capacity, size_t needed, size_t size);
 
 #endif

@@ -1,12 +1,13 @@
-/* error.c: errors of libidxtext: a status and a sentence. */
-#include "libidx/text/error.h"
-
-#include <unicode/uvernum.h>
+/* base.c: errors of libidxtext, each a status and a sentence, and buffers that grow geometrically. */
+#include "libidx/text/base.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unicode/uvernum.h>
 
 enum idx_status idxt_fail(struct idx_error *error, enum idx_status status, const char *format, ...) {
     if (error == NULL) return status;
@@ -52,4 +53,19 @@ enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code) {
     if (code == U_INDEX_OUTOFBOUNDS_ERROR)
         return idxt_fail(error, IDX_LIMIT, "a text becomes too long by normalisation");
     return idxt_fail(error, IDX_UNSUPPORTED, "ICU %s can't segment text here: %s", U_ICU_VERSION, u_errorName(code));
+}
+
+/* ---- Buffers ---- */
+
+enum { SMALLEST = 256 };
+
+void *idxt_buffer_grow(void *buffer, size_t *capacity, size_t needed, size_t size) {
+    if (buffer != NULL && needed <= *capacity) return buffer;
+    size_t wanted = *capacity + *capacity / 2;
+    if (wanted < needed) wanted = needed;
+    if (wanted < SMALLEST) wanted = SMALLEST;
+    if (wanted > SIZE_MAX / size) return NULL;
+    void *grown = realloc(buffer, wanted * size);
+    if (grown != NULL) *capacity = wanted;
+    return grown;
 }

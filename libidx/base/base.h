@@ -1,0 +1,299 @@
+/* base.h: what all of libidx rests on: errors, arguments, progress and threads, memory, files, locks, and hashes. */
+#ifndef IDX_LIBIDX_BASE_H
+#define IDX_LIBIDX_BASE_H
+
+#include <idx.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+#include "format/fault.h"
+
+/* ---- Errors ---- */
+
+/* Every function that fails ends in one of these calls. They fill the caller's struct idx_error, which may be NULL, and
+ * return the status. */
+
+/* The sentence is `file: ` (unless NULL) and the formatted text. */
+enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const char *file, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* After a failed system call: the status comes from errno's value. The sentence is `file: can't <action>: <reason>`. */
+enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, const char *file, const char *action);
+
+enum idx_status idxi_fail_memory(struct idx_error *error);
+
+/* After a fault in the bytes of a file at `offset`. */
+enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, const char *file, uint64_t offset);
+
+/* After a file of another format version. */
+enum idx_status idxi_fail_version(struct idx_error *error, uint32_t version, const char *file);
+
+/* After a file whose uuid is not that of its segment. */
+enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file);
+
+/* The status of a fault. */
+enum idx_status idxi_fault_status(enum idxf_fault fault);
+
+/* Returns from the calling function when `call` fails. */
+#define IDXI_TRY(call)                                                                                                 \
+    do {                                                                                                               \
+        enum idx_status idxi_status_ = (call);                                                                         \
+        if (idxi_status_ != IDX_OK) return idxi_status_;                                                               \
+    } while (0)
+
+/* ---- Arguments ---- */
+
+/* The errors of these checks are IDX_INVALID_ARGUMENT unless a check says otherwise. */
+
+/* Copies a caller's options over `own`, which has all defaults: as many bytes as both have, by the sizes that they
+ * begin with. `own` keeps its size. `given` may be NULL. Nothing beyond its size is read. */
+void idxi_copy_options(void *own, const void *given);
+
+/* Up to IDX_MAX_ID_BYTES. */
+enum idx_status idxi_check_id(size_t length, struct idx_error *error);
+
+/* 1 to IDX_MAX_THREADS. */
+enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error);
+
+/* Up to IDX_MAX_K; else the status is `status`. */
+enum idx_status idxi_check_any_distance(unsigned distance, enum idx_status status, struct idx_error *error);
+
+/* None of more than `bits` bits, 1 to 64. */
+enum idx_status idxi_check_fingerprints(const uint64_t *fingerprints, size_t count, unsigned bits,
+                                        struct idx_error *error);
+
+/* A power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE. */
+enum idx_status idxi_check_block_size(uint32_t size, struct idx_error *error);
+
+/* ---- Progress ---- */
+
+/* The progress of a long call, which the caller's callback is told. */
+
+struct idxi_progress {
+    idx_progress_visitor visit; /* may be NULL */
+    void *context;
+    pthread_t caller; /* the thread that may call it */
+    enum idx_phase phase;
+    uint64_t total;
+    atomic_uint_fast64_t done;
+    atomic_bool cancelled;
+    uint64_t told; /* when the callback was last called, in nanoseconds */
+};
+
+/* Begins before the first phase. */
+void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor visit, void *context);
+
+/* Begins a phase. IDX_CANCELLED, here and below: the callback cancelled the call. The calling thread becomes the one
+ * that calls the callback. */
+enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_phase phase, uint64_t total,
+                                    struct idx_error *error);
+
+/* Adds to what is done. Called from any thread, every millisecond or so. */
+enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more, struct idx_error *error);
+
+/* ---- Threads ---- */
+
+/* Runs one of several tasks. */
+typedef enum idx_status (*idxi_task)(void *context, size_t number, struct idx_error *error);
+
+/* Runs the tasks 0 to count - 1, each once, on up to `threads` threads, the calling one included. Each thread takes the
+ * next task until there is none, or one has failed; then its error is returned. While the calling thread waits for the
+ * others, it keeps reporting `progress` (may be NULL). */
+enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, void *context,
+                              struct idxi_progress *progress, struct idx_error *error);
+
+/* ---- Memory limits ---- */
+
+/* Checks the limit that the caller sets, or if it is 0, sets it to half of the free memory. Errors:
+ * IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_memory_settle(uint64_t *bytes, struct idx_error *error);
+
+/* The share of `memory` for keys, in bytes, for each of the threads that write tables. */
+size_t idxi_memory_of_keys(uint64_t memory, unsigned threads);
+
+/* The share for arrays of entries, of all threads together: what keys and the buffers of files leave. */
+uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads);
+
+/* Whether so many fingerprints fit while each thread sorts all of them for a table. */
+bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned threads);
+
+/* ---- Arrays ---- */
+
+/* Makes an array of `count` numbers, all 0. It uses memory only as they are written. Returns NULL if there is no
+ * room. */
+uint64_t *idxi_array_reserve(size_t count);
+
+/* Hints that `count` numbers from here on, which may be in the middle of an array, are all written next. Their memory
+ * is then allocated at once, if the system can do that, not page by page. */
+void idxi_array_expect(uint64_t *array, size_t count);
+
+/* Returns the memory to the system and keeps the array; its numbers are 0 again. Accepts NULL. */
+void idxi_array_clear(uint64_t *array, size_t count);
+
+/* Frees the array; `count` as when it was made. Accepts NULL. */
+void idxi_array_release(uint64_t *array, size_t count);
+
+/* ---- Arenas ---- */
+
+/* Bytes that come from memory together. */
+#define IDXI_CACHE_LINE 64
+
+/* Zeroed: empty. */
+struct idxi_arena {
+    struct idxi_chunk *newest;
+    char *at, *end;
+    size_t next_size;
+};
+
+/* Some bytes at a multiple of `alignment`, a power of two up to IDXI_CACHE_LINE. NULL when out of memory. */
+void *idxi_arena_take(struct idxi_arena *arena, size_t size, size_t alignment);
+
+/* Frees all that was taken. */
+void idxi_arena_free(struct idxi_arena *arena);
+
+/* ---- Files and folders ---- */
+
+/* The errors of these calls name the path that they were given. */
+
+/* Flags to open files of an index for reading. A pipe in place of a file must not make the caller wait. */
+#define IDXI_OPEN_FILE (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+
+/* `folder/name`, allocated. NULL when out of memory. */
+char *idxi_path(const char *folder, const char *name);
+
+/* Reads `size` bytes at `offset`. IDX_WRONG_SIZE: the file has fewer. */
+enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, const char *path,
+                             struct idx_error *error);
+
+enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t offset, const char *path,
+                              struct idx_error *error);
+
+enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error);
+
+/* Returns the folder for temporary files of calls that have neither an index nor an output: $TMPDIR, or /tmp. */
+const char *idxi_system_folder(void);
+
+/* Opens the folder for temporary files, which the caller closes: *path; or if that is NULL, the folder of the index
+ * that is open as `index`; or if that is negative, idxi_system_folder(). Sets *path to a name for messages:
+ * `index_path` for the index. */
+enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int index, const char *index_path,
+                                           struct idx_error *error);
+
+/* Opens a new file in `folder`, for reading and writing, that has no name: it is gone once it is closed, however the
+ * process ends. `path` is the folder's, for messages. Sets *file, which the caller closes. */
+enum idx_status idxi_temporary_file(int *file, int folder, const char *path, struct idx_error *error);
+
+/* Whether two are the same file, or folder. */
+bool idxi_is_same_file(const struct stat *a, const struct stat *b);
+
+/* Whether a path, from a folder on as for fstatat, leads to an open file or folder. */
+bool idxi_leads_to(int folder, const char *path, int flags, int file);
+
+/* Syncs the folder's entries to disk. */
+enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error);
+
+/* Removes a folder, by its name within another (a descriptor, or AT_FDCWD), and what is in it, as far as possible;
+ * takes a descriptor for each level of folders, and no memory. */
+void idxi_remove_tree(int folder, const char *name);
+
+/* A uuid of 16 bytes drawn at random (RFC 9562, version 4). */
+enum idx_status idxi_make_uuid(uint8_t *uuid, struct idx_error *error);
+
+/* ---- Writing a file page by page ---- */
+
+/* Buffers writes to a new file, and notes the checksum of each IDXF_PAGE_SIZE bytes. */
+struct idxi_page_writer {
+    int fd;
+    const char *path; /* for messages */
+    uint8_t *buffer;
+    size_t used;
+    uint64_t written;      /* bytes handed to the file */
+    uint64_t written_back; /* of these, bytes whose write-back to disk was started */
+    uint64_t *checksums;
+    size_t checksum_count, checksum_capacity;
+};
+
+/* Creates `name` in `folder` and goes to `offset`, a multiple of the page size. `path` is kept, for messages. */
+enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folder, const char *name, uint64_t offset,
+                                      const char *path, struct idx_error *error);
+
+enum idx_status idxi_page_writer_write(struct idxi_page_writer *writer, const void *bytes, size_t size,
+                                       struct idx_error *error);
+
+/* Fills the last page with zeros. */
+enum idx_status idxi_page_writer_pad(struct idxi_page_writer *writer, struct idx_error *error);
+
+/* After padding: appends the checksums of all pages so far. */
+enum idx_status idxi_page_writer_write_checksums(struct idxi_page_writer *writer, struct idx_error *error);
+
+/* Writes `header` at the file's start, and syncs. */
+enum idx_status idxi_page_writer_finish(struct idxi_page_writer *writer, const void *header, size_t header_size,
+                                        struct idx_error *error);
+
+/* Closes and frees, finished or not. */
+void idxi_page_writer_close(struct idxi_page_writer *writer);
+
+/* ---- Locks ---- */
+
+/* One process can write to an index at a time, and one can compact it (SPEC.md, chapter 12). Each holds the lock of a
+ * file in the folder of the index, by flock; the text of the file says which process that is. */
+
+#define IDXI_LOCK_NAME "writer.lock"
+#define IDXI_COMPACT_LOCK_NAME "compact.lock"
+#define IDXI_MANIFEST_LOCK_NAME "manifest.lock" /* of both, while either changes the manifest */
+
+/* Takes a lock, by its name, of an index, given by its folder (a descriptor, and the path); sets *lock, a descriptor
+ * for idxi_lock_close. Waits for those who share it for a moment. The lock goes with the process, however it ends.
+ * Errors: IDX_BUSY (the sentence names who has it), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_lock_open(int *lock, const char *name, int folder, const char *folder_path,
+                               struct idx_error *error);
+
+/* The same for who lets nobody take it meanwhile, and may share it with others who do: for a moment, or for longer,
+ * when others are told so at once. */
+enum idx_status idxi_lock_for_a_moment(int *lock, const char *name, int folder, const char *folder_path,
+                                       struct idx_error *error);
+enum idx_status idxi_lock_share(int *lock, const char *name, int folder, const char *folder_path,
+                                struct idx_error *error);
+
+/* Takes a lock that nobody has but for a moment, and waits for that; closing the descriptor gives it up. */
+enum idx_status idxi_lock_wait(int *lock, const char *name, int folder, const char *folder_path,
+                               struct idx_error *error);
+
+/* Below 0 is fine. */
+void idxi_lock_close(int lock);
+
+/* ---- Hashes ---- */
+
+/* The hash of a fingerprint that idx_shard uses. */
+static inline uint64_t idxi_hash(uint64_t fingerprint) {
+    uint8_t bytes[8];
+    idxf_store64(bytes, fingerprint);
+    return idxf_checksum(bytes, sizeof bytes);
+}
+
+/* The hashes of IDs, the keys of a map from IDs (SPEC.md, chapter 9). */
+static inline uint64_t idxi_id_hash(const void *id, size_t length) { return idxf_checksum(id, length); }
+static inline uint64_t idxi_id_hash_u64(uint64_t id) { return idxi_hash(id); }
+
+/* ---- Combinations ---- */
+
+/* The ways to choose r of n. */
+static inline double idxi_choose(unsigned n, unsigned r) {
+    double product = 1;
+    for (unsigned i = 0; i < r; i++) product = product * (n - i) / (i + 1);
+    return r > n ? 0 : product;
+}
+
+/* The ways to flip at most `radius` of some bits. */
+static inline double idxi_count_patterns(unsigned bits, unsigned radius) {
+    double sum = 0;
+    for (unsigned i = 0; i <= radius && i <= bits; i++) sum += idxi_choose(bits, i);
+    return sum;
+}
+
+#endif

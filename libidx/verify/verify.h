@@ -1,0 +1,52 @@
+/* verify.h: what the checks of tables and maps share. */
+#ifndef IDX_LIBIDX_VERIFY_H
+#define IDX_LIBIDX_VERIFY_H
+
+#include <stdbool.h>
+
+#include "libidx/base/base.h"
+#include "libidx/segment/document_map.h"
+#include "libidx/segment/table_reader.h"
+
+/* ---- Sets of fingerprints ---- */
+
+/* A set is known by its size and a sum, so that sets that come in different orders can be compared. */
+
+/* Two sets that differ have different sums, but for an accident of 2^-64. */
+struct idxi_fingerprint_set {
+    bool known;
+    uint64_t count;
+    uint64_t sum;
+};
+
+static inline void idxi_fingerprint_set_add(struct idxi_fingerprint_set *set, uint64_t fingerprint) {
+    set->sum += idxi_hash(fingerprint);
+    set->count++;
+}
+
+/* ---- Tables ---- */
+
+/* Checks all that SPEC.md requires of an open table by itself, and counts its fingerprints into *set. Errors:
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_verify_table(const struct idxi_table *table, struct idxi_fingerprint_set *set,
+                                  struct idx_error *error);
+
+/* ---- Maps ---- */
+
+/* Checks all that SPEC.md requires of an open map by itself, and that it has the fingerprints that are expected, if
+ * they are known. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_verify_map(struct idxi_map *map, const struct idxi_fingerprint_set *expected,
+                                struct idx_error *error);
+
+/* ---- Both maps of a segment ---- */
+
+/* How many documents are compared at a time; they need 256 MiB. */
+#define IDXI_VERIFY_CHUNK ((uint64_t)1 << 23)
+
+/* Checks that the map from IDs has exactly the entries of the documents. Both maps must be ready and valid in
+ * themselves. Needs 32 bytes per document of a chunk, and one bit per entry. Errors: IDX_BAD_CONTENT (they differ),
+ * IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct idxi_map *by_id, uint64_t chunk,
+                                  struct idx_error *error);
+
+#endif
