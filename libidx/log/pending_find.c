@@ -57,6 +57,7 @@ struct search {
     size_t first; /* the number of the first query */
     unsigned distance;
     unsigned parts; /* that are looked at: in one of distance + 1, a match has no error */
+    bool has_rest;  /* the view has records that came after the runs */
     idxi_match_visitor visit;
     void *context;
 };
@@ -138,14 +139,15 @@ static void prefetch_lines(const void *begin, size_t bytes) {
         __builtin_prefetch((const char *)begin + i * IDXI_CACHE_LINE);
 }
 
-/* Has a bucket of a part fetched, from its place in the run, and its array, whose place is fetched. */
+/* Has a bucket of a part fetched, from its place in the run, and its array, if any, whose place is fetched. */
 static const struct idxi_pending_array *prefetch_bucket(const struct idxi_pending *pending, unsigned part,
-                                                        uint64_t query) {
+                                                        uint64_t query, bool has_rest) {
     const struct idxi_pending_run *run = &pending->runs[part];
     const struct idxi_pending_rest *rest = &pending->rests[part];
     size_t bucket = idxi_pending_bucket_of(&run->bits, query);
     uint32_t begin = run->begins[bucket];
     prefetch_lines(run->folded + begin, (run->begins[bucket + 1] - begin) * sizeof *run->folded);
+    if (!has_rest) return NULL;
     const struct idxi_pending_array *array =
         atomic_load_explicit(&rest->buckets[idxi_pending_bucket_of(&rest->bits, query)].array, memory_order_acquire);
     if (array != NULL) prefetch_lines(array, IDXI_CACHE_LINE);
@@ -163,12 +165,13 @@ static void stage(const struct search *search, staged_arrays arrays) {
             const struct idxi_pending_run *run = &pending->runs[part];
             const struct idxi_pending_rest *rest = &pending->rests[part];
             __builtin_prefetch(&run->begins[idxi_pending_bucket_of(&run->bits, search->queries[query])]);
-            __builtin_prefetch(&rest->buckets[idxi_pending_bucket_of(&rest->bits, search->queries[query])]);
+            if (search->has_rest)
+                __builtin_prefetch(&rest->buckets[idxi_pending_bucket_of(&rest->bits, search->queries[query])]);
         }
     }
     for (size_t query = 0; query < search->count; query++)
         for (unsigned part = 0; part < search->parts; part++)
-            arrays[query][part] = prefetch_bucket(pending, part, search->queries[query]);
+            arrays[query][part] = prefetch_bucket(pending, part, search->queries[query], search->has_rest);
 }
 
 static bool search_staged(const struct search *search) {
@@ -192,8 +195,14 @@ static bool search_staged(const struct search *search) {
     return true;
 }
 
+/* Whether the view has records that came after the runs. */
+static bool has_rest(const struct idxi_pending_view *view) {
+    return view->last - view->records->base > view->records->run_count;
+}
+
 void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
-    for (unsigned part = 0; part <= distance && distance > 0; part++) prefetch_bucket(view->records, part, query);
+    for (unsigned part = 0; part <= distance && distance > 0; part++)
+        prefetch_bucket(view->records, part, query, has_rest(view));
 }
 
 bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,
@@ -202,6 +211,7 @@ bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *que
                             .range = idxi_pending_range(view),
                             .distance = distance,
                             .parts = distance + 1,
+                            .has_rest = has_rest(view),
                             .visit = visit,
                             .context = context};
     for (size_t i = 0; i < count && search.range.begin < search.range.end; i += STAGED) {
