@@ -1,5 +1,5 @@
 /* plan_unpacked.c: what unpacking is expected to take. */
-#include "libidx/base/error.h"
+#include "libidx/base/base.h"
 #include "libidx/scheme/scheme.h"
 #include "libidx/segment/unpacked_layout.h"
 
