@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-#include "libidx/batch/passing_arrays.h"
-#include "libidx/batch/query_tables.h"
+#include "format/processor.h"
+#include "libidx/base/binomial.h"
 #include "libidx/batch/sorted_queries.h"
+#include "libidx/batch/streaming.h"
 #include "libidx/fingerprints/balls.h"
 #include "libidx/lookup/search.h"
 
@@ -54,25 +55,45 @@ double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsi
 }
 
 /* Fingerprints that pass as arrays, so many at a time; few at a time stay in the caches. */
-static double get_passing_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t some) {
-    double arrays = (double)queries * IDXI_FIND_TIME, sizes = (double)queries + (double)some;
-    if (some == 0) return arrays;
+static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t some) {
+    double sizes = (double)queries + (double)some;
+    if (some == 0) return 0;
     double time = idxi_cost_of_arrays(distance, bits, queries, some);
     if (sizes <= IDXI_CACHED_ARRAYS) time -= sizes * IDXI_ARRAY_TIME;
-    return arrays + time * (double)fingerprints / (double)some;
+    return time * (double)fingerprints / (double)some;
+}
+
+/* The bits of each ball, so that some queries share them. */
+static unsigned get_width(size_t queries, unsigned bits, unsigned distance) {
+    unsigned width = 0, most = bits / (distance + 1);
+    while (width < most && queries >> (width + 1) >= IDXI_MEMBERS) width++;
+    return width;
+}
+
+/* A fingerprint that meets the queries of each ball. Some seem near by chance; then all of their bucket are compared.
+ */
+static double get_meeting_time(size_t queries, unsigned bits, unsigned distance, unsigned width) {
+    unsigned folded = bits < 32 ? bits : 32;
+    double members = (double)queries / exp2(width), compared = fmax(members, IDXI_FOLD_PADDING);
+    double seeming = compared * idxi_count_patterns(folded, distance) / exp2(folded);
+    double many = 0.5 + 0.5 * erf((members - IDXI_FOLD_PADDING) / sqrt(2 * members)), all = many + 1 - exp(-seeming);
+    double time = IDXI_MEET_TIME + fmin(all, 1) * (IDXI_SEEMING_TIME + members * IDXI_AVX512_TIME / IDXI_AVX512_LANES);
+    if (queries > IDXI_CACHED_QUERIES) time += IDXI_PARTITION_TIME;
+    return (distance + 1) * time;
 }
 
 struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
                                                 uint64_t memory) {
-    struct idxi_passing_cost passing = idxi_passing_cost(queries, bits, distance);
-    uint64_t some = idxi_passing_arrays_most(queries, memory);
-    double insert = passing.bytes > IDXI_CACHED_TABLES ? IDXI_INSERT_TIME : IDXI_CACHED_INSERT_TIME;
+    unsigned width = get_width(queries, bits, distance);
+    uint64_t some = idxi_streaming_most(queries, memory);
+    double all = (double)queries * (IDXI_DISTINCT_TIME + IDXI_FIND_TIME);
     if (some > fingerprints) some = fingerprints;
-    double tables = (double)fingerprints * passing.nanoseconds + (double)queries * insert * passing.tables;
-    double arrays = get_passing_time(queries, bits, distance, fingerprints, some);
-    bool by_arrays = queries > 0 && (arrays < tables || passing.bytes > memory);
-    return (struct idxi_streaming_cost){by_arrays,
-                                        (by_arrays ? arrays : tables) + (double)queries * IDXI_DISTINCT_TIME};
+    double meeting = (double)fingerprints * get_meeting_time(queries, bits, distance, width) +
+                     (double)queries * IDXI_INSERT_TIME * (distance + 1);
+    double arrays = get_arrays_time(queries, bits, distance, fingerprints, some);
+    if (width > 0 && meeting < arrays && idxi_streaming_bytes(queries, distance, width) <= memory)
+        return (struct idxi_streaming_cost){width, meeting + all};
+    return (struct idxi_streaming_cost){0, arrays + all};
 }
 
 uint64_t idxi_count_streamed(const struct idx_index *index) {

@@ -29,16 +29,23 @@
 #define IDXI_CACHED_ARRAYS 131072.0
 
 /* A query: permuted and sorted for a table; looked for, flipped, in a range that was decoded; sorted among those past
- * which fingerprints stream; found again there for its matches, about one, after a search of arrays; and put into each
- * table of these, where the tables fit the caches and where not. */
+ * which fingerprints stream; found again there for its matches, about one; and put into a bucket of each ball. */
 #define IDXI_SORT_QUERY_TIME 30.0
 #define IDXI_SEARCH_TIME 8.5
 #define IDXI_DISTINCT_TIME 40.0
-#define IDXI_FIND_TIME 100.0
-#define IDXI_INSERT_TIME 40.0
-#define IDXI_CACHED_INSERT_TIME 10.0
+#define IDXI_FIND_TIME 50.0
+#define IDXI_INSERT_TIME 12.0
 
-/* Tables of so many bytes are mostly in caches, of queries as of an index. */
+/* A fingerprint that streams past a ball's queries, about IDXI_MEMBERS or more of which share its bits; if some of
+ * these seem near, or are too many to be compared at once; and if all queries are too many for the caches, so that
+ * fingerprints are sorted before. */
+#define IDXI_MEMBERS 8
+#define IDXI_MEET_TIME 1.3
+#define IDXI_SEEMING_TIME 10.0
+#define IDXI_CACHED_QUERIES 131072
+#define IDXI_PARTITION_TIME 3.0
+
+/* Tables of so many bytes are mostly in caches. */
 #define IDXI_CACHED_TABLES ((uint64_t)32 << 20)
 
 /* A probe for one of many queries in the table's order; and decoding so many blocks, one after the other. */
@@ -58,14 +65,13 @@ double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsig
 /* Sweeping along the tables (sweep.h). */
 double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsigned distance);
 
-/* Fingerprints that stream past queries in memory: past tables of the queries (passing.h), or as arrays
- * (passing_arrays.h). */
+/* Fingerprints that stream past queries in memory (streaming.h). */
 struct idxi_streaming_cost {
-    bool by_arrays;
+    unsigned width;     /* bits of the balls in which they meet queries; 0: they are searched as arrays */
     double nanoseconds; /* of all fingerprints */
 };
 
-/* So many fingerprints; UINT64_MAX: any number. Where queries need more than `memory` bytes for their tables, arrays
+/* So many fingerprints; UINT64_MAX: any number. Where queries need more than `memory` bytes for their buckets, arrays
  * are chosen. */
 struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
                                                 uint64_t memory);

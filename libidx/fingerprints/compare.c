@@ -78,6 +78,15 @@ IDXF_INLINE void place_by(extractor key, const uint64_t *from, size_t count, uin
     for (size_t i = 0; i < count; i++) to[places[key(from[i], mask)]++] = from[i];
 }
 
+IDXF_INLINE void compare_met(extractor key, struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                             const struct idxi_folded_buckets *b) {
+    const uint32_t *starts = b->buckets.starts;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = key(a[i], b->mask);
+        compare_one(comparison, a[i], b->buckets.fingerprints + starts[value], starts[value + 1] - starts[value]);
+    }
+}
+
 static void within(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     compare_within(comparison, a, count);
 }
@@ -95,6 +104,11 @@ static void buckets(struct idxi_comparison *comparison, const struct idxi_bucket
     compare_buckets(compare_two, comparison, pairs);
 }
 
+static void meet(struct idxi_comparison *comparison, const uint64_t *a, size_t number,
+                 const struct idxi_folded_buckets *b) {
+    compare_met(extract, comparison, a, number, b);
+}
+
 static void count(const uint64_t *from, size_t number, uint64_t mask, uint32_t *counts) {
     count_by(extract, from, number, mask, counts);
 }
@@ -103,7 +117,8 @@ static void place(const uint64_t *from, size_t number, uint64_t mask, uint64_t *
     place_by(extract, from, number, mask, to, places);
 }
 
-static const struct idxi_compare_way portable = {"portable", within, between, runs, buckets, count, place, 8.0, 4};
+static const struct idxi_compare_way portable = {"portable", within, between, runs, buckets,
+                                                 meet,       count,  place,   8.0,  4};
 
 #ifdef IDXF_X86
 IDXF_BMI2 static void within_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
@@ -115,6 +130,11 @@ IDXF_BMI2 static void runs_bmi2(struct idxi_comparison *comparison, const uint64
 }
 
 IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
+
+IDXF_BMI2 static void meet_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                const struct idxi_folded_buckets *b) {
+    compare_met(extract_bmi2, comparison, a, count, b);
+}
 
 IDXF_BMI2 static void count_bmi2(const uint64_t *from, size_t number, uint64_t mask, uint32_t *counts) {
     count_by(extract_bmi2, from, number, mask, counts);
@@ -187,8 +207,8 @@ IDXF_AVX2 static void buckets_avx2(struct idxi_comparison *comparison, const str
     compare_buckets(compare_two_avx2, comparison, pairs);
 }
 
-static const struct idxi_compare_way avx2 = {"AVX2",     within_bmi2, between_avx2, runs_bmi2,      buckets_avx2,
-                                             count_bmi2, place_bmi2,  0.95,         IDXI_LANES_AVX2};
+static const struct idxi_compare_way avx2 = {"AVX2",    within_bmi2, between_avx2, runs_bmi2, buckets_avx2,
+                                             meet_bmi2, count_bmi2,  place_bmi2,   0.95,      IDXI_LANES_AVX2};
 
 /* ---- With AVX-512 ---- */
 
@@ -316,8 +336,27 @@ IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const
     compare_buckets(compare_two_avx512, comparison, pairs);
 }
 
-static const struct idxi_compare_way avx512 = {"AVX-512",  within_avx512, between_avx512,   runs_avx512, buckets_avx512,
-                                               count_bmi2, place_bmi2,    IDXI_AVX512_TIME, LANES};
+/* Compares the folds of a bucket's first fingerprints, without a look at how many there are: what follows does not
+ * matter, since it seldom seems near. */
+IDXF_AVX512 static void meet_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                    const struct idxi_folded_buckets *b) {
+    const __m512i most = _mm512_set1_epi32((int)comparison->distance);
+    const uint32_t *starts = b->buckets.starts;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = _pext_u64(a[i], b->mask);
+        size_t begin = starts[value], members = starts[value + 1] - begin;
+        __m512i fold = _mm512_set1_epi32((int)idxi_fold(a[i]));
+        __m512i errors = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(b->folds + begin), fold));
+        __m512i others = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(b->folds + begin + 16), fold));
+        __mmask16 near = _mm512_cmple_epu32_mask(_mm512_min_epu32(errors, others), most);
+        if (__builtin_expect(near != 0 || members > IDXI_FOLD_PADDING, 0))
+            compare_lanes(comparison, a[i], b->buckets.fingerprints + begin, members);
+    }
+}
+
+static const struct idxi_compare_way avx512 = {"AVX-512",        within_avx512, between_avx512, runs_avx512,
+                                               buckets_avx512,   meet_avx512,   count_bmi2,     place_bmi2,
+                                               IDXI_AVX512_TIME, LANES};
 #endif
 
 void idxi_compare_sort(const struct idxi_compare_way *way, const uint64_t *from, size_t number, uint64_t mask,

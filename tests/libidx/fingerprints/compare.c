@@ -172,6 +172,22 @@ static void check_buckets(const struct idxi_compare_way *way, uint64_t *a, size_
     }
 }
 
+/* Buckets by the bits of a mask that has up to 6, of `b`. */
+static void check_meeting(const struct idxi_compare_way *way, const uint64_t *a, size_t a_count, uint64_t *b,
+                          size_t b_count, uint64_t mask, unsigned distance) {
+    uint32_t starts[(1 << 6) + 2] = {0}, folds[MOST + IDXI_FOLD_PADDING] = {0};
+    uint64_t sorted[MOST];
+    idxi_compare_sort(way, b, b_count, mask, sorted, starts + 1);
+    for (size_t i = 0; i < b_count; i++) folds[i] = idxi_fold(sorted[i]);
+    begin(distance);
+    for (size_t i = 0; i < a_count; i++) {
+        for (size_t j = 0; j < b_count; j++)
+            if (are_near(a[i], b[j]) && ((a[i] ^ b[j]) & mask) == 0) take(&expected.comparison, a[i], b[j]);
+    }
+    way->meet(&found.comparison, a, a_count, &(struct idxi_folded_buckets){{sorted, starts}, mask, folds});
+    check_taken(way, "meet", a_count);
+}
+
 static void test_ways(void **state) {
     static const unsigned distances[] = {0, 1, 3, 7, 63, 64};
     const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
@@ -194,6 +210,7 @@ static void test_ways(void **state) {
             check_runs(ways[way], a, a_count, choose_mask(64, &seed), distance);
             check_buckets(ways[way], a, a_count, b, b_count, next_random(&seed) % 8, i % 2 == 0, distance);
             check_buckets(ways[way], a, a_count, b, b_count, 0, i % 2 == 0, distance);
+            check_meeting(ways[way], a, a_count, b, b_count, choose_mask(6, &seed), distance);
         }
     }
 }
