@@ -10,6 +10,7 @@
 #include "libidx/base/parallel.h"
 #include "libidx/batch/cost.h"
 #include "libidx/fingerprints/array_pairs.h"
+#include "libidx/fingerprints/sorting.h"
 
 /* Pairs of a query and a fingerprint whose query is looked for together. */
 #define PAIRS 256
@@ -161,7 +162,12 @@ static enum idx_status fill_buckets(void *context, size_t number, struct idx_err
     folded->folds = calloc(queries->count + IDXI_FOLD_PADDING, sizeof *folded->folds);
     if (folded->buckets.fingerprints == NULL || folded->buckets.starts == NULL || folded->folds == NULL)
         return idxi_fail_memory(error);
-    idxi_buckets_fill(idxi_compare_widest(), &folded->buckets, queries->values, queries->count, folded->mask);
+    struct idxi_sorting sorting = {.way = idxi_compare_widest(),
+                                   .from = queries->values,
+                                   .count = queries->count,
+                                   .mask = folded->mask,
+                                   .to = folded->buckets};
+    IDXI_TRY(idxi_sorting_run(&sorting, error));
     for (size_t i = 0; i < queries->count; i++) folded->folds[i] = idxi_fold(folded->buckets.fingerprints[i]);
     return IDX_OK;
 }

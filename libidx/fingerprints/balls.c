@@ -5,7 +5,6 @@
  * most the radius. A pair that several parts find belongs to the first one. */
 #include "libidx/fingerprints/balls.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "libidx/base/error.h"
 #include "libidx/base/memory.h"
 #include "libidx/base/parallel.h"
+#include "libidx/fingerprints/sorting.h"
 
 /* Two buckets with more comparisons than this are cut again, if that is expected to pay. */
 #define LARGE ((uint64_t)1 << 20)
@@ -302,17 +302,7 @@ static void search_step(struct idxi_balls *balls, const struct sorted *sorted, s
     search_tiles(balls, sorted, tile << TILE_BITS, flip << TILE_BITS);
 }
 
-/* ---- Sorting ---- */
-
-uint64_t idxi_buckets_bytes(size_t count, unsigned width) {
-    return (uint64_t)count * sizeof(uint64_t) + (((uint64_t)1 << width) + 2) * sizeof(uint32_t);
-}
-
-void idxi_buckets_fill(const struct idxi_compare_way *way, struct idxi_buckets *buckets, const uint64_t *from,
-                       size_t count, uint64_t mask) {
-    buckets->starts[0] = 0;
-    idxi_compare_sort(way, from, count, mask, buckets->fingerprints, buckets->starts + 1);
-}
+/* ---- Search ---- */
 
 struct side {
     const uint64_t *fingerprints;
@@ -329,9 +319,7 @@ struct search {
     uint64_t memory;        /* bytes of all threads */
     struct side a, b;       /* the parts that are searched; within `a` where b.fingerprints is NULL */
     struct idxi_cut cut;
-    uint32_t *counts;    /* of each thread, while a side is sorted */
-    struct side *sorted; /* that one */
-    uint64_t mask;       /* and by these bits */
+    uint32_t *counts; /* of each thread, for sorting */
     struct sorted balls;
     size_t ball, steps;
     atomic_size_t next;
@@ -358,59 +346,17 @@ static enum idx_status note_progress(const struct search *search, double number,
     return idxi_progress_add(search->progress, after - before, error);
 }
 
-/* The part of the sorted side that a thread takes. */
-static size_t get_begin(const struct search *search, size_t thread) {
-    return search->sorted->count * thread / search->threads;
+static enum idx_status sort_side(const struct search *search, const struct side *side, struct idx_error *error) {
+    struct idxi_sorting sorting = {search->team[0]->way,
+                                   search->threads,
+                                   search->progress,
+                                   search->counts,
+                                   side->fingerprints,
+                                   side->count,
+                                   search->cut.balls[search->ball].mask,
+                                   side->buckets};
+    return idxi_sorting_run(&sorting, error);
 }
-
-static uint32_t *get_counts(const struct search *search, size_t thread) {
-    return search->counts + (thread << search->cut.width);
-}
-
-static enum idx_status count_some(void *context, size_t thread, struct idx_error *error) {
-    const struct search *search = context;
-    size_t begin = get_begin(search, thread), end = get_begin(search, thread + 1);
-    memset(get_counts(search, thread), 0, sizeof(uint32_t) << search->cut.width);
-    search->team[0]->way->count(search->sorted->fingerprints + begin, end - begin, search->mask,
-                                get_counts(search, thread));
-    return idxi_progress_add(search->progress, 0, error);
-}
-
-static enum idx_status place_some(void *context, size_t thread, struct idx_error *error) {
-    const struct search *search = context;
-    size_t begin = get_begin(search, thread), end = get_begin(search, thread + 1);
-    search->team[0]->way->place(search->sorted->fingerprints + begin, end - begin, search->mask,
-                                search->sorted->buckets.fingerprints, get_counts(search, thread));
-    return idxi_progress_add(search->progress, 0, error);
-}
-
-/* Makes the counts of each thread the places of its first fingerprints. */
-static void sum_counts(const struct search *search) {
-    uint32_t *starts = search->sorted->buckets.starts, at = 0;
-    size_t values = (size_t)1 << search->cut.width;
-    for (size_t value = 0; value < values; value++) {
-        starts[value] = at;
-        for (size_t thread = 0; thread < search->threads; thread++) {
-            uint32_t *place = get_counts(search, thread) + value, count = *place;
-            *place = at;
-            at += count;
-        }
-    }
-    starts[values] = at;
-}
-
-static enum idx_status sort_side(struct search *search, struct side *side, struct idx_error *error) {
-    if (search->counts == NULL) {
-        idxi_buckets_fill(search->team[0]->way, &side->buckets, side->fingerprints, side->count, search->mask);
-        return note_progress(search, 0, HUGE_VAL, error);
-    }
-    search->sorted = side;
-    IDXI_TRY(work(search, count_some, error));
-    sum_counts(search);
-    return work(search, place_some, error);
-}
-
-/* ---- Search ---- */
 
 static enum idx_status search_steps(void *context, size_t thread, struct idx_error *error) {
     struct search *search = context;
@@ -426,7 +372,6 @@ static enum idx_status search_steps(void *context, size_t thread, struct idx_err
 static enum idx_status search_ball(struct search *search, struct idx_error *error) {
     struct idxi_ball ball = search->cut.balls[search->ball];
     bool within = search->b.fingerprints == NULL;
-    search->mask = ball.mask;
     IDXI_TRY(sort_side(search, &search->a, error));
     if (!within) IDXI_TRY(sort_side(search, &search->b, error));
     search->balls = (struct sorted){search->a.buckets, within ? search->a.buckets : search->b.buckets, within,
@@ -504,7 +449,7 @@ static void free_buckets(const struct search *search, struct side *side) {
 /* Sorts and searches, with `memory` bytes besides what the sides' buckets take. */
 static enum idx_status search_sorted(struct search *search, uint64_t memory, struct idx_error *error) {
     unsigned threads = search->threads;
-    size_t bytes = (threads * sizeof(uint32_t)) << search->cut.width;
+    size_t bytes = threads * idxi_sorting_bytes(search->cut.width);
     bool within = search->b.fingerprints == NULL, enough;
     search->counts = threads > 1 && bytes < memory / 2 ? malloc(bytes) : NULL;
     if (search->counts != NULL) memory -= bytes;

@@ -40,10 +40,6 @@ struct idxi_balls {
     uint64_t memory; /* bytes that sorting may take */
 };
 
-/* Sorts one side into buckets. */
-void idxi_buckets_fill(const struct idxi_compare_way *way, struct idxi_buckets *buckets, const uint64_t *from,
-                       size_t count, uint64_t mask);
-
 void idxi_balls_init(struct idxi_balls *balls, unsigned distance);
 
 /* Chooses how to cut: fingerprints `a` against `b`, or, where `b` is NULL, `a` against itself. Fewer than 2^32 of
@@ -59,9 +55,6 @@ void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, co
 /* The nanoseconds that a search of so many uniform fingerprints of `bits` bits is expected to take on one thread; `b`
  * 0: of `a` against itself. */
 double idxi_cut_expect(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b);
-
-/* The bytes that sorting so many fingerprints of one side takes. */
-uint64_t idxi_buckets_bytes(size_t count, unsigned width);
 
 /* Finds all pairs within the distance between `a` and `b`, or, where `b` is NULL, within `a`, each once, by a thread
  * for each of the team. Takes about `memory` bytes; where that is short, the sides are cut, and each part is searched

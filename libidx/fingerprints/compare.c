@@ -336,12 +336,30 @@ IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const
     compare_buckets(compare_two_avx512, comparison, pairs);
 }
 
+/* Fingerprints that seem near to some of their buckets: these are asked for, and looked at when they are there. */
+#define SEEMING 16
+struct seeming {
+    uint64_t fingerprints[SEEMING];
+    size_t count;
+};
+
+IDXF_AVX512 static void compare_seeming(struct idxi_comparison *comparison, struct seeming *seeming,
+                                        const struct idxi_folded_buckets *b) {
+    for (size_t i = 0; i < seeming->count; i++) {
+        uint64_t value = _pext_u64(seeming->fingerprints[i], b->mask);
+        size_t begin = b->buckets.starts[value], members = b->buckets.starts[value + 1] - begin;
+        compare_lanes(comparison, seeming->fingerprints[i], b->buckets.fingerprints + begin, members);
+    }
+    seeming->count = 0;
+}
+
 /* Compares the folds of a bucket's first fingerprints, without a look at how many there are: what follows does not
  * matter, since it seldom seems near. */
 IDXF_AVX512 static void meet_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                     const struct idxi_folded_buckets *b) {
     const __m512i most = _mm512_set1_epi32((int)comparison->distance);
     const uint32_t *starts = b->buckets.starts;
+    struct seeming seeming = {.count = 0};
     for (size_t i = 0; i < count; i++) {
         uint64_t value = _pext_u64(a[i], b->mask);
         size_t begin = starts[value], members = starts[value + 1] - begin;
@@ -349,9 +367,13 @@ IDXF_AVX512 static void meet_avx512(struct idxi_comparison *comparison, const ui
         __m512i errors = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(b->folds + begin), fold));
         __m512i others = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(b->folds + begin + 16), fold));
         __mmask16 near = _mm512_cmple_epu32_mask(_mm512_min_epu32(errors, others), most);
-        if (__builtin_expect(near != 0 || members > IDXI_FOLD_PADDING, 0))
-            compare_lanes(comparison, a[i], b->buckets.fingerprints + begin, members);
+        if (__builtin_expect(near == 0 && members <= IDXI_FOLD_PADDING, 1)) continue;
+        __builtin_prefetch(b->buckets.fingerprints + begin);
+        __builtin_prefetch(b->buckets.fingerprints + begin + LANES);
+        seeming.fingerprints[seeming.count++] = a[i];
+        if (seeming.count == SEEMING) compare_seeming(comparison, &seeming, b);
     }
+    compare_seeming(comparison, &seeming, b);
 }
 
 static const struct idxi_compare_way avx512 = {"AVX-512",        within_avx512, between_avx512, runs_avx512,

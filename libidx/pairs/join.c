@@ -1,7 +1,7 @@
 /* join.c: finds all pairs within an index, or between two. A table is divided into ranges by its leading bits, so that
  * a range fits the caches. Pairs that agree in these bits are found within each range, as the table is decoded in
  * order. A table with a radius may also have pairs that differ in the leading bits. Such a pair differs less in the
- * bits after them that a look-up flips, so the fingerprints are spread in memory by some of those bits instead. A pair
+ * bits after them that a look-up flips, so the fingerprints are sorted in memory by some of those bits instead. A pair
  * that several tables find belongs to the first of them. Removed fingerprints are dropped from the pairs, and pending
  * ones are looked up. Pairs that may differ in many bits are found in memory
  * instead (join_arrays.c). */
@@ -181,8 +181,7 @@ static enum idx_status run(const struct idx_index *a, const struct idx_index *b,
         join.probing = &a->probings[join.options.distance];
     enum idx_status status = match_all(&join, error);
     idxi_join_free_workers(&join);
-    idxi_spread_release(&join.spread_a);
-    idxi_spread_release(&join.spread_b);
+    idxi_join_free_sides(&join);
     free(join.leaves);
     pthread_mutex_destroy(&join.handing_over);
     return status;
