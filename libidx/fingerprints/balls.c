@@ -518,7 +518,7 @@ static bool were_found(const struct idxi_balls *balls, const uint64_t *a, size_t
                        size_t b_count) {
     uint64_t a_set, a_common, b_set, b_common;
     add_bits(a, a_count, &a_set, &a_common);
-    add_bits(b, b == NULL ? 0 : b_count, &b_set, &b_common);
+    add_bits(b, b_count, &b_set, &b_common);
     uint64_t varying = (a_set | b_set) ^ (a_common & b_common);
     for (size_t i = 0; i < balls->before_count; i++) {
         if ((varying & balls->before[i].mask) == 0) return true;
@@ -528,6 +528,7 @@ static bool were_found(const struct idxi_balls *balls, const uint64_t *a, size_t
 
 void idxi_balls_match(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     uint64_t memory = balls->memory;
+    if (b == NULL) b_count = 0;
     if (were_found(balls, a, a_count, b, b_count)) return;
     balls->depth++;
     (void)idxi_balls_search(&balls, 1, memory, NULL, 0, a, a_count, b, b_count, NULL);
