@@ -127,7 +127,7 @@ static enum idx_status stream(void *context, size_t number, struct idx_error *er
 }
 
 static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
-    uint64_t fingerprints = idxi_count_streamed(batch->index);
+    uint64_t fingerprints = idxi_count_fingerprints(batch->index);
     struct idxi_streaming *streaming = &batch->streaming;
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, fingerprints, error));
     enum idx_status status =

@@ -96,15 +96,14 @@ struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, u
     return (struct idxi_streaming_cost){0, arrays + all};
 }
 
-uint64_t idxi_count_streamed(const struct idx_index *index) {
+uint64_t idxi_count_fingerprints(const struct idx_index *index) {
     uint64_t count = 0;
-    for (size_t i = 0; i < index->manifest->segment_count; i++)
-        count += index->segments[i]->tables[0].header.fingerprints;
+    for (size_t i = 0; i < index->open_segments; i++) count += index->segments[i]->entry.fingerprints;
     return count;
 }
 
 double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory) {
-    uint64_t fingerprints = idxi_count_streamed(index);
+    uint64_t fingerprints = idxi_count_fingerprints(index);
     double cost = (double)fingerprints * IDXI_DECODE_TIME;
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         const struct idxi_table *table = &index->segments[i]->tables[0];
@@ -123,22 +122,12 @@ double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_
     return get_array_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
 }
 
-/* Fingerprints of a range (pairs/join_ranges.c), the most that are compared all with all (pairs/matching.c), and what
- * a comparison takes there; and what a fingerprint takes that is sorted by some bits, and that is spread by a prefix.
- */
-#define RANGE 16384.0
-#define FEW 256.0
-#define GROUP_TIME 2.5
-#define COMPARE_TIME 0.12
-#define SORT_TIME 2.5
-#define SPREAD_TIME 6.0
-
 /* What comparing a fingerprint with its group takes: with all of it if it is small; else it is sorted by parts of the
  * bits again. */
 static double get_group_time(double group, unsigned distance, double bits) {
     double width = fmin(bits / (distance + 1), log2(group) - 1);
-    if (group <= FEW || width < 1) return GROUP_TIME + group / 2 * COMPARE_TIME;
-    return (distance + 1) * (SORT_TIME + get_group_time(group / exp2(width), distance, bits - width));
+    if (group <= IDXI_FEW_FINGERPRINTS || width < 1) return IDXI_GROUP_TIME + group / 2 * IDXI_COMPARE_TIME;
+    return (distance + 1) * (IDXI_TABLE_SORT_TIME + get_group_time(group / exp2(width), distance, bits - width));
 }
 
 /* Fingerprints that share some bits, in ranges of `range`: those pairs that differ in up to `errors` of the next `bits`
@@ -147,27 +136,26 @@ static double get_match_time(double range, double bits, unsigned errors, bool as
     unsigned parts = errors + 1;
     double width = bits / parts;
     if (!ascending || errors > 0) width = fmin(width, log2(range) - 1);
-    return parts * (ascending && errors == 0 ? 0 : SORT_TIME) +
+    return parts * (ascending && errors == 0 ? 0 : IDXI_TABLE_SORT_TIME) +
            parts * get_group_time(range / exp2(fmax(width, 0)), distance, 64 - bits);
 }
 
 static double get_table_time(double count, unsigned prefix, unsigned radius, unsigned distance) {
-    double leading = fmin(fmax(ceil(log2(count / RANGE)), 0), prefix > radius ? prefix - radius : 0);
+    double leading = fmin(fmax(ceil(log2(count / IDXI_RANGE_FINGERPRINTS)), 0), prefix > radius ? prefix - radius : 0);
     double time = IDXI_DECODE_TIME + get_match_time(count / exp2(leading), prefix - leading, radius, true, distance);
     double width = radius == 0 ? 0 : floor((prefix - leading) / radius);
     if (leading == 0) return time;
     for (unsigned pass = 1; pass <= radius; pass++) {
         double rest = prefix - leading - pass * width;
-        time +=
-            IDXI_DECODE_TIME + SPREAD_TIME + get_match_time(count / exp2(width), rest, radius - pass, false, distance);
+        time += IDXI_DECODE_TIME + IDXI_SPREAD_TIME +
+                get_match_time(count / exp2(width), rest, radius - pass, false, distance);
     }
     return time;
 }
 
 double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b, unsigned distance) {
-    double count = 0, time = 0;
-    for (size_t i = 0; i < a->open_segments; i++) count += (double)a->segments[i]->entry.fingerprints;
-    for (size_t i = 0; b != NULL && i < b->open_segments; i++) count += (double)b->segments[i]->entry.fingerprints;
+    double time = 0, count = (double)idxi_count_fingerprints(a);
+    if (b != NULL) count += (double)idxi_count_fingerprints(b);
     for (size_t i = 0; i < a->probings[distance].count && count > 0; i++) {
         const struct idxi_probed *probed = &a->probings[distance].tables[i];
         time += count * get_table_time(count, idxf_count_bits(probed->mask), probed->radius, distance);

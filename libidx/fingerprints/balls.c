@@ -16,6 +16,7 @@
 #include "libidx/base/memory.h"
 #include "libidx/base/parallel.h"
 #include "libidx/fingerprints/sorting.h"
+#include "libidx/fingerprints/times.h"
 
 /* Two buckets with more comparisons than this are cut again, if that is expected to pay. */
 #define LARGE ((uint64_t)1 << 20)
@@ -34,12 +35,6 @@
 /* Where buckets don't pay, so many fingerprints are compared with so many others at a time. */
 #define COMPARED ((size_t)1 << 10)
 #define CACHED ((size_t)1 << 14)
-
-/* What is expected on one core, in nanoseconds. */
-#define SORT_TIME 6.0 /* sorting a fingerprint into its bucket, */
-#define CACHED_BITS 16
-#define FAR_TIME 1.5    /* and for each bit more than these */
-#define VISIT_TIME 12.0 /* going on to the next two buckets */
 
 /* ---- How to cut ---- */
 
@@ -124,10 +119,10 @@ struct sizes {
 static double get_time(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance, unsigned parts,
                        unsigned width) {
     double values = (double)((uint64_t)1 << width), half = sizes->within ? 0.5 : 1, time = 0;
-    double sort = SORT_TIME + (width > CACHED_BITS ? (width - CACHED_BITS) * FAR_TIME : 0);
+    double sort = IDXI_SORT_TIME + (width > IDXI_CACHED_BITS ? (width - IDXI_CACHED_BITS) * IDXI_FAR_TIME : 0);
     for (unsigned i = 0; i < parts; i++) {
         double ball = idxi_count_patterns(width, get_radius(distance, parts, i)) * half;
-        time += (sizes->a + (sizes->within ? 0 : sizes->b)) * sort + ball * values * VISIT_TIME;
+        time += (sizes->a + (sizes->within ? 0 : sizes->b)) * sort + ball * values * IDXI_VISIT_TIME;
         time += get_compare_time(way, ball / values * sizes->a * sizes->b, sizes->b / values);
     }
     return time;
@@ -156,10 +151,6 @@ static double get_sampled_share(const struct idxi_cut *cut, const struct spectru
     return compared == 0 ? 0 : (double)found / (double)compared;
 }
 
-/* Cutting is given up where it is expected to save less than a third of the comparisons. This also bounds what is
- * compared again and again where most fingerprints are near to each other. */
-#define WORTH 0.66
-
 struct layout {
     unsigned parts, width;
     double time;
@@ -169,7 +160,7 @@ struct layout {
 static struct layout choose_layout(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
                                    unsigned bits) {
     double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1);
-    struct layout best = {0, 0, get_compare_time(way, pairs, sizes->b) * WORTH};
+    struct layout best = {0, 0, get_compare_time(way, pairs, sizes->b) * IDXI_WORTH};
     for (unsigned parts = 1; parts <= distance + 1 && parts <= bits; parts++) {
         for (unsigned width = 1; width <= MAX_WIDTH && width * parts <= bits; width++) {
             if ((double)((uint64_t)1 << width) > 2 * (sizes->a + sizes->b)) break;
@@ -177,7 +168,7 @@ static struct layout choose_layout(const struct idxi_compare_way *way, const str
             if (time < best.time) best = (struct layout){parts, width, time};
         }
     }
-    if (best.parts == 0) best.time /= WORTH;
+    if (best.parts == 0) best.time /= IDXI_WORTH;
     return best;
 }
 
@@ -188,7 +179,7 @@ static void choose(struct idxi_cut *cut, const struct idxi_compare_way *way, con
     if (layout.parts == 0) return;
     deal(cut, spectrum, layout.parts, layout.width);
     double compared = get_compare_time(way, get_sampled_share(cut, spectrum, sizes->within) * pairs, sizes->b);
-    if (compared > all * WORTH) cut->count = 0;
+    if (compared > all * IDXI_WORTH) cut->count = 0;
 }
 
 double idxi_cut_expect(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {

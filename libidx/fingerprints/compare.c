@@ -5,6 +5,7 @@
 
 #include "format/processor.h"
 #include "libidx/fingerprints/lanes_avx2.h"
+#include "libidx/fingerprints/times.h"
 
 /* ---- Portable, or with BMI2 ---- */
 
@@ -207,8 +208,8 @@ IDXF_AVX2 static void buckets_avx2(struct idxi_comparison *comparison, const str
     compare_buckets(compare_two_avx2, comparison, pairs);
 }
 
-static const struct idxi_compare_way avx2 = {"AVX2",    within_bmi2, between_avx2, runs_bmi2, buckets_avx2,
-                                             meet_bmi2, count_bmi2,  place_bmi2,   0.95,      IDXI_LANES_AVX2};
+static const struct idxi_compare_way avx2 = {"AVX2",    within_bmi2, between_avx2, runs_bmi2,      buckets_avx2,
+                                             meet_bmi2, count_bmi2,  place_bmi2,   IDXI_AVX2_TIME, IDXI_LANES_AVX2};
 
 /* ---- With AVX-512 ---- */
 

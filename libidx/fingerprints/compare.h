@@ -48,10 +48,6 @@ static inline uint32_t idxi_fold(uint64_t fingerprint) { return (uint32_t)(finge
 #define IDXI_SORTED_BITS 14
 #define IDXI_SORT_COUNTS ((1 << IDXI_SORTED_BITS) + 1)
 
-/* The nanoseconds that a vector of so many comparisons takes with AVX-512. */
-#define IDXI_AVX512_TIME 0.84
-#define IDXI_AVX512_LANES 8
-
 /* An implementation: portable, or with instructions that only some processors have. */
 struct idxi_compare_way {
     const char *name;

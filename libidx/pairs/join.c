@@ -13,20 +13,15 @@
 
 #include "libidx/base/check.h"
 #include "libidx/base/memory.h"
+#include "libidx/batch/cost.h"
 #include "libidx/fingerprints/recipe.h"
 #include "libidx/lookup/search.h"
 #include "libidx/pairs/pending_pairs.h"
 
 /* ---- Counts ---- */
 
-uint64_t idxi_join_fingerprints(const struct idx_index *index) {
-    uint64_t count = 0;
-    for (size_t i = 0; i < index->open_segments; i++) count += index->segments[i]->entry.fingerprints;
-    return count;
-}
-
 uint64_t idxi_join_most(const struct idxi_join *join) {
-    uint64_t a = idxi_join_fingerprints(join->a), b = idxi_join_fingerprints(join->b);
+    uint64_t a = idxi_count_fingerprints(join->a), b = idxi_count_fingerprints(join->b);
     return a > b ? a : b;
 }
 
@@ -95,7 +90,7 @@ static uint64_t count_work(const struct idxi_join *join) {
     uint64_t passes = 0;
     for (size_t i = 0; i < join->probing->count; i++)
         passes += 1 + (idxi_join_range_bits(join) > 0 ? join->probing->tables[i].radius : 0);
-    return idxi_join_fingerprints(join->a) * passes;
+    return idxi_count_fingerprints(join->a) * passes;
 }
 
 static enum idx_status match_tables(struct idxi_join *join, struct idx_error *error) {

@@ -101,9 +101,7 @@ static inline uint64_t idxi_leaf_high(const struct idxi_join_leaf *leaf) {
 
 /* ---- Counts: join.c ---- */
 
-uint64_t idxi_join_fingerprints(const struct idx_index *index);
-
-/* Of the index that has more. */
+/* The fingerprints of the index that has more. */
 uint64_t idxi_join_most(const struct idxi_join *join);
 
 /* The leading bits that cut the fingerprints into ranges, were they spread evenly. */

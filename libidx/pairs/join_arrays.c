@@ -28,7 +28,7 @@ struct searching {
 /* The fingerprints of an index, or a few more. */
 static uint64_t count_all(const struct idx_index *index) {
     const struct idxi_pending_view *pending = &index->pending;
-    return idxi_join_fingerprints(index) + (pending->records == NULL ? 0 : pending->last - pending->after);
+    return idxi_count_fingerprints(index) + (pending->records == NULL ? 0 : pending->last - pending->after);
 }
 
 static uint64_t count_both(const struct idxi_join *join) {
@@ -101,7 +101,7 @@ static enum idx_status load(struct searching *searching, struct side *side, uint
 
 static enum idx_status search(struct searching *searching, const struct side *b, struct idx_error *error) {
     struct idxi_join *join = searching->join;
-    uint64_t all = idxi_join_fingerprints(join->a), done = searching->done++;
+    uint64_t all = idxi_count_fingerprints(join->a), done = searching->done++;
     uint64_t arrays = (searching->a.count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
     struct idxi_array_pairs pairs = {
         .distance = join->options.distance,
@@ -157,7 +157,7 @@ static enum idx_status prepare(struct side *side, const struct idx_index *index,
 enum idx_status idxi_join_search_arrays(struct idxi_join *join, struct idx_error *error) {
     struct searching searching = {.join = join, .memory = get_memory(join)};
     uint64_t most = get_most(join, searching.memory);
-    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_join_fingerprints(join->a), error));
+    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_count_fingerprints(join->a), error));
     enum idx_status status = prepare(&searching.a, join->a, most, error);
     if (status == IDX_OK) status = prepare(&searching.b, join->b, most, error);
     if (status == IDX_OK) status = search_all(&searching, error);
