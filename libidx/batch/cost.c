@@ -168,6 +168,7 @@ double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b,
 double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme) {
     static const struct idxi_compare_way typical = {.vector_time = IDXI_AVX512_TIME, .lanes = IDXI_AVX512_LANES};
     double arrays = get_array_time(&typical, distance, bits, (double)count, 0), tables = 0;
+    if (scheme == NULL) arrays += (double)count * IDXI_MAKE_DISTINCT_TIME;
     for (size_t i = 0; scheme != NULL && i < scheme->table_count; i++)
         tables += (double)count * get_table_time((double)count, idxf_count_bits(scheme->tables[i].mask),
                                                  scheme->tables[i].radius, distance);

@@ -19,6 +19,9 @@
 #define IDXI_FAR_TIME 1.5
 #define IDXI_VISIT_TIME 12.0
 
+/* A fingerprint of the caller's arrays, which are copied, sorted and made distinct. */
+#define IDXI_MAKE_DISTINCT_TIME 30.0
+
 /* Cutting is given up where it is expected to take more than this share of comparing all with all. This also bounds
  * what is compared again and again where most fingerprints are near to each other. */
 #define IDXI_WORTH 0.66
