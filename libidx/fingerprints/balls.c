@@ -255,24 +255,33 @@ static size_t count_high_flips(const struct sorted *sorted) {
 
 static size_t count_steps(const struct sorted *sorted) { return count_high_flips(sorted) << get_high_bits(sorted); }
 
-/* Calls the kernel for the tile `first` and the one with its high bits flipped, with each combination of low bits. */
-static void search_tiles(struct idxi_balls *balls, const struct sorted *sorted, uint64_t first, uint64_t high) {
+/* Lists the combinations of at most `radius` of the low bits, and returns how many these are. */
+static size_t list_lows(const struct sorted *sorted, unsigned radius, uint16_t lows[1 << TILE_BITS]) {
     unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
     uint64_t end = UINT64_C(1) << bits;
-    unsigned left = sorted->radius - idxf_count_bits(high);
-    for (unsigned errors = 0; errors <= left && errors <= bits; errors++) {
-        for (uint64_t low = idxf_low_bits(errors); low < end; low = low == 0 ? end : get_next_combination(low)) {
-            struct idxi_bucket_pairs pairs = {sorted->a.fingerprints,
-                                              sorted->b.fingerprints,
-                                              sorted->a.starts,
-                                              sorted->b.starts,
-                                              first,
-                                              first + end,
-                                              high | low,
-                                              sorted->within};
-            balls->way->buckets(&balls->comparison, &pairs);
-        }
+    size_t count = 0;
+    for (unsigned errors = 0; errors <= radius && errors <= bits; errors++) {
+        for (uint64_t low = idxf_low_bits(errors); low < end; low = low == 0 ? end : get_next_combination(low))
+            lows[count++] = (uint16_t)low;
     }
+    return count;
+}
+
+/* Calls the kernel for the tile `first` and the one with its high bits flipped. */
+static void search_tiles(struct idxi_balls *balls, const struct sorted *sorted, uint64_t first, uint64_t high) {
+    uint16_t lows[1 << TILE_BITS];
+    unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
+    struct idxi_bucket_pairs pairs = {sorted->a.fingerprints,
+                                      sorted->b.fingerprints,
+                                      sorted->a.starts,
+                                      sorted->b.starts,
+                                      first,
+                                      first + (UINT64_C(1) << bits),
+                                      high,
+                                      lows,
+                                      list_lows(sorted, sorted->radius - idxf_count_bits(high), lows),
+                                      sorted->within};
+    balls->way->buckets(&balls->comparison, &pairs);
 }
 
 static void search_step(struct idxi_balls *balls, const struct sorted *sorted, size_t step) {

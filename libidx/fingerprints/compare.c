@@ -36,20 +36,36 @@ IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t
 typedef void (*bucket_comparer)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                 const uint64_t *b, size_t b_count);
 
+/* The members of a bucket of `b`, and of one of `a` that it is compared with; `same` where they are one. */
+struct two_buckets {
+    const uint64_t *a, *b;
+    size_t a_count, b_count;
+    bool same;
+};
+
+/* Whether buckets `value` of `a` and `other` of `b` are to be compared. Large ones are given away. */
+IDXF_INLINE bool get_two(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs, uint64_t value,
+                         uint64_t other, struct two_buckets *two) {
+    if (pairs->within && other < value) return false;
+    two->a = pairs->a + pairs->a_starts[value];
+    two->a_count = pairs->a_starts[value + 1] - pairs->a_starts[value];
+    two->same = pairs->within && value == other;
+    if (__builtin_expect(two->a_count * two->b_count <= comparison->large, 1)) return true;
+    comparison->match_large(comparison, two->a, two->a_count, two->same ? NULL : two->b, two->b_count);
+    return false;
+}
+
+/* For each bucket of `b`, those of `a` one after the other. */
 IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison *comparison,
                                  const struct idxi_bucket_pairs *pairs) {
-    for (uint64_t value = pairs->first; value < pairs->end; value++) {
-        uint64_t other = value ^ pairs->flip;
-        if (pairs->within && other < value) continue;
-        const uint64_t *a = pairs->a + pairs->a_starts[value], *b = pairs->b + pairs->b_starts[other];
-        size_t a_count = pairs->a_starts[value + 1] - pairs->a_starts[value];
-        size_t b_count = pairs->b_starts[other + 1] - pairs->b_starts[other];
-        if (a_count == 0 || b_count == 0) continue;
-        bool same = pairs->within && pairs->flip == 0;
-        if (__builtin_expect(a_count * b_count > comparison->large, 0))
-            comparison->match_large(comparison, a, a_count, same ? NULL : b, b_count);
-        else
-            compare(comparison, a, a_count, same ? NULL : b, b_count);
+    for (uint64_t at = pairs->first; at < pairs->end; at++) {
+        uint64_t other = at ^ pairs->high;
+        struct two_buckets two = {.b = pairs->b + pairs->b_starts[other],
+                                  .b_count = pairs->b_starts[other + 1] - pairs->b_starts[other]};
+        for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
+            if (get_two(comparison, pairs, at ^ pairs->lows[i], other, &two) && two.a_count > 0)
+                compare(comparison, two.a, two.a_count, two.same ? NULL : two.b, two.b_count);
+        }
     }
 }
 
@@ -290,37 +306,43 @@ IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const ui
     }
 }
 
-/* Compares `a` with up to `vectors` vectors of `b`. */
-IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
-                                          const uint64_t *b, size_t b_count, const unsigned vectors) {
-    __m512i held[HELD], most = _mm512_set1_epi64((long long)comparison->distance);
-    __mmask8 lanes[HELD];
-    for (unsigned i = 0; i < vectors; i++) {
-        lanes[i] = get_lanes(b_count - i * LANES);
-        held[i] = _mm512_maskz_loadu_epi64(lanes[i], b + i * LANES);
-    }
-    for (size_t i = 0; i < a_count; i++) {
-        __m512i here = _mm512_set1_epi64((long long)a[i]);
-        __mmask8 near[HELD], any = 0;
-        for (unsigned j = 0; j < vectors; j++) {
-            __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j]));
-            near[j] = _mm512_mask_cmple_epu64_mask(lanes[j], errors, most);
-            any = j == 0 ? near[j] : _kor_mask8(any, near[j]);
-        }
-        if (__builtin_expect(!_kortestz_mask8_u8(any, any), 0)) {
-            unsigned all = 0;
-            for (unsigned j = 0; j < vectors; j++) all |= (unsigned)near[j] << j * LANES;
-            take_held(comparison, a[i], b, all);
-        }
+/* The least errors of some fingerprints, in each lane; those of which one is near are compared again. No part of the
+ * loops, as take_near. */
+#define UNROLLED 4
+IDXF_AVX512 __attribute__((noinline)) static void compare_near(struct idxi_comparison *comparison, const uint64_t *a,
+                                                               const __m512i least[UNROLLED], const uint64_t *b,
+                                                               size_t b_count) {
+    const __m512i most = _mm512_set1_epi64((long long)comparison->distance);
+    for (unsigned n = 0; n < UNROLLED; n++) {
+        if (_mm512_cmple_epu64_mask(least[n], most) != 0) compare_lanes(comparison, a[n], b, b_count);
     }
 }
 
-IDXF_AVX512 static inline void compare_two_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
-                                                  const uint64_t *b, size_t b_count) {
-    if (b == NULL) {
-        within_avx512(comparison, a, a_count);
-        return;
+/* Compares `a`, UNROLLED at a time, with up to `vectors` vectors of `b`. Lanes beyond these have the first of `b`. */
+IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                          const uint64_t *b, size_t b_count, const unsigned vectors) {
+    __m512i held[HELD], least[UNROLLED], first = _mm512_set1_epi64((long long)b[0]);
+    const __m512i most = _mm512_set1_epi64((long long)comparison->distance);
+    size_t i = 0;
+    for (unsigned j = 0; j < vectors; j++)
+        held[j] = _mm512_mask_loadu_epi64(first, get_lanes(b_count - j * LANES), b + j * LANES);
+    for (; i + UNROLLED <= a_count; i += UNROLLED) {
+        __m512i all = _mm512_set1_epi64(64);
+        for (unsigned n = 0; n < UNROLLED; n++) {
+            __m512i here = _mm512_set1_epi64((long long)a[i + n]);
+            least[n] = _mm512_popcnt_epi64(_mm512_xor_si512(here, held[0]));
+            for (unsigned j = 1; j < vectors; j++)
+                least[n] = _mm512_min_epu32(least[n], _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j])));
+            all = _mm512_min_epu32(all, least[n]);
+        }
+        if (__builtin_expect(_mm512_cmple_epu64_mask(all, most) != 0, 0))
+            compare_near(comparison, a + i, least, b, b_count);
     }
+    for (; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
+}
+
+IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                         const uint64_t *b, size_t b_count) {
     for (; b_count > HELD * LANES; b += HELD * LANES, b_count -= HELD * LANES)
         compare_held(comparison, a, a_count, b, HELD * LANES, HELD);
     if (b_count > 3 * LANES)
@@ -333,8 +355,41 @@ IDXF_AVX512 static inline void compare_two_avx512(struct idxi_comparison *compar
         compare_held(comparison, a, a_count, b, b_count, 1);
 }
 
+/* Members of buckets that are compared with one bucket, in a row: so the processor does not mispredict where each
+ * bucket ends, which takes longer than moving it here. */
+#define GATHERED 1024
+
+/* Appends up to HELD vectors without a look at how many there are. */
+IDXF_AVX512 static inline size_t gather(uint64_t *gathered, size_t at, const uint64_t *from, size_t count) {
+    uint32_t lanes = _bzhi_u32(UINT32_MAX, (unsigned)count);
+    for (unsigned i = 0; i < HELD; i++)
+        _mm512_storeu_si512(gathered + at + i * LANES,
+                            _mm512_maskz_loadu_epi64((__mmask8)(lanes >> i * LANES), from + i * LANES));
+    return at + count;
+}
+
 IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
-    compare_buckets(compare_two_avx512, comparison, pairs);
+    uint64_t gathered[GATHERED + HELD * LANES];
+    for (uint64_t at = pairs->first; at < pairs->end; at++) {
+        uint64_t other = at ^ pairs->high;
+        struct two_buckets two = {.b = pairs->b + pairs->b_starts[other],
+                                  .b_count = pairs->b_starts[other + 1] - pairs->b_starts[other]};
+        size_t count = 0;
+        for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
+            if (!get_two(comparison, pairs, at ^ pairs->lows[i], other, &two)) continue;
+            if (two.same) {
+                within_avx512(comparison, two.a, two.a_count);
+            } else if (__builtin_expect(two.a_count > HELD * LANES, 0)) {
+                compare_all_held(comparison, two.a, two.a_count, two.b, two.b_count);
+            } else {
+                count = gather(gathered, count, two.a, two.a_count);
+                if (count < GATHERED) continue;
+                compare_all_held(comparison, gathered, count, two.b, two.b_count);
+                count = 0;
+            }
+        }
+        if (count > 0) compare_all_held(comparison, gathered, count, two.b, two.b_count);
+    }
 }
 
 /* Fingerprints that seem near to some of their buckets: these are asked for, and looked at when they are there. */

@@ -18,12 +18,15 @@ struct idxi_comparison {
     uint64_t large;
 };
 
-/* Fingerprints in buckets: those of bucket v are from starts[v] to starts[v + 1]. The buckets from `first` to before
- * `end` of `a` are compared, each with the bucket of `b` whose value differs in the bits of `flip`. */
+/* Fingerprints in buckets: those of bucket v are from starts[v] to starts[v + 1]. Each bucket from `first` to before
+ * `end` of `a` is compared with those of `b` whose values differ in the bits of `high` and of one of the `lows`; a
+ * value with the bits of one of these flipped is also from `first` to before `end`. */
 struct idxi_bucket_pairs {
     const uint64_t *a, *b;
     const uint32_t *a_starts, *b_starts;
-    uint64_t first, end, flip;
+    uint64_t first, end, high;
+    const uint16_t *lows;
+    size_t low_count;
     bool within; /* `b` is `a`: each two are compared once */
 };
 

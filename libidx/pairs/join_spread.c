@@ -135,6 +135,9 @@ static enum idx_status make_sides(struct idxi_join *join, struct idx_error *erro
         side->index = i == 0 ? join->a : join->b;
         side->fingerprints = idxi_array_reserve(join->room);
         side->buckets.fingerprints = idxi_array_reserve(join->room);
+        if (room >= most && side->fingerprints != NULL) idxi_array_expect(side->fingerprints, join->room);
+        if (room >= most && side->buckets.fingerprints != NULL)
+            idxi_array_expect(side->buckets.fingerprints, join->room);
         side->buckets.starts = malloc((values + 2) * sizeof *side->buckets.starts);
         enough =
             enough && side->fingerprints != NULL && side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
