@@ -94,59 +94,38 @@ static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
 
 /* ---- Streaming ---- */
 
-/* Parts of an index that threads take, and fingerprints that pass at a time. */
+/* Parts of an index that threads take. */
 #define PARTS 1024
-#define PASSING ((size_t)4096)
 
 struct streamer {
     struct batch *batch;
-    size_t number, count;
-    uint64_t fingerprints[PASSING];
+    size_t number;
     enum idx_status status;
     struct idx_error *error;
 };
 
-static enum idx_status pass(struct streamer *streamer) {
-    size_t count = streamer->count;
-    streamer->count = 0;
-    return idxi_streaming_add(&streamer->batch->streaming, streamer->number, streamer->fingerprints, count,
-                              streamer->error);
-}
-
-static bool collect(void *context, const uint64_t *fingerprints, size_t count) {
+static bool pass(void *context, const uint64_t *fingerprints, size_t count) {
     struct streamer *streamer = context;
-    for (size_t i = 0; i < count; i++) {
-        streamer->fingerprints[streamer->count++] = fingerprints[i];
-        if (streamer->count == PASSING) streamer->status = pass(streamer);
-        if (streamer->status != IDX_OK) return false;
-    }
-    return true;
-}
-
-static enum idx_status stream_parts(struct batch *batch, struct streamer *streamer) {
-    size_t part;
-    while (!batch->failed && (part = atomic_fetch_add(&batch->next, 1)) < PARTS) {
-        IDXI_TRY(idx_visit_part(batch->index, (uint32_t)part, PARTS, collect, streamer, streamer->error));
-        if (streamer->status != IDX_OK) return streamer->status;
-    }
-    return pass(streamer);
+    streamer->status =
+        idxi_streaming_add(&streamer->batch->streaming, streamer->number, fingerprints, count, streamer->error);
+    return streamer->status == IDX_OK;
 }
 
 static enum idx_status stream(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
-    struct streamer *streamer = calloc(1, sizeof *streamer);
-    if (streamer == NULL) return idxi_fail_memory(error);
-    streamer->batch = batch;
-    streamer->number = number;
-    streamer->error = error;
-    enum idx_status status = stream_parts(batch, streamer);
+    struct streamer streamer = {batch, number, IDX_OK, error};
+    enum idx_status status = IDX_OK;
+    size_t part;
+    while (status == IDX_OK && !batch->failed && (part = atomic_fetch_add(&batch->next, 1)) < PARTS) {
+        status = idx_visit_part(batch->index, (uint32_t)part, PARTS, pass, &streamer, error);
+        if (status == IDX_OK) status = streamer.status;
+    }
     if (status != IDX_OK) batch->failed = true;
-    free(streamer);
     return status;
 }
 
 static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
-    uint64_t fingerprints = idxi_count_streamed(batch->index);
+    uint64_t fingerprints = idxi_count_fingerprints(batch->index);
     struct idxi_streaming *streaming = &batch->streaming;
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, fingerprints, error));
     enum idx_status status =

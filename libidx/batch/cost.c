@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-#include "libidx/batch/passing_arrays.h"
-#include "libidx/batch/query_tables.h"
+#include "format/processor.h"
+#include "libidx/base/base.h"
 #include "libidx/batch/sorted_queries.h"
+#include "libidx/batch/streaming.h"
 #include "libidx/fingerprints/balls.h"
 #include "libidx/lookup/search.h"
 
@@ -54,36 +55,55 @@ double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsi
 }
 
 /* Fingerprints that pass as arrays, so many at a time; few at a time stay in the caches. */
-static double get_passing_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t some) {
-    double arrays = (double)queries * IDXI_FIND_TIME, sizes = (double)queries + (double)some;
-    if (some == 0) return arrays;
+static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t some) {
+    double sizes = (double)queries + (double)some;
+    if (some == 0) return 0;
     double time = idxi_cost_of_arrays(distance, bits, queries, some);
     if (sizes <= IDXI_CACHED_ARRAYS) time -= sizes * IDXI_ARRAY_TIME;
-    return arrays + time * (double)fingerprints / (double)some;
+    return time * (double)fingerprints / (double)some;
+}
+
+/* The bits of each ball, so that some queries share them. */
+static unsigned get_width(size_t queries, unsigned bits, unsigned distance) {
+    unsigned width = 0, most = bits / (distance + 1);
+    while (width < most && queries >> (width + 1) >= IDXI_MEMBERS) width++;
+    return width;
+}
+
+/* A fingerprint that meets the queries of each ball. Some seem near by chance; then all of their bucket are compared.
+ */
+static double get_meeting_time(size_t queries, unsigned bits, unsigned distance, unsigned width) {
+    unsigned folded = bits < 32 ? bits : 32;
+    double members = (double)queries / exp2(width), compared = fmax(members, IDXI_FOLD_PADDING);
+    double seeming = compared * idxi_count_patterns(folded, distance) / exp2(folded);
+    double many = 0.5 + 0.5 * erf((members - IDXI_FOLD_PADDING) / sqrt(2 * members)), all = many + 1 - exp(-seeming);
+    double time = IDXI_MEET_TIME + fmin(all, 1) * (IDXI_SEEMING_TIME + members * IDXI_AVX512_TIME / IDXI_AVX512_LANES);
+    if (queries > IDXI_CACHED_QUERIES) time += IDXI_PARTITION_TIME;
+    return (distance + 1) * time;
 }
 
 struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
                                                 uint64_t memory) {
-    struct idxi_passing_cost passing = idxi_passing_cost(queries, bits, distance);
-    uint64_t some = idxi_passing_arrays_most(queries, memory);
-    double insert = passing.bytes > IDXI_CACHED_TABLES ? IDXI_INSERT_TIME : IDXI_CACHED_INSERT_TIME;
+    unsigned width = get_width(queries, bits, distance);
+    uint64_t some = idxi_streaming_most(queries, memory);
+    double all = (double)queries * (IDXI_DISTINCT_TIME + IDXI_FIND_TIME);
     if (some > fingerprints) some = fingerprints;
-    double tables = (double)fingerprints * passing.nanoseconds + (double)queries * insert * passing.tables;
-    double arrays = get_passing_time(queries, bits, distance, fingerprints, some);
-    bool by_arrays = queries > 0 && (arrays < tables || passing.bytes > memory);
-    return (struct idxi_streaming_cost){by_arrays,
-                                        (by_arrays ? arrays : tables) + (double)queries * IDXI_DISTINCT_TIME};
+    double meeting = (double)fingerprints * get_meeting_time(queries, bits, distance, width) +
+                     (double)queries * IDXI_INSERT_TIME * (distance + 1);
+    double arrays = get_arrays_time(queries, bits, distance, fingerprints, some);
+    if (width > 0 && meeting < arrays && idxi_streaming_bytes(queries, distance, width) <= memory)
+        return (struct idxi_streaming_cost){width, meeting + all};
+    return (struct idxi_streaming_cost){0, arrays + all};
 }
 
-uint64_t idxi_count_streamed(const struct idx_index *index) {
+uint64_t idxi_count_fingerprints(const struct idx_index *index) {
     uint64_t count = 0;
-    for (size_t i = 0; i < index->manifest->segment_count; i++)
-        count += index->segments[i]->tables[0].header.fingerprints;
+    for (size_t i = 0; i < index->open_segments; i++) count += index->segments[i]->entry.fingerprints;
     return count;
 }
 
 double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory) {
-    uint64_t fingerprints = idxi_count_streamed(index);
+    uint64_t fingerprints = idxi_count_fingerprints(index);
     double cost = (double)fingerprints * IDXI_DECODE_TIME;
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         const struct idxi_table *table = &index->segments[i]->tables[0];
@@ -102,22 +122,12 @@ double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_
     return get_array_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
 }
 
-/* Fingerprints of a range (pairs/join_ranges.c), the most that are compared all with all (pairs/matching.c), and what
- * a comparison takes there; and what a fingerprint takes that is sorted by some bits, and that is spread by a prefix.
- */
-#define RANGE 16384.0
-#define FEW 256.0
-#define GROUP_TIME 2.5
-#define COMPARE_TIME 0.12
-#define SORT_TIME 2.5
-#define SPREAD_TIME 6.0
-
 /* What comparing a fingerprint with its group takes: with all of it if it is small; else it is sorted by parts of the
  * bits again. */
 static double get_group_time(double group, unsigned distance, double bits) {
     double width = fmin(bits / (distance + 1), log2(group) - 1);
-    if (group <= FEW || width < 1) return GROUP_TIME + group / 2 * COMPARE_TIME;
-    return (distance + 1) * (SORT_TIME + get_group_time(group / exp2(width), distance, bits - width));
+    if (group <= IDXI_FEW_FINGERPRINTS || width < 1) return IDXI_GROUP_TIME + group / 2 * IDXI_COMPARE_TIME;
+    return (distance + 1) * (IDXI_TABLE_SORT_TIME + get_group_time(group / exp2(width), distance, bits - width));
 }
 
 /* Fingerprints that share some bits, in ranges of `range`: those pairs that differ in up to `errors` of the next `bits`
@@ -126,27 +136,26 @@ static double get_match_time(double range, double bits, unsigned errors, bool as
     unsigned parts = errors + 1;
     double width = bits / parts;
     if (!ascending || errors > 0) width = fmin(width, log2(range) - 1);
-    return parts * (ascending && errors == 0 ? 0 : SORT_TIME) +
+    return parts * (ascending && errors == 0 ? 0 : IDXI_TABLE_SORT_TIME) +
            parts * get_group_time(range / exp2(fmax(width, 0)), distance, 64 - bits);
 }
 
 static double get_table_time(double count, unsigned prefix, unsigned radius, unsigned distance) {
-    double leading = fmin(fmax(ceil(log2(count / RANGE)), 0), prefix > radius ? prefix - radius : 0);
+    double leading = fmin(fmax(ceil(log2(count / IDXI_RANGE_FINGERPRINTS)), 0), prefix > radius ? prefix - radius : 0);
     double time = IDXI_DECODE_TIME + get_match_time(count / exp2(leading), prefix - leading, radius, true, distance);
     double width = radius == 0 ? 0 : floor((prefix - leading) / radius);
     if (leading == 0) return time;
     for (unsigned pass = 1; pass <= radius; pass++) {
         double rest = prefix - leading - pass * width;
-        time +=
-            IDXI_DECODE_TIME + SPREAD_TIME + get_match_time(count / exp2(width), rest, radius - pass, false, distance);
+        time += IDXI_DECODE_TIME + IDXI_SPREAD_TIME +
+                get_match_time(count / exp2(width), rest, radius - pass, false, distance);
     }
     return time;
 }
 
 double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b, unsigned distance) {
-    double count = 0, time = 0;
-    for (size_t i = 0; i < a->open_segments; i++) count += (double)a->segments[i]->entry.fingerprints;
-    for (size_t i = 0; b != NULL && i < b->open_segments; i++) count += (double)b->segments[i]->entry.fingerprints;
+    double time = 0, count = (double)idxi_count_fingerprints(a);
+    if (b != NULL) count += (double)idxi_count_fingerprints(b);
     for (size_t i = 0; i < a->probings[distance].count && count > 0; i++) {
         const struct idxi_probed *probed = &a->probings[distance].tables[i];
         time += count * get_table_time(count, idxf_count_bits(probed->mask), probed->radius, distance);
@@ -159,6 +168,7 @@ double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b,
 double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme) {
     static const struct idxi_compare_way typical = {.vector_time = IDXI_AVX512_TIME, .lanes = IDXI_AVX512_LANES};
     double arrays = get_array_time(&typical, distance, bits, (double)count, 0), tables = 0;
+    if (scheme == NULL) arrays += (double)count * IDXI_MAKE_DISTINCT_TIME;
     for (size_t i = 0; scheme != NULL && i < scheme->table_count; i++)
         tables += (double)count * get_table_time((double)count, idxf_count_bits(scheme->tables[i].mask),
                                                  scheme->tables[i].radius, distance);

@@ -1,45 +1,10 @@
-/* cost.h: what the ways to compare many with many are expected to take, so that the fastest is taken. All that they are
- * expected by is here, and in balls.c for arrays: nanoseconds on one core of a typical server. bench/pairs
+/* cost.h: what the ways to compare many with many are expected to take, so that the fastest is taken. bench/pairs
  * prints what was expected beside what was measured. */
-#ifndef IDX_LIBIDX_LOOKUP_COST_H
-#define IDX_LIBIDX_LOOKUP_COST_H
+#ifndef IDX_LIBIDX_BATCH_COST_H
+#define IDX_LIBIDX_BATCH_COST_H
 
+#include "libidx/fingerprints/times.h"
 #include "libidx/view/index.h"
-
-/* ---- What things take ---- */
-
-/* A probe for one query after the other, the next ones asked for ahead, of a table in memory, and of one that caches
- * hold; and where queries are in the table's order, so that its next line is mostly in a cache. */
-#define IDXI_PROBE_TIME 90.0
-#define IDXI_CACHED_PROBE_TIME 65.0
-#define IDXI_ORDERED_PROBE_TIME 67.0
-
-/* A probe of a table on disk, a read at random with others under way beside it; and a byte that is read together with
- * those beside it. */
-#define IDXI_DISK_PROBE_TIME 20000.0
-#define IDXI_DISK_BYTE_TIME 1.0
-
-/* A byte of blocks, decoded and checked; and a fingerprint. */
-#define IDXI_DECODE_BYTE_TIME 0.8
-#define IDXI_DECODE_TIME 2.0
-
-/* A fingerprint that is put into an array in memory that was not used before. Of so few, that are searched again and
- * again, this takes nothing. */
-#define IDXI_ARRAY_TIME 12.0
-#define IDXI_CACHED_ARRAYS 131072.0
-
-/* A query: permuted and sorted for a table; looked for, flipped, in a range that was decoded; sorted among those past
- * which fingerprints stream; found again there for its matches, about one, after a search of arrays; and put into each
- * table of these, where the tables fit the caches and where not. */
-#define IDXI_SORT_QUERY_TIME 30.0
-#define IDXI_SEARCH_TIME 8.5
-#define IDXI_DISTINCT_TIME 40.0
-#define IDXI_FIND_TIME 100.0
-#define IDXI_INSERT_TIME 40.0
-#define IDXI_CACHED_INSERT_TIME 10.0
-
-/* Tables of so many bytes are mostly in caches, of queries as of an index. */
-#define IDXI_CACHED_TABLES ((uint64_t)32 << 20)
 
 /* A probe for one of many queries in the table's order; and decoding so many blocks, one after the other. */
 static inline double idxi_ordered_probe_time(const struct idxi_table *table) {
@@ -58,20 +23,21 @@ double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsig
 /* Sweeping along the tables (sweep.h). */
 double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsigned distance);
 
-/* Fingerprints that stream past queries in memory: past tables of the queries (passing.h), or as arrays
- * (passing_arrays.h). */
+/* Fingerprints that stream past queries in memory (streaming.h). */
 struct idxi_streaming_cost {
-    bool by_arrays;
+    unsigned width;     /* bits of the balls in which they meet queries; 0: they are searched as arrays */
     double nanoseconds; /* of all fingerprints */
 };
 
-/* So many fingerprints; UINT64_MAX: any number. Where queries need more than `memory` bytes for their tables, arrays
+/* So many fingerprints; UINT64_MAX: any number. Where queries need more than `memory` bytes for their buckets, arrays
  * are chosen. */
 struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
                                                 uint64_t memory);
 
-/* Streaming all fingerprints of an index; and how many these are. */
-uint64_t idxi_count_streamed(const struct idx_index *index);
+/* The fingerprints that the segments of an index have. */
+uint64_t idxi_count_fingerprints(const struct idx_index *index);
+
+/* Streaming all fingerprints of an index. */
 double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory);
 
 /* Searching so many fingerprints in memory, those of `a` with those of `b`, or, where `b` is 0, with each other. */

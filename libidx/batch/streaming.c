@@ -1,10 +1,46 @@
 /* streaming.c: see streaming.h. */
 #include "libidx/batch/streaming.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "format/processor.h"
 #include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
+#include "libidx/fingerprints/balls.h"
+#include "libidx/fingerprints/sorting.h"
+
+/* Pairs of a query and a fingerprint whose query is looked for together. */
+#define PAIRS 256
+
+/* Fingerprints that are collected for a search of arrays, and as many for each query. */
+#define LEAST ((size_t)1 << 16)
+#define MOST ((size_t)1 << 24)
+#define PER_QUERY 8
+
+/* Fingerprints that meet the queries of a ball before they meet those of the next one: as many as the first cache
+ * holds; and where the queries are too many for the second cache, as many as are worth reading all of them, sorted so
+ * that those of neighbouring buckets come together. */
+#define FEW ((size_t)1 << 11)
+#define MANY ((size_t)1 << 19)
+#define CACHED_BYTES ((uint64_t)512 << 10)
+#define PARTITION_BYTES ((uint64_t)128 << 10)
+#define MAX_PARTITION_BITS 10
+
+struct idxi_passing {
+    struct idxi_streaming *streaming;
+    struct idxi_balls balls;
+    uint64_t *fingerprints; /* that were collected */
+    uint64_t *sorted;       /* room for as many, where they are sorted */
+    size_t count, most;
+    unsigned partition_bits; /* by so many bits of a ball */
+    uint32_t counts[(1 << MAX_PARTITION_BITS) + 1];
+    struct idx_pair pairs[PAIRS]; /* `a` is the query */
+    size_t pair_count;
+    struct idxi_finds finds;
+    enum idx_status status; /* of putting matches, and: */
+    struct idx_error *error;
+};
 
 enum idx_status idxi_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
                                    struct idx_error *error) {
@@ -16,45 +52,225 @@ enum idx_status idxi_batch_options(struct idx_batch_options *options, const stru
     return idxi_memory_settle(&options->memory_bytes, error);
 }
 
+size_t idxi_streaming_most(size_t queries, uint64_t memory) {
+    size_t most = queries < MOST / PER_QUERY ? queries * PER_QUERY : MOST;
+    uint64_t room = memory / 2 / (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES);
+    if (most < LEAST) most = LEAST;
+    if (most > room) most = (size_t)room;
+    return most > 0 ? most : 1;
+}
+
+uint64_t idxi_streaming_bytes(size_t queries, unsigned distance, unsigned width) {
+    return (distance + 1) * (idxi_buckets_bytes(queries, width) + (uint64_t)queries * sizeof(uint32_t));
+}
+
+/* ---- Matches ---- */
+
+/* Pairs whose place in memory is asked for ahead of its use. */
+#define AHEAD 16
+
+/* Puts each pair as a match of all queries that have its value. An idx_pairs_visitor. */
+static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+    struct idxi_passing *passing = context;
+    const struct idxi_streaming *streaming = passing->streaming;
+    const struct idxi_distinct_queries *queries = &streaming->queries;
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) idxi_value_slots_expect(&streaming->slots, pairs[i + AHEAD].a);
+        size_t at = idxi_value_slots_find(&streaming->slots, pairs[i].a);
+        for (size_t j = queries->firsts[at]; j < queries->firsts[at + 1] && passing->status == IDX_OK; j++)
+            passing->status = idxi_results_find(&passing->finds, queries->numbers[j], pairs[i].b, passing->error);
+    }
+    return passing->status == IDX_OK;
+}
+
+static void hand_over(struct idxi_passing *passing) {
+    take_pairs(passing, passing->pairs, passing->pair_count);
+    passing->pair_count = 0;
+}
+
+/* A fingerprint that is near to a query. */
+static void put(void *context, uint64_t fingerprint, uint64_t query) {
+    struct idxi_passing *passing = context;
+    passing->pairs[passing->pair_count++] = (struct idx_pair){query, fingerprint, 0};
+    if (passing->pair_count == PAIRS) hand_over(passing);
+}
+
+/* ---- Searching ---- */
+
+static enum idx_status search_arrays(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
+                                     struct idx_error *error) {
+    struct idxi_streaming *streaming = passing->streaming;
+    uint64_t collected = passing->most * sizeof(uint64_t);
+    struct idxi_array_pairs pairs = {.distance = streaming->distance,
+                                     .threads = streaming->searching,
+                                     .memory = streaming->memory > collected ? streaming->memory - collected : 0,
+                                     .visit = take_pairs,
+                                     .visit_context = passing,
+                                     .progress = streaming->progress,
+                                     .work = count};
+    return idxi_array_pairs_find(&pairs, streaming->queries.values, streaming->queries.count, fingerprints, count,
+                                 error);
+}
+
+/* The highest bits of a set. */
+static uint64_t get_highest(uint64_t bits, unsigned count) {
+    while (idxf_count_bits(bits) > count) bits &= bits - 1;
+    return bits;
+}
+
+static void meet_queries(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count) {
+    const struct idxi_streaming *streaming = passing->streaming;
+    struct idxi_balls *balls = &passing->balls;
+    for (size_t i = 0; i < streaming->cut.count && passing->status == IDX_OK; i++) {
+        const struct idxi_folded_buckets *buckets = &streaming->buckets[i];
+        const uint64_t *from = fingerprints;
+        if (passing->partition_bits > 0) {
+            uint64_t mask = get_highest(buckets->mask, passing->partition_bits);
+            idxi_compare_sort(balls->way, fingerprints, count, mask, passing->sorted, passing->counts);
+            from = passing->sorted;
+        }
+        balls->before_count = i;
+        balls->way->meet(&balls->comparison, from, count, buckets);
+    }
+    hand_over(passing);
+}
+
+static enum idx_status search(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
+                              struct idx_error *error) {
+    struct idxi_streaming *streaming = passing->streaming;
+    passing->error = error;
+    if (count == 0) return IDX_OK;
+    if (streaming->queries.count > 0 && streaming->cut.count == 0) {
+        IDXI_TRY(search_arrays(passing, fingerprints, count, error));
+        return passing->status;
+    }
+    if (streaming->queries.count > 0) meet_queries(passing, fingerprints, count);
+    return passing->status == IDX_OK ? idxi_progress_add(streaming->progress, count, error) : passing->status;
+}
+
+/* ---- Opening ---- */
+
+static enum idx_status fill_buckets(void *context, size_t number, struct idx_error *error) {
+    struct idxi_streaming *streaming = context;
+    struct idxi_folded_buckets *folded = &streaming->buckets[number];
+    const struct idxi_distinct_queries *queries = &streaming->queries;
+    folded->mask = streaming->cut.balls[number].mask;
+    folded->buckets.fingerprints = malloc((queries->count + 1) * sizeof(uint64_t));
+    folded->buckets.starts = malloc((((size_t)1 << streaming->cut.width) + 2) * sizeof(uint32_t));
+    folded->folds = calloc(queries->count + IDXI_FOLD_PADDING, sizeof *folded->folds);
+    if (folded->buckets.fingerprints == NULL || folded->buckets.starts == NULL || folded->folds == NULL)
+        return idxi_fail_memory(error);
+    struct idxi_sorting sorting = {.way = idxi_compare_widest(),
+                                   .from = queries->values,
+                                   .count = queries->count,
+                                   .mask = folded->mask,
+                                   .to = folded->buckets};
+    IDXI_TRY(idxi_sorting_run(&sorting, error));
+    for (size_t i = 0; i < queries->count; i++) folded->folds[i] = idxi_fold(folded->buckets.fingerprints[i]);
+    return IDX_OK;
+}
+
+static unsigned count_partition_bits(uint64_t bytes, unsigned width) {
+    unsigned bits = 0;
+    if (bytes <= CACHED_BYTES) return 0;
+    while (bits < MAX_PARTITION_BITS && bits < width && bytes >> bits > PARTITION_BYTES) bits++;
+    return bits;
+}
+
+static enum idx_status open_passing(struct idxi_streaming *streaming, unsigned thread, struct idx_error *error) {
+    struct idxi_passing *passing = streaming->passings[thread] = calloc(1, sizeof *passing);
+    if (passing == NULL) return idxi_fail_memory(error);
+    size_t queries = streaming->queries.count, room = (size_t)(streaming->memory / streaming->threads / 2 / 16);
+    passing->streaming = streaming;
+    passing->finds.results = streaming->results;
+    idxi_balls_init(&passing->balls, streaming->distance);
+    passing->balls.found = put;
+    passing->balls.context = passing;
+    memcpy(passing->balls.before, streaming->cut.balls, sizeof streaming->cut.balls);
+    passing->most = idxi_streaming_most(queries, streaming->memory);
+    if (streaming->cut.count > 0) {
+        passing->partition_bits = count_partition_bits(queries * sizeof(uint32_t), streaming->cut.width);
+        passing->most = passing->partition_bits == 0 || room < FEW ? FEW : room < MANY ? room : MANY;
+    }
+    if (passing->partition_bits > 0) passing->sorted = idxi_array_reserve(passing->most);
+    passing->fingerprints = idxi_array_reserve(passing->most);
+    bool enough = passing->fingerprints != NULL && (passing->partition_bits == 0 || passing->sorted != NULL);
+    return enough ? IDX_OK : idxi_fail_memory(error);
+}
+
 enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint64_t *queries, size_t count,
                                     unsigned bits, uint64_t fingerprints, const struct idx_batch_options *options,
                                     struct idxi_results *results, struct idxi_progress *progress,
                                     struct idx_error *error) {
     uint64_t memory = options->memory_bytes / 2;
-    memset(streaming, 0, sizeof *streaming);
-    streaming->progress = progress;
-    streaming->by_arrays = idxi_cost_of_passing(count, bits, options->distance, fingerprints, memory).by_arrays;
-    streaming->threads = streaming->by_arrays ? 1 : options->threads;
-    if (streaming->by_arrays)
-        return idxi_passing_arrays_open(&streaming->arrays, queries, count, bits, options->distance, options->threads,
-                                        memory, results, progress, error);
-    IDXI_TRY(idxi_query_tables_make(&streaming->tables, queries, count, bits, options->distance, memory,
-                                    options->threads, error));
-    for (unsigned i = 0; i < options->threads; i++)
-        IDXI_TRY(idxi_passing_open(&streaming->passings[i], streaming->tables, results, memory / 2 / options->threads,
-                                   error));
+    unsigned width = idxi_cost_of_passing(count, bits, options->distance, fingerprints, memory).width;
+    *streaming = (struct idxi_streaming){.bits = bits,
+                                         .distance = options->distance,
+                                         .threads = options->threads,
+                                         .searching = options->threads,
+                                         .memory = memory,
+                                         .results = results,
+                                         .progress = progress};
+    IDXI_TRY(idxi_distinct_queries_make(&streaming->queries, queries, count, error));
+    if (!idxi_value_slots_make(&streaming->slots, streaming->queries.values, streaming->queries.count))
+        return idxi_fail_memory(error);
+    if (width > 0)
+        idxi_cut_evenly(&streaming->cut, width, options->distance, streaming->queries.values, streaming->queries.count);
+    if (streaming->cut.count == 0) streaming->threads = 1;
+    streaming->memory -= streaming->cut.count == 0 ? 0 : idxi_streaming_bytes(count, options->distance, width);
+    IDXI_TRY(idxi_parallel(streaming->cut.count, options->threads, fill_buckets, streaming, NULL, error));
+    for (unsigned i = 0; i < streaming->threads; i++) IDXI_TRY(open_passing(streaming, i, error));
     return IDX_OK;
+}
+
+/* ---- Passing ---- */
+
+static enum idx_status search_collected(struct idxi_passing *passing, struct idx_error *error) {
+    size_t count = passing->count;
+    passing->count = 0;
+    return search(passing, passing->fingerprints, count, error);
 }
 
 enum idx_status idxi_streaming_add(struct idxi_streaming *streaming, size_t thread, const uint64_t *fingerprints,
                                    size_t count, struct idx_error *error) {
-    if (streaming->by_arrays) return idxi_passing_arrays_add(&streaming->arrays, fingerprints, count, error);
-    IDXI_TRY(idxi_passing_add(streaming->passings[thread], fingerprints, count, error));
-    return idxi_progress_add(streaming->progress, count, error);
+    struct idxi_passing *passing = streaming->passings[thread];
+    IDXI_TRY(idxi_check_fingerprints(fingerprints, count, streaming->bits, error));
+    while (count > 0) {
+        size_t some = passing->most - passing->count < count ? passing->most - passing->count : count;
+        if (some == passing->most) {
+            IDXI_TRY(search(passing, fingerprints, some, error));
+        } else {
+            memcpy(passing->fingerprints + passing->count, fingerprints, some * sizeof *fingerprints);
+            passing->count += some;
+            if (passing->count == passing->most) IDXI_TRY(search_collected(passing, error));
+        }
+        fingerprints += some;
+        count -= some;
+    }
+    return IDX_OK;
 }
 
 static enum idx_status end_passing(void *context, size_t thread, struct idx_error *error) {
     struct idxi_streaming *streaming = context;
-    return idxi_passing_end(streaming->passings[thread], error);
+    IDXI_TRY(search_collected(streaming->passings[thread], error));
+    return idxi_results_put(&streaming->passings[thread]->finds, error);
 }
 
 enum idx_status idxi_streaming_end(struct idxi_streaming *streaming, struct idx_error *error) {
-    if (streaming->by_arrays) return idxi_passing_arrays_end(&streaming->arrays, error);
     return idxi_parallel(streaming->threads, streaming->threads, end_passing, streaming, streaming->progress, error);
 }
 
 void idxi_streaming_close(struct idxi_streaming *streaming) {
-    for (unsigned i = 0; i < IDX_MAX_THREADS; i++) idxi_passing_close(streaming->passings[i]);
-    if (streaming->by_arrays) idxi_passing_arrays_close(&streaming->arrays);
-    idxi_query_tables_free(streaming->tables);
+    for (unsigned i = 0; i < streaming->threads && streaming->passings[i] != NULL; i++) {
+        idxi_array_release(streaming->passings[i]->fingerprints, streaming->passings[i]->most);
+        idxi_array_release(streaming->passings[i]->sorted, streaming->passings[i]->most);
+        free(streaming->passings[i]);
+    }
+    for (size_t i = 0; i < streaming->cut.count; i++) {
+        free(streaming->buckets[i].buckets.fingerprints);
+        free(streaming->buckets[i].buckets.starts);
+        free(streaming->buckets[i].folds);
+    }
+    idxi_distinct_queries_free(&streaming->queries);
+    idxi_value_slots_free(&streaming->slots);
 }

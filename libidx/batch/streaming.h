@@ -1,24 +1,44 @@
 /* streaming.h: what idx_batch and idx_stream share: their options; and queries in memory, past which fingerprints
- * stream, by tables of the queries (passing.h) or as arrays (passing_arrays.h), whichever is expected to be faster. */
+ * stream. The bits are cut into one part more than a match may have errors, and a fingerprint is compared with the
+ * queries that are the same in one of the parts. Where that is slower, fingerprints are collected, and then searched
+ * together with the queries as arrays (array_pairs.h). */
 #ifndef IDX_LIBIDX_STREAMING_H
 #define IDX_LIBIDX_STREAMING_H
 
-#include "libidx/batch/passing.h"
-#include "libidx/batch/passing_arrays.h"
+#include "libidx/base/base.h"
+#include "libidx/batch/distinct_queries.h"
+#include "libidx/batch/results.h"
+#include "libidx/fingerprints/balls.h"
+#include "libidx/fingerprints/value_slots.h"
 
 /* Copies options, or where they are NULL takes the defaults, and checks all but the distance. Errors:
  * IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
                                    struct idx_error *error);
 
+/* What one thread needs to let fingerprints pass. */
+struct idxi_passing;
+
 struct idxi_streaming {
-    unsigned threads; /* that may add fingerprints; one where they are searched as arrays, on several threads */
-    bool by_arrays;
+    struct idxi_distinct_queries queries;
+    struct idxi_value_slots slots; /* the places of these */
+    unsigned bits, distance;
+    unsigned threads;   /* that may add fingerprints */
+    unsigned searching; /* threads of a search of arrays, where one thread adds the fingerprints */
+    uint64_t memory;    /* bytes for the fingerprints that are collected, and for searching */
+    struct idxi_results *results;
     struct idxi_progress *progress;
-    struct idxi_query_tables *tables;
-    struct idxi_passing *passings[IDX_MAX_THREADS]; /* one for each thread */
-    struct idxi_passing_arrays arrays;
+    struct idxi_cut cut;                               /* without balls where arrays are searched */
+    struct idxi_folded_buckets buckets[IDX_MAX_K + 1]; /* the queries by the bits of each ball */
+    struct idxi_passing *passings[IDX_MAX_THREADS];
 };
+
+/* How many fingerprints are collected for so many queries, so that each search is worth sorting the queries for it;
+ * fewer where `memory` bytes don't hold more. */
+size_t idxi_streaming_most(size_t queries, uint64_t memory);
+
+/* The bytes that the buckets of so many queries take, by this many bits. */
+uint64_t idxi_streaming_bytes(size_t queries, unsigned distance, unsigned width);
 
 /* Takes queries of `bits` bits, which can go then. About `fingerprints` will stream past them; UINT64_MAX: any number.
  * Distance, threads and memory are those of the options. To be closed also after an error. Errors: IDX_LIMIT (2^32 - 1
@@ -33,7 +53,7 @@ enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint
 enum idx_status idxi_streaming_add(struct idxi_streaming *streaming, size_t thread, const uint64_t *fingerprints,
                                    size_t count, struct idx_error *error);
 
-/* Puts all matches that were not put. */
+/* Lets those pass that were collected, and puts all matches that were not put. */
 enum idx_status idxi_streaming_end(struct idxi_streaming *streaming, struct idx_error *error);
 
 void idxi_streaming_close(struct idxi_streaming *streaming);

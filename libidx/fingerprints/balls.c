@@ -5,12 +5,15 @@
  * most the radius. A pair that several parts find belongs to the first one. */
 #include "libidx/fingerprints/balls.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/bytes.h"
 #include "format/processor.h"
 #include "libidx/base/base.h"
+#include "libidx/fingerprints/sorting.h"
+#include "libidx/fingerprints/times.h"
 
 /* Two buckets with more comparisons than this are cut again, if that is expected to pay. */
 #define LARGE ((uint64_t)1 << 20)
@@ -23,11 +26,12 @@
 
 #define SAMPLED 64
 
-/* What is expected on one core, in nanoseconds. */
-#define SORT_TIME 6.0 /* sorting a fingerprint into its bucket, */
-#define CACHED_BITS 16
-#define FAR_TIME 1.5    /* and for each bit more than these */
-#define VISIT_TIME 12.0 /* going on to the next two buckets */
+/* Arrays of so many fingerprints are not cut, however little memory there is. */
+#define UNCUT ((size_t)1 << 14)
+
+/* Where buckets don't pay, so many fingerprints are compared with so many others at a time. */
+#define COMPARED ((size_t)1 << 10)
+#define CACHED ((size_t)1 << 14)
 
 /* ---- How to cut ---- */
 
@@ -112,10 +116,10 @@ struct sizes {
 static double get_time(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance, unsigned parts,
                        unsigned width) {
     double values = (double)((uint64_t)1 << width), half = sizes->within ? 0.5 : 1, time = 0;
-    double sort = SORT_TIME + (width > CACHED_BITS ? (width - CACHED_BITS) * FAR_TIME : 0);
+    double sort = IDXI_SORT_TIME + (width > IDXI_CACHED_BITS ? (width - IDXI_CACHED_BITS) * IDXI_FAR_TIME : 0);
     for (unsigned i = 0; i < parts; i++) {
         double ball = idxi_count_patterns(width, get_radius(distance, parts, i)) * half;
-        time += (sizes->a + (sizes->within ? 0 : sizes->b)) * sort + ball * values * VISIT_TIME;
+        time += (sizes->a + (sizes->within ? 0 : sizes->b)) * sort + ball * values * IDXI_VISIT_TIME;
         time += get_compare_time(way, ball / values * sizes->a * sizes->b, sizes->b / values);
     }
     return time;
@@ -144,10 +148,6 @@ static double get_sampled_share(const struct idxi_cut *cut, const struct spectru
     return compared == 0 ? 0 : (double)found / (double)compared;
 }
 
-/* Cutting is given up where it is expected to save less than a third of the comparisons. This also bounds what is
- * compared again and again where most fingerprints are near to each other. */
-#define WORTH 0.66
-
 struct layout {
     unsigned parts, width;
     double time;
@@ -157,7 +157,7 @@ struct layout {
 static struct layout choose_layout(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
                                    unsigned bits) {
     double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1);
-    struct layout best = {0, 0, get_compare_time(way, pairs, sizes->b) * WORTH};
+    struct layout best = {0, 0, get_compare_time(way, pairs, sizes->b) * IDXI_WORTH};
     for (unsigned parts = 1; parts <= distance + 1 && parts <= bits; parts++) {
         for (unsigned width = 1; width <= MAX_WIDTH && width * parts <= bits; width++) {
             if ((double)((uint64_t)1 << width) > 2 * (sizes->a + sizes->b)) break;
@@ -165,7 +165,7 @@ static struct layout choose_layout(const struct idxi_compare_way *way, const str
             if (time < best.time) best = (struct layout){parts, width, time};
         }
     }
-    if (best.parts == 0) best.time /= WORTH;
+    if (best.parts == 0) best.time /= IDXI_WORTH;
     return best;
 }
 
@@ -176,7 +176,7 @@ static void choose(struct idxi_cut *cut, const struct idxi_compare_way *way, con
     if (layout.parts == 0) return;
     deal(cut, spectrum, layout.parts, layout.width);
     double compared = get_compare_time(way, get_sampled_share(cut, spectrum, sizes->within) * pairs, sizes->b);
-    if (compared > all * WORTH) cut->count = 0;
+    if (compared > all * IDXI_WORTH) cut->count = 0;
 }
 
 double idxi_cut_expect(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
@@ -194,7 +194,17 @@ void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, u
     if (spectrum.any) choose(cut, way, &spectrum, &sizes);
 }
 
-/* ---- Search ---- */
+void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, const uint64_t *fingerprints,
+                     size_t count) {
+    struct spectrum spectrum;
+    memset(cut, 0, sizeof *cut);
+    if (count == 0) return;
+    find_spectrum(&spectrum, distance, fingerprints, count, NULL, 0);
+    unsigned most = spectrum.ranked_count / (distance + 1);
+    if (most > 0) deal(cut, &spectrum, distance + 1, width < most ? width : most);
+}
+
+/* ---- Two sorted sides ---- */
 
 static void visit(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
     struct idxi_balls *balls = (struct idxi_balls *)comparison;
@@ -217,19 +227,12 @@ void idxi_balls_init(struct idxi_balls *balls, unsigned distance) {
     balls->comparison = (struct idxi_comparison){distance, visit, match_large, LARGE};
 }
 
-static void compare_all(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
-                        size_t b_count) {
-    /* Some at a time, so that the search can end early. */
-    for (size_t i = 0; i < a_count && balls->goes_on(balls->context); i += 1024) {
-        size_t some = a_count - i < 1024 ? a_count - i : 1024;
-        if (b == NULL) {
-            balls->way->within(&balls->comparison, a + i, some);
-            balls->way->between(&balls->comparison, a + i, some, a + i + some, a_count - i - some);
-        } else {
-            balls->way->between(&balls->comparison, a + i, some, b, b_count);
-        }
-    }
-}
+/* Fingerprints of both sides, sorted by the bits of a ball. */
+struct sorted {
+    struct idxi_buckets a, b;
+    bool within; /* Pairs of `a` alone are searched, and `b` is `a`. */
+    unsigned width, radius;
+};
 
 /* The next number with as many bits set. */
 static uint64_t get_next_combination(uint64_t bits) {
@@ -238,38 +241,47 @@ static uint64_t get_next_combination(uint64_t bits) {
 }
 
 /* The bits of a value that tell tiles apart. */
-static unsigned get_high_bits(const struct idxi_sorted *sorted) {
+static unsigned get_high_bits(const struct sorted *sorted) {
     return sorted->width > TILE_BITS ? sorted->width - TILE_BITS : 0;
 }
 
 /* The number of combinations of at most `radius` of the high bits. */
-static size_t count_high_flips(const struct idxi_sorted *sorted) {
+static size_t count_high_flips(const struct sorted *sorted) {
     return (size_t)(idxi_count_patterns(get_high_bits(sorted), sorted->radius) + 0.5);
 }
 
-size_t idxi_sorted_steps(const struct idxi_sorted *sorted) { return count_high_flips(sorted) << get_high_bits(sorted); }
+static size_t count_steps(const struct sorted *sorted) { return count_high_flips(sorted) << get_high_bits(sorted); }
 
-/* Calls the kernel for the tile `first` and the one with its high bits flipped, with each combination of low bits. */
-static void search_tiles(struct idxi_balls *balls, const struct idxi_sorted *sorted, uint64_t first, uint64_t high) {
+/* Lists the combinations of at most `radius` of the low bits, and returns how many these are. */
+static size_t list_lows(const struct sorted *sorted, unsigned radius, uint16_t lows[1 << TILE_BITS]) {
     unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
     uint64_t end = UINT64_C(1) << bits;
-    unsigned left = sorted->radius - idxf_count_bits(high);
-    for (unsigned errors = 0; errors <= left && errors <= bits; errors++) {
-        for (uint64_t low = idxf_low_bits(errors); low < end; low = low == 0 ? end : get_next_combination(low)) {
-            struct idxi_bucket_pairs pairs = {sorted->a.fingerprints,
-                                              sorted->b.fingerprints,
-                                              sorted->a.starts,
-                                              sorted->b.starts,
-                                              first,
-                                              first + end,
-                                              high | low,
-                                              sorted->within};
-            balls->way->buckets(&balls->comparison, &pairs);
-        }
+    size_t count = 0;
+    for (unsigned errors = 0; errors <= radius && errors <= bits; errors++) {
+        for (uint64_t low = idxf_low_bits(errors); low < end; low = low == 0 ? end : get_next_combination(low))
+            lows[count++] = (uint16_t)low;
     }
+    return count;
 }
 
-void idxi_sorted_search(struct idxi_balls *balls, const struct idxi_sorted *sorted, size_t step) {
+/* Calls the kernel for the tile `first` and the one with its high bits flipped. */
+static void search_tiles(struct idxi_balls *balls, const struct sorted *sorted, uint64_t first, uint64_t high) {
+    uint16_t lows[1 << TILE_BITS];
+    unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
+    struct idxi_bucket_pairs pairs = {sorted->a.fingerprints,
+                                      sorted->b.fingerprints,
+                                      sorted->a.starts,
+                                      sorted->b.starts,
+                                      first,
+                                      first + (UINT64_C(1) << bits),
+                                      high,
+                                      lows,
+                                      list_lows(sorted, sorted->radius - idxf_count_bits(high), lows),
+                                      sorted->within};
+    balls->way->buckets(&balls->comparison, &pairs);
+}
+
+static void search_step(struct idxi_balls *balls, const struct sorted *sorted, size_t step) {
     unsigned high_bits = get_high_bits(sorted);
     uint64_t tile = step & idxf_low_bits(high_bits), flip = 0;
     size_t number = step >> high_bits;
@@ -287,47 +299,215 @@ void idxi_sorted_search(struct idxi_balls *balls, const struct idxi_sorted *sort
     search_tiles(balls, sorted, tile << TILE_BITS, flip << TILE_BITS);
 }
 
+/* ---- Search ---- */
+
+struct side {
+    const uint64_t *fingerprints;
+    size_t count;
+    struct idxi_buckets buckets;
+};
+
+/* A search by several threads, or, of two buckets, by one alone, where there is no progress. */
+struct search {
+    struct idxi_balls *const *team; /* of each thread */
+    unsigned threads;
+    struct idxi_progress *progress;
+    double work, all, done; /* comparisons, were all compared with all: of the whole, and of the parts that are done */
+    uint64_t memory;        /* bytes of all threads */
+    struct side a, b;       /* the parts that are searched; within `a` where b.fingerprints is NULL */
+    struct idxi_cut cut;
+    uint32_t *counts; /* of each thread, for sorting */
+    struct sorted balls;
+    size_t ball, steps;
+    atomic_size_t next;
+};
+
+static bool goes_on(const struct search *search) { return search->team[0]->goes_on(search->team[0]->context); }
+
+/* Runs a task on each thread. */
+static enum idx_status work(struct search *search, idxi_task task, struct idx_error *error) {
+    search->next = 0;
+    if (search->threads == 1) return task(search, 0, error);
+    return idxi_parallel(search->threads, search->threads, task, search, search->progress, error);
+}
+
+/* Adds the share of the parts' work that one more of `count` things makes. */
+static enum idx_status note_progress(const struct search *search, double number, double count,
+                                     struct idx_error *error) {
+    double a = (double)search->a.count, b = (double)search->b.count;
+    double whole = search->b.fingerprints == NULL ? a * (a - 1) / 2 : a * b, unit = search->work;
+    if (search->progress == NULL) return IDX_OK;
+    if (search->all > 0) unit /= search->all;
+    uint64_t before = (uint64_t)((search->done + whole * number / count) * unit);
+    uint64_t after = (uint64_t)((search->done + whole * (number + 1) / count) * unit);
+    return idxi_progress_add(search->progress, after - before, error);
+}
+
+static enum idx_status sort_side(const struct search *search, const struct side *side, struct idx_error *error) {
+    struct idxi_sorting sorting = {search->team[0]->way,
+                                   search->threads,
+                                   search->progress,
+                                   search->counts,
+                                   side->fingerprints,
+                                   side->count,
+                                   search->cut.balls[search->ball].mask,
+                                   side->buckets};
+    return idxi_sorting_run(&sorting, error);
+}
+
+static enum idx_status search_steps(void *context, size_t thread, struct idx_error *error) {
+    struct search *search = context;
+    double count = (double)search->steps * (double)search->cut.count;
+    size_t step;
+    while (goes_on(search) && (step = atomic_fetch_add(&search->next, 1)) < search->steps) {
+        search_step(search->team[thread], &search->balls, step);
+        IDXI_TRY(note_progress(search, (double)(search->ball * search->steps + step), count, error));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status search_ball(struct search *search, struct idx_error *error) {
+    struct idxi_ball ball = search->cut.balls[search->ball];
+    bool within = search->b.fingerprints == NULL;
+    IDXI_TRY(sort_side(search, &search->a, error));
+    if (!within) IDXI_TRY(sort_side(search, &search->b, error));
+    search->balls = (struct sorted){search->a.buckets, within ? search->a.buckets : search->b.buckets, within,
+                                    search->cut.width, ball.radius};
+    search->steps = count_steps(&search->balls);
+    IDXI_TRY(work(search, search_steps, error));
+    for (unsigned i = 0; i < search->threads; i++) {
+        struct idxi_balls *balls = search->team[i];
+        balls->before[balls->before_count++] = ball;
+    }
+    return IDX_OK;
+}
+
+static enum idx_status search_balls(struct search *search, struct idx_error *error) {
+    enum idx_status status = IDX_OK;
+    size_t before = search->team[0]->before_count;
+    for (search->ball = 0; search->ball < search->cut.count && goes_on(search) && status == IDX_OK; search->ball++)
+        status = search_ball(search, error);
+    for (unsigned i = 0; i < search->threads; i++) search->team[i]->before_count = before;
+    return status;
+}
+
+/* Compares all with all, as many at a time as stay in the caches. */
+static void compare_between(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
+                            size_t b_count) {
+    for (size_t i = 0; i < b_count; i += CACHED) {
+        size_t others = b_count - i < CACHED ? b_count - i : CACHED;
+        for (size_t j = 0; j < a_count && balls->goes_on(balls->context); j += COMPARED) {
+            size_t some = a_count - j < COMPARED ? a_count - j : COMPARED;
+            balls->way->between(&balls->comparison, a + j, some, b + i, others);
+        }
+    }
+}
+
+/* Compares all with some of a side, until there are no more of these. */
+static enum idx_status compare_some(void *context, size_t thread, struct idx_error *error) {
+    struct search *search = context;
+    struct idxi_balls *balls = search->team[thread];
+    const struct side *a = &search->a, *b = &search->b;
+    bool within = b->fingerprints == NULL;
+    size_t step = within ? COMPARED : CACHED, all = within ? a->count : b->count, begin;
+    while (goes_on(search) && (begin = atomic_fetch_add(&search->next, step)) < all) {
+        size_t some = all - begin < step ? all - begin : step;
+        const uint64_t *from = a->fingerprints + begin;
+        if (within) {
+            balls->way->within(&balls->comparison, from, some);
+            compare_between(balls, from, some, from + some, all - begin - some);
+        } else {
+            compare_between(balls, a->fingerprints, a->count, b->fingerprints + begin, some);
+        }
+        IDXI_TRY(note_progress(search, (double)(begin / step), (double)((all - 1) / step + 1), error));
+    }
+    return IDX_OK;
+}
+
+/* ---- Parts ---- */
+
+/* Large arrays of a whole search are made at once; small ones, for two buckets, again and again. */
+static bool make_buckets(const struct search *search, struct side *side) {
+    bool large = search->progress != NULL;
+    side->buckets.fingerprints = large ? idxi_array_reserve(side->count) : malloc((side->count + 1) * sizeof(uint64_t));
+    side->buckets.starts = malloc((((size_t)1 << search->cut.width) + 2) * sizeof(uint32_t));
+    if (large && side->buckets.fingerprints != NULL) idxi_array_expect(side->buckets.fingerprints, side->count);
+    return side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
+}
+
+static void free_buckets(const struct search *search, struct side *side) {
+    if (search->progress != NULL)
+        idxi_array_release(side->buckets.fingerprints, side->count);
+    else
+        free(side->buckets.fingerprints);
+    free(side->buckets.starts);
+}
+
+/* Sorts and searches, with `memory` bytes besides what the sides' buckets take. */
+static enum idx_status search_sorted(struct search *search, uint64_t memory, struct idx_error *error) {
+    unsigned threads = search->threads;
+    size_t bytes = threads * idxi_sorting_bytes(search->cut.width);
+    bool within = search->b.fingerprints == NULL, enough;
+    search->counts = threads > 1 && bytes < memory / 2 ? malloc(bytes) : NULL;
+    if (search->counts != NULL) memory -= bytes;
+    for (unsigned i = 0; i < threads; i++) search->team[i]->memory = memory / threads;
+    enough = make_buckets(search, &search->a) && (within || make_buckets(search, &search->b));
+    enum idx_status status;
+    if (enough)
+        status = search_balls(search, error);
+    else
+        status = search->progress == NULL ? work(search, compare_some, error) : idxi_fail_memory(error);
+    free(search->counts);
+    free_buckets(search, &search->a);
+    if (!within) free_buckets(search, &search->b);
+    return status;
+}
+
+static enum idx_status search_part(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
+                                   size_t b_count, struct idx_error *error);
+
+/* Halves the larger side. */
+static enum idx_status search_halves(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
+                                     size_t b_count, struct idx_error *error) {
+    size_t half = (a_count >= b_count ? a_count : b_count) / 2;
+    if (b != NULL && a_count < b_count) {
+        IDXI_TRY(search_part(search, a, a_count, b, half, error));
+        return search_part(search, a, a_count, b + half, b_count - half, error);
+    }
+    IDXI_TRY(search_part(search, a, half, b, b_count, error));
+    if (b == NULL) IDXI_TRY(search_part(search, a, half, a + half, a_count - half, error));
+    return search_part(search, a + half, a_count - half, b, b_count, error);
+}
+
+static enum idx_status search_part(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
+                                   size_t b_count, struct idx_error *error) {
+    struct idxi_balls *balls = search->team[0];
+    if (!goes_on(search) || a_count == 0 || (b != NULL && b_count == 0)) return IDX_OK;
+    memset(&search->cut, 0, sizeof search->cut);
+    if (balls->depth < IDXI_MAX_BALL_DEPTH)
+        idxi_cut_choose(&search->cut, balls->way, balls->comparison.distance, a, a_count, b, b_count);
+    uint64_t bytes = idxi_buckets_bytes(a_count, search->cut.width);
+    if (b != NULL) bytes += idxi_buckets_bytes(b_count, search->cut.width);
+    bool fits = bytes <= search->memory;
+    if (search->cut.count > 0 && !fits && (a_count > UNCUT || b_count > UNCUT))
+        return search_halves(search, a, a_count, b, b_count, error);
+    search->a = (struct side){.fingerprints = a, .count = a_count};
+    search->b = (struct side){.fingerprints = b, .count = b_count};
+    IDXI_TRY(search->cut.count > 0 && fits ? search_sorted(search, search->memory - bytes, error)
+                                           : work(search, compare_some, error));
+    search->done += b == NULL ? (double)a_count * ((double)a_count - 1) / 2 : (double)a_count * (double)b_count;
+    return IDX_OK;
+}
+
 /* ---- All ---- */
 
-uint64_t idxi_buckets_bytes(size_t count, unsigned width) {
-    return (uint64_t)count * sizeof(uint64_t) + (((uint64_t)1 << width) + 2) * sizeof(uint32_t);
-}
-
-static bool make_buckets(struct idxi_buckets *buckets, size_t count, unsigned width) {
-    buckets->fingerprints = malloc((count + 1) * sizeof *buckets->fingerprints);
-    buckets->starts = malloc((((size_t)1 << width) + 2) * sizeof *buckets->starts);
-    return buckets->fingerprints != NULL && buckets->starts != NULL;
-}
-
-static void free_buckets(struct idxi_buckets *buckets) {
-    free(buckets->fingerprints);
-    free(buckets->starts);
-}
-
-static void search_ball(struct idxi_balls *balls, const struct idxi_sorted *sorted) {
-    size_t steps = idxi_sorted_steps(sorted);
-    for (size_t step = 0; step < steps && balls->goes_on(balls->context); step++)
-        idxi_sorted_search(balls, sorted, step);
-}
-
-void idxi_buckets_fill(const struct idxi_compare_way *way, struct idxi_buckets *buckets, const uint64_t *from,
-                       size_t count, uint64_t mask) {
-    buckets->starts[0] = 0;
-    idxi_compare_sort(way, from, count, mask, buckets->fingerprints, buckets->starts + 1);
-}
-
-static void search_balls(struct idxi_balls *balls, const struct idxi_cut *cut, struct idxi_sorted *sorted,
-                         const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
-    size_t before = balls->before_count;
-    for (size_t i = 0; i < cut->count; i++) {
-        sorted->radius = cut->balls[i].radius;
-        idxi_buckets_fill(balls->way, &sorted->a, a, a_count, cut->balls[i].mask);
-        if (b != NULL) idxi_buckets_fill(balls->way, &sorted->b, b, b_count, cut->balls[i].mask);
-        if (b == NULL) sorted->b = sorted->a;
-        search_ball(balls, sorted);
-        balls->before[balls->before_count++] = cut->balls[i];
-    }
-    balls->before_count = before;
+enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threads, uint64_t memory,
+                                  struct idxi_progress *progress, uint64_t amount, const uint64_t *a, size_t a_count,
+                                  const uint64_t *b, size_t b_count, struct idx_error *error) {
+    struct search search = {
+        .team = team, .threads = threads, .memory = memory, .progress = progress, .work = (double)amount};
+    search.all = b == NULL ? (double)a_count * ((double)a_count - 1) / 2 : (double)a_count * (double)b_count;
+    return search_part(&search, a, a_count, b, b_count, error);
 }
 
 /* Whether all have the same bits in a ball that was searched before. */
@@ -335,7 +515,7 @@ static bool were_found(const struct idxi_balls *balls, const uint64_t *a, size_t
                        size_t b_count) {
     uint64_t a_set, a_common, b_set, b_common;
     add_bits(a, a_count, &a_set, &a_common);
-    add_bits(b, b == NULL ? 0 : b_count, &b_set, &b_common);
+    add_bits(b, b_count, &b_set, &b_common);
     uint64_t varying = (a_set | b_set) ^ (a_common & b_common);
     for (size_t i = 0; i < balls->before_count; i++) {
         if ((varying & balls->before[i].mask) == 0) return true;
@@ -344,23 +524,11 @@ static bool were_found(const struct idxi_balls *balls, const uint64_t *a, size_t
 }
 
 void idxi_balls_match(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
-    struct idxi_cut cut = {0};
-    struct idxi_sorted sorted = {.within = b == NULL};
-    if (were_found(balls, a, a_count, b, b_count)) return;
-    if (balls->depth < IDXI_MAX_BALL_DEPTH)
-        idxi_cut_choose(&cut, balls->way, balls->comparison.distance, a, a_count, b, b_count);
-    uint64_t bytes = idxi_buckets_bytes(a_count, cut.width) + (b == NULL ? 0 : idxi_buckets_bytes(b_count, cut.width));
     uint64_t memory = balls->memory;
-    sorted.width = cut.width;
+    if (b == NULL) b_count = 0;
+    if (were_found(balls, a, a_count, b, b_count)) return;
     balls->depth++;
-    if (bytes <= memory) balls->memory -= bytes;
-    if (cut.count > 0 && bytes <= memory && make_buckets(&sorted.a, a_count, cut.width) &&
-        (b == NULL || make_buckets(&sorted.b, b_count, cut.width)))
-        search_balls(balls, &cut, &sorted, a, a_count, b, b_count);
-    else
-        compare_all(balls, a, a_count, b, b_count);
+    (void)idxi_balls_search(&balls, 1, memory, NULL, 0, a, a_count, b, b_count, NULL);
     balls->depth--;
     balls->memory = memory;
-    free_buckets(&sorted.a);
-    if (b != NULL) free_buckets(&sorted.b);
 }

@@ -41,24 +41,6 @@ struct idxi_balls {
     uint64_t memory; /* bytes that sorting may take */
 };
 
-/* Fingerprints sorted by the bits of a ball's mask. The members of the bucket with value v, which is these bits moved
- * together, are those from starts[v] to starts[v + 1]. */
-struct idxi_buckets {
-    uint64_t *fingerprints;
-    uint32_t *starts; /* There is room for 2 more than there are values. */
-};
-
-/* Two sides that were sorted. */
-struct idxi_sorted {
-    struct idxi_buckets a, b;
-    bool within; /* Pairs of `a` alone are searched, and `b` is `a`. */
-    unsigned width, radius;
-};
-
-/* Sorts one side into buckets. */
-void idxi_buckets_fill(const struct idxi_compare_way *way, struct idxi_buckets *buckets, const uint64_t *from,
-                       size_t count, uint64_t mask);
-
 void idxi_balls_init(struct idxi_balls *balls, unsigned distance);
 
 /* Chooses how to cut: fingerprints `a` against `b`, or, where `b` is NULL, `a` against itself. Fewer than 2^32 of
@@ -66,19 +48,23 @@ void idxi_balls_init(struct idxi_balls *balls, unsigned distance);
 void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, unsigned distance, const uint64_t *a,
                      size_t a_count, const uint64_t *b, size_t b_count);
 
+/* Cuts into one ball without a radius for each error that there may be and one more, by up to `width` bits each, which
+ * `fingerprints` vary in. Leaves no balls where they vary in fewer bits. */
+void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, const uint64_t *fingerprints,
+                     size_t count);
+
 /* The nanoseconds that a search of so many uniform fingerprints of `bits` bits is expected to take on one thread; `b`
  * 0: of `a` against itself. */
 double idxi_cut_expect(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b);
 
-/* The bytes that sorting so many fingerprints of one side takes. */
-uint64_t idxi_buckets_bytes(size_t count, unsigned width);
+/* Finds all pairs within the distance between `a` and `b`, or, where `b` is NULL, within `a`, each once, by a thread
+ * for each of the team. Takes about `memory` bytes; where that is short, the sides are cut, and each part is searched
+ * with each. Adds `amount` to the progress from its beginning to its end. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
+enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threads, uint64_t memory,
+                                  struct idxi_progress *progress, uint64_t amount, const uint64_t *a, size_t a_count,
+                                  const uint64_t *b, size_t b_count, struct idx_error *error);
 
-/* The search of a ball is done in so many steps, in any order, by any number of threads. */
-size_t idxi_sorted_steps(const struct idxi_sorted *sorted);
-void idxi_sorted_search(struct idxi_balls *balls, const struct idxi_sorted *sorted, size_t step);
-
-/* Finds all pairs within the distance between `a` and `b`, or, where `b` is NULL, within `a`, each once, except those
- * in balls->before. It takes memory for sorting; without that it compares all with all. */
+/* The same by the calling thread alone, in balls->memory, except for pairs in balls->before. */
 void idxi_balls_match(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
 
 /* ---- Arrays, on several threads ---- */

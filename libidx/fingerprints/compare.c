@@ -5,6 +5,7 @@
 
 #include "format/processor.h"
 #include "libidx/fingerprints/lanes_avx2.h"
+#include "libidx/fingerprints/times.h"
 
 /* ---- Portable, or with BMI2 ---- */
 
@@ -35,20 +36,36 @@ IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t
 typedef void (*bucket_comparer)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                 const uint64_t *b, size_t b_count);
 
+/* The members of a bucket of `b`, and of one of `a` that it is compared with; `same` where they are one. */
+struct two_buckets {
+    const uint64_t *a, *b;
+    size_t a_count, b_count;
+    bool same;
+};
+
+/* Whether buckets `value` of `a` and `other` of `b` are to be compared. Large ones are given away. */
+IDXF_INLINE bool get_two(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs, uint64_t value,
+                         uint64_t other, struct two_buckets *two) {
+    if (pairs->within && other < value) return false;
+    two->a = pairs->a + pairs->a_starts[value];
+    two->a_count = pairs->a_starts[value + 1] - pairs->a_starts[value];
+    two->same = pairs->within && value == other;
+    if (__builtin_expect(two->a_count * two->b_count <= comparison->large, 1)) return true;
+    comparison->match_large(comparison, two->a, two->a_count, two->same ? NULL : two->b, two->b_count);
+    return false;
+}
+
+/* For each bucket of `b`, those of `a` one after the other. */
 IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison *comparison,
                                  const struct idxi_bucket_pairs *pairs) {
-    for (uint64_t value = pairs->first; value < pairs->end; value++) {
-        uint64_t other = value ^ pairs->flip;
-        if (pairs->within && other < value) continue;
-        const uint64_t *a = pairs->a + pairs->a_starts[value], *b = pairs->b + pairs->b_starts[other];
-        size_t a_count = pairs->a_starts[value + 1] - pairs->a_starts[value];
-        size_t b_count = pairs->b_starts[other + 1] - pairs->b_starts[other];
-        if (a_count == 0 || b_count == 0) continue;
-        bool same = pairs->within && pairs->flip == 0;
-        if (__builtin_expect(a_count * b_count > comparison->large, 0))
-            comparison->match_large(comparison, a, a_count, same ? NULL : b, b_count);
-        else
-            compare(comparison, a, a_count, same ? NULL : b, b_count);
+    for (uint64_t at = pairs->first; at < pairs->end; at++) {
+        uint64_t other = at ^ pairs->high;
+        struct two_buckets two = {.b = pairs->b + pairs->b_starts[other],
+                                  .b_count = pairs->b_starts[other + 1] - pairs->b_starts[other]};
+        for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
+            if (get_two(comparison, pairs, at ^ pairs->lows[i], other, &two) && two.a_count > 0)
+                compare(comparison, two.a, two.a_count, two.same ? NULL : two.b, two.b_count);
+        }
     }
 }
 
@@ -78,6 +95,15 @@ IDXF_INLINE void place_by(extractor key, const uint64_t *from, size_t count, uin
     for (size_t i = 0; i < count; i++) to[places[key(from[i], mask)]++] = from[i];
 }
 
+IDXF_INLINE void compare_met(extractor key, struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                             const struct idxi_folded_buckets *b) {
+    const uint32_t *starts = b->buckets.starts;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = key(a[i], b->mask);
+        compare_one(comparison, a[i], b->buckets.fingerprints + starts[value], starts[value + 1] - starts[value]);
+    }
+}
+
 static void within(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     compare_within(comparison, a, count);
 }
@@ -95,6 +121,11 @@ static void buckets(struct idxi_comparison *comparison, const struct idxi_bucket
     compare_buckets(compare_two, comparison, pairs);
 }
 
+static void meet(struct idxi_comparison *comparison, const uint64_t *a, size_t number,
+                 const struct idxi_folded_buckets *b) {
+    compare_met(extract, comparison, a, number, b);
+}
+
 static void count(const uint64_t *from, size_t number, uint64_t mask, uint32_t *counts) {
     count_by(extract, from, number, mask, counts);
 }
@@ -103,7 +134,8 @@ static void place(const uint64_t *from, size_t number, uint64_t mask, uint64_t *
     place_by(extract, from, number, mask, to, places);
 }
 
-static const struct idxi_compare_way portable = {"portable", within, between, runs, buckets, count, place, 8.0, 4};
+static const struct idxi_compare_way portable = {"portable", within, between, runs, buckets,
+                                                 meet,       count,  place,   8.0,  4};
 
 #ifdef IDXF_X86
 IDXF_BMI2 static void within_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
@@ -115,6 +147,11 @@ IDXF_BMI2 static void runs_bmi2(struct idxi_comparison *comparison, const uint64
 }
 
 IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
+
+IDXF_BMI2 static void meet_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                const struct idxi_folded_buckets *b) {
+    compare_met(extract_bmi2, comparison, a, count, b);
+}
 
 IDXF_BMI2 static void count_bmi2(const uint64_t *from, size_t number, uint64_t mask, uint32_t *counts) {
     count_by(extract_bmi2, from, number, mask, counts);
@@ -187,8 +224,8 @@ IDXF_AVX2 static void buckets_avx2(struct idxi_comparison *comparison, const str
     compare_buckets(compare_two_avx2, comparison, pairs);
 }
 
-static const struct idxi_compare_way avx2 = {"AVX2",     within_bmi2, between_avx2, runs_bmi2,      buckets_avx2,
-                                             count_bmi2, place_bmi2,  0.95,         IDXI_LANES_AVX2};
+static const struct idxi_compare_way avx2 = {"AVX2",    within_bmi2, between_avx2, runs_bmi2,      buckets_avx2,
+                                             meet_bmi2, count_bmi2,  place_bmi2,   IDXI_AVX2_TIME, IDXI_LANES_AVX2};
 
 /* ---- With AVX-512 ---- */
 
@@ -269,37 +306,43 @@ IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const ui
     }
 }
 
-/* Compares `a` with up to `vectors` vectors of `b`. */
-IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
-                                          const uint64_t *b, size_t b_count, const unsigned vectors) {
-    __m512i held[HELD], most = _mm512_set1_epi64((long long)comparison->distance);
-    __mmask8 lanes[HELD];
-    for (unsigned i = 0; i < vectors; i++) {
-        lanes[i] = get_lanes(b_count - i * LANES);
-        held[i] = _mm512_maskz_loadu_epi64(lanes[i], b + i * LANES);
-    }
-    for (size_t i = 0; i < a_count; i++) {
-        __m512i here = _mm512_set1_epi64((long long)a[i]);
-        __mmask8 near[HELD], any = 0;
-        for (unsigned j = 0; j < vectors; j++) {
-            __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j]));
-            near[j] = _mm512_mask_cmple_epu64_mask(lanes[j], errors, most);
-            any = j == 0 ? near[j] : _kor_mask8(any, near[j]);
-        }
-        if (__builtin_expect(!_kortestz_mask8_u8(any, any), 0)) {
-            unsigned all = 0;
-            for (unsigned j = 0; j < vectors; j++) all |= (unsigned)near[j] << j * LANES;
-            take_held(comparison, a[i], b, all);
-        }
+/* The least errors of some fingerprints, in each lane; those of which one is near are compared again. No part of the
+ * loops, as take_near. */
+#define UNROLLED 4
+IDXF_AVX512 __attribute__((noinline)) static void compare_near(struct idxi_comparison *comparison, const uint64_t *a,
+                                                               const __m512i least[UNROLLED], const uint64_t *b,
+                                                               size_t b_count) {
+    const __m512i most = _mm512_set1_epi64((long long)comparison->distance);
+    for (unsigned n = 0; n < UNROLLED; n++) {
+        if (_mm512_cmple_epu64_mask(least[n], most) != 0) compare_lanes(comparison, a[n], b, b_count);
     }
 }
 
-IDXF_AVX512 static inline void compare_two_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
-                                                  const uint64_t *b, size_t b_count) {
-    if (b == NULL) {
-        within_avx512(comparison, a, a_count);
-        return;
+/* Compares `a`, UNROLLED at a time, with up to `vectors` vectors of `b`. Lanes beyond these have the first of `b`. */
+IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                          const uint64_t *b, size_t b_count, const unsigned vectors) {
+    __m512i held[HELD], least[UNROLLED], first = _mm512_set1_epi64((long long)b[0]);
+    const __m512i most = _mm512_set1_epi64((long long)comparison->distance);
+    size_t i = 0;
+    for (unsigned j = 0; j < vectors; j++)
+        held[j] = _mm512_mask_loadu_epi64(first, get_lanes(b_count - j * LANES), b + j * LANES);
+    for (; i + UNROLLED <= a_count; i += UNROLLED) {
+        __m512i all = _mm512_set1_epi64(64);
+        for (unsigned n = 0; n < UNROLLED; n++) {
+            __m512i here = _mm512_set1_epi64((long long)a[i + n]);
+            least[n] = _mm512_popcnt_epi64(_mm512_xor_si512(here, held[0]));
+            for (unsigned j = 1; j < vectors; j++)
+                least[n] = _mm512_min_epu32(least[n], _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j])));
+            all = _mm512_min_epu32(all, least[n]);
+        }
+        if (__builtin_expect(_mm512_cmple_epu64_mask(all, most) != 0, 0))
+            compare_near(comparison, a + i, least, b, b_count);
     }
+    for (; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
+}
+
+IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                         const uint64_t *b, size_t b_count) {
     for (; b_count > HELD * LANES; b += HELD * LANES, b_count -= HELD * LANES)
         compare_held(comparison, a, a_count, b, HELD * LANES, HELD);
     if (b_count > 3 * LANES)
@@ -312,12 +355,86 @@ IDXF_AVX512 static inline void compare_two_avx512(struct idxi_comparison *compar
         compare_held(comparison, a, a_count, b, b_count, 1);
 }
 
-IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
-    compare_buckets(compare_two_avx512, comparison, pairs);
+/* Members of buckets that are compared with one bucket, in a row: so the processor does not mispredict where each
+ * bucket ends, which takes longer than moving it here. */
+#define GATHERED 1024
+
+/* Appends up to HELD vectors without a look at how many there are. */
+IDXF_AVX512 static inline size_t gather(uint64_t *gathered, size_t at, const uint64_t *from, size_t count) {
+    uint32_t lanes = _bzhi_u32(UINT32_MAX, (unsigned)count);
+    for (unsigned i = 0; i < HELD; i++)
+        _mm512_storeu_si512(gathered + at + i * LANES,
+                            _mm512_maskz_loadu_epi64((__mmask8)(lanes >> i * LANES), from + i * LANES));
+    return at + count;
 }
 
-static const struct idxi_compare_way avx512 = {"AVX-512",  within_avx512, between_avx512,   runs_avx512, buckets_avx512,
-                                               count_bmi2, place_bmi2,    IDXI_AVX512_TIME, LANES};
+IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
+    uint64_t gathered[GATHERED + HELD * LANES];
+    for (uint64_t at = pairs->first; at < pairs->end; at++) {
+        uint64_t other = at ^ pairs->high;
+        struct two_buckets two = {.b = pairs->b + pairs->b_starts[other],
+                                  .b_count = pairs->b_starts[other + 1] - pairs->b_starts[other]};
+        size_t count = 0;
+        for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
+            if (!get_two(comparison, pairs, at ^ pairs->lows[i], other, &two)) continue;
+            if (two.same) {
+                within_avx512(comparison, two.a, two.a_count);
+            } else if (__builtin_expect(two.a_count > HELD * LANES, 0)) {
+                compare_all_held(comparison, two.a, two.a_count, two.b, two.b_count);
+            } else {
+                count = gather(gathered, count, two.a, two.a_count);
+                if (count < GATHERED) continue;
+                compare_all_held(comparison, gathered, count, two.b, two.b_count);
+                count = 0;
+            }
+        }
+        if (count > 0) compare_all_held(comparison, gathered, count, two.b, two.b_count);
+    }
+}
+
+/* Fingerprints that seem near to some of their buckets: these are asked for, and looked at when they are there. */
+#define SEEMING 16
+struct seeming {
+    uint64_t fingerprints[SEEMING];
+    size_t count;
+};
+
+IDXF_AVX512 static void compare_seeming(struct idxi_comparison *comparison, struct seeming *seeming,
+                                        const struct idxi_folded_buckets *b) {
+    for (size_t i = 0; i < seeming->count; i++) {
+        uint64_t value = _pext_u64(seeming->fingerprints[i], b->mask);
+        size_t begin = b->buckets.starts[value], members = b->buckets.starts[value + 1] - begin;
+        compare_lanes(comparison, seeming->fingerprints[i], b->buckets.fingerprints + begin, members);
+    }
+    seeming->count = 0;
+}
+
+/* Compares the folds of a bucket's first fingerprints, without a look at how many there are: what follows does not
+ * matter, since it seldom seems near. */
+IDXF_AVX512 static void meet_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                    const struct idxi_folded_buckets *b) {
+    const __m512i most = _mm512_set1_epi32((int)comparison->distance);
+    const uint32_t *starts = b->buckets.starts;
+    struct seeming seeming = {.count = 0};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = _pext_u64(a[i], b->mask);
+        size_t begin = starts[value], members = starts[value + 1] - begin;
+        __m512i fold = _mm512_set1_epi32((int)idxi_fold(a[i]));
+        __m512i errors = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(b->folds + begin), fold));
+        __m512i others = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(b->folds + begin + 16), fold));
+        __mmask16 near = _mm512_cmple_epu32_mask(_mm512_min_epu32(errors, others), most);
+        if (__builtin_expect(near == 0 && members <= IDXI_FOLD_PADDING, 1)) continue;
+        __builtin_prefetch(b->buckets.fingerprints + begin);
+        __builtin_prefetch(b->buckets.fingerprints + begin + LANES);
+        seeming.fingerprints[seeming.count++] = a[i];
+        if (seeming.count == SEEMING) compare_seeming(comparison, &seeming, b);
+    }
+    compare_seeming(comparison, &seeming, b);
+}
+
+static const struct idxi_compare_way avx512 = {"AVX-512",        within_avx512, between_avx512, runs_avx512,
+                                               buckets_avx512,   meet_avx512,   count_bmi2,     place_bmi2,
+                                               IDXI_AVX512_TIME, LANES};
 #endif
 
 void idxi_compare_sort(const struct idxi_compare_way *way, const uint64_t *from, size_t number, uint64_t mask,

@@ -18,22 +18,38 @@ struct idxi_comparison {
     uint64_t large;
 };
 
-/* Fingerprints in buckets: those of bucket v are from starts[v] to starts[v + 1]. The buckets from `first` to before
- * `end` of `a` are compared, each with the bucket of `b` whose value differs in the bits of `flip`. */
+/* Fingerprints in buckets: those of bucket v are from starts[v] to starts[v + 1]. Each bucket from `first` to before
+ * `end` of `a` is compared with those of `b` whose values differ in the bits of `high` and of one of the `lows`; a
+ * value with the bits of one of these flipped is also from `first` to before `end`. */
 struct idxi_bucket_pairs {
     const uint64_t *a, *b;
     const uint32_t *a_starts, *b_starts;
-    uint64_t first, end, flip;
+    uint64_t first, end, high;
+    const uint16_t *lows;
+    size_t low_count;
     bool within; /* `b` is `a`: each two are compared once */
 };
+
+/* Fingerprints sorted by some bits. The members of the bucket with value v, which is these bits moved together, are
+ * those from starts[v] to starts[v + 1]. */
+struct idxi_buckets {
+    uint64_t *fingerprints;
+    uint32_t *starts; /* There is room for 2 more than there are values. */
+};
+
+/* Buckets by the bits of `mask` with the fold of each member: both of its halves in one. Where fingerprints differ in
+ * few bits, so do their folds. */
+struct idxi_folded_buckets {
+    struct idxi_buckets buckets;
+    uint64_t mask;
+    uint32_t *folds; /* IDXI_FOLD_PADDING more can be read */
+};
+#define IDXI_FOLD_PADDING 32
+static inline uint32_t idxi_fold(uint64_t fingerprint) { return (uint32_t)(fingerprint ^ fingerprint >> 32); }
 
 /* The most bits that matching.h sorts by, and the numbers that it counts with. */
 #define IDXI_SORTED_BITS 14
 #define IDXI_SORT_COUNTS ((1 << IDXI_SORTED_BITS) + 1)
-
-/* The nanoseconds that a vector of so many comparisons takes with AVX-512. */
-#define IDXI_AVX512_TIME 0.84
-#define IDXI_AVX512_LANES 8
 
 /* An implementation: portable, or with instructions that only some processors have. */
 struct idxi_compare_way {
@@ -48,6 +64,9 @@ struct idxi_compare_way {
      */
     void (*runs)(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask);
     void (*buckets)(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs);
+    /* Each of `a` with each in the bucket of `b` that has the same bits in its mask. */
+    void (*meet)(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                 const struct idxi_folded_buckets *b);
     /* Adds to counts[v] the fingerprints with value v, which is the bits of `mask` moved together. */
     void (*count)(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts);
     /* Puts each fingerprint with value v at to[places[v]++]. */

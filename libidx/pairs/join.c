@@ -1,7 +1,7 @@
 /* join.c: finds all pairs within an index, or between two. A table is divided into ranges by its leading bits, so that
  * a range fits the caches. Pairs that agree in these bits are found within each range, as the table is decoded in
  * order. A table with a radius may also have pairs that differ in the leading bits. Such a pair differs less in the
- * bits after them that a look-up flips, so the fingerprints are spread in memory by some of those bits instead. A pair
+ * bits after them that a look-up flips, so the fingerprints are sorted in memory by some of those bits instead. A pair
  * that several tables find belongs to the first of them. Removed fingerprints are dropped from the pairs, and pending
  * ones are looked up. Pairs that may differ in many bits are found in memory
  * instead (join_arrays.c). */
@@ -12,20 +12,15 @@
 #include <string.h>
 
 #include "libidx/base/base.h"
+#include "libidx/batch/cost.h"
 #include "libidx/fingerprints/simhash.h"
 #include "libidx/lookup/search.h"
 #include "libidx/pairs/pending_pairs.h"
 
 /* ---- Counts ---- */
 
-uint64_t idxi_join_fingerprints(const struct idx_index *index) {
-    uint64_t count = 0;
-    for (size_t i = 0; i < index->open_segments; i++) count += index->segments[i]->entry.fingerprints;
-    return count;
-}
-
 uint64_t idxi_join_most(const struct idxi_join *join) {
-    uint64_t a = idxi_join_fingerprints(join->a), b = idxi_join_fingerprints(join->b);
+    uint64_t a = idxi_count_fingerprints(join->a), b = idxi_count_fingerprints(join->b);
     return a > b ? a : b;
 }
 
@@ -94,7 +89,7 @@ static uint64_t count_work(const struct idxi_join *join) {
     uint64_t passes = 0;
     for (size_t i = 0; i < join->probing->count; i++)
         passes += 1 + (idxi_join_range_bits(join) > 0 ? join->probing->tables[i].radius : 0);
-    return idxi_join_fingerprints(join->a) * passes;
+    return idxi_count_fingerprints(join->a) * passes;
 }
 
 static enum idx_status match_tables(struct idxi_join *join, struct idx_error *error) {
@@ -180,8 +175,7 @@ static enum idx_status run(const struct idx_index *a, const struct idx_index *b,
         join.probing = &a->probings[join.options.distance];
     enum idx_status status = match_all(&join, error);
     idxi_join_free_workers(&join);
-    idxi_spread_release(&join.spread_a);
-    idxi_spread_release(&join.spread_b);
+    idxi_join_free_sides(&join);
     free(join.leaves);
     pthread_mutex_destroy(&join.handing_over);
     return status;

@@ -9,7 +9,6 @@
 #include "format/processor.h"
 #include "libidx/base/base.h"
 #include "libidx/pairs/matching.h"
-#include "libidx/pairs/spread.h"
 #include "libidx/view/range.h"
 
 /* Pairs that are handed over at a time. */
@@ -32,9 +31,17 @@ struct idxi_join_pass {
     unsigned number; /* 0: ranges in order; then the same in one part of the bits behind the leading ones, for each
                         error that may be */
     uint64_t before[IDX_MAX_RADIUS + 1];
-    uint64_t mask, value; /* of one bucket that is gone through without being spread; or 0 */
+    uint64_t mask, value; /* only fingerprints are loaded whose bits of `mask` are `value` */
     uint64_t narrow;      /* bits that differ in few places: */
     unsigned errors;
+};
+
+/* The fingerprints of an index that are the same in some bits, unsorted, and in buckets by other bits. */
+struct idxi_join_side {
+    const struct idx_index *index;
+    uint64_t *fingerprints;
+    struct idxi_buckets buckets;
+    atomic_size_t count;
 };
 
 struct idxi_join_worker;
@@ -63,9 +70,12 @@ struct idxi_join {
     struct idxi_join_leaf *leaves;
     size_t leaf_count, leaf_room;
     struct idxi_join_pass pass;
-    atomic_size_t next; /* leaf, or bucket */
-    struct idxi_spread spread_a, spread_b;
-    atomic_bool is_full; /* one of these */
+    atomic_size_t next;             /* leaf, or bucket */
+    struct idxi_join_side sides[2]; /* those that are spread; the second one where there are two indexes */
+    uint32_t *counts;               /* for sorting them */
+    size_t room;                    /* fingerprints that a side holds */
+    unsigned spread_bits;           /* by which they are sorted */
+    atomic_bool is_full;            /* one of these */
 };
 
 /* What a thread has. */
@@ -91,9 +101,7 @@ static inline uint64_t idxi_leaf_high(const struct idxi_join_leaf *leaf) {
 
 /* ---- Counts: join.c ---- */
 
-uint64_t idxi_join_fingerprints(const struct idx_index *index);
-
-/* Of the index that has more. */
+/* The fingerprints of the index that has more. */
 uint64_t idxi_join_most(const struct idxi_join *join);
 
 /* The leading bits that cut the fingerprints into ranges, were they spread evenly. */
@@ -132,9 +140,13 @@ struct idxi_range idxi_join_range(const struct idxi_join_worker *worker, size_t 
 /* Adds the leaves that a range is halved into. */
 enum idx_status idxi_join_add_leaves(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error);
 
-/* Matches what the arrays hold, whose first `same` bits are the same: those of `a` among themselves, or with the
- * others. */
-void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, size_t count, const size_t *other_count);
+/* Matches fingerprints whose first `same` bits are the same, each with those of `b` or, where it is NULL, with each
+ * other. */
+void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, const struct idxi_matched *a,
+                            const struct idxi_matched *b);
+
+/* What is in a worker's array, with the room beside it. */
+struct idxi_matched idxi_join_matched(const struct idxi_join_worker *worker, size_t array, size_t count);
 
 /* Matches a leaf in itself, or with the other index, some at a time where it is much. */
 enum idx_status idxi_join_match_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
@@ -147,6 +159,7 @@ enum idx_status idxi_join_match_leaves(struct idxi_join_worker *worker, struct i
 
 /* Finds the pairs of the table that is gone through with an error in the leading bits at least. */
 enum idx_status idxi_join_match_apart(struct idxi_join *join, struct idx_error *error);
+void idxi_join_free_sides(struct idxi_join *join);
 
 /* ---- Arrays in memory: join_arrays.c ---- */
 

@@ -11,11 +11,14 @@
 
 /* A side, some of whose fingerprints are in memory. */
 struct side {
+    struct idxi_progress *progress;
     const struct idx_index *index;
     uint64_t *fingerprints;
-    size_t count, room;
-    uint32_t parts;
-    bool is_full;
+    atomic_size_t count;
+    size_t room;
+    uint32_t parts, part;
+    uint32_t steps; /* in which the part is read */
+    atomic_bool is_full;
 };
 
 struct searching {
@@ -28,7 +31,7 @@ struct searching {
 /* The fingerprints of an index, or a few more. */
 static uint64_t count_all(const struct idx_index *index) {
     const struct idxi_pending_view *pending = &index->pending;
-    return idxi_join_fingerprints(index) + (pending->records == NULL ? 0 : pending->last - pending->after);
+    return idxi_count_fingerprints(index) + (pending->records == NULL ? 0 : pending->last - pending->after);
 }
 
 static uint64_t count_both(const struct idxi_join *join) {
@@ -77,31 +80,35 @@ bool idxi_join_prefers_arrays(const struct idxi_join *join) {
 
 static bool take(void *context, const uint64_t *fingerprints, size_t count) {
     struct side *side = context;
-    side->is_full = count > side->room - side->count;
+    size_t at = atomic_fetch_add(&side->count, count);
+    if (at > side->room || count > side->room - at) side->is_full = true;
     if (side->is_full) return false;
-    memcpy(side->fingerprints + side->count, fingerprints, count * sizeof *fingerprints);
-    side->count += count;
+    memcpy(side->fingerprints + at, fingerprints, count * sizeof *fingerprints);
     return true;
 }
 
-/* Reads a part of a side, in some steps, so that the call can be cancelled. */
+static enum idx_status load_step(void *context, size_t number, struct idx_error *error) {
+    struct side *side = context;
+    uint32_t step = side->part * side->steps + (uint32_t)number;
+    IDXI_TRY(idx_visit_part(side->index, step, side->parts * side->steps, take, side, error));
+    if (side->is_full) return idxi_fail_fault(error, IDXF_FAULT_COUNT, side->index->segments[0]->tables[0].path, 0);
+    return idxi_progress_add(side->progress, 0, error);
+}
+
+/* Reads a part of a side, in some steps, on all threads. */
 static enum idx_status load(struct searching *searching, struct side *side, uint32_t part, struct idx_error *error) {
-    uint32_t steps = UINT32_MAX / side->parts < 16 ? 1 : 16;
+    side->steps = UINT32_MAX / side->parts < 16 ? 1 : 16;
+    side->part = part;
     side->count = 0;
     if (side->parts == 1) idxi_array_expect(side->fingerprints, side->room);
-    for (uint32_t i = 0; i < steps; i++) {
-        IDXI_TRY(idx_visit_part(side->index, part * steps + i, side->parts * steps, take, side, error));
-        if (side->is_full) return idxi_fail_fault(error, IDXF_FAULT_COUNT, side->index->segments[0]->tables[0].path, 0);
-        IDXI_TRY(idxi_progress_add(&searching->join->progress, 0, error));
-    }
-    return IDX_OK;
+    return idxi_parallel(side->steps, searching->join->options.threads, load_step, side, side->progress, error);
 }
 
 /* ---- Searching ---- */
 
 static enum idx_status search(struct searching *searching, const struct side *b, struct idx_error *error) {
     struct idxi_join *join = searching->join;
-    uint64_t all = idxi_join_fingerprints(join->a), done = searching->done++;
+    uint64_t all = idxi_count_fingerprints(join->a), done = searching->done++;
     uint64_t arrays = (searching->a.count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
     struct idxi_array_pairs pairs = {
         .distance = join->options.distance,
@@ -144,9 +151,10 @@ static enum idx_status search_all(struct searching *searching, struct idx_error 
 /* ---- All ---- */
 
 /* Parts of about equal size are a little uneven, since blocks hold different numbers of fingerprints. */
-static enum idx_status prepare(struct side *side, const struct idx_index *index, uint64_t most,
+static enum idx_status prepare(struct idxi_join *join, struct side *side, const struct idx_index *index, uint64_t most,
                                struct idx_error *error) {
     uint64_t all = count_all(index);
+    side->progress = &join->progress;
     side->index = index;
     side->parts = count_parts(all, most);
     side->room = (size_t)all;
@@ -157,9 +165,9 @@ static enum idx_status prepare(struct side *side, const struct idx_index *index,
 enum idx_status idxi_join_search_arrays(struct idxi_join *join, struct idx_error *error) {
     struct searching searching = {.join = join, .memory = get_memory(join)};
     uint64_t most = get_most(join, searching.memory);
-    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_join_fingerprints(join->a), error));
-    enum idx_status status = prepare(&searching.a, join->a, most, error);
-    if (status == IDX_OK) status = prepare(&searching.b, join->b, most, error);
+    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_count_fingerprints(join->a), error));
+    enum idx_status status = prepare(join, &searching.a, join->a, most, error);
+    if (status == IDX_OK) status = prepare(join, &searching.b, join->b, most, error);
     if (status == IDX_OK) status = search_all(&searching, error);
     idxi_array_release(searching.a.fingerprints, searching.a.room);
     idxi_array_release(searching.b.fingerprints, searching.b.room);

@@ -61,7 +61,7 @@ struct idxi_range idxi_join_range(const struct idxi_join_worker *worker, size_t 
                                .capacity = join->capacity};
 }
 
-static struct idxi_matched get_matched(const struct idxi_join_worker *worker, size_t array, size_t count) {
+struct idxi_matched idxi_join_matched(const struct idxi_join_worker *worker, size_t array, size_t count) {
     return (struct idxi_matched){worker->arrays[array], worker->arrays[array + 1], count};
 }
 
@@ -69,28 +69,30 @@ static void add_before(struct idxi_balls *balls, uint64_t mask) {
     balls->before[balls->before_count++] = (struct idxi_ball){mask, 0};
 }
 
-void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, size_t count, const size_t *other_count) {
-    const struct idxi_join_pass *pass = &worker->join->pass;
-    struct idxi_matched a = get_matched(worker, IDXI_ARRAY_A, count), b = {0};
-    if (other_count != NULL) b = get_matched(worker, IDXI_ARRAY_B, *other_count);
+void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, const struct idxi_matched *a,
+                            const struct idxi_matched *b) {
     const struct idxi_join *join = worker->join;
+    const struct idxi_join_pass *pass = &join->pass;
     struct idxi_balls *balls = &worker->matching.balls;
     balls->before_count = 0;
     for (size_t i = 0; i < join->earlier_count; i++) add_before(balls, join->earlier[i]);
     for (unsigned i = 0; i < pass->number; i++) add_before(balls, pass->before[i]);
-    idxi_match(&worker->matching, &a, other_count == NULL ? NULL : &b, pass->narrow & ~idxi_top_bits(same),
-               pass->errors, pass->number == 0);
+    if (a->count > join->capacity || (b != NULL && b->count > join->capacity))
+        idxi_balls_match(balls, a->at, a->count, b == NULL ? NULL : b->at, b == NULL ? 0 : b->count);
+    else
+        idxi_match(&worker->matching, a, b, pass->narrow & ~idxi_top_bits(same), pass->errors, pass->number == 0);
 }
 
 /* Matches the part of a leaf that was loaded with all that `b` has from `low` to `high`, some at a time where it is
  * much. */
-static enum idx_status match_with(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf, size_t count,
-                                  uint64_t low, uint64_t high, struct idx_error *error) {
+static enum idx_status match_with(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
+                                  const struct idxi_matched *a, uint64_t low, uint64_t high, struct idx_error *error) {
     struct idxi_ranges ranges = idxi_join_ranges(worker->join, worker->join->b);
     struct idxi_range other = idxi_join_range(worker, IDXI_ARRAY_B, low, high);
     for (; !worker->join->ended; other.low = other.high + 1, other.high = high) {
         IDXI_TRY(idxi_range_load(&ranges, &other, error));
-        idxi_join_match_arrays(worker, leaf->same, count, &other.count);
+        struct idxi_matched b = idxi_join_matched(worker, IDXI_ARRAY_B, other.count);
+        idxi_join_match_arrays(worker, leaf->same, a, &b);
         IDXI_TRY(idxi_progress_add(&worker->join->progress, 0, error));
         if (other.high == high) break;
     }
@@ -106,9 +108,10 @@ enum idx_status idxi_join_match_leaf(struct idxi_join_worker *worker, const stru
     if (join->pass.number == 0) ranges.counts = worker->counts;
     for (; !join->ended; range.low = range.high + 1, range.high = high) {
         IDXI_TRY(idxi_range_load(&ranges, &range, error));
-        if (join->within) idxi_join_match_arrays(worker, leaf->same, range.count, NULL);
+        struct idxi_matched a = idxi_join_matched(worker, IDXI_ARRAY_A, range.count);
+        if (join->within) idxi_join_match_arrays(worker, leaf->same, &a, NULL);
         if (range.count > 0 && (!join->within || range.high < high))
-            IDXI_TRY(match_with(worker, leaf, range.count, join->within ? range.high + 1 : leaf->low, high, error));
+            IDXI_TRY(match_with(worker, leaf, &a, join->within ? range.high + 1 : leaf->low, high, error));
         IDXI_TRY(idxi_progress_add(&join->progress, range.count, error));
         if (range.high == high) break;
     }

@@ -1,107 +1,157 @@
-/* join_spread.c: finds the pairs of a table that differ in its leading bits, by spreading the fingerprints in memory by
- * some of the bits after them. */
+/* join_spread.c: finds the pairs of a table that differ in its leading bits. All fingerprints are loaded into memory
+ * and sorted by some of the bits after these, and those that share them are matched. Where the memory does not hold
+ * all, first those with one value of the first of these bits are loaded, and then those with the other. */
 #include "libidx/pairs/join.h"
 
-#include "libidx/base/base.h"
+#include <stdlib.h>
+#include <string.h>
 
-static enum idx_status spread_leaf(struct idxi_join_worker *worker, const struct idx_index *index,
-                                   const struct idxi_join_leaf *leaf, struct idxi_spread *spread,
-                                   struct idx_error *error) {
+#include "libidx/base/base.h"
+#include "libidx/fingerprints/sorting.h"
+
+static size_t count_sides(const struct idxi_join *join) { return join->within ? 1 : 2; }
+
+/* ---- Loading ---- */
+
+static void add_fingerprints(struct idxi_join *join, struct idxi_join_side *side, const struct idxi_range *range) {
+    size_t at = atomic_fetch_add(&side->count, range->count);
+    if (at > join->room || range->count > join->room - at)
+        join->is_full = true;
+    else if (range->count > 0)
+        memcpy(side->fingerprints + at, range->fingerprints, range->count * sizeof *range->fingerprints);
+}
+
+static enum idx_status load_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
+                                 struct idxi_join_side *side, struct idx_error *error) {
     struct idxi_join *join = worker->join;
-    struct idxi_ranges ranges = idxi_join_ranges(join, index);
+    struct idxi_ranges ranges = idxi_join_ranges(join, side->index);
     struct idxi_range range = idxi_join_range(worker, IDXI_ARRAY_A, leaf->low, idxi_leaf_high(leaf));
     for (; !join->ended && !join->is_full; range.low = range.high + 1, range.high = idxi_leaf_high(leaf)) {
         IDXI_TRY(idxi_range_load(&ranges, &range, error));
-        if (!idxi_spread_add(spread, worker->number, range.fingerprints, range.count)) join->is_full = true;
+        add_fingerprints(join, side, &range);
         if (range.high == idxi_leaf_high(leaf)) break;
     }
     return idxi_progress_add(&join->progress, 0, error);
 }
 
-static enum idx_status spread_leaves(struct idxi_join_worker *worker, struct idx_error *error) {
+static enum idx_status load_leaves(struct idxi_join_worker *worker, struct idx_error *error) {
     struct idxi_join *join = worker->join;
     size_t number;
     while (!join->ended && !join->is_full && (number = atomic_fetch_add(&join->next, 1)) < join->leaf_count) {
-        IDXI_TRY(spread_leaf(worker, join->a, &join->leaves[number], &join->spread_a, error));
-        if (join->within) continue;
-        IDXI_TRY(spread_leaf(worker, join->b, &join->leaves[number], &join->spread_b, error));
+        for (size_t i = 0; i < count_sides(join); i++)
+            IDXI_TRY(load_leaf(worker, &join->leaves[number], &join->sides[i], error));
     }
     return IDX_OK;
 }
 
-/* Whether the arrays hold each bucket that was spread. */
-static bool do_buckets_fit(const struct idxi_join *join) {
-    for (uint64_t bucket = 0; bucket < join->spread_a.buckets; bucket++) {
-        if (idxi_spread_count(&join->spread_a, bucket) > join->capacity) return false;
-        if (!join->within && idxi_spread_count(&join->spread_b, bucket) > join->capacity) return false;
-    }
-    return true;
+/* Loads the fingerprints whose bits of `mask` are `value`, unless there are too many for the room. */
+static enum idx_status load_all(struct idxi_join *join, uint64_t mask, uint64_t value, struct idx_error *error) {
+    join->is_full = idxi_join_most(join) >> idxf_count_bits(mask) > join->room;
+    if (join->is_full) return IDX_OK;
+    join->pass.mask = mask;
+    join->pass.value = value;
+    for (size_t i = 0; i < 2; i++) join->sides[i].count = 0;
+    enum idx_status status = idxi_join_work(join, load_leaves, error);
+    join->pass.mask = join->pass.value = 0;
+    return status;
+}
+
+/* ---- Matching ---- */
+
+static struct idxi_matched get_bucket(const struct idxi_join_worker *worker, size_t side, size_t bucket) {
+    const struct idxi_buckets *buckets = &worker->join->sides[side].buckets;
+    struct idxi_matched matched = idxi_join_matched(worker, side == 0 ? IDXI_ARRAY_A : IDXI_ARRAY_B,
+                                                    buckets->starts[bucket + 1] - buckets->starts[bucket]);
+    matched.at = buckets->fingerprints + buckets->starts[bucket];
+    return matched;
 }
 
 static enum idx_status match_buckets(struct idxi_join_worker *worker, struct idx_error *error) {
     struct idxi_join *join = worker->join;
-    size_t bucket;
-    while (!join->ended && (bucket = atomic_fetch_add(&join->next, 1)) < join->spread_a.buckets) {
-        size_t count = idxi_spread_count(&join->spread_a, bucket), other = 0;
-        idxi_spread_copy(&join->spread_a, bucket, worker->arrays[IDXI_ARRAY_A]);
-        if (!join->within) other = idxi_spread_count(&join->spread_b, bucket);
-        if (!join->within) idxi_spread_copy(&join->spread_b, bucket, worker->arrays[IDXI_ARRAY_B]);
-        idxi_join_match_arrays(worker, 0, count, join->within ? NULL : &other);
-        IDXI_TRY(idxi_progress_add(&join->progress, count, error));
+    size_t bucket, buckets = (size_t)1 << join->spread_bits;
+    while (!join->ended && (bucket = atomic_fetch_add(&join->next, 1)) < buckets) {
+        struct idxi_matched a = get_bucket(worker, 0, bucket), b = {0};
+        if (!join->within) b = get_bucket(worker, 1, bucket);
+        idxi_join_match_arrays(worker, 0, &a, join->within ? NULL : &b);
+        IDXI_TRY(idxi_progress_add(&join->progress, a.count, error));
     }
     return IDX_OK;
 }
 
-/* The fingerprints that can be spread of one index. */
-static size_t get_spread_capacity(const struct idxi_join *join, uint64_t buckets) {
-    unsigned threads = join->options.threads;
-    uint64_t all = idxi_join_most(join) + buckets * threads * IDXI_SPREAD_CHUNK;
-    uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, threads) / (2 * sizeof(uint64_t));
-    if (!join->within) room /= 2;
-    return (size_t)(room < all ? room : all);
+/* Matches what was loaded. */
+static enum idx_status match_loaded(struct idxi_join *join, uint64_t part, struct idx_error *error) {
+    for (size_t i = 0; i < count_sides(join); i++) {
+        struct idxi_join_side *side = &join->sides[i];
+        struct idxi_sorting sorting = {.way = join->workers[0]->matching.balls.way,
+                                       .threads = join->options.threads,
+                                       .progress = &join->progress,
+                                       .counts = join->counts,
+                                       .from = side->fingerprints,
+                                       .count = side->count,
+                                       .mask = part,
+                                       .to = side->buckets};
+        IDXI_TRY(idxi_sorting_run(&sorting, error));
+    }
+    return idxi_join_work(join, match_buckets, error);
 }
 
-/* Spreads buckets `first` to first + *buckets - 1 and matches them. Where there are too many for the memory, *buckets
- * is halved; a single one that is too large is gone through without being spread. */
-static enum idx_status match_some_buckets(struct idxi_join *join, unsigned shift, unsigned width, uint64_t first,
-                                          uint64_t *buckets, struct idx_error *error) {
-    for (;; *buckets = (*buckets + 1) / 2) {
-        idxi_spread_begin(&join->spread_a, shift, width, first, *buckets);
-        if (!join->within) idxi_spread_begin(&join->spread_b, shift, width, first, *buckets);
-        join->is_full = false;
-        IDXI_TRY(idxi_join_work(join, spread_leaves, error));
-        if (join->ended) return IDX_OK;
-        if (!join->is_full && do_buckets_fit(join)) return idxi_join_work(join, match_buckets, error);
-        if (*buckets == 1) break;
-    }
+/* Matches those with one value of the bits of a part by going through the table: the memory does not hold them. */
+static enum idx_status match_unloaded(struct idxi_join *join, uint64_t part, uint64_t value, struct idx_error *error) {
     struct idxi_join_leaf all = {0, 0};
-    join->pass.mask = idxf_low_bits(width) << shift;
-    join->pass.value = first << shift;
+    join->pass.mask = part;
+    join->pass.value = value;
     enum idx_status status = idxi_join_match_leaf(join->workers[0], &all, error);
     idxi_join_hand_over(join->workers[0]);
     join->pass.mask = join->pass.value = 0;
     return status;
 }
 
-static enum idx_status match_all_buckets(struct idxi_join *join, unsigned shift, unsigned width,
-                                         struct idx_error *error) {
-    uint64_t all = UINT64_C(1) << width, buckets = all;
-    for (uint64_t first = 0; first < all && !join->ended; first += buckets) {
-        if (buckets > all - first) buckets = all - first;
-        IDXI_TRY(match_some_buckets(join, shift, width, first, &buckets, error));
-    }
-    return IDX_OK;
+/* Matches those that are the same in `part`, and whose bits of `mask`, the first ones of it, are `value`. */
+static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_t mask, uint64_t value,
+                                  struct idx_error *error) {
+    IDXI_TRY(load_all(join, mask, value, error));
+    if (join->ended) return IDX_OK;
+    if (!join->is_full) return match_loaded(join, part, error);
+    if (mask == part) return match_unloaded(join, part, value, error);
+    uint64_t next = UINT64_C(1) << (63 - __builtin_clzll(part & ~mask));
+    IDXI_TRY(match_part(join, part, mask | next, value, error));
+    return match_part(join, part, mask | next, value | next, error);
 }
 
+/* ---- All ---- */
+
 /* Makes room to spread any table, once. */
-static enum idx_status reserve_spreads(struct idxi_join *join, struct idx_error *error) {
-    uint64_t buckets = UINT64_C(1) << idxi_join_range_bits(join);
-    size_t capacity = get_spread_capacity(join, buckets);
+static enum idx_status make_sides(struct idxi_join *join, struct idx_error *error) {
     unsigned threads = join->options.threads;
-    if (join->spread_a.fingerprints != NULL) return IDX_OK;
-    bool enough = idxi_spread_reserve(&join->spread_a, capacity, buckets, threads) &&
-                  (join->within || idxi_spread_reserve(&join->spread_b, capacity, buckets, threads));
+    uint64_t bytes = 2 * sizeof(uint64_t) * count_sides(join), most = idxi_join_most(join);
+    uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, threads) / 2 / bytes;
+    size_t values = (size_t)1 << idxi_join_range_bits(join);
+    if (join->room > 0) return IDX_OK;
+    join->room = (size_t)(room < most ? room : most) + 1;
+    join->counts = threads > 1 ? malloc(threads * values * sizeof *join->counts) : NULL;
+    bool enough = threads == 1 || join->counts != NULL;
+    for (size_t i = 0; i < count_sides(join); i++) {
+        struct idxi_join_side *side = &join->sides[i];
+        side->index = i == 0 ? join->a : join->b;
+        side->fingerprints = idxi_array_reserve(join->room);
+        side->buckets.fingerprints = idxi_array_reserve(join->room);
+        if (room >= most && side->fingerprints != NULL) idxi_array_expect(side->fingerprints, join->room);
+        if (room >= most && side->buckets.fingerprints != NULL)
+            idxi_array_expect(side->buckets.fingerprints, join->room);
+        side->buckets.starts = malloc((values + 2) * sizeof *side->buckets.starts);
+        enough =
+            enough && side->fingerprints != NULL && side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
+    }
     return enough ? IDX_OK : idxi_fail_memory(error);
+}
+
+void idxi_join_free_sides(struct idxi_join *join) {
+    for (size_t i = 0; i < 2; i++) {
+        idxi_array_release(join->sides[i].fingerprints, join->room);
+        idxi_array_release(join->sides[i].buckets.fingerprints, join->room);
+        free(join->sides[i].buckets.starts);
+    }
+    free(join->counts);
 }
 
 /* Pairs with an error in the leading bits at least: then one of as many parts of the others as there may be errors has
@@ -110,7 +160,8 @@ enum idx_status idxi_join_match_apart(struct idxi_join *join, struct idx_error *
     unsigned radius = join->table->radius, prefix = idxf_count_bits(join->prefix), ranges = idxi_join_range_bits(join);
     unsigned width = (prefix - join->leading) / radius, shift = 64 - join->leading;
     if (width > ranges) width = ranges;
-    IDXI_TRY(reserve_spreads(join, error));
+    join->spread_bits = width;
+    IDXI_TRY(make_sides(join, error));
     join->pass.before[0] = idxi_top_bits(join->leading);
     join->pass.narrow &= ~idxi_top_bits(join->leading);
     for (join->pass.number = 1; join->pass.number <= radius && !join->ended; join->pass.number++) {
@@ -118,7 +169,7 @@ enum idx_status idxi_join_match_apart(struct idxi_join *join, struct idx_error *
         uint64_t part = idxf_low_bits(width) << shift;
         join->pass.narrow &= ~part;
         join->pass.errors = radius - join->pass.number;
-        IDXI_TRY(match_all_buckets(join, shift, width, error));
+        IDXI_TRY(match_part(join, part, 0, 0, error));
         join->pass.before[join->pass.number] = part;
     }
     return IDX_OK;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "libidx/batch/passing.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"
@@ -475,41 +474,6 @@ static void test_parts(void **state) {
     free_set(&set);
 }
 
-/* ---- Ways ---- */
-
-static void test_ways(void **state) {
-    struct set set = make_set(SHAPE_CLUSTERED, 64, 3000, 3);
-    idxi_meet meets[IDXI_MAX_MEETS];
-    size_t count = idxi_meets(meets);
-    struct answers expected = {0};
-    (void)state;
-    struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
-    options.memory_bytes = 4 << 20;
-    scan_all(&set, set.items, 1000, 3, false, &expected);
-    for (size_t i = 0; i < count; i++) {
-        struct answers found = {0};
-        struct idxi_results results;
-        struct idxi_query_tables *tables;
-        struct idxi_passing *passing;
-        struct idxi_progress progress;
-        idxi_progress_init(&progress, NULL, NULL);
-        assert_ok(idxi_results_open(&results, NULL, set.items, false, &options, &failure));
-        assert_ok(idxi_query_tables_make(&tables, set.items, 1000, 64, 3, 1 << 30, 2, &failure));
-        assert_ok(idxi_passing_open(&passing, tables, &results, 1 << 20, &failure));
-        idxi_passing_set_meet(passing, meets[i]);
-        assert_ok(idxi_passing_add(passing, set.items, set.count, &failure));
-        assert_ok(idxi_passing_end(passing, &failure));
-        assert_ok(idxi_results_give(&results, &progress, collect, &found, &failure));
-        compare_answers(&found, &expected, "a way to compare");
-        idxi_passing_close(passing);
-        idxi_query_tables_free(tables);
-        idxi_results_close(&results);
-        free(found.items);
-    }
-    free(expected.items);
-    free_set(&set);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_schemes),
@@ -528,7 +492,6 @@ int main(void) {
         cmocka_unit_test(test_streams_of_many_queries),
         cmocka_unit_test(test_stream_refusals),
         in_folder(test_parts),
-        cmocka_unit_test(test_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,32 +144,52 @@ static void fill_starts(uint32_t *starts, const uint64_t *sorted, size_t count, 
     }
 }
 
-/* Compares buckets by the lowest bits, of all values or of the upper half of them. */
+/* Compares buckets by the lowest bits, half of the values at a time, with those that differ from them in the highest of
+ * these bits if `high`, and in none or some of the others. */
 static void check_buckets(const struct idxi_compare_way *way, uint64_t *a, size_t a_count, uint64_t *b, size_t b_count,
-                          uint64_t flip, bool within, unsigned distance) {
+                          bool high, bool within, unsigned distance) {
     enum { BITS = 3, VALUES = 1 << BITS };
+    static const uint16_t lows[] = {0, 3, 1};
     uint32_t a_starts[VALUES + 1], b_starts[VALUES + 1];
-    uint64_t low = VALUES - 1;
+    uint64_t low = VALUES - 1, highest = high ? VALUES / 2 : 0;
     sorted_by = low;
     qsort(a, a_count, sizeof *a, compare_masked);
     qsort(b, b_count, sizeof *b, compare_masked);
     fill_starts(a_starts, a, a_count, BITS);
     fill_starts(b_starts, b, b_count, BITS);
     for (uint64_t first = 0; first < VALUES; first += VALUES / 2) {
-        struct idxi_bucket_pairs pairs = {a,     within ? a : b, a_starts, within ? a_starts : b_starts,
-                                          first, VALUES,         flip,     within};
+        struct idxi_bucket_pairs pairs = {
+            a,    within ? a : b, a_starts, within ? a_starts : b_starts, first, first + VALUES / 2, highest,
+            lows, LENGTH(lows),   within};
         begin(distance);
         for (size_t i = 0; i < a_count; i++) {
             for (size_t j = 0; j < (within ? a_count : b_count); j++) {
-                uint64_t x = a[i], y = pairs.b[j];
+                uint64_t x = a[i], y = pairs.b[j], flip = (x ^ y) & low;
                 bool once = !within || (x & low) < (y & low) || (flip == 0 && i < j);
-                if (((x ^ y) & low) == flip && (x & low) >= first && once && are_near(x, y))
+                bool listed = flip == highest || flip == (highest | 3) || flip == (highest | 1);
+                if (listed && (x & low) >= first && (x & low) < first + VALUES / 2 && once && are_near(x, y))
                     take(&expected.comparison, x, y);
             }
         }
         way->buckets(&found.comparison, &pairs);
         check_taken(way, "buckets", a_count);
     }
+}
+
+/* Buckets by the bits of a mask that has up to 6, of `b`. */
+static void check_meeting(const struct idxi_compare_way *way, const uint64_t *a, size_t a_count, uint64_t *b,
+                          size_t b_count, uint64_t mask, unsigned distance) {
+    uint32_t starts[(1 << 6) + 2] = {0}, folds[MOST + IDXI_FOLD_PADDING] = {0};
+    uint64_t sorted[MOST];
+    idxi_compare_sort(way, b, b_count, mask, sorted, starts + 1);
+    for (size_t i = 0; i < b_count; i++) folds[i] = idxi_fold(sorted[i]);
+    begin(distance);
+    for (size_t i = 0; i < a_count; i++) {
+        for (size_t j = 0; j < b_count; j++)
+            if (are_near(a[i], b[j]) && ((a[i] ^ b[j]) & mask) == 0) take(&expected.comparison, a[i], b[j]);
+    }
+    way->meet(&found.comparison, a, a_count, &(struct idxi_folded_buckets){{sorted, starts}, mask, folds});
+    check_taken(way, "meet", a_count);
 }
 
 static void test_ways(void **state) {
@@ -192,8 +212,9 @@ static void test_ways(void **state) {
             check_sort(ways[way], a, a_count, choose_mask(IDXI_SORTED_BITS, &seed));
             check_runs(ways[way], a, a_count, choose_mask(8, &seed), distance);
             check_runs(ways[way], a, a_count, choose_mask(64, &seed), distance);
-            check_buckets(ways[way], a, a_count, b, b_count, next_random(&seed) % 8, i % 2 == 0, distance);
-            check_buckets(ways[way], a, a_count, b, b_count, 0, i % 2 == 0, distance);
+            check_buckets(ways[way], a, a_count, b, b_count, true, i % 2 == 0, distance);
+            check_buckets(ways[way], a, a_count, b, b_count, false, i % 2 == 0, distance);
+            check_meeting(ways[way], a, a_count, b, b_count, choose_mask(6, &seed), distance);
         }
     }
 }

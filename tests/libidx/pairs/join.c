@@ -328,7 +328,11 @@ static void add_near(struct sum *sum, const struct set *set, uint64_t from, uint
 
 static void check_sum(const char *folder, const char *name, const struct set *set, const char *scheme,
                       const struct sum *expected, unsigned distance) {
-    static const struct call calls[] = {{.threads = 1}, {.threads = 2, .memory = (uint64_t)1 << 20}};
+    /* With 5 MiB all are in memory, but buckets may have more than the arrays of a thread. */
+    static const struct call calls[] = {{.threads = 1},
+                                        {.threads = 2, .memory = (uint64_t)1 << 20},
+                                        {.threads = 1, .memory = (uint64_t)5 << 20},
+                                        {.threads = 3, .memory = (uint64_t)5 << 20}};
     pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
     struct idx_build_options build = options_for(set->bits, 3, scheme);
     const char *path = path_in(folder, "group.idx");

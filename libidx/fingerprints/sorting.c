@@ -1,0 +1,67 @@
+/* sorting.c: see sorting.h. Each thread counts the values of its share of the fingerprints. The sums of these counts
+ * are the places to which the thread moves its share. */
+#include "libidx/fingerprints/sorting.h"
+
+#include <string.h>
+
+#include "format/processor.h"
+#include "libidx/base/base.h"
+
+uint64_t idxi_buckets_bytes(size_t count, unsigned width) {
+    return (uint64_t)count * sizeof(uint64_t) + (((uint64_t)1 << width) + 2) * sizeof(uint32_t);
+}
+
+size_t idxi_sorting_bytes(unsigned width) { return sizeof(uint32_t) << width; }
+
+/* Where a thread's share begins. */
+static size_t get_begin(const struct idxi_sorting *sorting, size_t thread) {
+    return sorting->count * thread / sorting->threads;
+}
+
+static uint32_t *get_counts(const struct idxi_sorting *sorting, size_t thread) {
+    return sorting->counts + (thread << idxf_count_bits(sorting->mask));
+}
+
+static enum idx_status count_some(void *context, size_t thread, struct idx_error *error) {
+    const struct idxi_sorting *sorting = context;
+    size_t begin = get_begin(sorting, thread), end = get_begin(sorting, thread + 1);
+    memset(get_counts(sorting, thread), 0, idxi_sorting_bytes(idxf_count_bits(sorting->mask)));
+    sorting->way->count(sorting->from + begin, end - begin, sorting->mask, get_counts(sorting, thread));
+    return idxi_progress_add(sorting->progress, 0, error);
+}
+
+static enum idx_status place_some(void *context, size_t thread, struct idx_error *error) {
+    const struct idxi_sorting *sorting = context;
+    size_t begin = get_begin(sorting, thread), end = get_begin(sorting, thread + 1);
+    sorting->way->place(sorting->from + begin, end - begin, sorting->mask, sorting->to.fingerprints,
+                        get_counts(sorting, thread));
+    return idxi_progress_add(sorting->progress, 0, error);
+}
+
+/* Makes the counts of each thread the places of its first fingerprints. */
+static void sum_counts(const struct idxi_sorting *sorting) {
+    size_t values = (size_t)1 << idxf_count_bits(sorting->mask);
+    uint32_t *starts = sorting->to.starts, at = 0;
+    for (size_t value = 0; value < values; value++) {
+        starts[value] = at;
+        for (size_t thread = 0; thread < sorting->threads; thread++) {
+            uint32_t *place = get_counts(sorting, thread) + value, count = *place;
+            *place = at;
+            at += count;
+        }
+    }
+    starts[values] = at;
+}
+
+enum idx_status idxi_sorting_run(struct idxi_sorting *sorting, struct idx_error *error) {
+    unsigned threads = sorting->threads;
+    if (sorting->counts == NULL) {
+        sorting->to.starts[0] = 0;
+        idxi_compare_sort(sorting->way, sorting->from, sorting->count, sorting->mask, sorting->to.fingerprints,
+                          sorting->to.starts + 1);
+        return sorting->progress == NULL ? IDX_OK : idxi_progress_add(sorting->progress, 0, error);
+    }
+    IDXI_TRY(idxi_parallel(threads, threads, count_some, sorting, sorting->progress, error));
+    sum_counts(sorting);
+    return idxi_parallel(threads, threads, place_some, sorting, sorting->progress, error);
+}

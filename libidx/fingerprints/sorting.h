@@ -1,0 +1,26 @@
+/* sorting.h: sorts fingerprints into buckets by some of their bits, on several threads. */
+#ifndef IDX_LIBIDX_SORTING_H
+#define IDX_LIBIDX_SORTING_H
+
+#include "libidx/base/base.h"
+#include "libidx/fingerprints/compare.h"
+
+struct idxi_sorting {
+    const struct idxi_compare_way *way;
+    unsigned threads;
+    struct idxi_progress *progress; /* NULL where there is no counts array */
+    uint32_t *counts;               /* of each value for each thread; NULL: the calling thread sorts alone */
+    const uint64_t *from;
+    size_t count;
+    uint64_t mask;
+    struct idxi_buckets to;
+};
+
+/* The bytes that the buckets by so many bits take, and the counts of one thread. */
+uint64_t idxi_buckets_bytes(size_t count, unsigned width);
+size_t idxi_sorting_bytes(unsigned width);
+
+/* Errors: IDX_CANCELLED. */
+enum idx_status idxi_sorting_run(struct idxi_sorting *sorting, struct idx_error *error);
+
+#endif
