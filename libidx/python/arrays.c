@@ -34,7 +34,7 @@ bool check_unmasked(PyObject *object, const char *what) {
 
 enum { ALONE = -1 };
 
-/* Where an argument's number stands: `what`, and its item. */
+/* This says in messages which argument a number is in, `what`, and which of its items it is. */
 static PyObject *place_of(const char *what, Py_ssize_t at) {
     return at == ALONE ? PyUnicode_FromFormat("%s:", what) : PyUnicode_FromFormat("%s: item %zd", what, at);
 }
@@ -47,7 +47,7 @@ static bool refuse_float(const char *what, Py_ssize_t at) {
     return false;
 }
 
-/* What to do where texts stand for numbers. */
+/* This says what to do if there are texts in place of numbers. */
 static const char *text_advice(const char *what) {
     return strcmp(what, "ids") == 0 ? "give all IDs as int, or make an index of text IDs by id_type=\"text\""
                                     : "make fingerprints of texts by Fingerprinter, of hex digits by int(x, 16)";
@@ -63,7 +63,7 @@ static bool refuse_object(PyObject *object, const char *what, Py_ssize_t at) {
     return false;
 }
 
-/* The letter of a buffer's items, where they are integers of 8 bytes in this machine's order; else 0. */
+/* Returns the letter of a buffer's items if they are integers of 8 bytes in this machine's order, and otherwise 0. */
 static char integer_letter(const Py_buffer *view) {
     const char *format = view->format == NULL ? "B" : view->format;
     if (*format == '@' || *format == '=' || *format == '<') format++;
@@ -268,7 +268,7 @@ static bool take_by_method(PyObject *object, const char *what, struct array *arr
     return taken;
 }
 
-static bool take(PyObject *object, const char *what, struct array *array) {
+static bool take_any(PyObject *object, const char *what, struct array *array) {
     struct taking taking = {array, what, false};
     bool found;
     if (PyObject_CheckBuffer(object)) return check_unmasked(object, what) && take_buffer(object, what, array);
@@ -284,7 +284,7 @@ static bool take(PyObject *object, const char *what, struct array *array) {
 
 bool array_take(PyObject *object, const char *what, struct array *array) {
     *array = (struct array){.items = NULL};
-    if (take(object, what, array)) return true;
+    if (take_any(object, what, array)) return true;
     array_release(array);
     return false;
 }

@@ -7,7 +7,7 @@
 
 #include "libidx/python/arrow.h"
 
-/* How a column of rows is made of columns of the block. */
+/* This says how a column of rows is made of columns of the block. */
 enum making {
     PLAIN,
     EXPANDED, /* a query's number for each of its rows, of offsets */
@@ -41,7 +41,7 @@ static const struct row_column layouts[RESULT_COUNT][MAX_ROW_COLUMNS] = {
                          {"id", "U", TEXTS, CLUSTERS_ID_OFFSETS}},
 };
 
-/* What a stream, its schema or an array holds. */
+/* This is what a stream, its schema or an array keeps alive. */
 struct export {
     enum result result;
     struct block *block;
@@ -85,7 +85,7 @@ static int make_schema(const struct export *export, struct ArrowSchema *schema) 
     return schema->children == NULL ? ENOMEM : 0;
 }
 
-/* A column of rows: its buffers, of which those that were made for it are its own. */
+/* This is a column of rows. It owns those of its buffers that were made for it. */
 struct rows_column {
     struct block *block;
     const void *buffers[3];
@@ -172,7 +172,7 @@ static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *sc
     return make_schema(stream->private_data, schema);
 }
 
-/* All rows at once, then none. */
+/* The stream has all rows in its first array, and then none. */
 static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
     struct export *export = stream->private_data;
     if (export->given) {

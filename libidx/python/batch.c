@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* An idx_batch_visitor. */
+/* This is the idx_batch_visitor that collects matches. */
 static bool take_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
     struct gathering *gathering = context;
     gathering->failed = !gather_matches(gathering, query, matches, count);

@@ -25,7 +25,7 @@ static bool take_text(struct clusters *clusters, const struct idx_document *docu
     return true;
 }
 
-/* An idx_cluster_visitor. */
+/* This is the idx_cluster_visitor that collects rows. */
 static bool take_member(void *context, const struct idx_cluster_member *member) {
     struct clusters *clusters = context;
     struct column *columns = clusters->block->columns;

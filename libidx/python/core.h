@@ -7,10 +7,10 @@
 
 /* ---- Options that several calls take ---- */
 
-/* A path as the file system has it: *bytes is to be released. */
+/* Converts a path to what the file system takes. The caller releases *bytes. */
 bool path_take(PyObject *path, PyObject **bytes, const char **text);
 
-/* The same of a folder that may be None: then both are NULL. */
+/* Converts the path of a folder likewise. If it is None, both are NULL. */
 bool folder_take(PyObject *path, PyObject **bytes, const char **text);
 
 /* ---- Index (index.c) ---- */
@@ -25,7 +25,8 @@ struct view {
     enum idx_id_type id_type;
 };
 
-/* The view of an Index object, held once more; NULL with an exception set where it is closed, or is no Index. */
+/* Returns the view of an Index object, held once more. Returns NULL with an exception set if it is closed, or
+ * is no Index. */
 struct view *view_hold(PyObject *index);
 
 /* From a thread without the GIL it must not be called; it may give the GIL back for a while. */
@@ -55,7 +56,7 @@ PyObject *index_find(PyObject *self, PyObject *arguments);
 
 /* ---- Types (builder.c, writer.c, stream.c) ---- */
 
-/* What a build or a merge made, as libidx.BuildSummary takes it. */
+/* Returns what a build or a merge made, as libidx.BuildSummary takes it. */
 PyObject *summary_new(const struct idx_build_summary *summary);
 
 bool builder_init(PyObject *module);
@@ -63,7 +64,7 @@ bool writer_init(PyObject *module);
 bool stream_init(PyObject *module);
 bool simhash_init(PyObject *module);
 
-/* The residence of a name; ValueError (index.c). */
+/* Finds the residence with this name, or raises ValueError (index.c). */
 bool residence_take(PyObject *name, enum idx_residence *residence);
 
 /* ---- Functions of the module (functions.c) ---- */

@@ -16,7 +16,7 @@ struct part {
     int64_t last;
 };
 
-/* An idx_fingerprints_visitor. */
+/* This is the idx_fingerprints_visitor that collects fingerprints. */
 static bool take_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct part *part = context;
     part->failed = !column_reserve(part->column, &part->room, count);
@@ -132,7 +132,7 @@ static enum idx_status find_one(struct view *view, const char *id, size_t length
     return IDX_OK;
 }
 
-/* The IDs are texts, or else numbers. */
+/* The IDs are texts if these are given, and otherwise numbers. */
 static PyObject *find_all(struct view *view, const struct texts *texts, const struct array *numbers) {
     size_t count = texts == NULL ? numbers->count : texts->count, rooms[2] = {0, 0};
     struct block *block = block_new("qQ");

@@ -7,7 +7,7 @@
 
 /* ---- Merging and compacting ---- */
 
-/* The paths of a list; *bytes is a tuple that holds them, and both are to be released. */
+/* Returns the paths of a list. *bytes is a tuple that keeps them alive; the caller releases both. */
 static const char **take_paths(PyObject *list, PyObject **bytes, Py_ssize_t *count) {
     PyObject *paths = PySequence_List(list);
     *count = paths == NULL ? 0 : PyList_Size(paths);
@@ -99,7 +99,7 @@ struct verification {
     bool failed;
 };
 
-/* An idx_verify_visitor. */
+/* This is the idx_verify_visitor that collects findings. */
 static void note_file(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct verification *verification = context;
     if (verification->failed) return;
@@ -151,7 +151,7 @@ static PyObject *list_plans(const struct idx_plan *plans, size_t count) {
     return list;
 }
 
-/* The numbers of a calibration, in the order of its members. */
+/* These are the numbers of a calibration, in the order of its members. */
 enum { CALIBRATION_NUMBERS = (sizeof(struct idx_calibration) - sizeof(size_t)) / sizeof(double) };
 
 static bool read_calibration(PyObject *given, struct idx_calibration *calibration) {

@@ -39,7 +39,7 @@ void view_release(struct view *view) {
     free(view);
 }
 
-/* A view of an index that was opened with `distance`, held once; closes it where there is no memory. */
+/* Makes a view, held once, of an index that was opened with `distance`. Closes the index if there is no memory. */
 static struct view *make_view(struct idx_index *index, unsigned distance) {
     struct idx_properties properties;
     struct view *view = malloc(sizeof *view);
@@ -85,7 +85,7 @@ bool residence_take(PyObject *name, enum idx_residence *residence) {
     return false;
 }
 
-/* The distance to unpack for; UINT_MAX for None. */
+/* Reads the distance to unpack for, which is UINT_MAX for None. */
 static bool unpacked_distance_take(PyObject *argument, enum idx_residence residence, unsigned *distance) {
     *distance = UINT_MAX;
     if (argument == Py_None) return true;

@@ -1,4 +1,4 @@
-/* items.c: see items.h. */
+/* items.c: takes fingerprints and IDs from Python as a builder and a writer need them. */
 #include "libidx/python/items.h"
 
 #include <stdlib.h>

@@ -21,7 +21,8 @@ bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items
 
 void items_release(struct items *items);
 
-/* The items as a writer takes them, to be freed; NULL with an exception set where there is no memory. */
+/* Returns the items as a writer takes them; the caller frees them. Returns NULL with an exception set if there is no
+ * memory. */
 struct idx_item *items_list(const struct items *items);
 
 #endif

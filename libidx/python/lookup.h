@@ -4,7 +4,7 @@
 
 #include "libidx/python/core.h"
 
-/* What a look-up answers for each query of an array: its matches, how many there are, or whether there is any. */
+/* A look-up answers one of these for each query of an array: its matches, their number, or whether there is any. */
 enum answer { ANSWER_MATCHES, ANSWER_COUNTS, ANSWER_TRUTHS };
 
 /* Looks up all queries; of each, at most `limit` matches are kept. Matches, or an array. */

@@ -24,7 +24,7 @@ struct worker {
     pthread_t thread;
 };
 
-/* Where the matches of a piece are. */
+/* This says where the matches of a piece are. */
 struct place {
     struct worker *worker;
     size_t begin;
@@ -209,7 +209,7 @@ static struct worker *make_workers(struct search *search, size_t count) {
 
 /* ---- The columns of all ---- */
 
-/* The columns of the only worker are those of the block. */
+/* If there is one worker, its columns become those of the block. */
 static bool move_columns(struct worker *worker, struct column *fingerprints, struct column *distances) {
     if (!column_reserve(&worker->fingerprints, &worker->fingerprints_room, 0) ||
         !column_reserve(&worker->distances, &worker->distances_room, 0))

@@ -16,13 +16,13 @@ bool errors_init(void);
 /* Raises the exception of a call that failed. Returns NULL. */
 PyObject *raise_error(const struct idx_error *error);
 
-/* The same of a status and a sentence of our own, formatted as by PyUnicode_FromFormat. */
+/* Raises likewise, from a status and a sentence that is formatted as PyUnicode_FromFormat does. */
 PyObject *raise_status(enum idx_status status, const char *format, ...);
 
 /* Checks that the argument `name` is from `least` to `most`. */
 bool check_range(const char *name, long long value, long long least, long long most);
 
-/* What watches a call of the library: Ctrl-C, and the caller's progress. */
+/* This watches a call of the library for Ctrl-C, and reports progress to the caller. */
 struct watch {
     PyObject *progress; /* a callable (phase, done, total), or None; borrowed */
     bool failed;        /* an exception is set */
@@ -31,10 +31,10 @@ struct watch {
 /* Calls a caller's progress, with the GIL held. False where it raised; *go_on is false where it returned False. */
 bool tell_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on);
 
-/* An idx_progress_visitor; `context` is a struct watch. From a thread without the GIL. */
+/* This is an idx_progress_visitor, called without the GIL; `context` is a struct watch. */
 bool watch_visit(void *context, const struct idx_progress *progress);
 
-/* Whether a call went well; else an exception is set: what the watch raised, or the call's own. */
+/* Whether a call succeeded. If not, sets the exception that the watch raised, or the call's own. */
 bool check_call(enum idx_status status, const struct idx_error *error, const struct watch *watch);
 
 /* Lets signals be handled, some times a second. From a thread without the GIL, which it gives back; `last` begins as 0.
@@ -96,7 +96,7 @@ struct block {
     } columns[MAX_COLUMNS];
 };
 
-/* A new block of as many empty columns as `kinds` has letters; NULL when out of memory. */
+/* Makes a block of as many empty columns as `kinds` has letters. Returns NULL if there is no memory. */
 struct block *block_new(const char *kinds);
 void block_hold(struct block *block);
 void block_release(struct block *block);
@@ -108,10 +108,10 @@ bool column_reserve(struct column *column, size_t *capacity, size_t more);
 /* Gives back what a column does not need. */
 void column_trim(struct column *column);
 
-/* An object whose buffer is one column. Takes a reference to the block. */
+/* Makes an object whose buffer is one column, and which keeps a reference to the block. */
 PyObject *column_object(struct block *block, size_t column);
 
-/* A column as a NumPy array, or None where there is none. */
+/* Returns a column as a NumPy array, or None if there is no such column. */
 PyObject *column_view(struct block *block, size_t column);
 
 bool columns_init(PyObject *module);

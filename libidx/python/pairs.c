@@ -7,7 +7,7 @@ struct pairs {
     bool failed;
 };
 
-/* An idx_pairs_visitor. */
+/* This is the idx_pairs_visitor that collects pairs. */
 static bool take_pairs(void *context, const struct idx_pair *found, size_t count) {
     struct pairs *pairs = context;
     struct column *columns = pairs->block->columns;

@@ -161,7 +161,7 @@ static void leaders_free(PyObject *self) {
     Py_DECREF(type);
 }
 
-/* A copy of the shingles at hand, which stays if their text becomes a representative. */
+/* Copies the shingles of the current text, which are kept if the text becomes a representative. */
 static uint64_t *copy_shingles(struct leaders_object *object) {
     const struct hashes *shingles = &object->shingles;
     if (object->set_count == object->set_capacity) {

@@ -1,4 +1,4 @@
-/* results.c: see results.h. */
+/* results.c: makes the objects that calls return from blocks of columns. */
 #include "libidx/python/results.h"
 
 #include <stdint.h>
@@ -56,7 +56,7 @@ static PyObject *get_column(PyObject *self, void *closure) {
     return Py_XNewRef(object->views[column]);
 }
 
-/* Of queries, or of rows. */
+/* Counts the queries, or the rows. */
 static Py_ssize_t get_length(PyObject *self) {
     const struct result_object *object = (const struct result_object *)self;
     bool of_queries = object->result == RESULT_MATCHES || object->result == RESULT_DOCUMENTS;
@@ -74,7 +74,7 @@ static long long count_clusters(const struct column *clusters) {
     return clusters->count == 0 ? 0 : ((const int64_t *)clusters->items)[clusters->count - 1] + 1;
 }
 
-/* Of results by query, the last offset is the number of rows. */
+/* The last offset of results by query is the number of rows. */
 static long long count_rows(const struct column *offsets) {
     return ((const int64_t *)offsets->items)[offsets->count - 1];
 }

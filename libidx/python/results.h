@@ -28,7 +28,7 @@ enum result { RESULT_MATCHES, RESULT_DOCUMENTS, RESULT_PAIRS, RESULT_CLUSTERS, R
 /* Makes a result of a block, whose reference it takes, also where it fails. */
 PyObject *result_new(enum result result, struct block *block);
 
-/* An array of the first column of a block, whose reference it takes. */
+/* Makes an array of the first column of a block, and takes over the caller's reference to the block. */
 PyObject *result_array(struct block *block);
 
 /* Makes the result of a call that has ended, or raises: its error, what its watch raised, or MemoryError. Takes the
@@ -36,7 +36,7 @@ PyObject *result_array(struct block *block);
 PyObject *result_end(enum result result, struct block *block, enum idx_status status, const struct idx_error *error,
                      const struct watch *watch, bool out_of_memory);
 
-/* A capsule of an Arrow stream of a result's rows (arrow_export.c). */
+/* Makes a capsule with an Arrow stream of a result's rows (arrow_export.c). */
 PyObject *arrow_export(enum result result, struct block *block);
 
 /* Appends matches of a query to the columns of a block of RESULT_MATCHES. */
@@ -46,7 +46,7 @@ struct gathering {
     bool failed; /* out of memory */
 };
 bool gather_matches(struct gathering *gathering, size_t query, const struct idx_match *matches, size_t count);
-/* Ends with `count` queries. */
+/* Completes the offsets of a result of `count` queries. */
 bool gather_end(struct gathering *gathering, size_t count);
 
 bool results_init(PyObject *module);

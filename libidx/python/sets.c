@@ -11,14 +11,14 @@
 
 enum { BUFFERED = 1 << 17 }; /* hashes */
 
-/* A file, and what is still to be written to it. */
+/* This is a file, and what is still to be written to it. */
 struct sink {
     int descriptor;
     struct hashes buffer;
     size_t used;
 };
 
-/* False where errno says why. */
+/* Returns false if writing fails; errno then says why. */
 static bool write_out(struct sink *sink) {
     const char *bytes = (const char *)sink->buffer.items;
     size_t size = sink->used * sizeof *sink->buffer.items;
@@ -115,7 +115,7 @@ PyObject *sets_write(PyObject *module, PyObject *arguments) {
 /* Mapped pages that were looked at count as memory until they are given back. */
 enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
 
-/* What is offered: set rows[i] of group groups[i]. Those of a group are together. */
+/* These are the sets that are offered: set rows[i] belongs to group groups[i]. Those of a group are together. */
 struct offered {
     struct array hashes, ends, rows, groups; /* the set of a row ends before ends[row + 1], and begins at ends[row] */
     struct idx_text_leaders *leaders;

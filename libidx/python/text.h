@@ -27,21 +27,21 @@ size_t documents_fields(const struct documents *documents, size_t at, struct idx
 /* Makes a Table, which owns `table`, also where this fails. */
 PyObject *table_new(struct idx_text_table *table);
 
-/* What a Table holds; NULL with an exception set for any other object. */
+/* Returns what a Table holds, or NULL with an exception set for any other object. */
 const struct idx_text_table *table_of(PyObject *object);
 
 bool table_init(PyObject *module);
 
 /* ---- Fingerprinters (fingerprinter.c) ---- */
 
-/* The module's function `train`. */
+/* This is the module's function `train`. */
 PyObject *fingerprinter_train(PyObject *module, PyObject *arguments);
 
 bool fingerprinter_init(PyObject *module);
 
 /* ---- Resemblance (resemblance.c) ---- */
 
-/* Hashes, in an array that grows. */
+/* These are hashes in an array that grows. */
 struct hashes {
     uint64_t *items;
     size_t count, capacity;
@@ -51,10 +51,10 @@ struct hashes {
 enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
                             const struct idx_text_shingle_options *options, struct idx_error *error);
 
-/* A resemblance in units of 1/IDX_DECIMAL_WEIGHT_ONE; 0 with an exception where there is none such. */
+/* Reads a resemblance in units of 1/IDX_DECIMAL_WEIGHT_ONE. Returns 0 with an exception set if it is none. */
 int64_t threshold_of(double resemblance);
 
-/* The module's functions `shingles`, `resemblance` and `distance`. */
+/* These are the module's functions `shingles`, `resemblance` and `distance`. */
 PyObject *resemblance_shingles(PyObject *module, PyObject *arguments);
 PyObject *resemblance_of(PyObject *module, PyObject *arguments);
 PyObject *resemblance_distance(PyObject *module, PyObject *arguments);
@@ -63,7 +63,7 @@ bool resemblance_init(PyObject *module);
 
 /* ---- Sets of many texts (sets.c) ---- */
 
-/* The module's functions `write_sets` and `lead`. */
+/* These are the module's functions `write_sets` and `lead`. */
 PyObject *sets_write(PyObject *module, PyObject *arguments);
 PyObject *sets_lead(PyObject *module, PyObject *arguments);
 

@@ -56,7 +56,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return (PyObject *)object;
 }
 
-/* What progress raised while nobody waited; beside an exception that may be on its way while an object is freed. */
+/* Reports what progress raised while nobody waited. Keeps an exception that is set while an object is freed. */
 static void report_raised(struct writer_object *object) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);

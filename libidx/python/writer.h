@@ -20,7 +20,7 @@ struct writer_object {
 /* Begins a call that no other thread's may meet. The caller sets `busy` to false at its end. */
 bool writer_enter(struct writer_object *object);
 
-/* An idx_progress_visitor of a compacting thread; `context` is a struct writer_object (writer_wait.c). */
+/* This is the idx_progress_visitor of a compacting thread; `context` is a struct writer_object (writer_wait.c). */
 bool writer_visit(void *context, const struct idx_progress *progress);
 
 PyObject *writer_wait(PyObject *self, PyObject *unused);

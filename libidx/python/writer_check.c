@@ -8,7 +8,7 @@
 /* Matches of each document that are kept room for at first. */
 #define EXPECTED ((size_t)8)
 
-/* A document that was added, by its place. Those of one call differ in their fingerprints. */
+/* This is the place of a document that was added. Those of one call differ in their fingerprints. */
 struct addition {
     uint64_t fingerprint;
     size_t place;

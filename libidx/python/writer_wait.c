@@ -47,7 +47,7 @@ struct waiting {
     bool ended;
 };
 
-static void *run(void *context) {
+static void *wait_for_writer(void *context) {
     struct waiting *waiting = context;
     waiting->status = idx_writer_wait(waiting->writer, &waiting->error);
     pthread_mutex_lock(&waiting->mutex);
@@ -77,7 +77,7 @@ static bool wait_for_end(struct writer_object *object, struct waiting *waiting, 
     int64_t last = 0;
     bool fine = true;
     pthread_t thread;
-    if (pthread_create(&thread, NULL, run, waiting) != 0) {
+    if (pthread_create(&thread, NULL, wait_for_writer, waiting) != 0) {
         waiting->status = idx_writer_wait(waiting->writer, &waiting->error);
         return true;
     }
