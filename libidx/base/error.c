@@ -51,7 +51,7 @@ const char *idx_status_string(enum idx_status status) {
     return "unknown status";
 }
 
-/* Keeps the end of a path that is too long. */
+/* Sets error->file to a path; of one that is too long to its end, which says more than its beginning. */
 static void set_file(struct idx_error *error, const char *file) {
     size_t length = strlen(file), room = sizeof error->file - 1;
     snprintf(error->file, sizeof error->file, "%s", length > room ? file + length - room : file);

@@ -17,7 +17,8 @@
 
 #define BUFFER_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
 
-/* The disk is given work while there is more to write, so many bytes at a time, that the sync at the end is short. */
+/* Each time that so many bytes were written, the disk is asked to begin writing them, so that the sync at the end is
+ * short. */
 #define WRITE_BACK_BYTES ((uint64_t)8 << 20)
 
 char *idxi_path(const char *folder, const char *name) {
@@ -73,7 +74,8 @@ enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int i
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, *path, "open");
 }
 
-/* Where the file system has no files without a name: one whose name is taken away at once. */
+/* Makes a temporary file where the file system has no files without names: its name is removed at once. Returns its
+ * descriptor, or -1 and errno. */
 static int make_nameless(int folder) {
     uint64_t random;
     char name[32];
@@ -121,10 +123,11 @@ static void remove_entry(int folder, const char *name) {
 }
 
 #ifdef IDX_LINUX
-/* What an entry of a folder takes at least. */
+/* The room for some entries of a folder; one takes up to about 280 bytes. */
 #define ENTRY_ROOM 4096
 
-/* Entries are read without memory of their own (opendir): it may be for lack of that that the folder has to go. */
+/* Removes all entries of an open folder, and closes it. It does not use opendir, which allocates: the folder may have
+ * to be removed because memory ran out. */
 static void remove_entries(int folder) {
     _Alignas(struct dirent64) char entries[ENTRY_ROOM];
     for (ssize_t size; (size = getdents64(folder, entries, sizeof entries)) > 0;) {
@@ -174,6 +177,7 @@ enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folde
     return IDX_OK;
 }
 
+/* Notes the checksums of all whole pages of the buffer. */
 static enum idx_status note_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
     size_t pages = writer->used / IDXF_PAGE_SIZE;
     if (writer->checksum_count + pages > writer->checksum_capacity) {
@@ -189,7 +193,7 @@ static enum idx_status note_checksums(struct idxi_page_writer *writer, struct id
     return IDX_OK;
 }
 
-/* A hint: the sync at the end reports errors. */
+/* Asks the disk to begin writing. This is a hint only, so errors are ignored: the sync at the end reports them. */
 static void write_back(struct idxi_page_writer *writer) {
     uint64_t behind = writer->written - writer->written_back;
     if (behind < WRITE_BACK_BYTES) return;

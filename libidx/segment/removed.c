@@ -1,4 +1,4 @@
-/* removed.c: see removed.h. */
+/* removed.c: loads and checks the file `removed` of a segment, and searches it. */
 #include "libidx/segment/removed.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static enum idx_status check_header(const struct idxi_removed *removed, const st
     const uint8_t *removals = removed->bytes + IDXF_REMOVED_HEADER_BYTES;
     if (idxf_checksum(removals, (size_t)header->length) != header->checksum)
         return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, path, IDXF_REMOVED_HEADER_BYTES);
-    /* None takes less than its fingerprint, so that a false count takes no memory. */
+    /* Each removal takes at least the bytes of its fingerprint, so a false count can't make idx allocate too much. */
     return header->count <= header->length / sizeof(uint64_t) ? IDX_OK
                                                               : idxi_fail_fault(error, IDXF_FAULT_OVERRUN, path, 0);
 }
@@ -89,7 +89,7 @@ void idxi_removed_close(struct idxi_removed *removed) {
 
 /* ---- Looking up ---- */
 
-/* All were read before, so none has a fault. */
+/* All removals were read when the file was opened, so none has a fault. */
 struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t number) {
     struct idxf_removals removals = {
         &removed->rules, removed->bytes + removed->places[number], removed->bytes + removed->size, 1, {0}, false};
@@ -98,8 +98,8 @@ struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t nu
     return record;
 }
 
-/* The number of the first removal that is not before `wanted`, or `count` if there is none. */
-static size_t find(const struct idxi_removed *removed, const struct idxf_record *wanted) {
+/* Returns the number of the first removal that is not before `wanted`, or the count if there is none. */
+static size_t find_removal(const struct idxi_removed *removed, const struct idxf_record *wanted) {
     size_t begin = 0, end = removed->count;
     while (begin < end) {
         size_t middle = begin + (end - begin) / 2;
@@ -114,7 +114,7 @@ static size_t find(const struct idxi_removed *removed, const struct idxf_record 
 
 enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t fingerprint) {
     struct idxf_record wanted = {IDXF_REMOVE_FINGERPRINT, fingerprint, NULL, 0};
-    size_t number = find(removed, &wanted);
+    size_t number = find_removal(removed, &wanted);
     if (number == removed->count) return IDXI_REMOVED_NONE;
     struct idxf_record record = idxi_removed_at(removed, number);
     if (record.fingerprint != fingerprint) return IDXI_REMOVED_NONE;
@@ -123,7 +123,7 @@ enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t 
 
 bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size) {
     struct idxf_record wanted = {IDXF_REMOVE_DOCUMENT, fingerprint, id, id_size};
-    size_t number = find(removed, &wanted);
+    size_t number = find_removal(removed, &wanted);
     if (number == removed->count) return false;
     struct idxf_record record = idxi_removed_at(removed, number);
     return idxf_removal_compare(removed->rules.id_type, &record, &wanted) == 0;
