@@ -73,7 +73,8 @@ enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
-static enum idx_status status_of_errno(int system_errno) {
+/* Returns the status that a value of errno means. */
+static enum idx_status get_status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:
         case ENOTDIR: return IDX_NOT_FOUND;
@@ -91,7 +92,7 @@ static enum idx_status status_of_errno(int system_errno) {
 }
 
 enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, const char *file, const char *action) {
-    enum idx_status status = status_of_errno(system_errno);
+    enum idx_status status = get_status_of_errno(system_errno);
     const char *text = strerror(system_errno);
     idxi_fail(error, status, file, "can't %s: %s", action, text);
     if (error != NULL) error->system_errno = system_errno;

@@ -55,6 +55,7 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
     return options->recipe == NULL ? IDX_OK : check_recipe(options->recipe, error);
 }
 
+/* Copies and checks the options, and copies what they point to: the caller may free it. */
 static enum idx_status copy_options(struct idx_builder *builder, const struct idx_build_options *options,
                                     struct idx_error *error) {
     builder->options = (struct idx_build_options)IDX_BUILD_OPTIONS_INIT;
@@ -230,6 +231,8 @@ static enum idx_status write_by_id(struct idx_builder *builder, struct idx_build
     return IDX_OK;
 }
 
+/* Sorts the documents, and writes the document map. The distinct fingerprints are kept for the tables, in memory
+ * if they fit beside what sorting needs. */
 static enum idx_status sort_documents(struct idx_builder *builder, struct idx_build_summary *summary,
                                       struct idx_error *error) {
     struct idxi_output *output = &builder->output;
@@ -268,6 +271,7 @@ static enum idx_status settle_scheme(struct idx_builder *builder, struct idx_err
                             builder->distinct.count, error);
 }
 
+/* Writes all tables. Progress counts each fingerprint twice per table. */
 static enum idx_status write_tables(struct idx_builder *builder, struct idx_build_summary *summary,
                                     struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;

@@ -127,6 +127,7 @@ static void set_waits(double samples[][SAMPLES], size_t count, size_t known, dou
     extrapolate(waits, known);
 }
 
+/* Measures waits and latencies of as many sizes as memory can be taken for, and extrapolates the others. */
 static void measure_sizes(struct measured_memory *arena, struct samples *samples, double *waits, double *latencies) {
     size_t known = 0;
     samples->count = 0;
@@ -158,6 +159,7 @@ static size_t find_room(void) {
     return room;
 }
 
+/* Measures with small pages, or with huge ones. */
 static enum idx_status measure_pages(bool huge, struct samples *samples, double *waits, double *latencies,
                                      struct idx_error *error) {
     struct measured_memory arena = {.reserved = find_room(), .begin = get_clock_time(), .random = 1};
@@ -340,6 +342,7 @@ static void solve(double equations[UNKNOWNS][UNKNOWNS + 1], double solution[UNKN
     for (size_t i = 0; i < UNKNOWNS; i++) solution[i] = fmax(equations[i][UNKNOWNS] / equations[i][i], 0);
 }
 
+/* Measures all indexes, and solves for the times of what their queries do. */
 static enum idx_status measure_work(struct measuring *measuring, struct idx_calibration *calibration,
                                     struct idx_error *error) {
     double equations[UNKNOWNS][UNKNOWNS + 1], solution[UNKNOWNS];

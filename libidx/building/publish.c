@@ -248,6 +248,7 @@ static enum idx_status make_temporary(struct idxi_publication *publication, cons
                      "can't be built: other processes keep taking the temporary folders beside it");
 }
 
+/* Removes what killed builds left beside the path, and makes the temporary folder there. */
 static enum idx_status open_temporary(struct idxi_publication *publication, struct idx_error *error) {
     char prefix[NAME_MAX + 1];
     write_prefix(publication->path, prefix);

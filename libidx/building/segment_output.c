@@ -59,6 +59,7 @@ enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *byt
     return idxi_map_writer_finish(&output->map, output->segment_folder, &output->segment, bytes, error);
 }
 
+/* Writes all entries of a stream to a map from IDs, and counts them and their distinct hashes. */
 static enum idx_status write_entries(struct idxi_map_writer *writer, struct idxi_stream *stream,
                                      struct idxi_progress *progress, struct idxi_by_id_made *made,
                                      struct idx_error *error) {

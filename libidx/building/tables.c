@@ -72,6 +72,7 @@ static void give_sorter_back(struct making *making, const struct idxi_sorter *so
     making->taken[sorter - making->sorters] = false;
 }
 
+/* Writes a table whose fingerprints have to be sorted in its order. */
 static enum idx_status write_sorted(struct making *making, size_t number, struct idxi_stream *source,
                                     struct idxi_table_made *made, struct idx_error *error) {
     struct idxi_sorter *sorter = take_sorter(making);

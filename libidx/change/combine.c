@@ -54,6 +54,7 @@ static uint64_t renumber(const struct idxi_source *source, uint64_t number) {
     return source->offset + number - begin;
 }
 
+/* Reads entries of the whole stream until some of them are not left out, or there are no more. */
 static enum idx_status read_remaining(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                       size_t capacity, size_t *count, struct idx_error *error) {
     struct remaining *rest = (struct remaining *)stream;
@@ -158,6 +159,7 @@ struct map_inputs {
     size_t count;
 };
 
+/* Opens the streams that are merged into a map of one kind. To be freed also after an error. */
 static enum idx_status open_map_inputs(const struct combining *combining, enum idxi_map_kind kind,
                                        struct map_inputs *inputs, struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
@@ -229,6 +231,7 @@ struct table_inputs {
     size_t count;
 };
 
+/* Opens the streams that are merged into table `number`. To be closed also after an error. */
 static enum idx_status open_table_inputs(const struct combining *combining, size_t number, struct table_inputs *inputs,
                                          struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;

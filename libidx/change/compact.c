@@ -128,6 +128,7 @@ static bool is_needed(const struct compaction *compaction) {
 
 /* ---- The new segment ---- */
 
+/* Writes the new segment, with its file of removals. Nothing refers to it yet. */
 static enum idx_status write_segment(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     struct idxi_output *output = &compaction->output;
@@ -213,6 +214,7 @@ static void summarise(struct compaction *compaction) {
     summary->removals = segment->removed;
 }
 
+/* Compacts a locked index, if there is anything to compact. */
 static enum idx_status compact(struct compaction *compaction, struct idx_error *error) {
     IDXI_TRY(remove_unlisted(compaction->index, &compaction->summary.leftovers, error));
     compaction->first = choose_first(compaction);

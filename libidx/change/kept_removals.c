@@ -79,6 +79,7 @@ static enum idx_status write_bytes(const struct removals *removals, uint8_t *byt
     return status;
 }
 
+/* Writes the file, if there are removals, and sets segment->removed to how many there are. */
 static enum idx_status write_file(const struct removals *removals, struct idxf_manifest_segment *segment, int folder,
                                   const char *folder_path, struct idx_error *error) {
     size_t size = IDXF_REMOVED_HEADER_BYTES;

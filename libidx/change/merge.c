@@ -78,6 +78,7 @@ static enum idx_status lock_replaced(struct merge *merge, const char *path, stru
     return IDX_OK;
 }
 
+/* Opens all inputs, which must match each other and be different indexes. */
 static enum idx_status open_indexes(struct merge *merge, const char *path, const char *const *paths, size_t count,
                                     struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;

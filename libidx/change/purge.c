@@ -105,6 +105,7 @@ struct visit {
     bool any, any_kept; /* whether the segment has any documents, and any that stay */
 };
 
+/* Notes whether a document stays or goes, and the hash of its ID. */
 static enum idx_status visit_document(void *context, uint64_t value, const uint8_t *id, size_t id_size,
                                       struct idx_error *error) {
     struct visit *visit = context;
@@ -161,6 +162,7 @@ static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documen
     return IDX_OK;
 }
 
+/* Finds what the sources leave out of the documents of all listed fingerprints. */
 static enum idx_status purge_all(const struct idx_index *index, size_t first, struct idx_documents *documents,
                                  const struct idxi_entries *list, struct idxi_source *sources,
                                  struct idxi_progress *progress, struct idx_error *error) {
@@ -276,6 +278,7 @@ static enum idx_status number_texts(struct idxi_combination *combination, struct
     return status;
 }
 
+/* Adds the pending documents of `count` fingerprints, and numbers those with text IDs. */
 static enum idx_status take_documents_of(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                                          struct idxi_combination *combination, uint64_t *number,
                                          struct idx_error *error) {

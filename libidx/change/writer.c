@@ -31,6 +31,7 @@ static enum idx_status refresh(struct idx_writer *writer, struct idx_error *erro
     return IDX_OK;
 }
 
+/* Opens the index, takes the lock of its writer, and opens its log. */
 static enum idx_status open_writer(struct idx_writer *writer, const char *path,
                                    const struct idx_writer_options *options, struct idx_error *error) {
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;

@@ -56,6 +56,7 @@ static enum idx_status look_up(void *context, size_t number, struct idx_error *e
     return idxi_search_queries(&search, begin, end);
 }
 
+/* Looks up to TOGETHER documents up, and adds those without a match. *nearest gets the matches of each. */
 static enum idx_status check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                      unsigned distance, struct idxi_nearest nearest, struct idx_error *error) {
     struct checking checking = {.comparison = {.distance = distance, .visit = take_added},

@@ -53,6 +53,7 @@ static enum idx_status remove_item(struct idx_writer *writer, struct idx_documen
     return idxi_writer_record(writer, others ? IDXF_REMOVE_DOCUMENT : IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
+/* Removes a fingerprint with all of its documents. */
 static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_documents *documents,
                                           const struct idx_item *item, struct idx_removal *removal,
                                           struct idx_error *error) {

@@ -189,6 +189,7 @@ static enum idx_status search_steps(struct worker *worker, size_t thread, struct
     return IDX_OK;
 }
 
+/* Sorts both sides by one ball, searches it on all threads, and notes that it was searched. */
 static enum idx_status search_ball(struct search *search, struct idx_error *error) {
     struct idxi_ball ball = search->cut.balls[search->ball];
     bool within = search->b.fingerprints == NULL;
@@ -310,6 +311,7 @@ static enum idx_status search_part(struct search *search, const uint64_t *a, siz
 
 /* ---- All ---- */
 
+/* Allocates what each thread needs. To be freed also after an error. */
 static enum idx_status make_workers(struct search *search, struct idx_error *error) {
     search->workers = calloc(search->pairs->threads, sizeof(struct worker *));
     if (search->workers == NULL) return idxi_fail_memory(error);

@@ -79,6 +79,7 @@ static void rank_bits(struct spectrum *spectrum) {
     }
 }
 
+/* Finds which bits vary, and how many errors a near pair can still have in them. */
 static void find_spectrum(struct spectrum *spectrum, unsigned distance, const uint64_t *a, size_t a_count,
                           const uint64_t *b, size_t b_count) {
     uint64_t set, common, errors = 0;
@@ -223,6 +224,7 @@ void idxi_balls_init(struct idxi_balls *balls, unsigned distance) {
     balls->comparison = (struct idxi_comparison){distance, visit_pair, match_large, LARGE};
 }
 
+/* Compares `a` with all of `b`, or within itself where `b` is NULL. */
 static void compare_all(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                         size_t b_count) {
     /* Some at a time, so that the search can end early. */
@@ -322,6 +324,7 @@ void idxi_buckets_fill(const struct idxi_compare_way *way, struct idxi_buckets *
     idxi_compare_sort(way, from, count, mask, buckets->fingerprints, buckets->starts + 1);
 }
 
+/* Sorts and searches by each ball of a cut in turn. */
 static void search_balls(struct idxi_balls *balls, const struct idxi_cut *cut, struct idxi_sorted *sorted,
                          const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     size_t before = balls->before_count;

@@ -22,6 +22,7 @@ static const uint32_t sines[64] = {
 
 static uint32_t rotate(uint32_t value, unsigned bits) { return value << bits | value >> (32 - bits); }
 
+/* Adds a block of 64 bytes to the state. */
 static void add_block(uint32_t state[4], const uint8_t *block) {
     static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];

@@ -110,6 +110,7 @@ static bool parse_pair(const char **text, unsigned pair[2]) {
     return parse_small(text, &pair[0]) && *(*text)++ == ':' && parse_small(text, &pair[1]);
 }
 
+/* Makes the scheme of a text `B:C`, `B:C:R` or `B:C/B:C`. */
 static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned bits) {
     unsigned first[2], second[2], radius = 0;
     if (!parse_pair(&text, first)) return false;

@@ -223,6 +223,14 @@ enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idx
     return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
 }
 
+/* Opens the group of documents at a cursor, and decodes its fingerprints. */
+static enum idx_status decode_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                    struct idxf_group *group, uint64_t *fingerprints, struct idx_error *error) {
+    IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
+    enum idxf_fault fault = idxf_group_fingerprints(group, fingerprints);
+    return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
+}
+
 enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t least, uint64_t *value,
                                     bool *found, struct idx_error *error) {
     struct idxi_page_cursor cursor;
@@ -234,9 +242,7 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
     idxi_group_key(key, fingerprint, least);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &cursor, error));
     if (!cursor.found) return IDX_OK;
-    IDXI_TRY(idxi_map_open_group(map, &cursor, &group, error));
-    enum idxf_fault fault = idxf_group_fingerprints(&group, fingerprints);
-    if (fault != IDXF_OK) return idxi_map_fail(map, &cursor, fault, error);
+    IDXI_TRY(decode_group(map, &cursor, &group, fingerprints, error));
     while (at < group.count && fingerprints[at] < fingerprint) at++;
     for (; at < group.count && fingerprints[at] == fingerprint && !*found; at++) {
         idxf_group_values(&group, at, 1, value);
@@ -270,9 +276,7 @@ static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_err
     stream->given = 0;
     stream->group.count = 0;
     if (cursor->found) {
-        IDXI_TRY(idxi_map_open_group(map, cursor, &stream->group, error));
-        enum idxf_fault fault = idxf_group_fingerprints(&stream->group, stream->fingerprints);
-        if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
+        IDXI_TRY(decode_group(map, cursor, &stream->group, stream->fingerprints, error));
         drop_sometimes(map, &stream->undropped, cursor->value_size);
     }
     stream->documents += stream->group.count;
@@ -292,6 +296,7 @@ static bool note_entry(struct idxi_map_stream *stream, uint64_t fingerprint, uin
     return ascends;
 }
 
+/* Reads documents of the current group, or of the next one where all of it were given. */
 static enum idx_status read_map(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                 size_t *count, struct idx_error *error) {
     struct idxi_map_stream *stream = (struct idxi_map_stream *)base;
@@ -392,14 +397,6 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
 }
 
 /* ---- The documents of one fingerprint ---- */
-
-/* Opens the group of documents at a cursor, and decodes its fingerprints. */
-static enum idx_status decode_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
-                                    struct idxf_group *group, uint64_t *fingerprints, struct idx_error *error) {
-    IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
-    enum idxf_fault fault = idxf_group_fingerprints(group, fingerprints);
-    return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
-}
 
 /* Goes to the first group whose last entry is not below a fingerprint. Where fingerprints ascend, that is often the
  * group of the one before, which is then not decoded again. */

@@ -23,6 +23,7 @@ static enum idx_status read_file(struct idxi_removed *removed, int file, const c
     return idxi_read_at(file, removed->bytes, removed->size, 0, path, error);
 }
 
+/* Reads the header, and checks it, the uuid, the count, and the checksum of all removals. */
 static enum idx_status check_header(const struct idxi_removed *removed, const struct idxf_manifest_segment *segment,
                                     struct idxf_removed *header, const char *path, struct idx_error *error) {
     uint32_t version;
@@ -56,8 +57,9 @@ static enum idx_status find_places(struct idxi_removed *removed, const struct id
     return IDX_OK;
 }
 
-static enum idx_status load(struct idxi_removed *removed, int folder, const struct idxf_manifest_segment *segment,
-                            const char *path, struct idx_error *error) {
+/* Reads and checks the whole file. */
+static enum idx_status load_file(struct idxi_removed *removed, int folder, const struct idxf_manifest_segment *segment,
+                                 const char *path, struct idx_error *error) {
     struct idxf_removed header;
     int file = openat(folder, IDXI_REMOVED_NAME, IDXI_OPEN_FILE);
     if (file < 0 && errno == ENOENT)
@@ -77,7 +79,7 @@ enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, cons
     if (segment->removed == 0) return IDX_OK;
     char *path = idxi_path(folder_path, IDXI_REMOVED_NAME);
     if (path == NULL) return idxi_fail_memory(error);
-    enum idx_status status = load(removed, folder, segment, path, error);
+    enum idx_status status = load_file(removed, folder, segment, path, error);
     free(path);
     return status;
 }

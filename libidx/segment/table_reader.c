@@ -18,6 +18,7 @@
 
 /* ---- Opening ---- */
 
+/* Reads and checks the header, and computes the layout, which the size of the file must match. */
 static enum idx_status read_header(struct idxi_table *table, int file, struct idx_error *error) {
     uint8_t page[IDXF_PAGE_SIZE];
     uint64_t size;
@@ -87,6 +88,7 @@ static void set_reach(struct idxi_table *table) {
     table->spared_bits = idxi_spared_bits(count, table->prefix);
 }
 
+/* Maps the file, and makes what reading it needs. */
 static enum idx_status open_file(struct idxi_table *table, int file, const struct idx_open_options *options,
                                  struct idx_error *error) {
     IDXI_TRY(read_header(table, file, error));
@@ -153,8 +155,9 @@ static enum idx_status check_page(const struct idxi_table *table, const uint8_t 
 /* So many bytes are read at a time, and checked while they are in the second cache. */
 #define LOADED_BYTES ((size_t)64 * IDXF_PAGE_SIZE)
 
-static enum idx_status load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
-                            struct idx_error *error) {
+/* Reads the loaded data into `memory`, checks its pages, and uses it in place of the mapped data. */
+static enum idx_status load_data(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
+                                 struct idx_error *error) {
     uint64_t begin = get_load_begin(table, options->residence);
     size_t bytes = idxi_table_load_bytes(table, options->residence);
     if (bytes == 0) return IDX_OK;
@@ -172,7 +175,7 @@ static enum idx_status load(struct idxi_table *table, const struct idx_open_opti
 
 enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                 struct idx_error *error) {
-    enum idx_status status = load(table, options, memory, error);
+    enum idx_status status = load_data(table, options, memory, error);
     close_file(table);
     return status;
 }

@@ -125,6 +125,7 @@ static void settle_code(const struct writing *writing, struct idxf_block_form *f
     form->long_codes = idxf_needs_long_codes(form, &counts);
 }
 
+/* Writes all blocks, and completes the header but for the lists of the directory. */
 static enum idx_status write_blocks(struct writing *writing) {
     struct idxf_table_header *header = &writing->job->header;
     struct idxf_permutation permutation;

@@ -332,6 +332,7 @@ static UErrorCode hash_sentences(struct idx_text *text, const struct idx_text_fi
                           &result->counts.features);
 }
 
+/* Makes the signature of the field `description`, or of `body` where there is no such field. */
 static UErrorCode hash_description(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                    struct idxt_result *result) {
     const char *name = "body";

@@ -243,6 +243,7 @@ static bool add_entry(struct idx_text_leaders *leaders, struct slot *slot, uint3
     return true;
 }
 
+/* Adds a representative, and lists it under those of its members that other sets may share. */
 static bool add_leader(struct idx_text_leaders *leaders, uint64_t number, const struct set *set) {
     struct leader *grown = idxt_buffer_grow(leaders->leaders, &leaders->capacity, leaders->count + 1, sizeof *grown);
     if (grown == NULL) return false;
@@ -311,6 +312,7 @@ static size_t find_known(const struct known *known, uint64_t key) {
     return slot;
 }
 
+/* Doubles the slots of the sets that were offered before. Returns false if memory runs out. */
 static bool grow_known(struct known *known) {
     struct known grown = {.slots = known->slots == 0 ? FIRST_SLOTS : 2 * known->slots, .used = known->used};
     grown.keys = malloc(grown.slots * sizeof *grown.keys);

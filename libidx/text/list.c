@@ -162,6 +162,7 @@ static bool find_median(struct idx_text_table *table) {
     return true;
 }
 
+/* Reads all lines into the table, and completes it. */
 static enum idx_status read_lines(struct list *list, struct part rest) {
     enum idx_status status = IDX_OK;
     if (rest.length >= 3 && memcmp(rest.at, "\xEF\xBB\xBF", 3) == 0) rest = (struct part){rest.at + 3, rest.length - 3};

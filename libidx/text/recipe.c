@@ -100,6 +100,7 @@ static bool read_languages(struct piece piece, uint32_t *languages) {
     return *languages != 0;
 }
 
+/* Reads the first part: a method, with its number. Returns NULL, or what is wrong. */
 static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     struct piece name = cut_piece(&piece, ':');
     struct piece number = cut_piece(&piece, ',');

@@ -183,6 +183,8 @@ static inline void take_character(struct shingling *shingling, enum idxt_letter 
 /* Takes the next character of a text: what it is, and the folded one. */
 typedef void (*taker)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
 
+/* Gives all characters of a text to `take`, and ends with the last word. A text that is shorter than a shingle is one.
+ */
 static inline void take_text(struct shingling *shingling, const uint8_t *bytes, size_t length, taker take) {
     for (size_t i = 0; i < length;) {
         UChar32 c = bytes[i];

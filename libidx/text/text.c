@@ -68,6 +68,7 @@ static enum idx_status check_dictionaries(struct idxt_features *features, struct
                      U_ICU_VERSION, language);
 }
 
+/* Reads the recipe, checks that the table suits it, and opens what it needs of ICU. */
 static enum idx_status open_recipe(struct idx_text *text, const char *recipe, const struct idx_text_table *table,
                                    struct idx_error *error) {
     uint64_t hash = 0;

@@ -116,6 +116,7 @@ static void draw_name(struct publication *publication) {
     snprintf(publication->temporary, sizeof publication->temporary, ".idx-table-%016" PRIx64, random);
 }
 
+/* Opens the folder and the temporary file. Returns false, and errno, if that fails. */
 static bool begin_publication(struct publication *publication, const char *path) {
     const char *slash = strrchr(path, '/');
     char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
@@ -215,6 +216,7 @@ static unsigned char *read_whole(int file, size_t *length) {
     return bytes;
 }
 
+/* Makes a table from the bytes of its file, or of a list of another program. */
 static enum idx_status decode_table(struct idx_text_table **table, const unsigned char *bytes, size_t length,
                                     const char *path, struct idx_error *error) {
     struct idx_text_table *made = idxt_table_new();

@@ -48,6 +48,7 @@ static void report(struct verification *verification, const char *folder, const 
 
 /* ---- Opening ---- */
 
+/* Opens all files of a segment, and notes how opening each of them went. */
 static void open_segment(struct verification *verification, size_t segment) {
     struct idx_index *index = verification->index;
     struct opening *openings = openings_of(verification, segment), *opening = &openings[OPEN_FOLDER];
@@ -80,6 +81,7 @@ static void open_log(struct verification *verification) {
                                    &index->pending, &log->error);
 }
 
+/* Opens all files of the index. Errors of segments and of the log are noted; others are returned. */
 static enum idx_status open_once(struct verification *verification, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
@@ -169,6 +171,7 @@ static void verify_maps(struct verification *verification, size_t segment_number
     report(verification, folder_name, idxi_map_name(IDXI_MAP_BY_ID), status, &error);
 }
 
+/* Checks all files of a segment, and reports each. */
 static void verify_segment(struct verification *verification, size_t segment) {
     char name[IDXI_NAME_BYTES];
     struct idxi_fingerprint_set expected = {0};

@@ -63,6 +63,7 @@ static enum idx_status compare_chunk(struct comparison *comparison, struct idx_e
 
 /* ---- Integer IDs ---- */
 
+/* Compares documents with integer IDs, chunk by chunk. */
 static enum idx_status compare_numbers(struct comparison *comparison, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], ids[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;

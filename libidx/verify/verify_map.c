@@ -30,6 +30,7 @@ static bool note_number(struct document_walk *walk, uint64_t number) {
     return true;
 }
 
+/* Adds the documents of a group to the walk. Fails where a document number is out of range or came before. */
 static enum idx_status note_documents(const struct idxi_map *map, const uint64_t *fingerprints, const uint64_t *values,
                                       size_t count, struct document_walk *walk, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
@@ -156,6 +157,7 @@ static enum idx_status check_no_documents(const struct idxi_map *map, struct idx
     return check_heaviest(map, &nothing, error);
 }
 
+/* Checks all groups, the counts, the IDs, and the heaviest fingerprint of a map. */
 static enum idx_status check_documents(const struct idxi_map *map, const struct idxi_fingerprint_set *expected,
                                        struct idx_error *error) {
     struct document_walk walk = {0};

@@ -79,6 +79,7 @@ static enum idx_status check_block(const struct idxi_table *table, struct idxi_b
     return fault == IDXF_OK ? IDX_OK : idxi_fail_fault(error, fault, table->path, offset);
 }
 
+/* Checks all blocks, and compares the directory with the one that they should have. */
 static enum idx_status check_blocks(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
     struct idxi_blocks blocks = {table, 0, {0, 0}};
     idxf_statistics_begin(&walk->counter, table->prefix);

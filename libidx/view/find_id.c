@@ -75,6 +75,7 @@ struct pending {
     size_t count, next;
 };
 
+/* Lists the fingerprints of pending documents with the wanted ID. The caller frees them. */
 static enum idx_status find_pending(const struct idx_index *index, const struct wanted *wanted, struct pending *pending,
                                     struct idx_error *error) {
     struct idxi_pending_cursor cursor;
@@ -117,6 +118,7 @@ static enum idx_status find_next(const struct idx_index *index, struct idx_docum
     }
 }
 
+/* Stores the fingerprints of all documents with the wanted ID, as many as have room, and counts all of them. */
 static enum idx_status find_all(const struct idx_index *index, struct idx_documents *documents,
                                 const struct wanted *wanted, struct pending *pending, uint64_t *fingerprints,
                                 size_t capacity, size_t *count, struct idx_error *error) {

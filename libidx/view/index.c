@@ -28,6 +28,7 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
     return idxi_fail_system(error, errno, path, "open");
 }
 
+/* Reads the manifest and its scheme, and checks that the scheme covers k. */
 static enum idx_status read_manifest(struct idx_index *index, struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(index->manifest, index->folder, index->path, &index->manifest_file, error));
     if (fstat(index->manifest_file, &index->seen) != 0)

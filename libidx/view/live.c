@@ -130,6 +130,7 @@ static enum idx_status is_live(struct idxi_live_documents *documents, uint64_t f
     return is_document_live(documents, fingerprint, value, live, error);
 }
 
+/* Reads documents of the segment until some of them are live, or there are no more. */
 static enum idx_status read_live(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                  size_t *count, struct idx_error *error) {
     struct idxi_live_documents *documents = (struct idxi_live_documents *)stream;

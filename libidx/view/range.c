@@ -72,6 +72,7 @@ static void add_counts(const struct idxi_ranges *ranges, const struct decoding *
     }
 }
 
+/* Loads a range of an index with one segment. */
 static enum idx_status load_one(const struct idxi_ranges *ranges, struct idxi_range *range, struct idx_error *error) {
     struct decoding decoding = {.table = get_table(ranges, 0),
                                 .fingerprints = range->fingerprints,
@@ -103,6 +104,7 @@ static enum idx_status merge(struct idxi_range *range, const struct decoding *de
     return status;
 }
 
+/* Loads a range of each segment, and merges as much of them as all have room for. */
 static enum idx_status load_several(const struct idxi_ranges *ranges, struct idxi_range *range,
                                     struct decoding *decodings, struct idx_error *error) {
     size_t segments = ranges->index->open_segments, each = range->capacity / segments;
