@@ -180,6 +180,11 @@ enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, 
 enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t offset, const char *path,
                               struct idx_error *error);
 
+/* Opens a file or a folder that belongs to an index. `flags` are those of openat, and `path` is for messages. Fails
+ * with IDX_MISSING_FILE where it is not there. *file is below 0 after an error. */
+enum idx_status idxi_open_part(int *file, int folder, const char *name, int flags, const char *path,
+                               struct idx_error *error);
+
 /* Sets *size to the bytes of an open file. Fails with IDX_BAD_CONTENT where it is not a regular file. */
 enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error);
 
@@ -257,22 +262,19 @@ void idxi_page_writer_close(struct idxi_page_writer *writer);
 #define IDXI_COMPACT_LOCK_NAME "compact.lock"
 #define IDXI_MANIFEST_LOCK_NAME "manifest.lock" /* Either holds it while it changes the manifest. */
 
-/* Takes a lock, by its name, of an index, given by its folder (a descriptor, and the path); sets *lock, a descriptor
- * for idxi_lock_close. Waits for those who share it for a moment. The lock goes with the process, however it ends.
- * Errors: IDX_BUSY (the sentence names who has it), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_lock_open(int *lock, const char *name, int folder, const char *folder_path,
-                               struct idx_error *error);
+/* How to lock. A process that shares a lock keeps others from taking it, but not from sharing it. */
+enum idxi_locking {
+    IDXI_LOCK_TAKE,   /* takes the lock, after waiting for processes that share it for a moment */
+    IDXI_LOCK_SHARE,  /* shares it; others that want to take it fail at once with IDX_BUSY */
+    IDXI_LOCK_MOMENT, /* shares it for a moment, for which others that want to take it wait */
+    IDXI_LOCK_WAIT,   /* takes a lock that is only ever held for a moment, and waits for it */
+};
 
-/* Shares a lock with others that share it, so that nobody can take it. Whoever wants it waits for one that is shared
- * for a moment, and fails at once with IDX_BUSY where one is shared for longer. */
-enum idx_status idxi_lock_for_a_moment(int *lock, const char *name, int folder, const char *folder_path,
-                                       struct idx_error *error);
-enum idx_status idxi_lock_share(int *lock, const char *name, int folder, const char *folder_path,
-                                struct idx_error *error);
-
-/* Takes a lock that is only ever held for a moment, and waits for it. Closing the descriptor *lock releases it. */
-enum idx_status idxi_lock_wait(int *lock, const char *name, int folder, const char *folder_path,
-                               struct idx_error *error);
+/* Locks an index, whose folder is given by a descriptor and its path, by the lock with a name. Sets *lock to a
+ * descriptor for idxi_lock_close. The lock goes with the process, however that ends. Errors: IDX_BUSY (the sentence
+ * names the process that has it), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, int folder, const char *folder_path,
+                          struct idx_error *error);
 
 /* Releases a lock. A descriptor below 0 is accepted, and does nothing. */
 void idxi_lock_close(int lock);

@@ -53,6 +53,15 @@ enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t o
     return IDX_OK;
 }
 
+enum idx_status idxi_open_part(int *file, int folder, const char *name, int flags, const char *path,
+                               struct idx_error *error) {
+    *file = openat(folder, name, flags);
+    if (*file >= 0) return IDX_OK;
+    if (errno != ENOENT && errno != ENOTDIR) return idxi_fail_system(error, errno, path, "open");
+    return idxi_fail(error, IDX_MISSING_FILE, path,
+                     "is missing: the index is damaged; rebuild it, or restore it from a copy");
+}
+
 enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error) {
     struct stat status;
     if (fstat(fd, &status) != 0) return idxi_fail_system(error, errno, path, "stat");

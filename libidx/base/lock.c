@@ -86,18 +86,19 @@ static int wait_for_file(int file) {
     return 0;
 }
 
-/* Opens or creates the lock file, and takes or shares its lock. `kind` is that of flock, or 0 to wait for LOCK_EX
- * however long that takes. Sets *lock where that succeeds. */
-static enum idx_status take_lock(int *lock, const char *name, int kind, int folder, const char *folder_path,
-                                 struct idx_error *error) {
+/* Locks an open file. Returns 0 or an errno. */
+static int lock_open_file(int file, enum idxi_locking how) {
+    if (!is_lock_file(file)) return ELOOP;
+    return how == IDXI_LOCK_WAIT ? wait_for_file(file) : lock_file(file, how == IDXI_LOCK_TAKE ? LOCK_EX : LOCK_SH);
+}
+
+enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, int folder, const char *folder_path,
+                          struct idx_error *error) {
     enum idx_status status = IDX_OK;
     char *path = idxi_path(folder_path, name);
     if (path == NULL) return idxi_fail_memory(error);
     int file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    int result = file < 0              ? errno
-                 : !is_lock_file(file) ? ELOOP
-                 : kind == 0           ? wait_for_file(file)
-                                       : lock_file(file, kind);
+    int result = file < 0 ? errno : lock_open_file(file, how);
     if (result == ELOOP)
         status = idxi_fail(error, IDX_NO_ACCESS, path,
                            "is a link to another file, where an index has a lock file: remove it");
@@ -106,37 +107,12 @@ static enum idx_status take_lock(int *lock, const char *name, int kind, int fold
     else if (result != 0)
         status = idxi_fail_system(error, result, path, file < 0 ? "open" : "lock");
     free(path);
-    if (status == IDX_OK)
-        *lock = file;
-    else if (file >= 0)
-        close(file);
-    return status;
-}
-
-enum idx_status idxi_lock_open(int *lock, const char *name, int folder, const char *folder_path,
-                               struct idx_error *error) {
-    IDXI_TRY(take_lock(lock, name, LOCK_EX, folder, folder_path, error));
-    write_holder(*lock);
+    if (status != IDX_OK && file >= 0) close(file);
+    if (status != IDX_OK) return status;
+    *lock = file;
+    if (how == IDXI_LOCK_TAKE || how == IDXI_LOCK_SHARE) write_holder(file);
+    if (how == IDXI_LOCK_MOMENT && ftruncate(file, 0) != 0) errno = 0; /* the file may name a process that was killed */
     return IDX_OK;
-}
-
-enum idx_status idxi_lock_share(int *lock, const char *name, int folder, const char *folder_path,
-                                struct idx_error *error) {
-    IDXI_TRY(take_lock(lock, name, LOCK_SH, folder, folder_path, error));
-    write_holder(*lock);
-    return IDX_OK;
-}
-
-enum idx_status idxi_lock_for_a_moment(int *lock, const char *name, int folder, const char *folder_path,
-                                       struct idx_error *error) {
-    IDXI_TRY(take_lock(lock, name, LOCK_SH, folder, folder_path, error));
-    if (ftruncate(*lock, 0) != 0) errno = 0; /* the file may name a process that was killed */
-    return IDX_OK;
-}
-
-enum idx_status idxi_lock_wait(int *lock, const char *name, int folder, const char *folder_path,
-                               struct idx_error *error) {
-    return take_lock(lock, name, 0, folder, folder_path, error);
 }
 
 void idxi_lock_close(int lock) {

@@ -311,7 +311,7 @@ static enum idx_status exchange_with_path(struct idxi_publication *publication, 
     enum idx_status status = IDX_OK;
     if (folder < 0) return idxi_fail_system(error, errno, publication->path, "open");
     for (size_t i = 0; i < 2 && status != IDX_BUSY && status != IDX_OUT_OF_MEMORY; i++)
-        status = idxi_lock_for_a_moment(&locks[i], names[i], folder, publication->path, error);
+        status = idxi_lock(&locks[i], IDXI_LOCK_MOMENT, names[i], folder, publication->path, error);
     if (status != IDX_BUSY && status != IDX_OUT_OF_MEMORY) status = exchange(publication, error);
     for (size_t i = 0; i < 2; i++) idxi_lock_close(locks[i]);
     close(folder);

@@ -143,7 +143,7 @@ enum idx_status idxi_background_end(struct idxi_background *background, bool can
 /* ---- The locks of an open index ---- */
 
 /* Locks the index of a view, and refreshes the view. If another index replaces it at the same time, locks that one. The
- * view must belong to the caller alone. Errors: as idxi_lock_open and idx_refresh. */
+ * view must belong to the caller alone. Errors: as idxi_lock and idx_refresh. */
 enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error);
 
 /* Returns whether a lock is that of the index of a view. It is not where another index has replaced that one. */

@@ -187,7 +187,7 @@ static void trim_log(const struct compaction *compaction) {
     struct idxi_log_writer *log;
     int lock = -1;
     if (!idxi_replay_has_log(index->replay)) return;
-    if (idxi_lock_for_a_moment(&lock, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
+    if (idxi_lock(&lock, IDXI_LOCK_MOMENT, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
     if (idxi_log_writer_open(&log, index->folder, index->path, NULL) == IDX_OK) idxi_log_writer_close(log);
     idxi_lock_close(lock);
 }
@@ -241,7 +241,7 @@ static enum idx_status open_index(struct compaction *compaction, const char *pat
 /* Locks the index of the view. Sets *outdated where its manifest was changed since, by another compaction. */
 static enum idx_status lock_index(struct compaction *compaction, bool *outdated, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
-    IDXI_TRY(idxi_lock_open(&compaction->lock, IDXI_COMPACT_LOCK_NAME, index->folder, index->path, error));
+    IDXI_TRY(idxi_lock(&compaction->lock, IDXI_LOCK_TAKE, IDXI_COMPACT_LOCK_NAME, index->folder, index->path, error));
     return idx_replaced(index, outdated, error);
 }
 

@@ -23,7 +23,7 @@ static enum idx_status renew(struct idx_index **index, bool *renewed, struct idx
 enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error) {
     for (;;) {
         bool renewed;
-        enum idx_status locked = idxi_lock_open(lock, name, (*index)->folder, (*index)->path, error);
+        enum idx_status locked = idxi_lock(lock, IDXI_LOCK_TAKE, name, (*index)->folder, (*index)->path, error);
         if (locked != IDX_OK && locked != IDX_NOT_FOUND) return locked; /* IDX_NOT_FOUND: the folder was deleted */
         enum idx_status status = renew(index, &renewed, error);
         if (status == IDX_OK && locked == IDX_OK && idxi_lock_is_of(*lock, name, *index)) return IDX_OK;

@@ -67,7 +67,8 @@ static enum idx_status lock_replaced(struct merge *merge, const char *path, stru
     while (newer != NULL && idxi_leads_to(AT_FDCWD, path, 0, (*index)->folder)) {
         unlock(merge);
         for (size_t i = 0; i < 2; i++) {
-            enum idx_status status = idxi_lock_share(&merge->locks[i], names[i], (*index)->folder, path, error);
+            enum idx_status status =
+                idxi_lock(&merge->locks[i], IDXI_LOCK_SHARE, names[i], (*index)->folder, path, error);
             if (status == IDX_BUSY || status == IDX_OUT_OF_MEMORY) return status;
         }
         IDXI_TRY(idx_refresh(*index, &newer, error));

@@ -48,11 +48,8 @@ void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint) {
 /* Opens a file of the segment, and sets *size to its bytes. *file is for the caller to close even if this fails. */
 static enum idx_status open_file(int folder, const char *name, const char *path, int *file, uint64_t *size,
                                  struct idx_error *error) {
-    *file = openat(folder, name, IDXI_OPEN_FILE);
-    if (*file >= 0) return idxi_file_size(*file, size, path, error);
-    if (errno != ENOENT) return idxi_fail_system(error, errno, path, "open");
-    return idxi_fail(error, IDX_MISSING_FILE, path,
-                     "is missing: the index is damaged; rebuild it, or restore it from a copy");
+    IDXI_TRY(idxi_open_part(file, folder, name, IDXI_OPEN_FILE, path, error));
+    return idxi_file_size(*file, size, path, error);
 }
 
 /* Checks the header of the file of checksums, and that the map has the `length` bytes that it says. */

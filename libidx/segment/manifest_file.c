@@ -158,7 +158,7 @@ enum idx_status idxi_manifest_switch(int folder, const char *folder_path, idxi_m
     *switched = false;
     struct idxf_manifest *manifest = malloc(sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
-    enum idx_status status = idxi_lock_wait(&lock, IDXI_MANIFEST_LOCK_NAME, folder, folder_path, error);
+    enum idx_status status = idxi_lock(&lock, IDXI_LOCK_WAIT, IDXI_MANIFEST_LOCK_NAME, folder, folder_path, error);
     if (status == IDX_OK) {
         status = change_manifest(manifest, folder, folder_path, change, context, switched, error);
         close(lock);

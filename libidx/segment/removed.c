@@ -61,11 +61,8 @@ static enum idx_status find_places(struct idxi_removed *removed, const struct id
 static enum idx_status load_file(struct idxi_removed *removed, int folder, const struct idxf_manifest_segment *segment,
                                  const char *path, struct idx_error *error) {
     struct idxf_removed header;
-    int file = openat(folder, IDXI_REMOVED_NAME, IDXI_OPEN_FILE);
-    if (file < 0 && errno == ENOENT)
-        return idxi_fail(error, IDX_MISSING_FILE, path,
-                         "is missing: the index is damaged; rebuild it, or restore it from a copy");
-    if (file < 0) return idxi_fail_system(error, errno, path, "open");
+    int file;
+    IDXI_TRY(idxi_open_part(&file, folder, IDXI_REMOVED_NAME, IDXI_OPEN_FILE, path, error));
     enum idx_status status = read_file(removed, file, path, error);
     close(file);
     if (status == IDX_OK) status = check_header(removed, segment, &header, path, error);

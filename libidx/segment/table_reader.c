@@ -112,13 +112,8 @@ enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char
                                 const struct idx_open_options *options, struct idx_error *error) {
     *table = (struct idxi_table){.path = idxi_path(folder_path, name), .file = -1};
     if (table->path == NULL) return idxi_fail_memory(error);
-    int file = openat(folder, name, IDXI_OPEN_FILE);
-    if (file < 0 && errno == ENOENT)
-        return idxi_fail(error, IDX_MISSING_FILE, table->path,
-                         "is missing: the index is damaged; rebuild it, or restore it from a copy");
-    if (file < 0) return idxi_fail_system(error, errno, table->path, "open");
-    table->file = file;
-    IDXI_TRY(open_file(table, file, options, error));
+    IDXI_TRY(idxi_open_part(&table->file, folder, name, IDXI_OPEN_FILE, table->path, error));
+    IDXI_TRY(open_file(table, table->file, options, error));
     if (options->residence == IDX_RESIDENCE_NONE) close_file(table); /* nothing will be loaded */
     return IDX_OK;
 }

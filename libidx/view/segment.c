@@ -24,12 +24,7 @@ enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number,
     segment->path = idxi_path(index->path, name);
     segment->tables = calloc(index->scheme.table_count, sizeof *segment->tables);
     if (segment->path == NULL || segment->tables == NULL) return idxi_fail_memory(error);
-    *folder = openat(index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*folder >= 0) return IDX_OK;
-    if (errno == ENOENT || errno == ENOTDIR)
-        return idxi_fail(error, IDX_MISSING_FILE, segment->path,
-                         "is missing: the index is damaged; rebuild it, or restore it from a copy");
-    return idxi_fail_system(error, errno, segment->path, "open");
+    return idxi_open_part(folder, index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, segment->path, error);
 }
 
 /* Checks that a table is the one that the manifest means. */
