@@ -67,11 +67,6 @@ static struct idxi_sorter *take_sorter(struct making *making) {
     return &making->sorters[i];
 }
 
-/* Frees a sorter for other tables. */
-static void give_sorter_back(struct making *making, const struct idxi_sorter *sorter) {
-    making->taken[sorter - making->sorters] = false;
-}
-
 /* Writes a table whose fingerprints have to be sorted in its order. */
 static enum idx_status write_sorted(struct making *making, size_t number, struct idxi_stream *source,
                                     struct idxi_table_made *made, struct idx_error *error) {
@@ -83,7 +78,7 @@ static enum idx_status write_sorted(struct making *making, size_t number, struct
     if (status == IDX_OK) status = idxi_sorter_end(sorter, &sorted, error);
     if (status == IDX_OK) status = idxi_output_write_table(making->output, making->form, number, sorted, made, error);
     /* After an error the sorter still has fingerprints, so no other table may use it; this thread begins none. */
-    if (status == IDX_OK) give_sorter_back(making, sorter);
+    if (status == IDX_OK) making->taken[sorter - making->sorters] = false;
     return status;
 }
 

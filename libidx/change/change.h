@@ -86,7 +86,7 @@ enum idx_status idxi_combine(struct idxi_combination *combination, struct idx_er
 /* Purging finds what compaction and merging leave out of the segments that they combine, and which pending documents
  * they add. */
 
-/* Sets the arrays of a combination, which is zeroed except for `progress`. They are to be freed also after an error.
+/* Sets the arrays of a combination, which are zeroed. They are to be freed also after an error.
  * They have, for each of `count` views in turn, the segments from `first` on, without what newer segments or records
  * removed, and then the pending documents. Documents are numbered in this order. Needs memory in proportion to what is
  * pending and what was removed. The views must outlive the combination. Errors: the damaged-file group, IDX_CANCELLED,

@@ -96,27 +96,7 @@ static enum idx_status open_indexes(struct merge *merge, const char *path, const
     return IDX_OK;
 }
 
-static enum idx_status check_options(const struct idx_merge_options *options, size_t count, struct idx_error *error) {
-    if (count == 0) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no index to merge");
-    IDXI_TRY(idxi_check_threads(options->threads, error));
-    return IDX_OK;
-}
-
 /* ---- The whole ---- */
-
-static enum idx_status list_sources(struct merge *merge, struct idx_error *error) {
-    idxi_progress_init(&merge->progress, merge->options.progress, merge->options.context);
-    merge->combination.progress = &merge->progress;
-    return idxi_purge_views(merge->indexes, merge->index_count, 0, &merge->combination, error);
-}
-
-static enum idx_status write_all(struct merge *merge, struct idx_error *error) {
-    merge->combination.form = merge->indexes[0];
-    merge->combination.memory_bytes = merge->options.memory_bytes;
-    merge->combination.threads = merge->options.threads;
-    merge->combination.output = &merge->output;
-    return idxi_combine(&merge->combination, error);
-}
 
 /* Publishes the index. Its recipe names a version of ICU only if all inputs have the same recipe. */
 static enum idx_status publish(struct merge *merge, struct idx_error *error) {
@@ -161,13 +141,21 @@ static void summarise(const struct merge *merge, struct idx_build_summary *summa
 /* Merges the indexes at `paths` into one at `path`. */
 static enum idx_status run_merge(struct merge *merge, const char *path, const char *const *paths, size_t count,
                                  struct idx_error *error) {
-    IDXI_TRY(check_options(&merge->options, count, error));
+    struct idxi_combination *combination = &merge->combination;
+    if (count == 0) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no index to merge");
+    IDXI_TRY(idxi_check_threads(merge->options.threads, error));
     IDXI_TRY(idxi_memory_settle(&merge->options.memory_bytes, error));
     IDXI_TRY(open_indexes(merge, path, paths, count, error));
-    IDXI_TRY(list_sources(merge, error));
+    idxi_progress_init(&merge->progress, merge->options.progress, merge->options.context);
+    *combination = (struct idxi_combination){.form = merge->indexes[0],
+                                             .memory_bytes = merge->options.memory_bytes,
+                                             .threads = merge->options.threads,
+                                             .progress = &merge->progress,
+                                             .output = &merge->output};
+    IDXI_TRY(idxi_purge_views(merge->indexes, merge->index_count, 0, combination, error));
     IDXI_TRY(idxi_output_open(&merge->output, path, merge->options.replace, NULL,
                               (enum idx_id_type)merge->indexes[0]->manifest->id_type, error));
-    IDXI_TRY(write_all(merge, error));
+    IDXI_TRY(idxi_combine(combination, error));
     return publish(merge, error);
 }
 

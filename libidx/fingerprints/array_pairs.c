@@ -377,12 +377,6 @@ static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *
     return enough ? IDX_OK : idxi_fail_memory(error);
 }
 
-static enum idx_status check_options(struct idx_join_options *options, struct idx_error *error) {
-    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_INVALID_ARGUMENT, error));
-    IDXI_TRY(idxi_check_threads(options->threads, error));
-    return idxi_memory_settle(&options->memory_bytes, error);
-}
-
 /* Searches between `a` and `b`, or within `a` where `b` is NULL. */
 static enum idx_status search_distinct(const struct distinct *a, const struct distinct *b,
                                        const struct idx_join_options *options, idx_pairs_visitor visit,
@@ -412,7 +406,9 @@ static enum idx_status search_arrays(const uint64_t *a, size_t a_count, const ui
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct distinct x = {0}, y = {0};
     idxi_copy_options(&options, given);
-    IDXI_TRY(check_options(&options, error));
+    IDXI_TRY(idxi_check_any_distance(options.distance, IDX_INVALID_ARGUMENT, error));
+    IDXI_TRY(idxi_check_threads(options.threads, error));
+    IDXI_TRY(idxi_memory_settle(&options.memory_bytes, error));
     enum idx_status status = make_distinct(&x, a, a_count, error);
     if (status == IDX_OK) status = make_distinct(&y, b, b_count, error);
     if (status == IDX_OK) status = search_distinct(&x, within ? NULL : &y, &options, visit, visit_context, error);

@@ -250,12 +250,10 @@ static unsigned get_high_bits(const struct idxi_sorted *sorted) {
     return sorted->width > TILE_BITS ? sorted->width - TILE_BITS : 0;
 }
 
-/* Returns in how many ways at most `radius` of the high bits can be flipped. */
-static size_t count_high_flips(const struct idxi_sorted *sorted) {
-    return (size_t)(idxi_count_patterns(get_high_bits(sorted), sorted->radius) + 0.5);
+size_t idxi_sorted_steps(const struct idxi_sorted *sorted) {
+    unsigned high_bits = get_high_bits(sorted);
+    return (size_t)(idxi_count_patterns(high_bits, sorted->radius) + 0.5) << high_bits;
 }
-
-size_t idxi_sorted_steps(const struct idxi_sorted *sorted) { return count_high_flips(sorted) << get_high_bits(sorted); }
 
 /* Calls the kernel for the tile `first` and the one with its high bits flipped, with each combination of low bits. */
 static void search_tiles(struct idxi_balls *balls, const struct idxi_sorted *sorted, uint64_t first, uint64_t high) {
@@ -312,12 +310,6 @@ static void free_buckets(struct idxi_buckets *buckets) {
     free(buckets->starts);
 }
 
-static void search_ball(struct idxi_balls *balls, const struct idxi_sorted *sorted) {
-    size_t steps = idxi_sorted_steps(sorted);
-    for (size_t step = 0; step < steps && balls->goes_on(balls->context); step++)
-        idxi_sorted_search(balls, sorted, step);
-}
-
 void idxi_buckets_fill(const struct idxi_compare_way *way, struct idxi_buckets *buckets, const uint64_t *from,
                        size_t count, uint64_t mask) {
     buckets->starts[0] = 0;
@@ -333,7 +325,9 @@ static void search_balls(struct idxi_balls *balls, const struct idxi_cut *cut, s
         idxi_buckets_fill(balls->way, &sorted->a, a, a_count, cut->balls[i].mask);
         if (b != NULL) idxi_buckets_fill(balls->way, &sorted->b, b, b_count, cut->balls[i].mask);
         if (b == NULL) sorted->b = sorted->a;
-        search_ball(balls, sorted);
+        size_t steps = idxi_sorted_steps(sorted);
+        for (size_t step = 0; step < steps && balls->goes_on(balls->context); step++)
+            idxi_sorted_search(balls, sorted, step);
         balls->before[balls->before_count++] = cut->balls[i];
     }
     balls->before_count = before;

@@ -61,11 +61,6 @@ static const char *window_bytes(const struct idxt_window *window, size_t without
     return window->bytes + find_start(window);
 }
 
-static void window_free(struct idxt_window *window) {
-    free(window->bytes);
-    *window = (struct idxt_window){0};
-}
-
 UErrorCode idxt_features_open(struct idxt_features *features) {
     const struct idxt_recipe *recipe = &features->recipe;
     if (!idxt_stop_words(&features->needed_stop, recipe->needed_stop)) return U_MEMORY_ALLOCATION_ERROR;
@@ -289,7 +284,7 @@ void idxt_features_close(struct idxt_features *features) {
     idxt_words_free(&features->needed_stop);
     idxt_words_free(&features->dropped_stop);
     idxt_words_free(&features->words);
-    window_free(&features->window);
+    free(features->window.bytes);
     idxt_folding_free(&features->folding);
     free(features->hashes);
     free(features->sequence);

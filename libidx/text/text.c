@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum idx_status bad_recipe(struct idx_error *error, const char *recipe, const char *fault) {
-    return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; a valid recipe is '%s'", IDX_MAX_RECIPE_BYTES, recipe,
-                     fault, IDX_TEXT_DEFAULT_RECIPE);
-}
-
 /* Checks that the given table, with its hash, suits a recipe that weighs by one, and makes the recipe name it. `string`
  * is the recipe as it was written. */
 static enum idx_status take_table(struct idxt_features *features, const char *string,
@@ -74,7 +69,9 @@ static enum idx_status open_recipe(struct idx_text *text, const char *recipe, co
     uint64_t hash = 0;
     if (table != NULL && !idxt_table_hash(table, &hash)) return idxt_out_of_memory(error);
     const char *fault = idxt_recipe_parse(&text->features.recipe, recipe);
-    if (fault != NULL) return bad_recipe(error, recipe, fault);
+    if (fault != NULL)
+        return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; a valid recipe is '%s'", IDX_MAX_RECIPE_BYTES,
+                         recipe, fault, IDX_TEXT_DEFAULT_RECIPE);
     enum idx_status status = take_table(&text->features, recipe, table, hash, error);
     if (status != IDX_OK) return status;
     idxt_recipe_print(&text->features.recipe, text->recipe);

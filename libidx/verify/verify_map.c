@@ -127,11 +127,6 @@ static enum idx_status check_id(void *context, uint64_t number, const void *id, 
     return IDX_OK;
 }
 
-static enum idx_status check_ids(const struct idxi_map *map, struct idx_error *error) {
-    struct id_walk walk = {map, 0};
-    return idxi_map_visit_ids(map, check_id, &walk, error);
-}
-
 static enum idx_status compare_counts(const struct idxi_map *map, const struct document_walk *walk,
                                       const struct idxi_fingerprint_set *expected, struct idx_error *error) {
     if (walk->documents != map->segment.documents || walk->set.count != map->segment.fingerprints)
@@ -139,7 +134,8 @@ static enum idx_status compare_counts(const struct idxi_map *map, const struct d
     if (expected->known && walk->set.sum != expected->sum)
         return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                          "contains other fingerprints than the tables: rebuild the index, or restore it");
-    return map->id_type == IDX_ID_TEXT ? check_ids(map, error) : IDX_OK;
+    struct id_walk ids = {map, 0};
+    return map->id_type == IDX_ID_TEXT ? idxi_map_visit_ids(map, check_id, &ids, error) : IDX_OK;
 }
 
 static enum idx_status check_heaviest(const struct idxi_map *map, const struct idxi_heaviest *heaviest,
