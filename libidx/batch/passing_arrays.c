@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "libidx/base/base.h"
-#include "libidx/fingerprints/balls.h"
+#include "libidx/fingerprints/array_pairs.h"
 
 /* Fingerprints that are collected, and as many for each query. */
 #define LEAST ((size_t)1 << 16)

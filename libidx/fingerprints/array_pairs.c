@@ -1,5 +1,5 @@
-/* array_pairs.c: finds the pairs of fingerprints in arrays, on several threads; idx_array_pairs and idx_array_join. */
-#include "libidx/fingerprints/balls.h"
+/* array_pairs.c: see array_pairs.h; and idx_array_pairs and idx_array_join. */
+#include "libidx/fingerprints/array_pairs.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
-/* A thread hands over so many pairs at a time. */
+/* Pairs that are handed over at a time. */
 #define PAIRS 4096
 
 /* Arrays of so many fingerprints are not cut, however little memory there is. */
@@ -22,7 +22,7 @@
 
 struct search;
 
-/* What belongs to one thread. */
+/* What a thread has. */
 struct worker {
     struct search *search;
     struct idxi_balls balls;
@@ -30,7 +30,6 @@ struct worker {
     size_t pair_count;
 };
 
-/* One of the two arrays that are compared, or a part of it. */
 struct side {
     const uint64_t *fingerprints;
     size_t count;
@@ -42,12 +41,12 @@ struct search {
     struct worker **workers;
     pthread_mutex_t handing_over;
     atomic_bool ended;   /* by the visitor, or by an error */
-    double all, done;    /* comparisons of all with all: of the whole search, and of the parts that are done */
-    struct side a, b;    /* the parts that are searched; within `a` alone where b.fingerprints is NULL */
-    uint64_t memory;     /* bytes for the search of each thread */
-    uint32_t *counts;    /* those of each thread, while a side is sorted; NULL: one thread sorts */
-    struct side *sorted; /* the side that is being sorted, */
-    uint64_t mask;       /* and the bits by which it is */
+    double all, done;    /* comparisons, were all compared with all: of the whole, and of the parts that are done */
+    struct side a, b;    /* the parts that are searched; within `a` where b.fingerprints is NULL */
+    uint64_t memory;     /* bytes for each thread's own search */
+    uint32_t *counts;    /* of each thread, while a side is sorted */
+    struct side *sorted; /* that one */
+    uint64_t mask;       /* and by these bits */
     struct idxi_cut cut;
     struct idxi_sorted balls;
     size_t ball, steps;
@@ -56,7 +55,6 @@ struct search {
 
 /* ---- Pairs ---- */
 
-/* Gives the pairs of a thread to the visitor, one thread at a time. */
 static void hand_over(struct worker *worker) {
     struct search *search = worker->search;
     struct idxi_array_pairs *pairs = search->pairs;
@@ -68,15 +66,13 @@ static void hand_over(struct worker *worker) {
     worker->pair_count = 0;
 }
 
-/* Adds a pair to those of the thread. */
-static void add_pair(void *context, uint64_t a, uint64_t b) {
+static void put(void *context, uint64_t a, uint64_t b) {
     struct worker *worker = context;
     bool exchange = worker->search->pairs->within && a > b;
     worker->pairs[worker->pair_count++] = (struct idx_pair){exchange ? b : a, exchange ? a : b, idxf_count_bits(a ^ b)};
     if (worker->pair_count == PAIRS) hand_over(worker);
 }
 
-/* Returns false where the search has ended or was cancelled. */
 static bool goes_on(void *context) {
     struct search *search = ((struct worker *)context)->search;
     return !search->ended && idxi_progress_add(search->pairs->progress, 0, NULL) == IDX_OK;
@@ -100,15 +96,15 @@ static enum idx_status run_task(void *context, size_t number, struct idx_error *
     return status;
 }
 
-/* Runs a task on each thread, and waits for all of them. */
-static enum idx_status run_on_threads(struct search *search, worker_task task, struct idx_error *error) {
+/* Runs a task on each thread. */
+static enum idx_status work(struct search *search, worker_task task, struct idx_error *error) {
     struct shared_task shared = {search, task};
     unsigned threads = search->pairs->threads;
     search->next = 0;
     return idxi_parallel(threads, threads, run_task, &shared, search->pairs->progress, error);
 }
 
-/* Adds to the progress what step `number` of `count` adds to the search of the current parts. */
+/* Adds the share of the parts' work that one more of `count` things makes. */
 static enum idx_status note_progress(const struct search *search, double number, double count,
                                      struct idx_error *error) {
     double a = (double)search->a.count, b = (double)search->b.count;
@@ -121,7 +117,7 @@ static enum idx_status note_progress(const struct search *search, double number,
 
 /* ---- Sorting ---- */
 
-/* Returns where the part of the sorted side begins that a thread takes. */
+/* The part of the sorted side that a thread takes. */
 static size_t get_begin(const struct search *search, size_t thread) {
     return search->sorted->count * thread / search->pairs->threads;
 }
@@ -147,7 +143,7 @@ static enum idx_status place_some(struct worker *worker, size_t thread, struct i
     return idxi_progress_add(search->pairs->progress, 0, error);
 }
 
-/* Replaces the counts of each thread by the places where its first fingerprints of each value go. */
+/* Makes the counts of each thread the places of its first fingerprints. */
 static void sum_counts(const struct search *search) {
     uint32_t *starts = search->sorted->buckets.starts, at = 0;
     size_t values = (size_t)1 << search->cut.width;
@@ -162,21 +158,19 @@ static void sum_counts(const struct search *search) {
     starts[values] = at;
 }
 
-/* Sorts a side into buckets by the bits of search->mask. */
 static enum idx_status sort_side(struct search *search, struct side *side, struct idx_error *error) {
     if (search->counts == NULL) {
         idxi_buckets_fill(search->workers[0]->balls.way, &side->buckets, side->fingerprints, side->count, search->mask);
         return idxi_progress_add(search->pairs->progress, 0, error);
     }
     search->sorted = side;
-    IDXI_TRY(run_on_threads(search, count_some, error));
+    IDXI_TRY(work(search, count_some, error));
     sum_counts(search);
-    return run_on_threads(search, place_some, error);
+    return work(search, place_some, error);
 }
 
 /* ---- Balls ---- */
 
-/* Takes steps of the search of a ball until there are no more. */
 static enum idx_status search_steps(struct worker *worker, size_t thread, struct idx_error *error) {
     struct search *search = worker->search;
     double count = (double)search->steps * (double)search->cut.count;
@@ -189,7 +183,6 @@ static enum idx_status search_steps(struct worker *worker, size_t thread, struct
     return IDX_OK;
 }
 
-/* Sorts both sides by one ball, searches it on all threads, and notes that it was searched. */
 static enum idx_status search_ball(struct search *search, struct idx_error *error) {
     struct idxi_ball ball = search->cut.balls[search->ball];
     bool within = search->b.fingerprints == NULL;
@@ -199,7 +192,7 @@ static enum idx_status search_ball(struct search *search, struct idx_error *erro
     search->balls = (struct idxi_sorted){search->a.buckets, within ? search->a.buckets : search->b.buckets, within,
                                          search->cut.width, ball.radius};
     search->steps = idxi_sorted_steps(&search->balls);
-    IDXI_TRY(run_on_threads(search, search_steps, error));
+    IDXI_TRY(work(search, search_steps, error));
     for (unsigned i = 0; i < search->pairs->threads; i++) {
         struct idxi_balls *balls = &search->workers[i]->balls;
         balls->before[balls->before_count++] = ball;
@@ -215,7 +208,7 @@ static enum idx_status search_balls(struct search *search, struct idx_error *err
     return status;
 }
 
-/* Compares `a` with all of `b`, of which as many are taken at a time as stay in the caches. */
+/* Compares with all of `b`, as many at a time as stay in the caches. */
 static void compare_between(struct worker *worker, const uint64_t *a, size_t a_count, const uint64_t *b,
                             size_t b_count) {
     for (size_t i = 0; i < b_count && goes_on(worker); i += CACHED) {
@@ -258,7 +251,7 @@ static void free_buckets(struct side *side) {
     free(side->buckets.starts);
 }
 
-/* Sorts both sides by each ball and searches it, with `memory` bytes besides the buckets of the sides. */
+/* Sorts and searches, with `memory` bytes besides what the sides' buckets take. */
 static enum idx_status search_sorted(struct search *search, uint64_t memory, struct idx_error *error) {
     unsigned threads = search->pairs->threads;
     size_t bytes = (threads * sizeof(uint32_t)) << search->cut.width;
@@ -277,7 +270,7 @@ static enum idx_status search_sorted(struct search *search, uint64_t memory, str
 static enum idx_status search_part(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
                                    size_t b_count, struct idx_error *error);
 
-/* Searches two parts whose buckets don't fit into memory: halves the larger one, and searches each half. */
+/* Halves the larger side. */
 static enum idx_status search_halves(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
                                      size_t b_count, struct idx_error *error) {
     size_t half = (a_count >= b_count ? a_count : b_count) / 2;
@@ -290,7 +283,6 @@ static enum idx_status search_halves(struct search *search, const uint64_t *a, s
     return search_part(search, a + half, a_count - half, b, b_count, error);
 }
 
-/* Finds the pairs between two parts, or within `a` where `b` is NULL, in the way that is expected to be fastest. */
 static enum idx_status search_part(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
                                    size_t b_count, struct idx_error *error) {
     uint64_t memory = search->pairs->memory;
@@ -304,14 +296,13 @@ static enum idx_status search_part(struct search *search, const uint64_t *a, siz
     search->a = (struct side){.fingerprints = a, .count = a_count};
     search->b = (struct side){.fingerprints = b, .count = b_count};
     IDXI_TRY(search->cut.count > 0 && fits ? search_sorted(search, memory - bytes, error)
-                                           : run_on_threads(search, compare_some, error));
+                                           : work(search, compare_some, error));
     search->done += b == NULL ? (double)a_count * ((double)a_count - 1) / 2 : (double)a_count * (double)b_count;
     return IDX_OK;
 }
 
 /* ---- All ---- */
 
-/* Allocates what each thread needs. To be freed also after an error. */
 static enum idx_status make_workers(struct search *search, struct idx_error *error) {
     search->workers = calloc(search->pairs->threads, sizeof(struct worker *));
     if (search->workers == NULL) return idxi_fail_memory(error);
@@ -321,7 +312,7 @@ static enum idx_status make_workers(struct search *search, struct idx_error *err
         worker->search = search;
         worker->pair_count = 0;
         idxi_balls_init(&worker->balls, search->pairs->distance);
-        worker->balls.found = add_pair;
+        worker->balls.found = put;
         worker->balls.goes_on = goes_on;
         worker->balls.context = worker;
     }
@@ -355,7 +346,6 @@ struct distinct {
 
 static void free_distinct(struct distinct *distinct) { idxi_array_release(distinct->fingerprints, distinct->room); }
 
-/* Copies, sorts, and leaves each fingerprint once. To be freed also after an error. */
 static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *fingerprints, size_t count,
                                      struct idx_error *error) {
     if (count >= UINT32_MAX)
@@ -377,7 +367,13 @@ static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *
     return enough ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Searches between `a` and `b`, or within `a` where `b` is NULL. */
+static enum idx_status check_options(struct idx_join_options *options, struct idx_error *error) {
+    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_INVALID_ARGUMENT, error));
+    IDXI_TRY(idxi_check_threads(options->threads, error));
+    return idxi_memory_settle(&options->memory_bytes, error);
+}
+
+/* Searches, `b` NULL: within `a`. */
 static enum idx_status search_distinct(const struct distinct *a, const struct distinct *b,
                                        const struct idx_join_options *options, idx_pairs_visitor visit,
                                        void *visit_context, struct idx_error *error) {
@@ -399,16 +395,14 @@ static enum idx_status search_distinct(const struct distinct *a, const struct di
     return idxi_progress_add(&progress, 0, error);
 }
 
-/* Searches arrays of the caller: `a` alone if `within`, and otherwise between both. */
-static enum idx_status search_arrays(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, bool within,
-                                     const struct idx_join_options *given, idx_pairs_visitor visit, void *visit_context,
-                                     struct idx_error *error) {
+/* Searches arrays of the caller, `within`: `a` alone. */
+static enum idx_status run(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, bool within,
+                           const struct idx_join_options *given, idx_pairs_visitor visit, void *visit_context,
+                           struct idx_error *error) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct distinct x = {0}, y = {0};
     idxi_copy_options(&options, given);
-    IDXI_TRY(idxi_check_any_distance(options.distance, IDX_INVALID_ARGUMENT, error));
-    IDXI_TRY(idxi_check_threads(options.threads, error));
-    IDXI_TRY(idxi_memory_settle(&options.memory_bytes, error));
+    IDXI_TRY(check_options(&options, error));
     enum idx_status status = make_distinct(&x, a, a_count, error);
     if (status == IDX_OK) status = make_distinct(&y, b, b_count, error);
     if (status == IDX_OK) status = search_distinct(&x, within ? NULL : &y, &options, visit, visit_context, error);
@@ -419,11 +413,11 @@ static enum idx_status search_arrays(const uint64_t *a, size_t a_count, const ui
 
 enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, const struct idx_join_options *options,
                                 idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
-    return search_arrays(fingerprints, count, NULL, 0, true, options, visit, visit_context, error);
+    return run(fingerprints, count, NULL, 0, true, options, visit, visit_context, error);
 }
 
 enum idx_status idx_array_join(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
                                const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
                                struct idx_error *error) {
-    return search_arrays(a, a_count, b, b_count, false, options, visit, visit_context, error);
+    return run(a, a_count, b, b_count, false, options, visit, visit_context, error);
 }

@@ -1,8 +1,8 @@
-/* balls.c: finds near pairs by multi-index hashing. The bits are cut into m parts with radii whose sum is k - m + 1.
- * Were a pair within k bits to differ in more bits than the radius in each part, it would differ in more than k bits
- * (Norouzi, Punjani, Fleet: Fast Search in Hamming Space with Multi-Index Hashing, CVPR 2012; the radii here may be
- * uneven). For each part the fingerprints are sorted into buckets by its bits. Each bucket is compared with all buckets
- * whose values differ in at most the radius. A pair that several parts find belongs to the first one. */
+/* balls.c: see balls.h. The bits are cut into m parts with radii whose sum is k - m + 1. Were a pair within k bits to
+ * differ in more bits than the radius in each part, it would differ in more than k bits (Norouzi, Punjani, Fleet: Fast
+ * Search in Hamming Space with Multi-Index Hashing, CVPR 2012; the radii here may be uneven). For each part the
+ * fingerprints are sorted into buckets by its bits. Each bucket is compared with all buckets whose values differ in at
+ * most the radius. A pair that several parts find belongs to the first one. */
 #include "libidx/fingerprints/balls.h"
 
 #include <stdlib.h>
@@ -12,27 +12,26 @@
 #include "format/processor.h"
 #include "libidx/base/base.h"
 
-/* Two buckets that need more comparisons than this are cut again, if that is expected to be faster. */
+/* Two buckets with more comparisons than this are cut again, if that is expected to pay. */
 #define LARGE ((uint64_t)1 << 20)
 
-/* A tile is 2 to the power of so many buckets: two tiles with their fingerprints stay in the second cache. */
+/* Buckets of a tile: two tiles with their fingerprints stay in the second cache. */
 #define TILE_BITS 10
 
 /* A mask has at most so many bits. */
 #define MAX_WIDTH 22
 
-/* So many fingerprints of a side are looked at to see how they vary. */
 #define SAMPLED 64
 
-/* What one core is expected to take, in nanoseconds. */
-#define SORT_TIME 6.0 /* sorting a fingerprint into a bucket, of 2 to the power of CACHED_BITS of them, */
+/* What is expected on one core, in nanoseconds. */
+#define SORT_TIME 6.0 /* sorting a fingerprint into its bucket, */
 #define CACHED_BITS 16
-#define FAR_TIME 1.5    /* and for each further bit */
+#define FAR_TIME 1.5    /* and for each bit more than these */
 #define VISIT_TIME 12.0 /* going on to the next two buckets */
 
 /* ---- How to cut ---- */
 
-/* How the fingerprints of both sides vary. */
+/* How the fingerprints vary. */
 struct spectrum {
     uint64_t varying; /* bits */
     unsigned ranked_count;
@@ -43,15 +42,13 @@ struct spectrum {
     size_t a_sampled, b_sampled;
 };
 
-/* Copies evenly spaced fingerprints, up to SAMPLED, and returns how many. */
 static size_t take_sample(const uint64_t *from, size_t count, uint64_t sample[SAMPLED]) {
     size_t taken = count < SAMPLED ? count : SAMPLED;
     for (size_t i = 0; i < taken; i++) sample[i] = from[count * i / taken];
     return taken;
 }
 
-/* Sets *set to the bits that any fingerprint has, and *common to those that all have. */
-static void find_bits(const uint64_t *side, size_t count, uint64_t *set, uint64_t *common) {
+static void add_bits(const uint64_t *side, size_t count, uint64_t *set, uint64_t *common) {
     *set = 0;
     *common = ~UINT64_C(0);
     for (size_t i = 0; i < count; i++) {
@@ -79,17 +76,16 @@ static void rank_bits(struct spectrum *spectrum) {
     }
 }
 
-/* Finds which bits vary, and how many errors a near pair can still have in them. */
 static void find_spectrum(struct spectrum *spectrum, unsigned distance, const uint64_t *a, size_t a_count,
                           const uint64_t *b, size_t b_count) {
     uint64_t set, common, errors = 0;
-    find_bits(a, a_count, &set, &common);
+    add_bits(a, a_count, &set, &common);
     spectrum->varying = set ^ common;
     spectrum->a_sampled = take_sample(a, a_count, spectrum->a);
     spectrum->b_sampled = take_sample(b == NULL ? a : b, b == NULL ? a_count : b_count, spectrum->b);
     if (b != NULL) {
         uint64_t other_set, other_common;
-        find_bits(b, b_count, &other_set, &other_common);
+        add_bits(b, b_count, &other_set, &other_common);
         spectrum->varying |= other_set ^ other_common;
         errors = (common ^ other_common) & ~spectrum->varying;
     }
@@ -98,12 +94,12 @@ static void find_spectrum(struct spectrum *spectrum, unsigned distance, const ui
     rank_bits(spectrum);
 }
 
-/* Returns the radius of part `number` of `parts`; the radii are as even as can be. */
+/* The radius of part `number` of `parts`. */
 static unsigned get_radius(unsigned distance, unsigned parts, unsigned number) {
     return (distance + 1) / parts - 1 + (number < (distance + 1) % parts ? 1 : 0);
 }
 
-/* Returns the nanoseconds that comparing so many pairs takes, in buckets of about `bucket` fingerprints. */
+/* What comparing takes, where a share of all pairs is compared in buckets of these sizes. */
 static double get_compare_time(const struct idxi_compare_way *way, double pairs, double bucket) {
     return pairs * way->vector_time / (double)way->lanes * (1 + (double)way->lanes / 2 / (bucket < 1 ? 1 : bucket));
 }
@@ -113,7 +109,6 @@ struct sizes {
     bool within;
 };
 
-/* Returns the nanoseconds that a search by `parts` masks of `width` bits is expected to take. */
 static double get_time(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance, unsigned parts,
                        unsigned width) {
     double values = (double)((uint64_t)1 << width), half = sizes->within ? 0.5 : 1, time = 0;
@@ -126,15 +121,15 @@ static double get_time(const struct idxi_compare_way *way, const struct sizes *s
     return time;
 }
 
-/* Shares the ranked bits out to `parts` balls in turn, so that all tell about as many fingerprints apart. */
-static void share_bits(struct idxi_cut *cut, const struct spectrum *spectrum, unsigned parts, unsigned width) {
+/* Deals the ranked bits to the balls. */
+static void deal(struct idxi_cut *cut, const struct spectrum *spectrum, unsigned parts, unsigned width) {
     cut->count = parts;
     cut->width = width;
     for (unsigned i = 0; i < parts; i++) cut->balls[i] = (struct idxi_ball){0, get_radius(spectrum->left, parts, i)};
     for (unsigned i = 0; i < parts * width; i++) cut->balls[i % parts].mask |= UINT64_C(1) << spectrum->ranked[i];
 }
 
-/* Returns the share of all pairs of the sample that are in a ball, summed over all balls. */
+/* The share of all pairs that are in a ball, in the sample, summed over the balls. */
 static double get_sampled_share(const struct idxi_cut *cut, const struct spectrum *spectrum, bool within) {
     size_t found = 0, compared = 0;
     for (size_t i = 0; i < spectrum->a_sampled; i++) {
@@ -158,7 +153,7 @@ struct layout {
     double time;
 };
 
-/* Returns the fastest way to cut so many bits, or no parts where comparing all with all is about as fast. */
+/* The fastest way to cut so many bits; without parts where comparing all with all is as fast. */
 static struct layout choose_layout(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
                                    unsigned bits) {
     double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1);
@@ -174,13 +169,12 @@ static struct layout choose_layout(const struct idxi_compare_way *way, const str
     return best;
 }
 
-/* Sets *cut to the fastest one, or to none where it would not save enough in the sample. */
-static void choose_cut(struct idxi_cut *cut, const struct idxi_compare_way *way, const struct spectrum *spectrum,
-                       const struct sizes *sizes) {
+static void choose(struct idxi_cut *cut, const struct idxi_compare_way *way, const struct spectrum *spectrum,
+                   const struct sizes *sizes) {
     double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), all = get_compare_time(way, pairs, sizes->b);
     struct layout layout = choose_layout(way, sizes, spectrum->left, spectrum->ranked_count);
     if (layout.parts == 0) return;
-    share_bits(cut, spectrum, layout.parts, layout.width);
+    deal(cut, spectrum, layout.parts, layout.width);
     double compared = get_compare_time(way, get_sampled_share(cut, spectrum, sizes->within) * pairs, sizes->b);
     if (compared > all * WORTH) cut->count = 0;
 }
@@ -197,13 +191,12 @@ void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, u
     if (a_count == 0 || (b != NULL && b_count == 0)) return;
     find_spectrum(&spectrum, distance, a, a_count, b, b_count);
     struct sizes sizes = {(double)a_count, (double)(b == NULL ? a_count : b_count), b == NULL};
-    if (spectrum.any) choose_cut(cut, way, &spectrum, &sizes);
+    if (spectrum.any) choose(cut, way, &spectrum, &sizes);
 }
 
 /* ---- Search ---- */
 
-/* Reports a pair, unless it lies in a ball that was searched before. */
-static void visit_pair(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
+static void visit(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
     struct idxi_balls *balls = (struct idxi_balls *)comparison;
     for (size_t i = 0; i < balls->before_count; i++) {
         uint64_t errors = (a ^ b) & balls->before[i].mask;
@@ -221,10 +214,9 @@ static void match_large(struct idxi_comparison *comparison, const uint64_t *a, s
 void idxi_balls_init(struct idxi_balls *balls, unsigned distance) {
     memset(balls, 0, sizeof *balls);
     balls->way = idxi_compare_widest();
-    balls->comparison = (struct idxi_comparison){distance, visit_pair, match_large, LARGE};
+    balls->comparison = (struct idxi_comparison){distance, visit, match_large, LARGE};
 }
 
-/* Compares `a` with all of `b`, or within itself where `b` is NULL. */
 static void compare_all(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                         size_t b_count) {
     /* Some at a time, so that the search can end early. */
@@ -239,21 +231,23 @@ static void compare_all(struct idxi_balls *balls, const uint64_t *a, size_t a_co
     }
 }
 
-/* Returns the next larger number with as many bits set. */
+/* The next number with as many bits set. */
 static uint64_t get_next_combination(uint64_t bits) {
     uint64_t lowest = bits & -bits, ripple = bits + lowest;
     return ripple | ((bits ^ ripple) >> 2) / lowest;
 }
 
-/* Returns how many bits of a value tell tiles apart. */
+/* The bits of a value that tell tiles apart. */
 static unsigned get_high_bits(const struct idxi_sorted *sorted) {
     return sorted->width > TILE_BITS ? sorted->width - TILE_BITS : 0;
 }
 
-size_t idxi_sorted_steps(const struct idxi_sorted *sorted) {
-    unsigned high_bits = get_high_bits(sorted);
-    return (size_t)(idxi_count_patterns(high_bits, sorted->radius) + 0.5) << high_bits;
+/* The number of combinations of at most `radius` of the high bits. */
+static size_t count_high_flips(const struct idxi_sorted *sorted) {
+    return (size_t)(idxi_count_patterns(get_high_bits(sorted), sorted->radius) + 0.5);
 }
+
+size_t idxi_sorted_steps(const struct idxi_sorted *sorted) { return count_high_flips(sorted) << get_high_bits(sorted); }
 
 /* Calls the kernel for the tile `first` and the one with its high bits flipped, with each combination of low bits. */
 static void search_tiles(struct idxi_balls *balls, const struct idxi_sorted *sorted, uint64_t first, uint64_t high) {
@@ -293,7 +287,7 @@ void idxi_sorted_search(struct idxi_balls *balls, const struct idxi_sorted *sort
     search_tiles(balls, sorted, tile << TILE_BITS, flip << TILE_BITS);
 }
 
-/* ---- Whole searches ---- */
+/* ---- All ---- */
 
 uint64_t idxi_buckets_bytes(size_t count, unsigned width) {
     return (uint64_t)count * sizeof(uint64_t) + (((uint64_t)1 << width) + 2) * sizeof(uint32_t);
@@ -310,13 +304,18 @@ static void free_buckets(struct idxi_buckets *buckets) {
     free(buckets->starts);
 }
 
+static void search_ball(struct idxi_balls *balls, const struct idxi_sorted *sorted) {
+    size_t steps = idxi_sorted_steps(sorted);
+    for (size_t step = 0; step < steps && balls->goes_on(balls->context); step++)
+        idxi_sorted_search(balls, sorted, step);
+}
+
 void idxi_buckets_fill(const struct idxi_compare_way *way, struct idxi_buckets *buckets, const uint64_t *from,
                        size_t count, uint64_t mask) {
     buckets->starts[0] = 0;
     idxi_compare_sort(way, from, count, mask, buckets->fingerprints, buckets->starts + 1);
 }
 
-/* Sorts and searches by each ball of a cut in turn. */
 static void search_balls(struct idxi_balls *balls, const struct idxi_cut *cut, struct idxi_sorted *sorted,
                          const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     size_t before = balls->before_count;
@@ -325,21 +324,18 @@ static void search_balls(struct idxi_balls *balls, const struct idxi_cut *cut, s
         idxi_buckets_fill(balls->way, &sorted->a, a, a_count, cut->balls[i].mask);
         if (b != NULL) idxi_buckets_fill(balls->way, &sorted->b, b, b_count, cut->balls[i].mask);
         if (b == NULL) sorted->b = sorted->a;
-        size_t steps = idxi_sorted_steps(sorted);
-        for (size_t step = 0; step < steps && balls->goes_on(balls->context); step++)
-            idxi_sorted_search(balls, sorted, step);
+        search_ball(balls, sorted);
         balls->before[balls->before_count++] = cut->balls[i];
     }
     balls->before_count = before;
 }
 
-/* Returns whether all fingerprints have the same bits in a ball that was searched before, so that all their pairs were
- * found. */
+/* Whether all have the same bits in a ball that was searched before. */
 static bool were_found(const struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                        size_t b_count) {
     uint64_t a_set, a_common, b_set, b_common;
-    find_bits(a, a_count, &a_set, &a_common);
-    find_bits(b, b == NULL ? 0 : b_count, &b_set, &b_common);
+    add_bits(a, a_count, &a_set, &a_common);
+    add_bits(b, b == NULL ? 0 : b_count, &b_set, &b_common);
     uint64_t varying = (a_set | b_set) ^ (a_common & b_common);
     for (size_t i = 0; i < balls->before_count; i++) {
         if ((varying & balls->before[i].mask) == 0) return true;

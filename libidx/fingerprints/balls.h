@@ -1,24 +1,21 @@
-/* balls.h: finds the pairs of fingerprints in memory that are within a distance: by one thread, or of whole arrays by
- * several threads. */
+/* balls.h: finds the pairs among fingerprints in memory that differ in few bits, or in many. */
 #ifndef IDX_LIBIDX_BALLS_H
 #define IDX_LIBIDX_BALLS_H
 
 #include <idx.h>
 
-#include "libidx/base/base.h"
 #include "libidx/fingerprints/compare.h"
 
 /* How often buckets are cut again within buckets. */
 #define IDXI_MAX_BALL_DEPTH 4
 
-/* A ball is all pairs that differ in at most `radius` of the bits of `mask`. */
+/* Pairs that differ in at most `radius` of the bits of `mask`. */
 struct idxi_ball {
     uint64_t mask;
     unsigned radius;
 };
 
-/* The most balls that were searched before: those of a cut at each depth, and others that the owner of the search
- * knows, one for each table and each error in its prefix. */
+/* Those of a cut, at each depth; and others that the owner knows: one for each table and each error in its prefix. */
 #define IDXI_MAX_BALLS_BEFORE ((IDX_MAX_K + 1) * (IDXI_MAX_BALL_DEPTH + 1) + IDX_MAX_TABLES + IDX_MAX_RADIUS + 1)
 
 /* How the bits are cut: a pair within the distance lies in at least one of the balls. */
@@ -28,7 +25,7 @@ struct idxi_cut {
     struct idxi_ball balls[IDX_MAX_K + 1];
 };
 
-/* What one thread needs to search. idxi_balls_init fills it but for `found`, `goes_on`, `context` and `memory`. */
+/* What one thread needs to search. */
 struct idxi_balls {
     struct idxi_comparison comparison; /* idxi_balls_init sets its functions. */
     const struct idxi_compare_way *way;
@@ -60,7 +57,6 @@ struct idxi_sorted {
 void idxi_buckets_fill(const struct idxi_compare_way *way, struct idxi_buckets *buckets, const uint64_t *from,
                        size_t count, uint64_t mask);
 
-/* Makes a search of pairs within a distance, with no balls before. */
 void idxi_balls_init(struct idxi_balls *balls, unsigned distance);
 
 /* Chooses how to cut: fingerprints `a` against `b`, or, where `b` is NULL, `a` against itself. Fewer than 2^32 of
@@ -68,42 +64,19 @@ void idxi_balls_init(struct idxi_balls *balls, unsigned distance);
 void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, unsigned distance, const uint64_t *a,
                      size_t a_count, const uint64_t *b, size_t b_count);
 
-/* Returns the nanoseconds that a search of so many uniform fingerprints of `bits` bits is expected to take on one
- * thread: `a` fingerprints against `b`, or against themselves where `b` is 0. */
+/* The nanoseconds that a search of so many uniform fingerprints of `bits` bits is expected to take on one thread; `b`
+ * 0: of `a` against itself. */
 double idxi_cut_expect(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b);
 
-/* Returns the bytes that sorting so many fingerprints of one side by `width` bits takes. */
+/* The bytes that sorting so many fingerprints of one side takes. */
 uint64_t idxi_buckets_bytes(size_t count, unsigned width);
 
-/* The search of a ball has so many steps, from 0, which can be done in any order by any number of threads. */
+/* The search of a ball is done in so many steps, in any order, by any number of threads. */
 size_t idxi_sorted_steps(const struct idxi_sorted *sorted);
 void idxi_sorted_search(struct idxi_balls *balls, const struct idxi_sorted *sorted, size_t step);
 
 /* Finds all pairs within the distance between `a` and `b`, or, where `b` is NULL, within `a`, each once, except those
  * in balls->before. It takes memory for sorting; without that it compares all with all. */
 void idxi_balls_match(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
-
-/* ---- Arrays, on several threads ---- */
-
-/* A search of arrays: what is looked for, and what it may use. */
-struct idxi_array_pairs {
-    unsigned distance, threads;
-    uint64_t memory; /* about how many bytes it may use besides the arrays */
-    idx_pairs_visitor visit;
-    void *visit_context;
-    struct idxi_progress *progress;
-    bool within;   /* both sides are of one set: the lower fingerprint of a pair comes first */
-    uint64_t work; /* what the call adds to the progress, from its beginning to its end */
-    bool ended;    /* set where the visitor ended the search */
-};
-
-/* With so many bytes of memory for each fingerprint of both arrays, these need not be cut. */
-#define IDXI_ARRAY_PAIRS_BYTES 24
-
-/* Finds every pair of a member of `a` and one of `b` within the distance, or where `b` is NULL, of two members of `a`.
- * The members of an array must be distinct, and fewer than 2^32. Where memory is short, the arrays are cut, and each
- * part is searched with each. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
-enum idx_status idxi_array_pairs_find(struct idxi_array_pairs *pairs, const uint64_t *a, size_t a_count,
-                                      const uint64_t *b, size_t b_count, struct idx_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* compare.c: the loops that compare fingerprints and sort them, portable, with AVX2 and with AVX-512. */
+/* compare.c: see compare.h. */
 #include "libidx/fingerprints/compare.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ IDXF_INLINE void compare_two(struct idxi_comparison *comparison, const uint64_t 
         compare_between(comparison, a, a_count, b, b_count);
 }
 
-/* Returns the bits of a number that a mask has, moved together. */
+/* The bits of a number that a mask has, moved together. */
 typedef uint64_t (*extractor)(uint64_t number, uint64_t mask);
 
 IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
@@ -127,9 +127,9 @@ IDXF_BMI2 static void place_bmi2(const uint64_t *from, size_t number, uint64_t m
 /* The vectors of a bucket that are kept in registers while the other bucket passes. */
 #define HELD 4
 
-/* Visits the pairs of `a` with those of `b` whose bits are set in `near`. */
-__attribute__((noinline)) static void visit_held(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
-                                                 unsigned near) {
+/* Takes those of `b` whose bits are set in `near`. */
+__attribute__((noinline)) static void take_held(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
+                                                unsigned near) {
     for (; near != 0; near &= near - 1) comparison->visit(comparison, a, b[__builtin_ctz(near)]);
 }
 
@@ -157,7 +157,7 @@ IDXF_AVX2 IDXF_INLINE void compare_held_avx2(struct idxi_comparison *comparison,
         unsigned near = 0;
         for (unsigned j = 0; j < vectors; j++)
             near |= (~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(far[j])) & 15) << j * IDXI_LANES_AVX2;
-        visit_held(comparison, a[i], b, near & ((1u << b_count) - 1));
+        take_held(comparison, a[i], b, near & ((1u << b_count) - 1));
     }
 }
 
@@ -194,14 +194,13 @@ static const struct idxi_compare_way avx2 = {"AVX2",     within_bmi2, between_av
 
 #define LANES IDXI_AVX512_LANES
 
-/* Returns a mask with a bit for each lane that `count` fingerprints fill. */
+/* A bit for each of the next lanes that there are. */
 static inline __mmask8 get_lanes(size_t count) {
     return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }
 
-/* Visits the pairs of `a` with those of `b` whose bits are set in `lanes`. */
-IDXF_AVX512 static inline void visit_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
-                                           __mmask8 lanes) {
+IDXF_AVX512 static inline void take_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
+                                          __mmask8 lanes) {
     for (unsigned left = lanes; left != 0; left &= left - 1) comparison->visit(comparison, a, b[__builtin_ctz(left)]);
 }
 
@@ -212,7 +211,7 @@ IDXF_AVX512 static inline void compare_lanes(struct idxi_comparison *comparison,
         __mmask8 here = get_lanes(count - i);
         __m512i errors = _mm512_xor_si512(all, _mm512_maskz_loadu_epi64(here, b + i));
         __mmask8 found = _mm512_mask_cmple_epu64_mask(here, _mm512_popcnt_epi64(errors), most);
-        if (__builtin_expect(found != 0, 0)) visit_lanes(comparison, a, b + i, found);
+        if (__builtin_expect(found != 0, 0)) take_lanes(comparison, a, b + i, found);
     }
 }
 
@@ -225,20 +224,19 @@ IDXF_AVX512 static void between_avx512(struct idxi_comparison *comparison, const
     for (size_t i = 0; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
 }
 
-/* Visits the pairs of a[i] with b[i] for each bit i that is set in `near`. It is not inlined, so that the loops keep
- * their vectors in registers. */
-__attribute__((noinline)) static void visit_near(struct idxi_comparison *comparison, const uint64_t *a,
-                                                 const uint64_t *b, unsigned near) {
+/* Takes those of `a` and `b` that the bits of `near` stand for; no part of the loops, so that these keep their vectors
+ * in registers. */
+__attribute__((noinline)) static void take_near(struct idxi_comparison *comparison, const uint64_t *a,
+                                                const uint64_t *b, unsigned near) {
     for (; near != 0; near &= near - 1) comparison->visit(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
 }
 
-/* Two vectors of fingerprints, the bits in which a run agrees, and the greatest distance. */
+/* What is compared with twice as many fingerprints as there are lanes. */
 struct shifted {
     __m512i here, there, shared, most;
 };
 
-/* Visits the pairs of lanes with the fingerprints at `b` that share a run and are near. Returns whether any share a
- * run. */
+/* Those of the lanes that share a run with fingerprints at `b`, and are near to them. */
 IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *comparison, const struct shifted *at,
                                                const uint64_t *a, const uint64_t *b, __mmask8 first, __mmask8 second) {
     __m512i errors = _mm512_xor_si512(at->here, _mm512_maskz_loadu_epi64(first, b));
@@ -247,7 +245,7 @@ IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *compariso
     second = _mm512_mask_testn_epi64_mask(second, others, at->shared);
     unsigned near = _mm512_mask_cmple_epu64_mask(first, _mm512_popcnt_epi64(errors), at->most);
     near |= (unsigned)_mm512_mask_cmple_epu64_mask(second, _mm512_popcnt_epi64(others), at->most) << LANES;
-    if (__builtin_expect(near != 0, 0)) visit_near(comparison, a, b, near);
+    if (__builtin_expect(near != 0, 0)) take_near(comparison, a, b, near);
     return (first | second) != 0;
 }
 
@@ -291,7 +289,7 @@ IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, co
         if (__builtin_expect(!_kortestz_mask8_u8(any, any), 0)) {
             unsigned all = 0;
             for (unsigned j = 0; j < vectors; j++) all |= (unsigned)near[j] << j * LANES;
-            visit_held(comparison, a[i], b, all);
+            take_held(comparison, a[i], b, all);
         }
     }
 }

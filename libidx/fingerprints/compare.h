@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A comparison: the distance, and the calls that get the pairs. It is the first member of a struct of its owner. */
+/* A comparison: the distance, and who gets the pairs. The first member of its owner's struct. */
 struct idxi_comparison {
     unsigned distance;
     /* Called for each two that differ in at most `distance` bits, in no particular order. */
@@ -27,45 +27,44 @@ struct idxi_bucket_pairs {
     bool within; /* `b` is `a`: each two are compared once */
 };
 
-/* pairs/matching.h sorts by at most so many bits, and needs so many numbers to count with. */
+/* The most bits that matching.h sorts by, and the numbers that it counts with. */
 #define IDXI_SORTED_BITS 14
 #define IDXI_SORT_COUNTS ((1 << IDXI_SORTED_BITS) + 1)
 
-/* AVX-512 makes so many comparisons at a time, in so many nanoseconds. */
+/* The nanoseconds that a vector of so many comparisons takes with AVX-512. */
 #define IDXI_AVX512_TIME 0.84
 #define IDXI_AVX512_LANES 8
 
 /* An implementation: portable, or with instructions that only some processors have. */
 struct idxi_compare_way {
     const char *name;
-    /* Compares each of `a` with each after it. */
+    /* Each of `a` with each after it. */
     void (*within)(struct idxi_comparison *comparison, const uint64_t *a, size_t count);
-    /* Compares each of `a` with each of `b`. */
+    /* Each of `a` with each of `b`. */
     void (*between)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                     size_t b_count);
-    /* Compares each of `a` with each after it whose bits of `mask` are the same. Such fingerprints are neighbours, so
-     * the first whose bits differ ends the run. */
+    /* Each of `a` with each behind it, as far as the bits of `mask` are the same; those of which they are stand
+     * together.
+     */
     void (*runs)(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask);
-    /* Compares buckets with buckets. */
     void (*buckets)(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs);
     /* Adds to counts[v] the fingerprints with value v, which is the bits of `mask` moved together. */
     void (*count)(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts);
     /* Puts each fingerprint with value v at to[places[v]++]. */
     void (*place)(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places);
-    /* About how many nanoseconds `buckets` takes for `lanes` comparisons. */
+    /* The nanoseconds that `buckets` takes for as many comparisons as a vector has lanes, about. */
     double vector_time;
     unsigned lanes;
 };
 
-/* Sorts `count` fingerprints, fewer than 2^32, by the bits of `mask` into `to`. `counts` has one more number than these
- * bits have values; afterwards counts[v] is where the fingerprints with value v end. */
+/* Sorts by the bits of `mask` into `to`; fewer than 2^32. There are one more `counts` than values of these bits. Then
+ * counts[v] is the end of the fingerprints with value v. */
 void idxi_compare_sort(const struct idxi_compare_way *way, const uint64_t *from, size_t count, uint64_t mask,
                        uint64_t *to, uint32_t *counts);
 
 /* Lists the implementations that this processor can run, the fastest last, and returns their number. */
 #define IDXI_MAX_COMPARE_WAYS 3
 size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]);
-/* Returns the fastest of them. */
 const struct idxi_compare_way *idxi_compare_widest(void);
 
 #endif

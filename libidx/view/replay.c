@@ -1,4 +1,4 @@
-/* replay.c: reads the log into memory, and drops the records that segments have. */
+/* replay.c: see replay.h. */
 #include "libidx/view/replay.h"
 
 #include <pthread.h>
@@ -9,32 +9,32 @@
 #include "libidx/base/base.h"
 #include "libidx/log/log_reader.h"
 
-/* A record in the log takes at least the bytes of an operation and of a fingerprint. */
+/* What a record in the log takes at least: an operation and a fingerprint. */
 #define LEAST_RECORD_BYTES 9
 
-/* Each time that the log is read, so many records are copied into newer memory, and so many more for each new record.
- * That takes a few milliseconds, and all are copied long before the next compaction. */
+/* Records that are copied into newer memory each time the log is read, and for each new one: few milliseconds' work,
+ * and enough to come to an end long before the next compaction. */
 #define COPIED_AT_LEAST 16384
 #define COPIED_FOR_EACH 4
 
-/* What copying a record reads and writes is prefetched so many records ahead. */
+/* Records ahead of which memory is asked for what copying takes. */
 #define AHEAD 16
 
 struct idxi_replay {
     atomic_size_t holders;
     struct idxf_record_rules rules;
     unsigned k;
-    pthread_mutex_t mutex; /* held while reading; guards all below */
+    pthread_mutex_t mutex; /* held while reading, over all below */
     struct idxf_manifest_log entry;
     struct idxi_log log;             /* its file is -1 while it is not open */
-    uint8_t log_id[IDXF_UUID_BYTES]; /* the ID of the log that was opened last; all 0: none was */
+    uint8_t log_id[IDXF_UUID_BYTES]; /* of the one that was opened last; 0: none was */
     struct idxi_pending *records;    /* NULL while there is none */
-    uint64_t base;                   /* the sequence number before the first of `records` */
+    uint64_t base;                   /* they are those behind this one */
     uint64_t after, last;            /* the newest known manifest's sequence, and the last record in memory */
-    uint64_t removals;               /* how many of the records behind `after` are removals */
+    uint64_t removals;               /* of those behind `after` */
     struct idxi_pending *newer; /* to take the place of `records`, with the first ones of those behind newer_base */
     uint64_t newer_base;
-    bool settling; /* whether `newer` is being settled, until which nothing is copied */
+    bool settling; /* nothing is copied until it is settled */
 };
 
 enum idx_status idxi_replay_new(struct idxi_replay **result, const struct idxf_record_rules *rules, unsigned k,
@@ -69,7 +69,7 @@ void idxi_replay_expect(const struct idxi_replay *replay, const struct idxf_reco
     if (replay->records != NULL) idxi_pending_expect(replay->records, record);
 }
 
-/* Makes sure that there is memory to append records to; about `expected` of them come before it is settled. */
+/* Makes sure that there are records to append to, of which about `expected` come before they are settled. */
 static enum idx_status begin_records(struct idxi_replay *replay, uint64_t expected, struct idx_error *error) {
     if (replay->records != NULL) return IDX_OK;
     replay->base = replay->last;
@@ -90,8 +90,7 @@ static enum idx_status take_record(void *context, const struct idxf_record *reco
     return append(context, record, error);
 }
 
-/* Returns how many further records the log has at least, by what it says of itself, but no more than its bytes can
- * hold. */
+/* The records that a log has at least, by what it says of itself: no more than its bytes can be. */
 static uint64_t count_expected(const struct idxi_replay *replay) {
     const struct idxf_log_place *known = &replay->log.acknowledged, *place = &replay->log.place;
     if (known->sequence <= replay->last || known->offset <= place->offset) return 0;
@@ -99,13 +98,13 @@ static uint64_t count_expected(const struct idxi_replay *replay) {
     return records < most ? records : most;
 }
 
-/* Sets a view to all records behind replay->after. The view holds them. */
+/* Views hold their records. */
 static void set_view(const struct idxi_replay *replay, struct idxi_pending_view *view) {
     idxi_pending_hold(replay->records);
     *view = (struct idxi_pending_view){replay->records, replay->after, replay->last, replay->removals};
 }
 
-/* ---- Dropping the records that segments have ---- */
+/* ---- Dropping what newer manifests have in segments ---- */
 
 static void stop_copying(struct idxi_replay *replay) {
     idxi_pending_release(replay->newer);
@@ -150,7 +149,7 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
     return idxi_pending_append(&replay->newer, record, error);
 }
 
-/* Copies the next records into newer memory, up to `count`. */
+/* Copies the next records, up to so many. */
 static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) {
     uint64_t at = idxi_pending_last(replay->newer), left = replay->last - at, end = at + (count < left ? count : left);
     for (uint64_t next; at < end; at = next) {
@@ -162,8 +161,7 @@ static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) 
     return IDX_OK;
 }
 
-/* Copies up to `count` of the records that stay into newer memory, and once all are there, puts it in the place of the
- * former. So dropping records is spread over many calls, of which none takes long. */
+/* Goes on with copying to newer memory, if anything is to be dropped, so that no call takes long. */
 static enum idx_status go_on_copying(struct idxi_replay *replay, uint64_t count) {
     bool settled;
     if (replay->newer == NULL) {
@@ -185,8 +183,7 @@ static enum idx_status go_on_copying(struct idxi_replay *replay, uint64_t count)
     return IDX_OK;
 }
 
-/* Goes on with dropping, if there is anything to drop. When memory runs out, the records stay where they are, and a
- * later call begins again. */
+/* Where memory lacks, the records stay where they are, and a later call begins again. */
 static void drop_some(struct idxi_replay *replay, uint64_t count) {
     if (replay->records == NULL || replay->base == replay->after) return;
     if (go_on_copying(replay, count) != IDX_OK) stop_copying(replay);
@@ -202,7 +199,7 @@ void idxi_replay_set_log(struct idxi_replay *replay, const struct idxf_manifest_
     pthread_mutex_unlock(&replay->mutex);
 }
 
-/* Opens the log. Where it is neither the one that was read before nor its successor, all records are read again. */
+/* Opens the log. Where it is neither the one that was read before nor its successor, all is to be read again. */
 static enum idx_status open_log(struct idxi_replay *replay, int folder, const char *folder_path,
                                 struct idx_error *error) {
     static const uint8_t none[IDXF_UUID_BYTES];

@@ -8,21 +8,21 @@
 
 struct idxi_replay;
 
-/* Makes a replay without records, held once. Its records are to be those behind `sequence`, the sequence number of the
- * manifest. `k` is that of the index. Errors: IDX_OUT_OF_MEMORY. */
+/* Makes an empty one, held once, of the records behind `sequence`, the manifest's. `k` is the index's.
+ * Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_replay_new(struct idxi_replay **replay, const struct idxf_record_rules *rules, unsigned k,
                                 uint64_t sequence, struct idx_error *error);
 
-/* Hold a replay once more, and once less; the last release frees it. NULL is accepted. */
+/* Holds it once more, and once less: the last one frees it. NULL is fine. */
 void idxi_replay_hold(struct idxi_replay *replay);
 void idxi_replay_release(struct idxi_replay *replay);
 
-/* Goes on with the records behind `sequence`, that of a newer manifest or of the same one. Returns false where these
- * are not in memory, so that a new replay has to read them. Older views can't read on, but keep the records that they
- * have. Any thread may call it. */
+/* Goes on with the records behind a newer manifest's `sequence`, which are in memory, or the same manifest's. False
+ * where they are not: a new replay has to read them then. Older views can't read on, but what they have stays. From any
+ * thread. */
 bool idxi_replay_follow(struct idxi_replay *replay, uint64_t sequence);
 
-/* Sets what the newest known manifest says of the log. Any thread may call it. */
+/* Sets what the newest known manifest says of the log. From any thread. */
 void idxi_replay_set_log(struct idxi_replay *replay, const struct idxf_manifest_log *entry);
 
 /* Reads what is new in the log, if there is one, in the index's folder (a descriptor, and its path), and sets *view to
@@ -33,10 +33,10 @@ void idxi_replay_set_log(struct idxi_replay *replay, const struct idxf_manifest_
 enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path, uint64_t sequence,
                                  struct idxi_pending_view *view, struct idx_error *error);
 
-/* Returns whether the index has a log. */
+/* Whether there is a log. */
 bool idxi_replay_has_log(struct idxi_replay *replay);
 
-/* Prefetches what appending a record reads and writes. It pays some records ahead, on the thread that appends. */
+/* Prefetches what appending the record reads and writes: worth it some records ahead, on the thread that appends. */
 void idxi_replay_expect(const struct idxi_replay *replay, const struct idxf_record *record);
 
 /* For the writer, whose replay no other view shares: appends a record that is to come into the log, after the last one
