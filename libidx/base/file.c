@@ -132,11 +132,10 @@ static void remove_entry(int folder, const char *name) {
 }
 
 #ifdef IDX_LINUX
-/* The room for some entries of a folder; one takes up to about 280 bytes. */
+/* What an entry of a folder takes at least. */
 #define ENTRY_ROOM 4096
 
-/* Removes all entries of an open folder, and closes it. It does not use opendir, which allocates: the folder may have
- * to be removed because memory ran out. */
+/* Entries are read without memory of their own (opendir): it may be for lack of that that the folder has to go. */
 static void remove_entries(int folder) {
     _Alignas(struct dirent64) char entries[ENTRY_ROOM];
     for (ssize_t size; (size = getdents64(folder, entries, sizeof entries)) > 0;) {
