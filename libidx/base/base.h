@@ -18,25 +18,27 @@
 /* Every function that fails ends in one of these calls. They fill the caller's struct idx_error, which may be NULL, and
  * return the status. */
 
-/* The sentence is `file: ` (unless NULL) and the formatted text. */
+/* Fails with `status`. The sentence is `file: ` (unless `file` is NULL) and the formatted text. */
 enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const char *file, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* After a failed system call: the status comes from errno's value. The sentence is `file: can't <action>: <reason>`. */
+/* Fails after a system call; the status follows from the value of errno, `system_errno`. The sentence is
+ * `file: can't <action>: <reason>`. */
 enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, const char *file, const char *action);
 
+/* Fails with IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_fail_memory(struct idx_error *error);
 
-/* After a fault in the bytes of a file at `offset`. */
+/* Fails because the bytes of a file at `offset` have a fault. */
 enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, const char *file, uint64_t offset);
 
-/* After a file of another format version. */
+/* Fails because a file has a format version that is not read. */
 enum idx_status idxi_fail_version(struct idx_error *error, uint32_t version, const char *file);
 
-/* After a file whose uuid is not that of its segment. */
+/* Fails because the uuid of a file is not that of its segment. */
 enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file);
 
-/* The status of a fault. */
+/* Returns the status that reports a fault. */
 enum idx_status idxi_fault_status(enum idxf_fault fault);
 
 /* Returns from the calling function when `call` fails. */
@@ -50,29 +52,29 @@ enum idx_status idxi_fault_status(enum idxf_fault fault);
 
 /* The errors of these checks are IDX_INVALID_ARGUMENT unless a check says otherwise. */
 
-/* Copies a caller's options over `own`, which has all defaults: as many bytes as both have, by the sizes that they
- * begin with. `own` keeps its size. `given` may be NULL. Nothing beyond its size is read. */
+/* Copies the options of a caller, `given` (may be NULL), over `own`, which has all defaults. Both begin with their size
+ * in bytes, a size_t. As many bytes are copied as both have, but `own` keeps its size. */
 void idxi_copy_options(void *own, const void *given);
 
-/* Up to IDX_MAX_ID_BYTES. */
+/* Checks that an ID has up to IDX_MAX_ID_BYTES. */
 enum idx_status idxi_check_id(size_t length, struct idx_error *error);
 
-/* 1 to IDX_MAX_THREADS. */
+/* Checks that a number of threads is from 1 to IDX_MAX_THREADS. */
 enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error);
 
-/* Up to IDX_MAX_K; else the status is `status`. */
+/* Checks that a distance is up to IDX_MAX_K. Fails with `status`. */
 enum idx_status idxi_check_any_distance(unsigned distance, enum idx_status status, struct idx_error *error);
 
-/* None of more than `bits` bits, 1 to 64. */
+/* Checks that no fingerprint has more than `bits` bits, which are 1 to 64. */
 enum idx_status idxi_check_fingerprints(const uint64_t *fingerprints, size_t count, unsigned bits,
                                         struct idx_error *error);
 
-/* A power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE. */
+/* Checks that a size is a power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE. */
 enum idx_status idxi_check_block_size(uint32_t size, struct idx_error *error);
 
 /* ---- Progress ---- */
 
-/* The progress of a long call, which the caller's callback is told. */
+/* A long call reports its progress to a callback of its caller. */
 
 struct idxi_progress {
     idx_progress_visitor visit; /* may be NULL */
@@ -85,20 +87,21 @@ struct idxi_progress {
     uint64_t told; /* when the callback was last called, in nanoseconds */
 };
 
-/* Begins before the first phase. */
+/* Makes a progress that is before its first phase. */
 void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor visit, void *context);
 
-/* Begins a phase. IDX_CANCELLED, here and below: the callback cancelled the call. The calling thread becomes the one
- * that calls the callback. */
+/* Begins a phase of `total` units of work. The calling thread becomes the one that calls the callback. Returns
+ * IDX_CANCELLED where the callback has cancelled the call. */
 enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_phase phase, uint64_t total,
                                     struct idx_error *error);
 
-/* Adds to what is done. Called from any thread, every millisecond or so. */
+/* Adds `more` units to what is done. Any thread may call it, about every millisecond. Returns IDX_CANCELLED where the
+ * callback has cancelled the call. */
 enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more, struct idx_error *error);
 
 /* ---- Threads ---- */
 
-/* Runs one of several tasks. */
+/* Runs the task with a number, on any thread. */
 typedef enum idx_status (*idxi_task)(void *context, size_t number, struct idx_error *error);
 
 /* Runs the tasks 0 to count - 1, each once, on up to `threads` threads, the calling one included. Each thread takes the
@@ -113,13 +116,14 @@ enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, vo
  * IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_memory_settle(uint64_t *bytes, struct idx_error *error);
 
-/* The share of `memory` for keys, in bytes, for each of the threads that write tables. */
+/* Returns the share of `memory`, in bytes, that each thread that writes a table may use for keys of blocks. */
 size_t idxi_memory_of_keys(uint64_t memory, unsigned threads);
 
-/* The share for arrays of entries, of all threads together: what keys and the buffers of files leave. */
+/* Returns the share of `memory`, in bytes, for arrays of entries of all threads: what keys and the buffers of files
+ * leave. */
 uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads);
 
-/* Whether so many fingerprints fit while each thread sorts all of them for a table. */
+/* Returns whether so many fingerprints fit into `memory` while each thread sorts all of them for a table. */
 bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned threads);
 
 /* ---- Arrays ---- */
@@ -140,39 +144,48 @@ void idxi_array_release(uint64_t *array, size_t count);
 
 /* ---- Arenas ---- */
 
-/* Bytes that come from memory together. */
+/* The bytes that a processor fetches from memory together. */
 #define IDXI_CACHE_LINE 64
 
-/* Zeroed: empty. */
+/* An arena gives out memory piece by piece, and frees it as a whole. Zeroed, it is empty. */
 struct idxi_arena {
     struct idxi_chunk *newest;
     char *at, *end;
     size_t next_size;
 };
 
-/* Some bytes at a multiple of `alignment`, a power of two up to IDXI_CACHE_LINE. NULL when out of memory. */
+/* Returns `size` bytes at a multiple of `alignment`, a power of two up to IDXI_CACHE_LINE, or NULL when memory runs
+ * out. */
 void *idxi_arena_take(struct idxi_arena *arena, size_t size, size_t alignment);
 
-/* Frees all that was taken. */
+/* Frees all memory that the arena gave out. */
 void idxi_arena_free(struct idxi_arena *arena);
 
 /* ---- Files and folders ---- */
 
 /* The errors of these calls name the path that they were given. */
 
-/* Flags to open files of an index for reading. A pipe in place of a file must not make the caller wait. */
+/* The flags to open a file of an index for reading. Without O_NONBLOCK a pipe in its place would make the caller wait.
+ */
 #define IDXI_OPEN_FILE (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 
-/* `folder/name`, allocated. NULL when out of memory. */
+/* Returns `folder/name`, which the caller frees, or NULL when memory runs out. */
 char *idxi_path(const char *folder, const char *name);
 
-/* Reads `size` bytes at `offset`. IDX_WRONG_SIZE: the file has fewer. */
+/* Reads `size` bytes at `offset` of the open file `fd`. Fails with IDX_WRONG_SIZE where the file has fewer. */
 enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, const char *path,
                              struct idx_error *error);
 
+/* Writes `size` bytes at `offset` of the open file `fd`. */
 enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t offset, const char *path,
                               struct idx_error *error);
 
+/* Opens a file or a folder that belongs to an index. `flags` are those of openat, and `path` is for messages. Fails
+ * with IDX_MISSING_FILE where it is not there. *file is below 0 after an error. */
+enum idx_status idxi_open_part(int *file, int folder, const char *name, int flags, const char *path,
+                               struct idx_error *error);
+
+/* Sets *size to the bytes of an open file. Fails with IDX_BAD_CONTENT where it is not a regular file. */
 enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error);
 
 /* Returns the folder for temporary files of calls that have neither an index nor an output: $TMPDIR, or /tmp. */
@@ -188,20 +201,20 @@ enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int i
  * process ends. `path` is the folder's, for messages. Sets *file, which the caller closes. */
 enum idx_status idxi_temporary_file(int *file, int folder, const char *path, struct idx_error *error);
 
-/* Whether two are the same file, or folder. */
+/* Returns whether two are the same file or folder. */
 bool idxi_is_same_file(const struct stat *a, const struct stat *b);
 
-/* Whether a path, from a folder on as for fstatat, leads to an open file or folder. */
+/* Returns whether a path leads to the open file or folder `file`. `folder` and `flags` are those of fstatat. */
 bool idxi_leads_to(int folder, const char *path, int flags, int file);
 
-/* Syncs the folder's entries to disk. */
+/* Syncs the entries of an open folder to disk. */
 enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error);
 
-/* Removes a folder, by its name within another (a descriptor, or AT_FDCWD), and what is in it, as far as possible;
- * takes a descriptor for each level of folders, and no memory. */
+/* Removes a folder and what is in it, as far as that is possible. `name` is its path from `folder`, a descriptor or
+ * AT_FDCWD. It uses a descriptor for each level of folders, but allocates no memory. */
 void idxi_remove_tree(int folder, const char *name);
 
-/* A uuid of 16 bytes drawn at random (RFC 9562, version 4). */
+/* Sets `uuid`, 16 bytes, to a uuid that is drawn at random (RFC 9562, version 4). */
 enum idx_status idxi_make_uuid(uint8_t *uuid, struct idx_error *error);
 
 /* ---- Writing a file page by page ---- */
@@ -218,24 +231,26 @@ struct idxi_page_writer {
     size_t checksum_count, checksum_capacity;
 };
 
-/* Creates `name` in `folder` and goes to `offset`, a multiple of the page size. `path` is kept, for messages. */
+/* Creates the file `name` in `folder`, and goes to `offset`, a multiple of the page size. Messages use `path`, which
+ * must outlive the writer. To be closed also after an error. */
 enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folder, const char *name, uint64_t offset,
                                       const char *path, struct idx_error *error);
 
+/* Appends `size` bytes. */
 enum idx_status idxi_page_writer_write(struct idxi_page_writer *writer, const void *bytes, size_t size,
                                        struct idx_error *error);
 
-/* Fills the last page with zeros. */
+/* Fills the last page up with zeros. */
 enum idx_status idxi_page_writer_pad(struct idxi_page_writer *writer, struct idx_error *error);
 
-/* After padding: appends the checksums of all pages so far. */
+/* Appends the checksums of all pages so far, the last of which must be full. */
 enum idx_status idxi_page_writer_write_checksums(struct idxi_page_writer *writer, struct idx_error *error);
 
-/* Writes `header` at the file's start, and syncs. */
+/* Writes `header` at the start of the file, and syncs the file. */
 enum idx_status idxi_page_writer_finish(struct idxi_page_writer *writer, const void *header, size_t header_size,
                                         struct idx_error *error);
 
-/* Closes and frees, finished or not. */
+/* Closes the file and frees all memory, whether the file was finished or not. */
 void idxi_page_writer_close(struct idxi_page_writer *writer);
 
 /* ---- Locks ---- */
@@ -245,51 +260,48 @@ void idxi_page_writer_close(struct idxi_page_writer *writer);
 
 #define IDXI_LOCK_NAME "writer.lock"
 #define IDXI_COMPACT_LOCK_NAME "compact.lock"
-#define IDXI_MANIFEST_LOCK_NAME "manifest.lock" /* of both, while either changes the manifest */
+#define IDXI_MANIFEST_LOCK_NAME "manifest.lock" /* Either holds it while it changes the manifest. */
 
-/* Takes a lock, by its name, of an index, given by its folder (a descriptor, and the path); sets *lock, a descriptor
- * for idxi_lock_close. Waits for those who share it for a moment. The lock goes with the process, however it ends.
- * Errors: IDX_BUSY (the sentence names who has it), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_lock_open(int *lock, const char *name, int folder, const char *folder_path,
-                               struct idx_error *error);
+/* How to lock. A process that shares a lock keeps others from taking it, but not from sharing it. */
+enum idxi_locking {
+    IDXI_LOCK_TAKE,   /* takes the lock, after waiting for processes that share it for a moment */
+    IDXI_LOCK_SHARE,  /* shares it; others that want to take it fail at once with IDX_BUSY */
+    IDXI_LOCK_MOMENT, /* shares it for a moment, for which others that want to take it wait */
+    IDXI_LOCK_WAIT,   /* takes a lock that is only ever held for a moment, and waits for it */
+};
 
-/* The same for who lets nobody take it meanwhile, and may share it with others who do: for a moment, or for longer,
- * when others are told so at once. */
-enum idx_status idxi_lock_for_a_moment(int *lock, const char *name, int folder, const char *folder_path,
-                                       struct idx_error *error);
-enum idx_status idxi_lock_share(int *lock, const char *name, int folder, const char *folder_path,
-                                struct idx_error *error);
+/* Locks an index, whose folder is given by a descriptor and its path, by the lock with a name. Sets *lock to a
+ * descriptor for idxi_lock_close. The lock goes with the process, however that ends. Errors: IDX_BUSY (the sentence
+ * names the process that has it), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, int folder, const char *folder_path,
+                          struct idx_error *error);
 
-/* Takes a lock that nobody has but for a moment, and waits for that; closing the descriptor gives it up. */
-enum idx_status idxi_lock_wait(int *lock, const char *name, int folder, const char *folder_path,
-                               struct idx_error *error);
-
-/* Below 0 is fine. */
+/* Releases a lock. A descriptor below 0 is accepted, and does nothing. */
 void idxi_lock_close(int lock);
 
 /* ---- Hashes ---- */
 
-/* The hash of a fingerprint that idx_shard uses. */
+/* These hashes spread fingerprints and IDs evenly, however skewed they are. idx_shard uses this one. */
 static inline uint64_t idxi_hash(uint64_t fingerprint) {
     uint8_t bytes[8];
     idxf_store64(bytes, fingerprint);
     return idxf_checksum(bytes, sizeof bytes);
 }
 
-/* The hashes of IDs, the keys of a map from IDs (SPEC.md, chapter 9). */
+/* The hash of an ID is its key in a map from IDs (SPEC.md, chapter 9). */
 static inline uint64_t idxi_id_hash(const void *id, size_t length) { return idxf_checksum(id, length); }
 static inline uint64_t idxi_id_hash_u64(uint64_t id) { return idxi_hash(id); }
 
 /* ---- Combinations ---- */
 
-/* The ways to choose r of n. */
+/* Returns in how many ways r of n things can be chosen. */
 static inline double idxi_choose(unsigned n, unsigned r) {
     double product = 1;
     for (unsigned i = 0; i < r; i++) product = product * (n - i) / (i + 1);
     return r > n ? 0 : product;
 }
 
-/* The ways to flip at most `radius` of some bits. */
+/* Returns in how many ways at most `radius` of some bits can be flipped. */
 static inline double idxi_count_patterns(unsigned bits, unsigned radius) {
     double sum = 0;
     for (unsigned i = 0; i <= radius && i <= bits; i++) sum += idxi_choose(bits, i);

@@ -51,7 +51,7 @@ const char *idx_status_string(enum idx_status status) {
     return "unknown status";
 }
 
-/* Keeps the end of a path that is too long. */
+/* Sets error->file to a path; of one that is too long to its end, which says more than its beginning. */
 static void set_file(struct idx_error *error, const char *file) {
     size_t length = strlen(file), room = sizeof error->file - 1;
     snprintf(error->file, sizeof error->file, "%s", length > room ? file + length - room : file);
@@ -73,7 +73,8 @@ enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
-static enum idx_status status_of_errno(int system_errno) {
+/* Returns the status that a value of errno means. */
+static enum idx_status get_status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:
         case ENOTDIR: return IDX_NOT_FOUND;
@@ -91,7 +92,7 @@ static enum idx_status status_of_errno(int system_errno) {
 }
 
 enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, const char *file, const char *action) {
-    enum idx_status status = status_of_errno(system_errno);
+    enum idx_status status = get_status_of_errno(system_errno);
     const char *text = strerror(system_errno);
     idxi_fail(error, status, file, "can't %s: %s", action, text);
     if (error != NULL) error->system_errno = system_errno;

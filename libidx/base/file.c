@@ -20,7 +20,8 @@
 
 #define BUFFER_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
 
-/* The disk is given work while there is more to write, so many bytes at a time, that the sync at the end is short. */
+/* Each time that so many bytes were written, the disk is asked to begin writing them, so that the sync at the end is
+ * short. */
 #define WRITE_BACK_BYTES ((uint64_t)8 << 20)
 
 char *idxi_path(const char *folder, const char *name) {
@@ -55,6 +56,15 @@ enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t o
     return IDX_OK;
 }
 
+enum idx_status idxi_open_part(int *file, int folder, const char *name, int flags, const char *path,
+                               struct idx_error *error) {
+    *file = openat(folder, name, flags);
+    if (*file >= 0) return IDX_OK;
+    if (errno != ENOENT && errno != ENOTDIR) return idxi_fail_system(error, errno, path, "open");
+    return idxi_fail(error, IDX_MISSING_FILE, path,
+                     "is missing: the index is damaged; rebuild it, or restore it from a copy");
+}
+
 enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error) {
     struct stat status;
     if (fstat(fd, &status) != 0) return idxi_fail_system(error, errno, path, "stat");
@@ -76,7 +86,8 @@ enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int i
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, *path, "open");
 }
 
-/* Where the file system has no files without a name: one whose name is taken away at once. */
+/* Makes a temporary file where the file system has no files without names: its name is removed at once. Returns its
+ * descriptor, or -1 and errno. */
 static int make_nameless(int folder) {
     uint64_t random;
     char name[32];
@@ -178,6 +189,7 @@ enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folde
     return IDX_OK;
 }
 
+/* Notes the checksums of all whole pages of the buffer. */
 static enum idx_status note_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
     size_t pages = writer->used / IDXF_PAGE_SIZE;
     if (writer->checksum_count + pages > writer->checksum_capacity) {
@@ -193,7 +205,7 @@ static enum idx_status note_checksums(struct idxi_page_writer *writer, struct id
     return IDX_OK;
 }
 
-/* A hint: the sync at the end reports errors. */
+/* Asks the disk to begin writing. This is a hint only, so errors are ignored: the sync at the end reports them. */
 static void write_back(struct idxi_page_writer *writer) {
     uint64_t behind = writer->written - writer->written_back;
     if (behind < WRITE_BACK_BYTES) return;

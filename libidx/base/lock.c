@@ -1,4 +1,4 @@
-/* lock.c: see lock.h. */
+/* lock.c: the locks of the folder of an index, by flock. */
 #include "libidx/base/base.h"
 
 #include <errno.h>
@@ -16,14 +16,15 @@
 #define HOST_NAME_MAX 255
 #endif
 
-/* Room for a process ID, a space, a host's name and a line end. */
+/* The room for a process ID, a space, the name of a host and a line end. */
 #define HOLDER_BYTES (HOST_NAME_MAX + 32)
 
-/* How long who wants the lock waits for those who share it for a moment, in milliseconds; they need a few, or some
- * hundred. And how long where the file names who has it, which may be one that was killed. */
+/* For how many milliseconds a call waits for processes that share the lock for a moment, which takes them from a few to
+ * some hundred; and for how many where the file names a process. That process may have been killed, so that its name is
+ * no sign that it shares the lock for longer. */
 enum { MAX_WAIT = 10000, MAX_WAIT_WHERE_NAMED = 20 };
 
-/* Tells others who has the lock. It holds without that, too. */
+/* Writes into the file which process has the lock. Errors are ignored, because the lock holds without that, too. */
 static void write_holder(int lock) {
     char holder[HOLDER_BYTES], host[HOST_NAME_MAX + 1];
     if (gethostname(host, sizeof host) != 0) host[0] = '\0';
@@ -32,7 +33,7 @@ static void write_holder(int lock) {
     if (ftruncate(lock, 0) == 0) (void)idxi_write_at(lock, holder, (size_t)size, 0, IDXI_LOCK_NAME, NULL);
 }
 
-/* The sentence says what the file says, as far as that looks right. */
+/* Fails with IDX_BUSY. The sentence names the process and the host that the file names, if these look like such. */
 static enum idx_status fail_busy(int lock, const char *name, const char *folder_path, struct idx_error *error) {
     char holder[HOLDER_BYTES];
     const char *what = strcmp(name, IDXI_LOCK_NAME) == 0 ? "written to" : "compacted";
@@ -47,7 +48,7 @@ static enum idx_status fail_busy(int lock, const char *name, const char *folder_
                      (int)digits, holder, (int)(length - digits - 1), holder + digits + 1);
 }
 
-/* Whether those who have the lock share it, or have gone: then it is soon free. */
+/* Returns whether the lock is free or only shared, so that it will soon be free. */
 static bool is_shared(int file) {
     if (flock(file, LOCK_SH | LOCK_NB) != 0) return false;
     flock(file, LOCK_UN);
@@ -59,8 +60,8 @@ static bool is_named(int file) {
     return fstat(file, &status) == 0 && status.st_size > 0;
 }
 
-/* Locks the file, and waits for those who share the lock for a moment. Returns 0 or an errno: EWOULDBLOCK where others
- * have it for longer. */
+/* Locks the file, and waits for processes that share the lock for a moment. Returns 0 or an errno, which is EWOULDBLOCK
+ * where others have the lock for longer. */
 static int lock_file(int file, int kind) {
     static const struct timespec millisecond = {0, 1000000};
     for (int i = 0; flock(file, kind | LOCK_NB) != 0; i++) {
@@ -71,7 +72,7 @@ static int lock_file(int file, int kind) {
     return 0;
 }
 
-/* What a link leads to is not to be written. */
+/* Returns whether a file is a regular one without other names: what a link leads to must not be written. */
 static bool is_lock_file(int file) {
     struct stat status;
     return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
@@ -85,17 +86,19 @@ static int wait_for_file(int file) {
     return 0;
 }
 
-/* `kind` is that of flock; 0: LOCK_EX, to be waited for. */
-static enum idx_status take(int *lock, const char *name, int kind, int folder, const char *folder_path,
-                            struct idx_error *error) {
+/* Locks an open file. Returns 0 or an errno. */
+static int lock_open_file(int file, enum idxi_locking how) {
+    if (!is_lock_file(file)) return ELOOP;
+    return how == IDXI_LOCK_WAIT ? wait_for_file(file) : lock_file(file, how == IDXI_LOCK_TAKE ? LOCK_EX : LOCK_SH);
+}
+
+enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, int folder, const char *folder_path,
+                          struct idx_error *error) {
     enum idx_status status = IDX_OK;
     char *path = idxi_path(folder_path, name);
     if (path == NULL) return idxi_fail_memory(error);
     int file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    int result = file < 0              ? errno
-                 : !is_lock_file(file) ? ELOOP
-                 : kind == 0           ? wait_for_file(file)
-                                       : lock_file(file, kind);
+    int result = file < 0 ? errno : lock_open_file(file, how);
     if (result == ELOOP)
         status = idxi_fail(error, IDX_NO_ACCESS, path,
                            "is a link to another file, where an index has a lock file: remove it");
@@ -104,42 +107,17 @@ static enum idx_status take(int *lock, const char *name, int kind, int folder, c
     else if (result != 0)
         status = idxi_fail_system(error, result, path, file < 0 ? "open" : "lock");
     free(path);
-    if (status == IDX_OK)
-        *lock = file;
-    else if (file >= 0)
-        close(file);
-    return status;
-}
-
-enum idx_status idxi_lock_open(int *lock, const char *name, int folder, const char *folder_path,
-                               struct idx_error *error) {
-    IDXI_TRY(take(lock, name, LOCK_EX, folder, folder_path, error));
-    write_holder(*lock);
+    if (status != IDX_OK && file >= 0) close(file);
+    if (status != IDX_OK) return status;
+    *lock = file;
+    if (how == IDXI_LOCK_TAKE || how == IDXI_LOCK_SHARE) write_holder(file);
+    if (how == IDXI_LOCK_MOMENT && ftruncate(file, 0) != 0) errno = 0; /* the file may name a process that was killed */
     return IDX_OK;
-}
-
-enum idx_status idxi_lock_share(int *lock, const char *name, int folder, const char *folder_path,
-                                struct idx_error *error) {
-    IDXI_TRY(take(lock, name, LOCK_SH, folder, folder_path, error));
-    write_holder(*lock);
-    return IDX_OK;
-}
-
-enum idx_status idxi_lock_for_a_moment(int *lock, const char *name, int folder, const char *folder_path,
-                                       struct idx_error *error) {
-    IDXI_TRY(take(lock, name, LOCK_SH, folder, folder_path, error));
-    if (ftruncate(*lock, 0) != 0) errno = 0; /* it may name one who was killed */
-    return IDX_OK;
-}
-
-enum idx_status idxi_lock_wait(int *lock, const char *name, int folder, const char *folder_path,
-                               struct idx_error *error) {
-    return take(lock, name, 0, folder, folder_path, error);
 }
 
 void idxi_lock_close(int lock) {
     if (lock < 0) return;
-    if (ftruncate(lock, 0) != 0) errno = 0; /* it names one who holds it no more, then */
-    flock(lock, LOCK_UN);                   /* also for processes that were forked meanwhile */
+    if (ftruncate(lock, 0) != 0) errno = 0; /* then the file names a process that no longer has it */
+    flock(lock, LOCK_UN);                   /* also for processes that were forked since, and have the descriptor */
     close(lock);
 }

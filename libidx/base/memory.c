@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- What there is ---- */
+/* ---- How much memory there is ---- */
 
-/* The number in a file, after `name` at the beginning of a line, in units of `unit` bytes; most where it is not there.
- */
+/* Returns the bytes that a file says: a number of `unit` bytes each, after `name` at the beginning of a line;
+ * UINT64_MAX where there is no such line. */
 static uint64_t read_number(const char *path, const char *name, uint64_t unit) {
     FILE *file = fopen(path, "re");
     char line[256];
@@ -30,7 +30,7 @@ static uint64_t read_number(const char *path, const char *name, uint64_t unit) {
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* What is free on the machine, or that a container is allowed. */
+/* Returns the bytes that are free on the machine, or that a container may use if that is less. */
 static uint64_t find_free(void) {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     uint64_t free = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : (uint64_t)1 << 30;
@@ -49,12 +49,13 @@ enum idx_status idxi_memory_settle(uint64_t *bytes, struct idx_error *error) {
                      (unsigned long long)*bytes, (unsigned long long)(IDX_MIN_MEMORY_BYTES >> 20));
 }
 
-/* ---- What it is for ---- */
+/* ---- How memory is shared out ---- */
 
-/* Buffers of the files and streams that a thread has open, and of the document map's. */
+/* The bytes of the buffers of files and streams that each thread has open, and of those of the document map. */
 #define THREAD_BYTES ((uint64_t)4 << 20)
 #define COMMON_BYTES ((uint64_t)24 << 20)
 
+/* The keys of blocks get one part in so many. */
 #define KEYS_SHARE 16
 
 size_t idxi_memory_of_keys(uint64_t memory, unsigned threads) { return (size_t)(memory / KEYS_SHARE / threads); }
@@ -72,8 +73,8 @@ bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned t
 
 /* ---- Arrays ---- */
 
-/* Not in huge pages: they sort a tenth faster, but where a virtual machine's memory is backed as it is first touched,
- * taking them costs more than that. */
+/* Arrays are not in huge pages. They would be sorted a tenth faster, but on virtual machines whose memory is allocated
+ * when it is first written, writing huge pages for the first time costs more than that. */
 
 uint64_t *idxi_array_reserve(size_t count) {
     if (count > SIZE_MAX / sizeof(uint64_t) - 1) return NULL;
@@ -111,6 +112,7 @@ struct idxi_chunk {
     char bytes[];
 };
 
+/* Adds a chunk with room for `least` bytes at any alignment. Chunks double, from FIRST_CHUNK to LAST_CHUNK bytes. */
 static bool add_chunk(struct idxi_arena *arena, size_t least) {
     if (arena->next_size == 0) arena->next_size = FIRST_CHUNK;
     size_t size = arena->next_size;
@@ -130,7 +132,7 @@ static bool add_chunk(struct idxi_arena *arena, size_t least) {
 
 void *idxi_arena_take(struct idxi_arena *arena, size_t size, size_t alignment) {
     for (;;) {
-        size_t skipped = (size_t) - (uintptr_t)arena->at & (alignment - 1);
+        size_t skipped = (alignment - (uintptr_t)arena->at % alignment) % alignment;
         if (arena->at != NULL && size + skipped <= (size_t)(arena->end - arena->at)) {
             char *bytes = arena->at + skipped;
             arena->at = bytes + size;

@@ -6,7 +6,8 @@
 /* ---- Progress ---- */
 
 #define NANOSECONDS 1000000000L
-#define TELL_EVERY (NANOSECONDS / 10)
+/* The callback is called at most so often, in nanoseconds. */
+#define REPORT_EVERY (NANOSECONDS / 10)
 
 static uint64_t now(void) {
     struct timespec time;
@@ -18,14 +19,16 @@ void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor vis
     *progress = (struct idxi_progress){.visit = visit, .context = context, .phase = IDX_PHASE_COUNT};
 }
 
-static void tell(struct idxi_progress *progress) {
+/* Calls the callback, and notes whether it cancels the call. */
+static void report(struct idxi_progress *progress) {
     if (progress->cancelled) return;
     struct idx_progress told = {progress->phase, progress->done, progress->total};
     if (!progress->visit(progress->context, &told)) progress->cancelled = true;
     progress->told = now();
 }
 
-/* Phases from comparing on are those of calls that publish nothing. */
+/* Returns IDX_CANCELLED where the call was cancelled. Phases from IDX_PHASE_COMPARING on belong to calls that publish
+ * nothing. */
 static enum idx_status check_cancelled(struct idxi_progress *progress, struct idx_error *error) {
     if (!progress->cancelled) return IDX_OK;
     return idxi_fail(error, IDX_CANCELLED, NULL, "cancelled: %s",
@@ -38,15 +41,15 @@ enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_pha
     progress->phase = phase;
     progress->total = total;
     progress->done = 0;
-    if (progress->visit != NULL) tell(progress);
+    if (progress->visit != NULL) report(progress);
     return check_cancelled(progress, error);
 }
 
 enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more, struct idx_error *error) {
     progress->done += more;
     if (progress->visit != NULL && pthread_equal(progress->caller, pthread_self()) &&
-        now() - progress->told >= TELL_EVERY)
-        tell(progress);
+        now() - progress->told >= REPORT_EVERY)
+        report(progress);
     return check_cancelled(progress, error);
 }
 
@@ -60,13 +63,14 @@ struct work {
     void *context;
     atomic_size_t next;
     atomic_bool failed;
-    pthread_mutex_t mutex; /* for what follows */
+    pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t ended;
-    unsigned running; /* threads besides the caller's */
+    unsigned running; /* threads, without the calling one */
     enum idx_status status;
     struct idx_error error;
 };
 
+/* Runs tasks until there are no more, or one has failed. The first error is kept. */
 static void take_tasks(struct work *work) {
     size_t number;
     while (!work->failed && (number = atomic_fetch_add(&work->next, 1)) < work->count) {
@@ -93,6 +97,7 @@ static void *run_thread(void *context) {
     return NULL;
 }
 
+/* Waits until all other threads have ended, and reports progress every WAIT_NANOSECONDS. */
 static void wait_for_others(struct work *work, struct idxi_progress *progress) {
     pthread_mutex_lock(&work->mutex);
     while (work->running > 0) {
@@ -118,7 +123,7 @@ enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, vo
                         .ended = PTHREAD_COND_INITIALIZER};
     pthread_t others[IDX_MAX_THREADS];
     unsigned started = 0, wanted = threads < count ? threads : (unsigned)count;
-    /* Others help where they can be started. */
+    /* Threads that can't be started are done without. */
     for (; started + 1 < wanted; started++) {
         pthread_mutex_lock(&work.mutex);
         bool begun = pthread_create(&others[started], NULL, run_thread, &work) == 0;

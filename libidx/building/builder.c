@@ -20,13 +20,13 @@ struct idx_builder {
     char *scheme_text, *temporary_folder; /* copies of what the options point to */
     struct idxi_progress progress;
     struct idxi_output output;
-    struct idxi_sorter sorter, by_id; /* the latter: hashes of IDs with fingerprints, where there is a map from IDs */
+    struct idxi_sorter sorter, by_id; /* the latter sorts hashes of IDs with fingerprints, for a map from IDs */
     struct idxi_distinct distinct;
     struct idxi_sample sample;
     struct idxi_survey survey;
     struct idx_scheme scheme;
     uint64_t added;
-    bool failed; /* it can only be closed */
+    bool failed; /* whether it has failed or finished, so that it can only be closed */
 };
 
 /* ---- Opening ---- */
@@ -55,6 +55,7 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
     return options->recipe == NULL ? IDX_OK : check_recipe(options->recipe, error);
 }
 
+/* Copies and checks the options, and copies what they point to: the caller may free it. */
 static enum idx_status copy_options(struct idx_builder *builder, const struct idx_build_options *options,
                                     struct idx_error *error) {
     builder->options = (struct idx_build_options)IDX_BUILD_OPTIONS_INIT;
@@ -123,6 +124,7 @@ static enum idx_status check_fingerprint(const struct idx_builder *builder, uint
     return idxi_check_fingerprints(&fingerprint, 1, builder->options.bits, error);
 }
 
+/* Writes what a sorter has in memory to a temporary file, as sorted runs. */
 static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *sorter, struct idx_error *error) {
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, sorter->count, error));
     IDXI_TRY(idxi_sorter_spill(sorter, error));
@@ -130,7 +132,7 @@ static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *so
     return idxi_progress_add(&builder->progress, builder->added, error);
 }
 
-/* Documents between two looks at the clock. */
+/* So many documents are added between two looks at the clock. */
 #define STEP 4096
 
 /* Makes room for STEP more documents. */
@@ -142,9 +144,9 @@ static enum idx_status make_room(struct idx_builder *builder, struct idx_error *
     return IDX_OK;
 }
 
-/* `hash` is that of the ID. */
-static enum idx_status add(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, uint64_t hash,
-                           struct idx_error *error) {
+/* Adds a document to what is sorted. `hash` is that of its ID, and is used for a map from IDs only. */
+static enum idx_status add_document(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, uint64_t hash,
+                                    struct idx_error *error) {
     if (builder->added % STEP == 0) IDXI_TRY(make_room(builder, error));
     idxi_sorter_add(&builder->sorter, fingerprint, value);
     if (builder->options.by_id) idxi_sorter_add(&builder->by_id, hash, fingerprint);
@@ -160,7 +162,7 @@ enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprin
     IDXI_TRY(idxi_check_id(length, error));
     enum idx_status status = idxi_map_writer_add_id(&builder->output.map, builder->added, id, length, error);
     uint64_t hash = builder->options.by_id ? idxi_id_hash(id, length) : 0;
-    if (status == IDX_OK) status = add(builder, fingerprint, builder->added, hash, error);
+    if (status == IDX_OK) status = add_document(builder, fingerprint, builder->added, hash, error);
     builder->failed = status != IDX_OK;
     return status;
 }
@@ -171,14 +173,15 @@ enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t finger
     if (builder->options.id_type == IDX_ID_TEXT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder needs text IDs");
     uint64_t hash = builder->options.by_id ? idxi_id_hash_u64(id) : 0;
-    enum idx_status status = add(builder, fingerprint, id, hash, error);
+    enum idx_status status = add_document(builder, fingerprint, id, hash, error);
     builder->failed = status != IDX_OK;
     return status;
 }
 
 /* ---- Finishing ---- */
 
-/* Takes documents in order: they go to the map, and their fingerprints to those that the tables are made of. */
+/* Takes documents in order: they go to the document map, and their distinct fingerprints to those of which tables are
+ * made. *last is the last fingerprint that was taken. */
 static enum idx_status take_documents(struct idx_builder *builder, uint64_t *fingerprints, const uint64_t *values,
                                       size_t count, uint64_t *last, struct idx_error *error) {
     struct idxi_output *output = &builder->output;
@@ -199,6 +202,7 @@ static enum idx_status take_documents(struct idx_builder *builder, uint64_t *fin
     return idxi_progress_add(&builder->progress, count, error);
 }
 
+/* Takes all documents from the sorted stream. */
 static enum idx_status merge(struct idx_builder *builder, struct idxi_stream *stream, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last = 0;
     uint64_t *wanted = builder->options.id_type == IDX_ID_NONE ? NULL : values;
@@ -211,7 +215,7 @@ static enum idx_status merge(struct idx_builder *builder, struct idxi_stream *st
     }
 }
 
-/* Before the documents, so that these have all the memory then. */
+/* Writes the map from IDs, if there is one. This comes before the documents, so that these have all the memory. */
 static enum idx_status write_by_id(struct idx_builder *builder, struct idx_build_summary *summary,
                                    struct idx_error *error) {
     struct idxi_by_id_made made;
@@ -227,6 +231,8 @@ static enum idx_status write_by_id(struct idx_builder *builder, struct idx_build
     return IDX_OK;
 }
 
+/* Sorts the documents, and writes the document map. The distinct fingerprints are kept for the tables, in memory
+ * if they fit beside what sorting needs. */
 static enum idx_status sort_documents(struct idx_builder *builder, struct idx_build_summary *summary,
                                       struct idx_error *error) {
     struct idxi_output *output = &builder->output;
@@ -244,7 +250,7 @@ static enum idx_status sort_documents(struct idx_builder *builder, struct idx_bu
     return idxi_output_finish_map(output, &summary->documents_bytes, error);
 }
 
-/* The scheme that `auto` takes for these fingerprints. */
+/* Sets builder->scheme to the one that `auto` chooses for these fingerprints. */
 static enum idx_status plan_scheme(struct idx_builder *builder, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     options.count = builder->distinct.count;
@@ -265,6 +271,7 @@ static enum idx_status settle_scheme(struct idx_builder *builder, struct idx_err
                             builder->distinct.count, error);
 }
 
+/* Writes all tables. Progress counts each fingerprint twice per table. */
 static enum idx_status write_tables(struct idx_builder *builder, struct idx_build_summary *summary,
                                     struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
@@ -296,7 +303,8 @@ static enum idx_status publish(struct idx_builder *builder, struct idx_error *er
     return status;
 }
 
-/* A forked process shares the temporary folder with the one that opened the builder. */
+/* Fails in a process that was forked from the one that opened the builder, since both would write to one temporary
+ * folder. */
 static enum idx_status check_process(const struct idx_builder *builder, struct idx_error *error) {
     pid_t process = builder->output.publication.process;
     if (process == getpid()) return IDX_OK;

@@ -15,7 +15,7 @@
 
 /* ---- Options ---- */
 
-/* Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME. */
+/* Checks the options of a build. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME. */
 enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error);
 
 /* ---- Publishing ---- */
@@ -24,14 +24,14 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
  * path. The folder is locked (flock) as long as its builder lives. If nobody holds the lock, a killed build left the
  * folder, and the next build of the same path removes it. */
 
-/* One thread at a time. All zeros: nothing to close. */
+/* An index that is to be published. One thread uses it at a time. Zeroed, it has nothing to close. */
 struct idxi_publication {
     char *path;      /* the path of the index, without slashes at its end */
     char *parent;    /* the folder that holds it */
     char *temporary; /* beside it; NULL if there is nothing to remove */
     int folder;      /* descriptor of `parent`; -1: it may not be read */
     int lock;        /* descriptor of the new index's folder, which holds the lock */
-    pid_t process;   /* that opened it; one forked from that removes nothing */
+    pid_t process;   /* the process that opened it; one that is forked from it removes nothing */
     bool replace;
     size_t leftovers; /* folders of killed builds that were removed */
 };
@@ -46,13 +46,14 @@ enum idx_status idxi_publication_open(struct idxi_publication *publication, cons
  * stays beside it until the next build removes it. */
 enum idx_status idxi_publish(struct idxi_publication *publication, struct idx_error *error);
 
-/* Removes what was not published or was replaced, and frees. */
+/* Removes the temporary folder, with what was not published or was replaced, and frees all memory. */
 void idxi_publication_close(struct idxi_publication *publication);
 
 /* ---- Writing a segment ---- */
 
 /* A segment is written in a temporary folder, which becomes a new index, or in the folder of an existing index. */
 
+/* A segment that is being written. */
 struct idxi_output {
     struct idxi_publication publication;
     char *segment_path; /* in the temporary folder */
@@ -75,19 +76,19 @@ enum idx_status idxi_output_open_segment(struct idxi_output *output, const char 
 /* Completes the document map, and sets *bytes to its size. */
 enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error);
 
-/* The result of writing a map from IDs. */
+/* What writing a map from IDs has made. */
 struct idxi_by_id_made {
     uint64_t hashes, entries;
     uint64_t bytes; /* of both files */
 };
 
-/* Writes the map from IDs: the stream gives hashes of IDs, with fingerprints for values. From any thread. */
+/* Writes the map from IDs. The stream gives hashes of IDs, with fingerprints for values. Any thread may call it. */
 enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_stream *entries,
                                         struct idxi_progress *progress, struct idxi_by_id_made *made,
                                         struct idx_error *error);
 
-/* What determines the code of a segment's tables: how many fingerprints there are, and their differences. All 0 at
- * first. */
+/* What determines the code of the tables of a segment: how many fingerprints there are, and their differences. It
+ * begins zeroed. */
 struct idxi_survey {
     uint64_t fingerprints;
     uint64_t last;
@@ -97,7 +98,7 @@ struct idxi_survey {
 /* Adds ascending fingerprints, each once, left-aligned where they have `bits` bits. */
 void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits);
 
-/* The form of blocks for the fingerprints that were surveyed. */
+/* Returns the form of blocks for the fingerprints that were surveyed. */
 struct idxf_block_form idxi_survey_end(const struct idxi_survey *survey, unsigned bits, uint32_t block_size);
 
 /* How to write tables. */
@@ -108,28 +109,29 @@ struct idxi_table_form {
     struct idxi_progress *progress;
 };
 
+/* What writing a table has made. */
 struct idxi_table_made {
     uint64_t fingerprints;
     uint64_t bytes; /* of the file */
 };
 
-/* Writes table `number` of the scheme from its fingerprints, permuted, left-aligned, strictly ascending. From any
- * thread. */
+/* Writes table `number` of the scheme from its fingerprints, permuted, left-aligned, strictly ascending. Any thread may
+ * call it. */
 enum idx_status idxi_output_write_table(struct idxi_output *output, const struct idxi_table_form *form, size_t number,
                                         struct idxi_stream *fingerprints, struct idxi_table_made *made,
                                         struct idx_error *error);
 
-/* Once all tables are written: syncs, writes the manifest, publishes. `manifest` comes with bits, k, ID type, by_id
- * and recipe; the rest is filled in. */
+/* Syncs the folder, writes the manifest, and publishes the index, once all tables are written. The caller sets bits, k,
+ * ID type, by_id and recipe of `manifest`; the rest is filled in. */
 enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx_scheme *scheme,
                                     struct idxf_manifest *manifest, struct idx_error *error);
 
-/* The same in an existing index: syncs, and changes the manifest in the index's folder, as idxi_manifest_switch. */
+/* Syncs the folder of a segment of an existing index, and changes the manifest as idxi_manifest_switch does. */
 enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const char *folder_path,
                                    idxi_manifest_change *change, void *context, bool *switched,
                                    struct idx_error *error);
 
-/* Removes what was not published, except a segment of an existing index. */
+/* Closes the output, and removes what was not published, but not a segment of an existing index. */
 void idxi_output_close(struct idxi_output *output);
 
 /* ---- All tables of a segment ---- */
@@ -137,6 +139,7 @@ void idxi_output_close(struct idxi_output *output);
 /* Fingerprints are sorted once in their own order; the orders of the tables are derived from that one (SPEC.md,
  * chapter 2). */
 
+/* What writing all tables has made. */
 struct idxi_tables_made {
     uint64_t bytes;           /* of the table files */
     uint64_t temporary_bytes; /* total written to temporary files */

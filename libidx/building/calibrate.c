@@ -19,11 +19,11 @@
 #define HUGE_BYTES ((size_t)2 << 20)
 #define GROUP 64
 
-/* The sizes of struct idx_calibration. */
+/* The bytes of size i of struct idx_calibration. */
 #define GET_BYTES(i) ((size_t)IDX_CALIBRATION_LEAST << 2 * (i))
 
-/* Memory is taken, four times as much each time, until that took so long in all, or a share of what is free is in use.
- */
+/* Memory is taken, four times as much each time, until that took so long in all, or one part in FREE_SHARE of the free
+ * memory is in use. */
 #define MAX_TAKING_SECONDS 1.2
 #define MAX_BYTES ((size_t)4 << 30)
 #define FREE_SHARE 4
@@ -33,7 +33,7 @@
  * Where others leave little of the processor, there are fewer turns. */
 #define TURNS 40
 #define LEAST_TURNS 3
-#define MAX_WAIT_SECONDS 1.9 /* by the clock, of small pages or of huge ones, with taking the memory */
+#define MAX_WAIT_SECONDS 1.9 /* by the clock, for each size of pages, with taking the memory */
 #define SAMPLES_A_TURN 4
 #define SAMPLES (TURNS * SAMPLES_A_TURN)
 #define IGNORED 16384
@@ -51,28 +51,28 @@ static double get_processor_time(void) { return get_time(CLOCK_THREAD_CPUTIME_ID
 static double get_clock_time(void) { return get_time(CLOCK_MONOTONIC); }
 
 /* Anonymous memory that is taken bit by bit, and random numbers. */
-struct arena {
+struct measured_memory {
     uint8_t *map, *bytes;
     size_t reserved, taken;
     double begin; /* by the clock */
     uint64_t random;
 };
 
-/* A line at random, by a generator that takes next to no time (Knuth's, of MMIX). */
-static inline size_t place(uint64_t *random, size_t lines) {
+/* Returns where a random line of `lines` begins, by a generator that takes next to no time (Knuth's, of MMIX). */
+static inline size_t choose_line(uint64_t *random, size_t lines) {
     *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (size_t)((*random >> 32) * lines >> 32) * LINE_BYTES;
 }
 
-/* Seconds per line. */
-static double gather(struct arena *arena, size_t lines, size_t count) {
+/* Reads `count` lines at random, prefetched in groups. Returns the seconds per line. */
+static double gather(struct measured_memory *arena, size_t lines, size_t count) {
     const uint8_t *bytes = arena->bytes;
     uint64_t random = arena->random, sum = 0;
     double begin = get_processor_time();
     for (size_t i = 0; i < count; i += GROUP) {
         size_t places[GROUP];
         for (size_t j = 0; j < GROUP; j++) {
-            places[j] = place(&random, lines);
+            places[j] = choose_line(&random, lines);
             __builtin_prefetch(bytes + places[j], 0, 2);
         }
         for (size_t j = 0; j < GROUP; j++) sum += bytes[places[j]];
@@ -81,18 +81,19 @@ static double gather(struct arena *arena, size_t lines, size_t count) {
     return (get_processor_time() - begin) / (double)count;
 }
 
-static double chase(struct arena *arena, size_t lines) {
+/* Reads CHASED lines at random, each of which depends on the one before. Returns the seconds per line. */
+static double chase(struct measured_memory *arena, size_t lines) {
     const uint8_t *bytes = arena->bytes;
     uint64_t random = arena->random;
     double begin = get_processor_time();
-    for (size_t i = 0; i < CHASED; i++) random += bytes[place(&random, lines)];
+    for (size_t i = 0; i < CHASED; i++) random += bytes[choose_line(&random, lines)];
     arena->random = random;
     return (get_processor_time() - begin) / CHASED;
 }
 
-/* Takes memory up to `bytes`, unless that takes too long. The first sizes are taken however long that takes: others are
- * extrapolated from them. */
-static bool take(struct arena *arena, size_t bytes) {
+/* Takes memory up to `bytes`. Returns false where that takes too long. The first sizes are taken however long that
+ * takes, because the others are extrapolated from them. */
+static bool take_memory(struct measured_memory *arena, size_t bytes) {
     for (; arena->taken < bytes; arena->taken += 4096) {
         bool is_asked = arena->taken > 0 && arena->taken % HUGE_BYTES == 0;
         if (is_asked && get_clock_time() > arena->begin + MAX_TAKING_SECONDS) return false;
@@ -101,7 +102,8 @@ static bool take(struct arena *arena, size_t bytes) {
     return true;
 }
 
-/* Each four times as much adds as much as the one before. */
+/* Sets the waits of the sizes beyond the `known` ones: each adds as much as the last known one adds to the one before.
+ */
 static void extrapolate(double *waits, size_t known) {
     for (size_t i = known; i < IDX_CALIBRATION_SIZES; i++)
         waits[i] = waits[i - 1] + fmax(waits[known - 1] - waits[known - 2], 0);
@@ -112,23 +114,24 @@ static int compare_seconds(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Of each size, and of a single line, which is what the loops themselves take. */
+/* Seconds per line, of a single line first, which is what the loops themselves take, and then of each size. */
 struct samples {
     size_t count;
     double gathered[IDX_CALIBRATION_SIZES + 1][SAMPLES], chased[IDX_CALIBRATION_SIZES + 1][SAMPLES];
 };
 
-/* Beyond what a single line takes, in nanoseconds. */
-static void settle(double samples[][SAMPLES], size_t count, size_t known, double *waits) {
+/* Sets the waits, in nanoseconds, to what lines of each size take beyond a single line. */
+static void set_waits(double samples[][SAMPLES], size_t count, size_t known, double *waits) {
     for (size_t i = 0; i <= known; i++) qsort(samples[i], count, sizeof **samples, compare_seconds);
     for (size_t i = 0; i < known; i++) waits[i] = fmax(samples[i + 1][count / 10] - samples[0][count / 10], 0) * 1e9;
     extrapolate(waits, known);
 }
 
-static void measure_sizes(struct arena *arena, struct samples *samples, double *waits, double *latencies) {
+/* Measures waits and latencies of as many sizes as memory can be taken for, and extrapolates the others. */
+static void measure_sizes(struct measured_memory *arena, struct samples *samples, double *waits, double *latencies) {
     size_t known = 0;
     samples->count = 0;
-    while (known < IDX_CALIBRATION_SIZES && GET_BYTES(known) <= arena->reserved && take(arena, GET_BYTES(known)))
+    while (known < IDX_CALIBRATION_SIZES && GET_BYTES(known) <= arena->reserved && take_memory(arena, GET_BYTES(known)))
         known++;
     for (size_t turn = 0; turn < TURNS; turn++) {
         if (turn >= LEAST_TURNS && get_clock_time() > arena->begin + MAX_WAIT_SECONDS) break;
@@ -142,11 +145,11 @@ static void measure_sizes(struct arena *arena, struct samples *samples, double *
         }
         samples->count += SAMPLES_A_TURN;
     }
-    settle(samples->gathered, samples->count, known, waits);
-    settle(samples->chased, samples->count, known, latencies);
+    set_waits(samples->gathered, samples->count, known, waits);
+    set_waits(samples->chased, samples->count, known, latencies);
 }
 
-/* At least 16 MiB, which every machine has. */
+/* Returns how many bytes may be taken: at least 16 MiB, which every machine has. */
 static size_t find_room(void) {
     uint64_t free_half = 0;
     struct idx_error error;
@@ -156,9 +159,10 @@ static size_t find_room(void) {
     return room;
 }
 
+/* Measures with small pages, or with huge ones. */
 static enum idx_status measure_pages(bool huge, struct samples *samples, double *waits, double *latencies,
                                      struct idx_error *error) {
-    struct arena arena = {.reserved = find_room(), .begin = get_clock_time(), .random = 1};
+    struct measured_memory arena = {.reserved = find_room(), .begin = get_clock_time(), .random = 1};
     size_t bytes = arena.reserved + HUGE_BYTES;
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) return idxi_fail_memory(error);
@@ -187,19 +191,19 @@ static enum idx_status measure_waits(struct idx_calibration *found, struct idx_e
 
 /* ---- Work ---- */
 
-/* Few enough for ten tables to stay in a second cache. */
+/* The fingerprints of each index: few enough for ten tables to stay in a second cache. */
 #define FINGERPRINTS 8192
 #define QUERIES 4096
 
-/* Each index is measured up to so often, in turns, and the shortest time counts. Where others leave little of the
- * processor, these seconds by the clock are enough. */
+/* Each index is measured up to so often, in turns, and the shortest time counts. Where other processes leave little of
+ * the processor, MAX_SECONDS by the clock are enough. */
 #define ROUNDS 160
 #define LEAST_ROUNDS (QUERIES / BATCH)
 #define MAX_SECONDS 0.8
 #define BATCH 512 /* queries asked together */
 #define SINGLES 64
 
-/* What is to be found out, and as many indexes of which each makes a query do something else. */
+/* The unknown times, and as many indexes: a query of each does another mixture of what takes them. */
 enum { TABLE, PROBE, BYTE, BLOCK, CANDIDATE, UNKNOWNS };
 
 static const struct shape {
@@ -241,12 +245,13 @@ static void make_queries(struct small_index *small) {
     }
 }
 
+/* Adds all fingerprints, and finishes the build. */
 static enum idx_status fill(struct idx_builder *builder, struct idx_error *error) {
     for (uint64_t i = 0; i < FINGERPRINTS; i++) IDXI_TRY(idx_builder_add_u64(builder, get_fingerprint(i), 0, error));
     return idx_builder_finish(builder, NULL, error);
 }
 
-/* Builds an index at `path`, and opens and removes it. */
+/* Builds an index at `path`, opens it, and removes it. */
 static enum idx_status open_small(struct small_index *small, const struct shape *shape, const char *path,
                                   struct idx_error *error) {
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
@@ -285,6 +290,7 @@ static enum idx_status look_up(struct measuring *measuring, struct small_index *
     return IDX_OK;
 }
 
+/* Measures all indexes in turns. */
 static enum idx_status measure(struct measuring *measuring, struct idx_error *error) {
     for (size_t i = 0; i < UNKNOWNS; i++) measuring->indexes[i].together = measuring->indexes[i].alone = INFINITY;
     double end = get_clock_time() + MAX_SECONDS;
@@ -316,7 +322,7 @@ static enum idx_status set_equation(const struct small_index *small, double equa
     return IDX_OK;
 }
 
-/* Gauss and Jordan. The equations are independent. */
+/* Solves the equations by Gauss and Jordan's method. They are independent. No time is taken to be below 0. */
 static void solve(double equations[UNKNOWNS][UNKNOWNS + 1], double solution[UNKNOWNS]) {
     for (size_t column = 0; column < UNKNOWNS; column++) {
         size_t best = column;
@@ -336,6 +342,7 @@ static void solve(double equations[UNKNOWNS][UNKNOWNS + 1], double solution[UNKN
     for (size_t i = 0; i < UNKNOWNS; i++) solution[i] = fmax(equations[i][UNKNOWNS] / equations[i][i], 0);
 }
 
+/* Measures all indexes, and solves for the times of what their queries do. */
 static enum idx_status measure_work(struct measuring *measuring, struct idx_calibration *calibration,
                                     struct idx_error *error) {
     double equations[UNKNOWNS][UNKNOWNS + 1], solution[UNKNOWNS];

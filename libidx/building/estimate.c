@@ -10,17 +10,17 @@
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 
-/* What runs and maps take beyond what is computed here. */
+/* Runs and maps may take so many times what is computed here. */
 #define MARGIN 1.05
 
-/* Bytes of a fingerprint of `bits` bits among `count` in Elias-Fano form: two bits above log2 of the mean difference,
- * and what a group of a few hundred spends on its header and its end. */
+/* Returns the bytes of a fingerprint of `bits` bits among `count` in Elias-Fano form: two bits above log2 of the mean
+ * difference, and what a group of a few hundred spends on its header and its end. */
 static double fingerprint_bytes(double bits, double count) {
     double spare = bits - log2(count < 2 ? 2 : count);
     return ((spare < 0 ? 0 : spare) + 2.6) / 8;
 }
 
-/* Bytes of a document among `count`, besides those of its ID where that is text. */
+/* Returns the bytes of a document among `count`, besides those of its ID where that is text. */
 static double document_bytes(const struct idx_build_options *options, double count, double numbers) {
     double number = log2(numbers < 2 ? 2 : numbers) / 8, fingerprint = fingerprint_bytes(options->bits, count);
     switch (options->id_type) {
@@ -30,13 +30,13 @@ static double document_bytes(const struct idx_build_options *options, double cou
     }
 }
 
-/* Bytes of an entry of the map from IDs among `count`: values of one group have nothing in common. */
+/* Returns the bytes of an entry of the map from IDs among `count`. The values of a group have nothing in common. */
 static double by_id_bytes(const struct idx_build_options *options, double count) {
     return fingerprint_bytes(64, count) + options->bits / 8.0;
 }
 
-/* How much of what is sorted, `sorted` entries at a time in as many runs as threads, the largest merge of runs into one
- * writes again before these are dropped. */
+/* Returns which share of all entries the largest merge of runs into one run writes again, before those runs are
+ * dropped. `sorted` entries are sorted at a time, in as many runs as threads. */
 static double merged_share(double count, double sorted, unsigned threads, uint64_t memory) {
     double runs = ceil(count / sorted) * threads, fan = (double)idxi_sorter_fan(memory), merged = 1;
     while (merged * fan <= runs) merged *= fan;
@@ -45,15 +45,16 @@ static double merged_share(double count, double sorted, unsigned threads, uint64
 
 static uint64_t to_bytes(double bytes) { return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX; }
 
-/* How many tables are sorted at a time. */
+/* Returns how many tables are sorted at a time. */
 static unsigned count_sorted(const struct idx_scheme *scheme, unsigned threads) {
     unsigned sorted = 0;
     for (size_t i = 0; i < scheme->table_count; i++) sorted += !idxi_mask_leads(scheme->tables[i].mask, scheme->bits);
     return sorted < threads ? sorted : threads;
 }
 
-static void fill(const struct idx_build_options *options, const struct idx_scheme *scheme, const struct idx_plan *plan,
-                 uint64_t documents, struct idx_build_estimate *estimate) {
+/* Sets the estimate for a number of documents. */
+static void fill_estimate(const struct idx_build_options *options, const struct idx_scheme *scheme,
+                          const struct idx_plan *plan, uint64_t documents, struct idx_build_estimate *estimate) {
     unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, threads);
     uint64_t share = memory >> options->by_id; /* of the sorter of documents, and of that of their IDs */
@@ -100,6 +101,6 @@ enum idx_status idx_estimate_build(const struct idx_build_options *given, uint64
     else
         IDXI_TRY(idx_scheme_parse(&scheme, options.scheme, options.bits, options.k, documents, error));
     idxi_plan_scheme(&planning, &scheme, &plan);
-    fill(&options, &scheme, &plan, documents, estimate);
+    fill_estimate(&options, &scheme, &plan, documents, estimate);
     return IDX_OK;
 }

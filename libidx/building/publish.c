@@ -20,7 +20,7 @@
 
 /* ---- Leftovers ---- */
 
-/* The most folders that one call tries to remove. */
+/* One call tries to remove at most so many folders. */
 #define MOST 100
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -36,7 +36,7 @@ void idxi_leftover_digits(char digits[IDXI_LEFTOVER_DIGITS + 1], int attempt) {
 /* Called for each entry of an open folder. */
 typedef bool (*entry_check)(int folder, const char *name, const struct stat *status);
 
-/* Whether all entries of a folder pass a check. */
+/* Returns whether all entries of a folder pass a check. */
 static bool check_entries(int parent, const char *name, entry_check check) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
@@ -59,7 +59,7 @@ static bool is_of_segment(int folder, const char *name, const struct stat *statu
     return S_ISREG(status->st_mode) && idxi_is_segment_file_name(name);
 }
 
-/* A manifest may be cut short, since its build was killed. */
+/* Returns whether a file begins like a manifest. It may be cut short, since its build was killed. */
 static bool is_manifest(int folder, const char *name) {
     char bytes[sizeof IDXI_MANIFEST_BEGIN - 1];
     int file = openat(folder, name, IDXI_OPEN_FILE | O_NOFOLLOW);
@@ -68,6 +68,7 @@ static bool is_manifest(int folder, const char *name) {
     return got >= 0 && memcmp(bytes, IDXI_MANIFEST_BEGIN, (size_t)got) == 0;
 }
 
+/* Returns whether an entry of a folder can be part of an index. */
 static bool is_of_index(int folder, const char *name, const struct stat *status) {
     if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && check_entries(folder, name, is_of_segment);
     if (!S_ISREG(status->st_mode) || !idxi_is_index_file_name(name)) return false;
@@ -118,11 +119,12 @@ size_t idxi_leftovers_remove(int folder, const char *folder_path, const char *pr
 #include <sys/syscall.h>
 #endif
 
-/* How often what another build came before in is tried again. */
+/* What fails because another build came first is tried again so often. */
 #define ATTEMPTS 100
 
 enum rename_flag { FLAG_NOREPLACE = 1, FLAG_EXCHANGE = 2 };
 
+/* Renames with a flag of renameat2. Returns 0, or -1 and errno. */
 static int rename_with(const char *from, const char *to, enum rename_flag flag) {
 #if defined(IDX_LINUX) && defined(SYS_renameat2)
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, (unsigned)flag);
@@ -139,7 +141,7 @@ static enum idx_status fail_not_index(const char *path, struct idx_error *error)
     return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not an idx index, so it will not be replaced");
 }
 
-/* Whether an idx index is at the path, valid or not: a folder whose manifest begins like one. */
+/* Checks that an idx index is at the path, valid or not: a folder whose manifest begins like one. */
 static enum idx_status check_index(const char *path, struct idx_error *error) {
     char bytes[sizeof IDXI_MANIFEST_BEGIN - 1];
     char *manifest = idxi_path(path, IDXI_MANIFEST_NAME);
@@ -156,6 +158,7 @@ static enum idx_status check_index(const char *path, struct idx_error *error) {
     return status;
 }
 
+/* Sets *exists to whether anything is at the path, and checks that it may be replaced. */
 static enum idx_status check_target(const struct idxi_publication *publication, bool *exists, struct idx_error *error) {
     struct stat status;
     *exists = lstat(publication->path, &status) == 0;
@@ -213,14 +216,14 @@ static void write_prefix(const char *path, char prefix[NAME_MAX + 1]) {
 
 /* ---- The temporary folder ---- */
 
-/* Locks the folder that was just made. Not *ours: another process took it for a leftover before it was locked. */
+/* Locks the folder that was just made. Sets *ours to false where another process took it for a leftover before that. */
 static enum idx_status lock_temporary(struct idxi_publication *publication, const char *temporary, bool *ours,
                                       struct idx_error *error) {
     *ours = false;
     publication->lock = open(temporary, OPEN_FOLDER | O_NOFOLLOW);
     if (publication->lock < 0 && errno == ENOENT) return IDX_OK;
     if (publication->lock < 0) return idxi_fail_system(error, errno, temporary, "open");
-    /* Other errors say that folders can't be locked here: then nobody takes any for a leftover. */
+    /* Other errors mean that folders can't be locked here, so that no process takes any for a leftover. */
     bool locked = flock(publication->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     *ours = locked && idxi_leads_to(AT_FDCWD, temporary, AT_SYMLINK_NOFOLLOW, publication->lock);
     if (*ours) return IDX_OK;
@@ -245,6 +248,7 @@ static enum idx_status make_temporary(struct idxi_publication *publication, cons
                      "can't be built: other processes keep taking the temporary folders beside it");
 }
 
+/* Removes what killed builds left beside the path, and makes the temporary folder there. */
 static enum idx_status open_temporary(struct idxi_publication *publication, struct idx_error *error) {
     char prefix[NAME_MAX + 1];
     write_prefix(publication->path, prefix);
@@ -274,6 +278,7 @@ enum idx_status idxi_publication_open(struct idxi_publication *publication, cons
 
 /* ---- Publishing ---- */
 
+/* Renames the temporary folder to the path, where nothing is. */
 static enum idx_status move_to_path(struct idxi_publication *publication, struct idx_error *error) {
     int result = rename_with(publication->temporary, publication->path, FLAG_NOREPLACE);
     /* A plain rename replaces nothing but an empty folder. */
@@ -306,7 +311,7 @@ static enum idx_status exchange_with_path(struct idxi_publication *publication, 
     enum idx_status status = IDX_OK;
     if (folder < 0) return idxi_fail_system(error, errno, publication->path, "open");
     for (size_t i = 0; i < 2 && status != IDX_BUSY && status != IDX_OUT_OF_MEMORY; i++)
-        status = idxi_lock_for_a_moment(&locks[i], names[i], folder, publication->path, error);
+        status = idxi_lock(&locks[i], IDXI_LOCK_MOMENT, names[i], folder, publication->path, error);
     if (status != IDX_BUSY && status != IDX_OUT_OF_MEMORY) status = exchange(publication, error);
     for (size_t i = 0; i < 2; i++) idxi_lock_close(locks[i]);
     close(folder);
@@ -355,7 +360,7 @@ void idxi_publication_close(struct idxi_publication *publication) {
     if (publication->path == NULL) return; /* never opened */
     if (publication->lock >= 0) close(publication->lock);
     if (publication->folder >= 0) close(publication->folder);
-    /* With the descriptors of these, where there is no other. */
+    /* The descriptors are closed first: removing needs some, and there may be no others. */
     bool is_own = publication->process == getpid();
     if (publication->temporary != NULL && is_own) idxi_remove_tree(AT_FDCWD, publication->temporary);
     free(publication->temporary);

@@ -1,4 +1,4 @@
-/* segment_output.c: see segment_output.h. */
+/* segment_output.c: writes a segment, whatever its source, and the manifest. */
 #include "libidx/building/building.h"
 
 #include <errno.h>
@@ -22,6 +22,7 @@ static enum idx_status open_folder(const char *path, int *folder, struct idx_err
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, path, "open");
 }
 
+/* Makes the folder of the segment in the folder at `path`, and its document map. */
 static enum idx_status open_segment(struct idxi_output *output, const char *path, uint32_t number,
                                     enum idx_id_type id_type, struct idx_error *error) {
     char name[IDXI_NAME_BYTES];
@@ -58,6 +59,7 @@ enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *byt
     return idxi_map_writer_finish(&output->map, output->segment_folder, &output->segment, bytes, error);
 }
 
+/* Writes all entries of a stream to a map from IDs, and counts them and their distinct hashes. */
 static enum idx_status write_entries(struct idxi_map_writer *writer, struct idxi_stream *stream,
                                      struct idxi_progress *progress, struct idxi_by_id_made *made,
                                      struct idx_error *error) {
@@ -82,7 +84,7 @@ enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_
     struct idxf_manifest_segment segment = {.number = output->segment.number};
     struct idxi_map_writer writer;
     *made = (struct idxi_by_id_made){0};
-    memcpy(segment.uuid, output->segment.uuid, sizeof segment.uuid); /* its counts may be counted at this time */
+    memcpy(segment.uuid, output->segment.uuid, sizeof segment.uuid); /* Another thread may be counting its documents. */
     enum idx_status status = idxi_map_writer_open(&writer, IDXI_MAP_BY_ID, output->segment_path, IDX_ID_U64, error);
     if (status == IDX_OK) status = write_entries(&writer, entries, progress, made, error);
     segment.fingerprints = made->hashes;
@@ -94,7 +96,7 @@ enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_
 }
 
 void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits) {
-    size_t skipped = survey->fingerprints == 0 && count > 0; /* the first one differs from none */
+    size_t skipped = survey->fingerprints == 0 && count > 0; /* no fingerprint is before the first one */
     if (skipped > 0) survey->last = fingerprints[0];
     idxf_count_differences(&survey->counts, survey->last, fingerprints + skipped, count - skipped, bits);
     survey->fingerprints += count;

@@ -1,4 +1,4 @@
-/* tables.c: see tables.h. */
+/* tables.c: writes all tables of a segment from its fingerprints in their own order. */
 #include "libidx/building/building.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 
-/* What the threads share. */
+/* What the threads that write tables share. */
 struct making {
     struct idxi_output *output;
     const struct idxi_table_form *form;
@@ -19,12 +19,12 @@ struct making {
 
 /* ---- Tables that need no sorting ---- */
 
-/* Of a mask of leading bits: permuting is a shift, and the order stays. */
+/* The fingerprints of a table whose mask is the leading bits: permuting them is a shift, and their order stays. */
 struct shifted {
     struct idxi_stream stream;
     struct idxi_stream *source;
     unsigned shift;
-    struct idxi_progress *progress; /* NULL once all were taken */
+    struct idxi_progress *progress; /* NULL in a second pass, which counts no work */
 };
 
 static enum idx_status read_shifted(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
@@ -41,8 +41,9 @@ static enum idx_status rewind_shifted(struct idxi_stream *stream, struct idx_err
     return shifted->source->rewind(shifted->source, error);
 }
 
-/* ---- Tables that do ---- */
+/* ---- Tables that are sorted ---- */
 
+/* Gives all fingerprints, permuted for a table, to a sorter. */
 static enum idx_status permute_all(const struct making *making, size_t number, struct idxi_stream *source,
                                    struct idxi_sorter *sorter, struct idx_error *error) {
     struct idxf_permutation permutation;
@@ -59,16 +60,14 @@ static enum idx_status permute_all(const struct making *making, size_t number, s
     }
 }
 
+/* Returns a sorter that no other thread uses. There are as many as threads, so one is always free. */
 static struct idxi_sorter *take_sorter(struct making *making) {
     size_t i = 0;
     while (atomic_exchange(&making->taken[i], true)) i++;
     return &making->sorters[i];
 }
 
-static void give_back(struct making *making, const struct idxi_sorter *sorter) {
-    making->taken[sorter - making->sorters] = false;
-}
-
+/* Writes a table whose fingerprints have to be sorted in its order. */
 static enum idx_status write_sorted(struct making *making, size_t number, struct idxi_stream *source,
                                     struct idxi_table_made *made, struct idx_error *error) {
     struct idxi_sorter *sorter = take_sorter(making);
@@ -78,12 +77,12 @@ static enum idx_status write_sorted(struct making *making, size_t number, struct
     enum idx_status status = permute_all(making, number, source, sorter, error);
     if (status == IDX_OK) status = idxi_sorter_end(sorter, &sorted, error);
     if (status == IDX_OK) status = idxi_output_write_table(making->output, making->form, number, sorted, made, error);
-    /* After an error it holds what belongs to no table; this thread takes no other. */
-    if (status == IDX_OK) give_back(making, sorter);
+    /* After an error the sorter still has fingerprints, so no other table may use it; this thread begins none. */
+    if (status == IDX_OK) making->taken[sorter - making->sorters] = false;
     return status;
 }
 
-/* ---- All of them ---- */
+/* ---- All tables ---- */
 
 static enum idx_status write_from(struct making *making, size_t number, struct idxi_stream *source,
                                   struct idxi_table_made *made, struct idx_error *error) {

@@ -14,25 +14,26 @@
 
 /* Entries are fingerprints, with or without values, in arrays that grow. */
 
-/* Zeroed: none. Either all have values, or `values` is NULL. */
+/* Zeroed, there are none. Either all entries have values, or `values` is NULL. */
 struct idxi_entries {
     uint64_t *fingerprints, *values;
     size_t count, capacity;
 };
 
-/* Errors: IDX_OUT_OF_MEMORY. */
+/* Adds an entry with a value. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_entries_add(struct idxi_entries *entries, uint64_t fingerprint, uint64_t value,
                                  struct idx_error *error);
 
-/* To entries without values. */
+/* Adds an entry without a value, to entries that have none. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_entries_add_alone(struct idxi_entries *entries, uint64_t fingerprint, struct idx_error *error);
 
-/* By fingerprint, then by value. Errors: IDX_OUT_OF_MEMORY. */
+/* Sorts entries by fingerprint, and then by value. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_entries_sort(struct idxi_entries *entries, struct idx_error *error);
 
-/* Leaves each entry once, of those that are sorted. */
+/* Leaves each entry once. They must be sorted. */
 void idxi_entries_unite(struct idxi_entries *entries);
 
+/* Frees the arrays. */
 void idxi_entries_free(struct idxi_entries *entries);
 
 /* ---- Combining ---- */
@@ -45,11 +46,12 @@ struct idxi_source {
     struct idxi_segment *segment;
     /* What to leave out of its document map, of its map from IDs, and of its tables (fingerprints, no values). */
     struct idxi_entries documents, hashes, gone;
-    /* Text IDs: the numbers of documents that are left out, ascending, and what its first one's becomes. */
-    struct idxi_entries numbers; /* fingerprints: the numbers; no values */
-    uint64_t offset;
+    /* With text IDs, the numbers of the documents that are left out, ascending, as `fingerprints` without values. */
+    struct idxi_entries numbers;
+    uint64_t offset; /* the number that the first document of the segment gets */
 };
 
+/* The ID of a document in memory. */
 struct idxi_text_id {
     const void *bytes;
     size_t size;
@@ -58,19 +60,19 @@ struct idxi_text_id {
 
 /* What to combine. The arrays are the caller's; purge.h makes them. */
 struct idxi_combination {
-    const struct idx_index *form; /* determines bits, scheme, ID type, and by its first segment the block size */
+    const struct idx_index *form; /* its bits, scheme and ID type are used, and the block size of its first segment */
     struct idxi_source *sources;
     size_t source_count;
-    /* Documents in memory: with their final numbers, or integer IDs; hashes of their IDs, with fingerprints. Entries
-     * may come more than once. */
+    /* The documents in memory, with their final numbers or integer IDs for values; and hashes of their IDs, with
+     * fingerprints for values. An entry may be there more than once. */
     struct idxi_entries added, added_hashes;
-    struct idxi_text_id *added_ids; /* the documents' text IDs, by number */
+    struct idxi_text_id *added_ids; /* the text IDs of the documents in memory, by number */
     size_t added_id_count;
     uint64_t memory_bytes;
     unsigned threads;
     struct idxi_progress *progress;
     struct idxi_output *output;
-    /* The result. */
+    /* The result of combining. */
     uint64_t documents_bytes, table_bytes;
     struct idxi_by_id_made by_id;
 };
@@ -84,11 +86,11 @@ enum idx_status idxi_combine(struct idxi_combination *combination, struct idx_er
 /* Purging finds what compaction and merging leave out of the segments that they combine, and which pending documents
  * they add. */
 
-/* Sets the arrays of a combination, which is zeroed except for `progress`; they are to be freed also after an error.
- * For each of `count` views in turn: the segments from `first` on, without what newer segments or records removed, then
- * the pending documents; numbered in this order. Needs memory in proportion to what is pending and what was removed.
- * The views must outlive the combination. Errors: the damaged-file group, IDX_CANCELLED, IDX_OUT_OF_MEMORY,
- * IDX_IO_ERROR. */
+/* Sets the arrays of a combination, which are zeroed. They are to be freed also after an error.
+ * They have, for each of `count` views in turn, the segments from `first` on, without what newer segments or records
+ * removed, and then the pending documents. Documents are numbered in this order. Needs memory in proportion to what is
+ * pending and what was removed. The views must outlive the combination. Errors: the damaged-file group, IDX_CANCELLED,
+ * IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
 enum idx_status idxi_purge_views(struct idx_index *const *views, size_t count, size_t first,
                                  struct idxi_combination *combination, struct idx_error *error);
 
@@ -107,8 +109,8 @@ enum idx_status idxi_removals_write(const struct idx_index *index, size_t first,
 
 /* ---- Compaction ---- */
 
-/* As idx_compact, with a view, which it closes, so that pending records need not be read again. If another compaction
- * came first, there is nothing to do. */
+/* Compacts the index of a view as idx_compact does, and closes the view, whose pending records need not be read again.
+ * If another compaction came first, there is nothing to do. */
 enum idx_status idxi_compact(struct idx_index *index, const struct idx_compact_options *options,
                              struct idx_error *error);
 
@@ -116,7 +118,7 @@ enum idx_status idxi_compact(struct idx_index *index, const struct idx_compact_o
 
 /* A writer runs a compaction in a thread of its own. */
 
-/* All zeros: none is running. One thread at a time calls the functions below. */
+/* Zeroed, no compaction is running. One thread at a time calls the functions below. */
 struct idxi_background {
     bool begun;
     atomic_bool ended, cancelled;
@@ -126,7 +128,7 @@ struct idxi_background {
     unsigned threads;              /* set by the caller */
     idx_progress_visitor progress; /* may be NULL; set by the caller, with its context */
     void *context;
-    enum idx_status status; /* of the last one that has ended */
+    enum idx_status status; /* of the last compaction that has ended */
     struct idx_error error;
 };
 
@@ -141,10 +143,10 @@ enum idx_status idxi_background_end(struct idxi_background *background, bool can
 /* ---- The locks of an open index ---- */
 
 /* Locks the index of a view, and refreshes the view. If another index replaces it at the same time, locks that one. The
- * view must belong to the caller alone. Errors: as idxi_lock_open and idx_refresh. */
+ * view must belong to the caller alone. Errors: as idxi_lock and idx_refresh. */
 enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error);
 
-/* Whether a lock is that of the index of a view: another index may have replaced it. */
+/* Returns whether a lock is that of the index of a view. It is not where another index has replaced that one. */
 bool idxi_lock_is_of(int lock, const char *name, const struct idx_index *index);
 
 #endif

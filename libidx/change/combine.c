@@ -1,4 +1,4 @@
-/* combine.c: see combine.h. */
+/* combine.c: writes one segment from several segments and from entries in memory. */
 #include "libidx/change/change.h"
 
 #include <stdlib.h>
@@ -18,18 +18,18 @@ struct combining {
     uint64_t document_fingerprints; /* of the document map */
 };
 
-/* ---- Streams with some left out ---- */
+/* ---- Streams without the entries that are left out ---- */
 
-struct rest {
+struct remaining {
     struct idxi_stream stream;
     struct idxi_stream *whole;
-    const struct idxi_entries *left_out; /* values: NULL for fingerprints alone */
-    size_t next;                         /* of those left out */
-    const struct idxi_source *renumbers; /* whose values are numbers that change; or NULL */
+    const struct idxi_entries *left_out; /* without values, all entries of a fingerprint are left out */
+    size_t next;                         /* the next one that is left out */
+    const struct idxi_source *renumbers; /* the source whose document numbers change; NULL: values stay */
 };
 
-/* Whether an entry is left out; entries ascend. */
-static bool leaves_out(struct rest *rest, uint64_t fingerprint, const uint64_t *value) {
+/* Returns whether an entry is left out. Entries are asked about in ascending order. */
+static bool leaves_out(struct remaining *rest, uint64_t fingerprint, const uint64_t *value) {
     const struct idxi_entries *out = rest->left_out;
     for (; rest->next < out->count; rest->next++) {
         uint64_t other = out->fingerprints[rest->next];
@@ -40,7 +40,7 @@ static bool leaves_out(struct rest *rest, uint64_t fingerprint, const uint64_t *
     return false;
 }
 
-/* A number behind those that are left out. */
+/* Returns the new number of a document, which follows from how many before it are left out. */
 static uint64_t renumber(const struct idxi_source *source, uint64_t number) {
     const uint64_t *numbers = source->numbers.fingerprints;
     size_t begin = 0, end = source->numbers.count;
@@ -54,9 +54,10 @@ static uint64_t renumber(const struct idxi_source *source, uint64_t number) {
     return source->offset + number - begin;
 }
 
-static enum idx_status read_rest(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
-                                 size_t *count, struct idx_error *error) {
-    struct rest *rest = (struct rest *)stream;
+/* Reads entries of the whole stream until some of them are not left out, or there are no more. */
+static enum idx_status read_remaining(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
+                                      size_t capacity, size_t *count, struct idx_error *error) {
+    struct remaining *rest = (struct remaining *)stream;
     size_t given;
     if (rest->next == rest->left_out->count && rest->renumbers == NULL)
         return rest->whole->read(rest->whole, fingerprints, values, capacity, count, error);
@@ -74,25 +75,27 @@ static enum idx_status read_rest(struct idxi_stream *stream, uint64_t *fingerpri
     return IDX_OK;
 }
 
-static enum idx_status rewind_rest(struct idxi_stream *stream, struct idx_error *error) {
-    struct rest *rest = (struct rest *)stream;
+static enum idx_status rewind_remaining(struct idxi_stream *stream, struct idx_error *error) {
+    struct remaining *rest = (struct remaining *)stream;
     rest->next = 0;
     return rest->whole->rewind(rest->whole, error);
 }
 
-static void rest_init(struct rest *rest, struct idxi_stream *whole, const struct idxi_entries *left_out,
-                      const struct idxi_source *renumbers) {
-    *rest = (struct rest){{read_rest, rewind_rest}, whole, left_out, 0, renumbers};
+static void remaining_init(struct remaining *rest, struct idxi_stream *whole, const struct idxi_entries *left_out,
+                           const struct idxi_source *renumbers) {
+    *rest = (struct remaining){{read_remaining, rewind_remaining}, whole, left_out, 0, renumbers};
 }
 
 /* ---- Documents ---- */
 
+/* A visit of the text IDs of a source. */
 struct numbering {
     struct combining *combining;
     const struct idxi_source *source;
-    size_t left_out; /* so far */
+    size_t left_out; /* how many of its documents were left out so far */
 };
 
+/* Copies an ID under its new number, unless its document is left out. */
 static enum idx_status copy_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
     struct numbering *numbering = context;
     const struct idxi_source *source = numbering->source;
@@ -106,7 +109,7 @@ static enum idx_status copy_id(void *context, uint64_t number, const void *id, s
                                   error);
 }
 
-/* Copies those in memory, from *next on, that come before document number `end`. */
+/* Copies the IDs of documents in memory, from *next on, whose numbers are below `end`. */
 static enum idx_status copy_added_ids(const struct idxi_combination *combination, uint64_t end, size_t *next,
                                       struct idx_error *error) {
     for (; *next < combination->added_id_count && combination->added_ids[*next].number < end; ++*next) {
@@ -128,6 +131,7 @@ static enum idx_status copy_ids(struct combining *combining, struct idx_error *e
     return copy_added_ids(combination, UINT64_MAX, &next, error);
 }
 
+/* Writes the document map, and counts its documents and distinct fingerprints. */
 static enum idx_status write_documents(struct combining *combining, struct idxi_stream *stream,
                                        struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
@@ -146,15 +150,16 @@ static enum idx_status write_documents(struct combining *combining, struct idxi_
     }
 }
 
-/* Streams of all that goes into a map, as one merges them: those of sources, then that of what is in memory. */
+/* The streams that are merged into a map: those of the sources, and then that of the entries in memory. */
 struct map_inputs {
     struct idxi_map_stream *maps;
-    struct rest *rests;
+    struct remaining *rests;
     struct idxi_array_stream added;
     struct idxi_stream **streams;
     size_t count;
 };
 
+/* Opens the streams that are merged into a map of one kind. To be freed also after an error. */
 static enum idx_status open_map_inputs(const struct combining *combining, enum idxi_map_kind kind,
                                        struct map_inputs *inputs, struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
@@ -162,7 +167,7 @@ static enum idx_status open_map_inputs(const struct combining *combining, enum i
     const struct idxi_entries *added = by_id ? &combination->added_hashes : &combination->added;
     size_t count = combination->source_count;
     *inputs = (struct map_inputs){calloc(count + 1, sizeof(struct idxi_map_stream)),
-                                  calloc(count + 1, sizeof(struct rest)),
+                                  calloc(count + 1, sizeof(struct remaining)),
                                   {{0}, NULL, NULL, 0, 0},
                                   calloc(count + 1, sizeof(struct idxi_stream *)),
                                   0};
@@ -170,9 +175,9 @@ static enum idx_status open_map_inputs(const struct combining *combining, enum i
     for (; inputs->count < count; inputs->count++) {
         const struct idxi_source *source = &combination->sources[inputs->count];
         struct idxi_map_stream *map = &inputs->maps[inputs->count];
-        struct rest *rest = &inputs->rests[inputs->count];
+        struct remaining *rest = &inputs->rests[inputs->count];
         idxi_map_stream_init(map, by_id ? &source->segment->by_id : &source->segment->map, 0);
-        rest_init(rest, &map->stream, by_id ? &source->hashes : &source->documents, numbered ? source : NULL);
+        remaining_init(rest, &map->stream, by_id ? &source->hashes : &source->documents, numbered ? source : NULL);
         inputs->streams[inputs->count] = &rest->stream;
     }
     idxi_array_stream_init(&inputs->added, added->fingerprints, added->values, added->count);
@@ -201,7 +206,8 @@ static enum idx_status combine_maps(struct combining *combining, enum idxi_map_k
 
 /* ---- Tables ---- */
 
-/* Fingerprints as a table has them, in its order; the caller frees permuted->fingerprints. */
+/* Sets *permuted to the fingerprints of entries, permuted for a table and in its order. The caller frees
+ * permuted->fingerprints. */
 static enum idx_status permute(const struct combining *combining, size_t table, const struct idxi_entries *entries,
                                struct idxi_entries *permuted, struct idx_error *error) {
     struct idxf_permutation permutation;
@@ -214,24 +220,25 @@ static enum idx_status permute(const struct combining *combining, size_t table, 
     return IDX_OK;
 }
 
-/* Streams of all that goes into a table. */
+/* The streams that are merged into a table. */
 struct table_inputs {
     struct idxi_table_stream *tables;
-    struct idxi_entries *gone; /* of each */
-    struct rest *rests;
+    struct idxi_entries *gone; /* what each source leaves out, permuted */
+    struct remaining *rests;
     struct idxi_entries added_fingerprints;
     struct idxi_array_stream added;
     struct idxi_stream **streams;
     size_t count;
 };
 
+/* Opens the streams that are merged into table `number`. To be closed also after an error. */
 static enum idx_status open_table_inputs(const struct combining *combining, size_t number, struct table_inputs *inputs,
                                          struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
     size_t count = combination->source_count;
     *inputs = (struct table_inputs){.tables = calloc(count + 1, sizeof(struct idxi_table_stream)),
                                     .gone = calloc(count + 1, sizeof(struct idxi_entries)),
-                                    .rests = calloc(count + 1, sizeof(struct rest)),
+                                    .rests = calloc(count + 1, sizeof(struct remaining)),
                                     .streams = calloc(count + 1, sizeof(struct idxi_stream *))};
     if (inputs->tables == NULL || inputs->gone == NULL || inputs->rests == NULL || inputs->streams == NULL)
         return idxi_fail_memory(error);
@@ -239,10 +246,10 @@ static enum idx_status open_table_inputs(const struct combining *combining, size
     for (; inputs->count < count; inputs->count++) {
         const struct idxi_source *source = &combination->sources[inputs->count];
         struct idxi_table_stream *table = &inputs->tables[inputs->count];
-        struct rest *rest = &inputs->rests[inputs->count];
+        struct remaining *rest = &inputs->rests[inputs->count];
         IDXI_TRY(permute(combining, number, &source->gone, &inputs->gone[inputs->count], error));
         idxi_table_stream_init(table, &source->segment->tables[number]);
-        rest_init(rest, &table->stream, &inputs->gone[inputs->count], NULL);
+        remaining_init(rest, &table->stream, &inputs->gone[inputs->count], NULL);
         inputs->streams[inputs->count] = &rest->stream;
     }
     idxi_array_stream_init(&inputs->added, inputs->added_fingerprints.fingerprints, NULL,
@@ -260,7 +267,7 @@ static void close_table_inputs(struct table_inputs *inputs, size_t sources) {
     free(inputs->tables);
 }
 
-/* Fingerprints that the code is chosen by, of the first table. */
+/* The code of the tables is chosen by so many fingerprints of the first one. */
 #define SURVEYED ((uint64_t)1 << 20)
 
 static enum idx_status survey(const struct combining *combining, struct idxi_stream *fingerprints,
@@ -273,7 +280,8 @@ static enum idx_status survey(const struct combining *combining, struct idxi_str
     return IDX_OK;
 }
 
-/* How many fingerprints there will be, if of what is not surveyed as many are the same, or left out. */
+/* Returns how many fingerprints there will be, if among those that were not surveyed the same share is equal or left
+ * out. */
 static uint64_t count_fingerprints(const struct combining *combining, const struct table_inputs *inputs,
                                    uint64_t surveyed) {
     const struct idxi_combination *combination = combining->combination;
@@ -285,6 +293,7 @@ static uint64_t count_fingerprints(const struct combining *combining, const stru
     return given > 0 ? (uint64_t)((double)surveyed * all / given) : 0;
 }
 
+/* Chooses the code of the tables by the first fingerprints of table 0. */
 static enum idx_status choose_form(struct combining *combining, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_kway_merge *merge = NULL;
@@ -315,7 +324,8 @@ static enum idx_status combine_table(struct combining *combining, size_t number,
 
 /* ---- The whole ---- */
 
-/* Task 0 is the documents', the next one the map from IDs, where there is any, the others are the tables'. */
+/* Runs a task: task 0 writes the document map, the next one the map from IDs, if there is one, and the others a table
+ * each. */
 static enum idx_status run_task(void *context, size_t number, struct idx_error *error) {
     struct combining *combining = context;
     enum idxf_id_type id_type = combining->manifest->id_type;
@@ -326,6 +336,7 @@ static enum idx_status run_task(void *context, size_t number, struct idx_error *
     return id_type == IDXF_ID_NONE ? IDX_OK : combine_maps(combining, IDXI_MAP_DOCUMENTS, error);
 }
 
+/* Returns how many units of progress the work is: one for each document and for each fingerprint of each table. */
 static uint64_t count_work(const struct combining *combining) {
     const struct idxi_combination *combination = combining->combination;
     bool by_id = combining->manifest->by_id;
@@ -339,7 +350,7 @@ static uint64_t count_work(const struct combining *combining) {
     return total;
 }
 
-/* Merging may show that what is in bounds for each source is wrong. */
+/* Checks the counts of the map from IDs. Those of each source were within bounds, but together they may be wrong. */
 static enum idx_status check_by_id(const struct combining *combining, struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
     uint64_t entries = combination->by_id.entries, documents = combination->output->segment.documents;

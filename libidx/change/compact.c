@@ -15,13 +15,14 @@
 #include "libidx/log/log_writer.h"
 #include "libidx/view/index.h"
 
+/* The largest number of a segment, whose folder has six digits. */
 #define MAX_NUMBER 999999
 
 struct compaction {
     struct idx_compact_options options;
     struct idx_index *index; /* the view that is compacted */
     int lock;
-    size_t first; /* segment that becomes part of the new one; the number of segments for none */
+    size_t first; /* the segments from this one on become part of the new one; the number of segments: none do */
     struct idxi_combination combination;
     struct idxi_progress progress;
     struct idxi_output output;
@@ -60,14 +61,15 @@ static enum idx_status remove_unlisted(const struct idx_index *index, size_t *re
     return IDX_OK;
 }
 
-/* By the index's folder, because another index may have replaced it at its path. */
+/* Removes the folder of a segment. It goes by the open folder of the index, because another index may have replaced
+ * this one at its path. */
 static void remove_segment(const struct idx_index *index, uint32_t number) {
     char name[IDXI_NAME_BYTES];
     idxi_segment_name(number, name);
     idxi_remove_tree(index->folder, name);
 }
 
-/* A number that no segment has, above them all where there is one. */
+/* Returns a number that no segment has, above all of them if that is possible. */
 static uint32_t choose_number(const struct idxf_manifest *manifest) {
     uint32_t number = 1;
     for (size_t i = 0; i < manifest->segment_count; i++) {
@@ -81,23 +83,26 @@ static uint32_t choose_number(const struct idxf_manifest *manifest) {
     }
 }
 
-/* ---- What is to be done ---- */
+/* ---- Which segments become one ---- */
 
 static uint64_t count_records(const struct idx_index *index) { return index->pending.last - index->pending.after; }
 
-static uint64_t size_of(const struct idxi_segment *segment) {
+/* Returns how many documents, or without IDs fingerprints, and removals a segment has. */
+static uint64_t get_size(const struct idxi_segment *segment) {
     const struct idxf_manifest_segment *entry = &segment->entry;
     return (entry->documents > 0 ? entry->documents : entry->fingerprints) + entry->removed;
 }
 
-/* Sets growth[i] to how many times segment i is as large as all that is newer, for those before segment `end`; less
- * than one more time than that. */
+/* Sets growth[i], for the segments before `end`, to how many times segment i is as large as all newer segments and
+ * records together, rounded down. */
 static void measure_growth(const struct idx_index *index, size_t end, uint64_t growth[]) {
     uint64_t newer = count_records(index);
-    for (size_t i = index->open_segments; i-- > 0; newer += size_of(index->segments[i]))
-        if (i < end) growth[i] = size_of(index->segments[i]) / (newer + 1);
+    for (size_t i = index->open_segments; i-- > 0; newer += get_size(index->segments[i]))
+        if (i < end) growth[i] = get_size(index->segments[i]) / (newer + 1);
 }
 
+/* Returns the first segment that becomes part of the new one. That is the first whose growth is within the limit, or
+ * within a lower one if there would otherwise be too many segments. */
 static size_t choose_first(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     size_t most = compaction->options.max_segments, first = 0;
@@ -116,12 +121,14 @@ static size_t choose_first(const struct compaction *compaction) {
     return first;
 }
 
+/* Returns whether there is anything to compact: records, or more than one segment. */
 static bool is_needed(const struct compaction *compaction) {
     return count_records(compaction->index) > 0 || compaction->index->open_segments - compaction->first > 1;
 }
 
 /* ---- The new segment ---- */
 
+/* Writes the new segment, with its file of removals. Nothing refers to it yet. */
 static enum idx_status write_segment(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     struct idxi_output *output = &compaction->output;
@@ -140,7 +147,7 @@ static enum idx_status write_segment(struct compaction *compaction, struct idx_e
                                error);
 }
 
-/* Whether the index is still at its path, so that all files of the segment were written into it. */
+/* Checks that the index is still at its path, so that all files of the segment were written into it. */
 static enum idx_status check_place(const struct idx_index *index, struct idx_error *error) {
     bool replaced;
     IDXI_TRY(idx_replaced(index, &replaced, error));
@@ -164,7 +171,7 @@ static enum idx_status switch_manifest(struct compaction *compaction, struct idx
                               &compaction->switched, error);
 }
 
-/* ---- Behind the switch ---- */
+/* ---- After the switch ---- */
 
 static void remove_sources(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
@@ -172,14 +179,15 @@ static void remove_sources(const struct compaction *compaction) {
         remove_segment(index, index->segments[i]->entry.number);
 }
 
-/* Deletes the records that are in segments now, where there is no writer: one does it itself. One that comes meanwhile
- * waits, as the lock is shared; nobody else who does comes, under the lock of compaction. What stays is passed over. */
+/* Deletes the records that are in segments now from the log, if there is no writer, which does so itself. A writer that
+ * is opened meanwhile waits, because the lock is shared; another compaction can't come, because this one has its lock.
+ * Errors are ignored: records that stay in the log are passed over when it is read. */
 static void trim_log(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     struct idxi_log_writer *log;
     int lock = -1;
     if (!idxi_replay_has_log(index->replay)) return;
-    if (idxi_lock_for_a_moment(&lock, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
+    if (idxi_lock(&lock, IDXI_LOCK_MOMENT, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
     if (idxi_log_writer_open(&log, index->folder, index->path, NULL) == IDX_OK) idxi_log_writer_close(log);
     idxi_lock_close(lock);
 }
@@ -206,6 +214,7 @@ static void summarise(struct compaction *compaction) {
     summary->removals = segment->removed;
 }
 
+/* Compacts a locked index, if there is anything to compact. */
 static enum idx_status compact(struct compaction *compaction, struct idx_error *error) {
     IDXI_TRY(remove_unlisted(compaction->index, &compaction->summary.leftovers, error));
     compaction->first = choose_first(compaction);
@@ -217,7 +226,7 @@ static enum idx_status compact(struct compaction *compaction, struct idx_error *
         summarise(compaction);
         remove_sources(compaction);
     }
-    trim_log(compaction); /* also what another one, that was killed, or beside which a writer was, left */
+    trim_log(compaction); /* also records that an earlier compaction left, which was killed or ran beside a writer */
     return IDX_OK;
 }
 
@@ -229,15 +238,15 @@ static enum idx_status open_index(struct compaction *compaction, const char *pat
     return idxi_lock_index(&compaction->lock, IDXI_COMPACT_LOCK_NAME, &compaction->index, error);
 }
 
-/* Locks the index that is open. */
+/* Locks the index of the view. Sets *outdated where its manifest was changed since, by another compaction. */
 static enum idx_status lock_index(struct compaction *compaction, bool *outdated, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
-    IDXI_TRY(idxi_lock_open(&compaction->lock, IDXI_COMPACT_LOCK_NAME, index->folder, index->path, error));
+    IDXI_TRY(idxi_lock(&compaction->lock, IDXI_LOCK_TAKE, IDXI_COMPACT_LOCK_NAME, index->folder, index->path, error));
     return idx_replaced(index, outdated, error);
 }
 
-/* Compacts the index at `path`, or the open one if that is NULL. */
-static enum idx_status run(struct compaction *compaction, const char *path, struct idx_error *error) {
+/* Compacts the index at `path`, or that of the view if `path` is NULL. */
+static enum idx_status run_compaction(struct compaction *compaction, const char *path, struct idx_error *error) {
     bool outdated = false;
     IDXI_TRY(check_options(&compaction->options, error));
     IDXI_TRY(idxi_memory_settle(&compaction->options.memory_bytes, error));
@@ -250,7 +259,7 @@ static enum idx_status run(struct compaction *compaction, const char *path, stru
 
 static void free_compaction(struct compaction *compaction) {
     bool has_segment = compaction->output.segment_path != NULL && !compaction->switched;
-    idxi_output_close(&compaction->output); /* first: removing takes a descriptor */
+    idxi_output_close(&compaction->output); /* first, because removing needs a descriptor */
     if (has_segment) remove_segment(compaction->index, compaction->output.segment.number);
     idxi_purge_free(&compaction->combination);
     idxi_lock_close(compaction->lock);
@@ -275,7 +284,7 @@ enum idx_status idxi_compact(struct idx_index *index, const struct idx_compact_o
         return idxi_fail_memory(error);
     }
     compaction->index = index;
-    enum idx_status status = run(compaction, NULL, error);
+    enum idx_status status = run_compaction(compaction, NULL, error);
     free_compaction(compaction);
     return status;
 }
@@ -284,7 +293,7 @@ enum idx_status idx_compact(const char *path, const struct idx_compact_options *
                             struct idx_compact_summary *summary, struct idx_error *error) {
     struct compaction *compaction = new_compaction(options);
     if (compaction == NULL) return idxi_fail_memory(error);
-    enum idx_status status = run(compaction, path, error);
+    enum idx_status status = run_compaction(compaction, path, error);
     if (status == IDX_OK && summary != NULL) *summary = compaction->summary;
     free_compaction(compaction);
     return status;
@@ -292,6 +301,7 @@ enum idx_status idx_compact(const char *path, const struct idx_compact_options *
 
 /* ---- In the background ---- */
 
+/* Asks the callback of the writer whether to go on, unless the writer has cancelled the compaction. */
 static bool goes_on(void *context, const struct idx_progress *progress) {
     struct idxi_background *background = context;
     if (atomic_load(&background->cancelled)) return false;
@@ -310,7 +320,7 @@ static void *run_in_background(void *context) {
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* Starts the thread with all signals blocked: they are for the threads of the program. */
 static bool start_thread(struct idxi_background *background) {
     sigset_t all, before;
     sigfillset(&all);

@@ -1,4 +1,4 @@
-/* index_lock.c: see index_lock.h. */
+/* index_lock.c: takes a lock of an open index, and finds out whether a lock is still that of an index. */
 #include "libidx/change/change.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@ bool idxi_lock_is_of(int lock, const char *name, const struct idx_index *index) 
     return idxi_leads_to(index->folder, name, AT_SYMLINK_NOFOLLOW, lock);
 }
 
-/* Makes the view the newest one. */
+/* Replaces the view by the newest one, and sets *renewed if there was a newer one. */
 static enum idx_status renew(struct idx_index **index, bool *renewed, struct idx_error *error) {
     struct idx_index *newer;
     IDXI_TRY(idx_refresh(*index, &newer, error));
@@ -23,8 +23,8 @@ static enum idx_status renew(struct idx_index **index, bool *renewed, struct idx
 enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error) {
     for (;;) {
         bool renewed;
-        enum idx_status locked = idxi_lock_open(lock, name, (*index)->folder, (*index)->path, error);
-        if (locked != IDX_OK && locked != IDX_NOT_FOUND) return locked; /* the latter: the folder is deleted */
+        enum idx_status locked = idxi_lock(lock, IDXI_LOCK_TAKE, name, (*index)->folder, (*index)->path, error);
+        if (locked != IDX_OK && locked != IDX_NOT_FOUND) return locked; /* IDX_NOT_FOUND: the folder was deleted */
         enum idx_status status = renew(index, &renewed, error);
         if (status == IDX_OK && locked == IDX_OK && idxi_lock_is_of(*lock, name, *index)) return IDX_OK;
         idxi_lock_close(*lock);

@@ -1,4 +1,4 @@
-/* kept_removals.c: see kept_removals.h. */
+/* kept_removals.c: writes the file `removed` of a segment: the removals that concern older segments. */
 #include "libidx/change/change.h"
 
 #include <stdlib.h>
@@ -8,12 +8,14 @@
 #include "libidx/base/base.h"
 #include "libidx/view/index.h"
 
+/* The removals that may be kept. */
 struct removals {
     const struct idx_index *index;
     struct idxf_record *records;
     size_t count, capacity;
 };
 
+/* Adds a record, if it is a removal. */
 static enum idx_status take_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                     struct idx_error *error) {
     struct removals *removals = context;
@@ -33,8 +35,8 @@ static enum idx_status take_removal(void *context, uint64_t sequence, const stru
 static int compare_texts(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_TEXT, a, b); }
 static int compare_numbers(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_U64, a, b); }
 
-/* Keeps each once, those of documents only without one of their fingerprint, and those alone whose fingerprint an older
- * segment has. */
+/* Sorts the removals and keeps those that are needed, each once: only those whose fingerprint an older segment has, and
+ * of single documents only where the whole fingerprint is not removed. */
 static enum idx_status keep_needed(struct removals *removals, size_t first, struct idx_error *error) {
     const struct idx_index *index = removals->index;
     int (*compare)(const void *, const void *) =
@@ -58,6 +60,7 @@ static enum idx_status keep_needed(struct removals *removals, size_t first, stru
     return IDX_OK;
 }
 
+/* Fills `bytes`, of `size` bytes, with the header and the removals, and writes the file. */
 static enum idx_status write_bytes(const struct removals *removals, uint8_t *bytes, size_t size,
                                    const struct idxf_manifest_segment *segment, int folder, const char *folder_path,
                                    struct idx_error *error) {
@@ -76,6 +79,7 @@ static enum idx_status write_bytes(const struct removals *removals, uint8_t *byt
     return status;
 }
 
+/* Writes the file, if there are removals, and sets segment->removed to how many there are. */
 static enum idx_status write_file(const struct removals *removals, struct idxf_manifest_segment *segment, int folder,
                                   const char *folder_path, struct idx_error *error) {
     size_t size = IDXF_REMOVED_HEADER_BYTES;
@@ -94,7 +98,7 @@ enum idx_status idxi_removals_write(const struct idx_index *index, size_t first,
                                     int folder, const char *folder_path, struct idx_error *error) {
     struct removals removals = {.index = index};
     enum idx_status status = IDX_OK;
-    if (first == 0) return IDX_OK; /* no older ones */
+    if (first == 0) return IDX_OK; /* there are no older segments */
     if (idxi_has_pending(index)) status = idxi_pending_visit(&index->pending, take_removal, &removals, error);
     for (size_t i = first; i < index->open_segments && status == IDX_OK; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;

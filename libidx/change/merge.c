@@ -12,15 +12,15 @@ struct merge {
     struct idx_merge_options options;
     struct idx_index **indexes;
     size_t index_count;
-    struct idxi_combination combination; /* of all that they have */
+    struct idxi_combination combination; /* of all documents of the indexes */
     struct idxi_progress progress;
     struct idxi_output output;
-    int locks[2]; /* of an input that is to be replaced */
+    int locks[2]; /* those of the input that is to be replaced; -1: none */
 };
 
 /* ---- Opening ---- */
 
-/* What a sentence says that two indexes differ in; NULL where they match. */
+/* Returns the words for a sentence that says in what two indexes differ, or NULL where they match. */
 static const char *find_difference(const struct idxf_manifest *a, const struct idxf_manifest *b) {
     if (a->bits != b->bits) return "bits";
     if (a->k != b->k) return "k";
@@ -57,8 +57,9 @@ static void unlock(struct merge *merge) {
     }
 }
 
-/* An index that is to be replaced has neither writer nor compaction until it is: what they made would be lost. Then the
- * view, which is brought up to date, has all. As publishing does, passes over locks where there can be none. */
+/* Locks an input that is to be replaced, so that until then it has no writer and no compaction, whose work would be
+ * lost; then brings the view up to date. Errors of locking other than IDX_BUSY are ignored, as in publishing: where
+ * locks are not possible, neither are writers and compactions. */
 static enum idx_status lock_replaced(struct merge *merge, const char *path, struct idx_index **index,
                                      struct idx_error *error) {
     static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
@@ -66,7 +67,8 @@ static enum idx_status lock_replaced(struct merge *merge, const char *path, stru
     while (newer != NULL && idxi_leads_to(AT_FDCWD, path, 0, (*index)->folder)) {
         unlock(merge);
         for (size_t i = 0; i < 2; i++) {
-            enum idx_status status = idxi_lock_share(&merge->locks[i], names[i], (*index)->folder, path, error);
+            enum idx_status status =
+                idxi_lock(&merge->locks[i], IDXI_LOCK_SHARE, names[i], (*index)->folder, path, error);
             if (status == IDX_BUSY || status == IDX_OUT_OF_MEMORY) return status;
         }
         IDXI_TRY(idx_refresh(*index, &newer, error));
@@ -77,6 +79,7 @@ static enum idx_status lock_replaced(struct merge *merge, const char *path, stru
     return IDX_OK;
 }
 
+/* Opens all inputs, which must match each other and be different indexes. */
 static enum idx_status open_indexes(struct merge *merge, const char *path, const char *const *paths, size_t count,
                                     struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
@@ -93,28 +96,9 @@ static enum idx_status open_indexes(struct merge *merge, const char *path, const
     return IDX_OK;
 }
 
-static enum idx_status check_options(const struct idx_merge_options *options, size_t count, struct idx_error *error) {
-    if (count == 0) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no index to merge");
-    IDXI_TRY(idxi_check_threads(options->threads, error));
-    return IDX_OK;
-}
-
 /* ---- The whole ---- */
 
-static enum idx_status list_sources(struct merge *merge, struct idx_error *error) {
-    idxi_progress_init(&merge->progress, merge->options.progress, merge->options.context);
-    merge->combination.progress = &merge->progress;
-    return idxi_purge_views(merge->indexes, merge->index_count, 0, &merge->combination, error);
-}
-
-static enum idx_status write_all(struct merge *merge, struct idx_error *error) {
-    merge->combination.form = merge->indexes[0];
-    merge->combination.memory_bytes = merge->options.memory_bytes;
-    merge->combination.threads = merge->options.threads;
-    merge->combination.output = &merge->output;
-    return idxi_combine(&merge->combination, error);
-}
-
+/* Publishes the index. Its recipe names a version of ICU only if all inputs have the same recipe. */
 static enum idx_status publish(struct merge *merge, struct idx_error *error) {
     struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
@@ -131,7 +115,8 @@ static enum idx_status publish(struct merge *merge, struct idx_error *error) {
     return status;
 }
 
-/* Whether the recipes of any two inputs name different versions of ICU; those that name none differ from no other. */
+/* Returns whether the recipes of any two inputs name different versions of ICU. Those that name none differ from no
+ * other. */
 static bool mixes_icu(const struct merge *merge) {
     bool same = true;
     for (size_t i = 1; i < merge->index_count && same; i++) {
@@ -153,15 +138,24 @@ static void summarise(const struct merge *merge, struct idx_build_summary *summa
     strcpy(summary->scheme, merge->indexes[0]->scheme.name);
 }
 
-static enum idx_status run(struct merge *merge, const char *path, const char *const *paths, size_t count,
-                           struct idx_error *error) {
-    IDXI_TRY(check_options(&merge->options, count, error));
+/* Merges the indexes at `paths` into one at `path`. */
+static enum idx_status run_merge(struct merge *merge, const char *path, const char *const *paths, size_t count,
+                                 struct idx_error *error) {
+    struct idxi_combination *combination = &merge->combination;
+    if (count == 0) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no index to merge");
+    IDXI_TRY(idxi_check_threads(merge->options.threads, error));
     IDXI_TRY(idxi_memory_settle(&merge->options.memory_bytes, error));
     IDXI_TRY(open_indexes(merge, path, paths, count, error));
-    IDXI_TRY(list_sources(merge, error));
+    idxi_progress_init(&merge->progress, merge->options.progress, merge->options.context);
+    *combination = (struct idxi_combination){.form = merge->indexes[0],
+                                             .memory_bytes = merge->options.memory_bytes,
+                                             .threads = merge->options.threads,
+                                             .progress = &merge->progress,
+                                             .output = &merge->output};
+    IDXI_TRY(idxi_purge_views(merge->indexes, merge->index_count, 0, combination, error));
     IDXI_TRY(idxi_output_open(&merge->output, path, merge->options.replace, NULL,
                               (enum idx_id_type)merge->indexes[0]->manifest->id_type, error));
-    IDXI_TRY(write_all(merge, error));
+    IDXI_TRY(idxi_combine(combination, error));
     return publish(merge, error);
 }
 
@@ -182,7 +176,7 @@ enum idx_status idx_merge(const char *path, const char *const *inputs, size_t co
     merge->options = (struct idx_merge_options)IDX_MERGE_OPTIONS_INIT;
     idxi_copy_options(&merge->options, options);
     merge->output.segment_folder = merge->output.temporary_folder = merge->locks[0] = merge->locks[1] = -1;
-    enum idx_status status = run(merge, path, inputs, count, error);
+    enum idx_status status = run_merge(merge, path, inputs, count, error);
     if (status == IDX_OK && summary != NULL) summarise(merge, summary);
     free_merge(merge);
     return status;

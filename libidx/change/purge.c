@@ -11,7 +11,7 @@
 
 /* ---- Entries ---- */
 
-/* Makes room for `more` entries, with values or without. */
+/* Makes room for `more` entries. */
 static enum idx_status reserve(struct idxi_entries *entries, bool with_values, size_t more, struct idx_error *error) {
     if (entries->capacity - entries->count >= more) return IDX_OK;
     size_t capacity = 2 * entries->capacity + more;
@@ -69,13 +69,14 @@ void idxi_entries_unite(struct idxi_entries *entries) {
 
 /* ---- Removals ---- */
 
+/* Lists the fingerprint of a removal. */
 static enum idx_status note_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                     struct idx_error *error) {
     (void)sequence;
     return record->operation == IDXF_ADD ? IDX_OK : idxi_entries_add_alone(context, record->fingerprint, error);
 }
 
-/* The fingerprints that pending records, and segments from `first` on, say were removed, or documents of them:
+/* Lists the fingerprints that pending records, or segments from `first` on, remove as a whole or by single documents:
  * ascending, each once. */
 static enum idx_status list_removed(const struct idx_index *index, size_t first, struct idxi_entries *list,
                                     struct idx_error *error) {
@@ -92,17 +93,19 @@ static enum idx_status list_removed(const struct idx_index *index, size_t first,
 
 /* ---- What sources leave out ---- */
 
-/* A fingerprint's documents in one segment. */
+/* A visit of the documents of a fingerprint in one segment. */
 struct visit {
     const struct idx_index *index;
     uint64_t fingerprint;
-    size_t first_live; /* segment that it was not removed from with all its documents */
+    size_t first_live; /* the first segment from which it was not removed with all its documents */
     size_t segment;
     struct idxi_source *source;
-    struct idxi_entries kept, dropped; /* hashes of their IDs, where there is a map from IDs; no values */
-    bool any, any_kept;                /* of the segment's documents */
+    struct idxi_entries kept,
+        dropped;        /* for a map from IDs, hashes of the IDs of documents that stay and go; no values */
+    bool any, any_kept; /* whether the segment has any documents, and any that stay */
 };
 
+/* Notes whether a document stays or goes, and the hash of its ID. */
 static enum idx_status visit_document(void *context, uint64_t value, const uint8_t *id, size_t id_size,
                                       struct idx_error *error) {
     struct visit *visit = context;
@@ -118,7 +121,7 @@ static enum idx_status visit_document(void *context, uint64_t value, const uint8
     return idxi_entries_add(&visit->source->documents, visit->fingerprint, value, error);
 }
 
-/* The hashes that no document which stays has. */
+/* Leaves out of the map from IDs the hashes that only documents have which go. */
 static enum idx_status drop_hashes(struct visit *visit, struct idx_error *error) {
     size_t kept = 0;
     IDXI_TRY(idxi_entries_sort(&visit->kept, error));
@@ -144,7 +147,8 @@ static enum idx_status visit_segment(struct visit *visit, struct idx_documents *
     return IDX_OK;
 }
 
-/* What sources, which are a view's segments from `first` on, leave out of a fingerprint's documents. */
+/* Notes what the sources, which are the segments of a view from `first` on, leave out of the documents of a
+ * fingerprint. */
 static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documents *documents, size_t first,
                                          struct idxi_source *sources, struct idx_error *error) {
     visit->first_live = idxi_first_live(visit->index, visit->fingerprint);
@@ -158,6 +162,7 @@ static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documen
     return IDX_OK;
 }
 
+/* Finds what the sources leave out of the documents of all listed fingerprints. */
 static enum idx_status purge_all(const struct idx_index *index, size_t first, struct idx_documents *documents,
                                  const struct idxi_entries *list, struct idxi_source *sources,
                                  struct idxi_progress *progress, struct idx_error *error) {
@@ -186,7 +191,8 @@ static enum idx_status purge_sources(const struct idx_index *index, size_t first
     return status;
 }
 
-/* Adds a view's segments to the sources, and counts their documents on. */
+/* Adds the segments of a view to the sources. *number is the number of their first document, and grows by as many as
+ * stay. */
 static enum idx_status take_segments(const struct idx_index *index, size_t first, struct idxi_combination *combination,
                                      uint64_t *number, struct idx_error *error) {
     struct idxi_source *sources = &combination->sources[combination->source_count];
@@ -210,16 +216,17 @@ static enum idx_status take_segments(const struct idx_index *index, size_t first
 
 /* ---- Pending documents ---- */
 
-struct taking {
+/* A visit of the pending records of a view without removals. */
+struct addition_visit {
     const struct idxf_manifest *manifest;
     struct idxi_combination *combination;
-    uint64_t *number;
+    uint64_t *number; /* of the next document with a text ID */
 };
 
-/* Takes an added document; records come in the order in which they were added. */
+/* Adds the document of a record. Records come in the order in which they were added. */
 static enum idx_status take_added(void *context, uint64_t sequence, const struct idxf_record *record,
                                   struct idx_error *error) {
-    struct taking *taking = context;
+    struct addition_visit *taking = context;
     struct idxi_combination *combination = taking->combination;
     uint64_t value = 0;
     (void)sequence;
@@ -235,7 +242,8 @@ static enum idx_status take_added(void *context, uint64_t sequence, const struct
     return idxi_entries_add(&combination->added, record->fingerprint, value, error);
 }
 
-/* Takes the documents of a fingerprint, each with its sequence number in `sequences`. */
+/* Adds the pending documents of a fingerprint. Those with text IDs are not numbered yet: `sequences` gets the sequence
+ * number of the record of each, with its place among the documents. */
 static enum idx_status take_documents(const struct idx_index *index, uint64_t fingerprint,
                                       struct idxi_combination *combination, struct idxi_entries *sequences,
                                       struct idx_error *error) {
@@ -255,8 +263,7 @@ static enum idx_status take_documents(const struct idx_index *index, uint64_t fi
     return IDX_OK;
 }
 
-/* Numbers the documents with text IDs from document `first` of those in memory on, in the order in which they were
- * added. */
+/* Numbers the documents with text IDs, from the one with ID `first` on, in the order in which they were added. */
 static enum idx_status number_texts(struct idxi_combination *combination, struct idxi_entries *sequences, size_t first,
                                     uint64_t *number, struct idx_error *error) {
     struct idxi_text_id *ids = malloc((sequences->count + 1) * sizeof *ids);
@@ -271,6 +278,7 @@ static enum idx_status number_texts(struct idxi_combination *combination, struct
     return status;
 }
 
+/* Adds the pending documents of `count` fingerprints, and numbers those with text IDs. */
 static enum idx_status take_documents_of(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                                          struct idxi_combination *combination, uint64_t *number,
                                          struct idx_error *error) {
@@ -285,7 +293,7 @@ static enum idx_status take_documents_of(const struct idx_index *index, const ui
     return status;
 }
 
-/* Adds a view's pending documents, and counts on. */
+/* Adds the pending documents of a view. *number is the number of the first one with a text ID, and grows by as many. */
 static enum idx_status take_pending(const struct idx_index *index, struct idxi_combination *combination,
                                     uint64_t *number, struct idx_error *error) {
     const struct idxi_pending_view *view = &index->pending;
@@ -297,7 +305,7 @@ static enum idx_status take_pending(const struct idx_index *index, struct idxi_c
     if (ids == NULL) return idxi_fail_memory(error);
     combination->added_ids = ids;
     if (view->removals == 0) {
-        struct taking taking = {index->manifest, combination, number};
+        struct addition_visit taking = {index->manifest, combination, number};
         return idxi_pending_visit(view, take_added, &taking, error);
     }
     IDXI_TRY(idxi_sort_pending(index, false, &fingerprints, &count, error));

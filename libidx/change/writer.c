@@ -1,4 +1,4 @@
-/* writer.c: opens and closes a writer, decides when to compact, and records batches: see writer.h. */
+/* writer.c: opens and closes a writer, decides when to compact, and records batches. */
 #include "libidx/change/writer.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "libidx/change/change.h"
 #include "libidx/lookup/search.h"
 
-/* Of IDX_COMPACT_BY_SIZE: the part of all documents that may be pending, within these numbers. */
+/* With IDX_COMPACT_BY_SIZE, one part in PENDING_SHARE of all documents may be pending, within these bounds. */
 #define PENDING_SHARE 6
 #define LEAST_PENDING 100000
 #define MOST_PENDING 4000000
@@ -31,6 +31,7 @@ static enum idx_status refresh(struct idx_writer *writer, struct idx_error *erro
     return IDX_OK;
 }
 
+/* Opens the index, takes the lock of its writer, and opens its log. */
 static enum idx_status open_writer(struct idx_writer *writer, const char *path,
                                    const struct idx_writer_options *options, struct idx_error *error) {
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
@@ -65,8 +66,8 @@ enum idx_status idx_writer_open(struct idx_writer **result, const char *path, co
     return status;
 }
 
-/* In a process that was forked from the one that opened it, the lock and the thread that compacts are still that one's.
- */
+/* Returns whether this process was forked from the one that opened the writer, which alone has its lock and the thread
+ * that compacts. */
 static bool is_forked(const struct idx_writer *writer) { return writer->process != getpid(); }
 
 static enum idx_status check_process(const struct idx_writer *writer, struct idx_error *error) {
@@ -95,8 +96,9 @@ const struct idx_index *idx_writer_view(const struct idx_writer *writer) { retur
 
 /* ---- Compaction ---- */
 
-/* Goes on with what a compaction made, in this process or another, and deletes the records that it took. It may not
- * have come to sync its manifest's name yet: until the disk has that, it needs the records. */
+/* Goes on with the manifest that a compaction of this process or another has made, and deletes the records that are in
+ * its segment. The folder is synced first: the compaction may not have synced the name of its manifest yet, and until
+ * the disk has that, the records are needed. */
 static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_error *error) {
     bool replaced;
     if (atomic_load(&writer->background.ended)) idxi_background_end(&writer->background, false, NULL);
@@ -107,7 +109,7 @@ static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_e
     return idxi_log_trim(writer->log, writer->index->manifest->sequence, error);
 }
 
-/* How many pending records are enough; 0: no number is. */
+/* Returns how many pending records are enough for a compaction; 0: no number is. */
 static uint64_t count_enough(const struct idx_writer *writer) {
     const struct idx_index *index = writer->index;
     uint64_t documents = 0;
@@ -120,8 +122,9 @@ static uint64_t count_enough(const struct idx_writer *writer) {
     return documents < LEAST_PENDING ? LEAST_PENDING : documents > MOST_PENDING ? MOST_PENDING : documents;
 }
 
-/* Begins a compaction where it is time. That of another process is waited for as one that failed is: what was added
- * stands in any case. */
+/* Begins a compaction where it is time. Where one is running and half as many records again are pending, waits for it.
+ * If it failed, or another process is compacting, the next one begins only after as many further records. Errors are
+ * ignored, because what was added is in the log. */
 static void compact(struct idx_writer *writer) {
     const struct idxi_pending_view *pending = &writer->index->pending;
     uint64_t last = pending->last, count = last - pending->after, enough = count_enough(writer);
@@ -142,7 +145,7 @@ enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *err
 
 /* ---- Batches ---- */
 
-/* The view must have what the log has. */
+/* Checks that the view has all records of the log. */
 static enum idx_status check_view(struct idx_writer *writer, struct idx_error *error) {
     if (writer->index->spoilt) IDXI_TRY(refresh(writer, error));
     if (writer->index->pending.last == idxi_log_writer_last(writer->log)) return IDX_OK;
@@ -150,14 +153,14 @@ static enum idx_status check_view(struct idx_writer *writer, struct idx_error *e
                      "has pending records that this writer did not write: close the writer, and open it again");
 }
 
-/* Makes room for so many records in all. */
+/* Makes room for `most` records in all. */
 static enum idx_status reserve(struct idx_writer *writer, size_t most, struct idx_error *error) {
     if (most <= writer->capacity) return IDX_OK;
     if (most > SIZE_MAX / 2 / sizeof *writer->records) return idxi_fail_memory(error);
     struct idxf_record *records = realloc(writer->records, most * sizeof *records);
     if (records == NULL) return idxi_fail_memory(error);
     writer->records = records;
-    uint8_t(*numbers)[sizeof(uint64_t)] = realloc(writer->numbers, most * sizeof *numbers);
+    struct idxi_stored_number *numbers = realloc(writer->numbers, most * sizeof *numbers);
     if (numbers == NULL) return idxi_fail_memory(error);
     writer->numbers = numbers;
     writer->capacity = most;
@@ -176,19 +179,19 @@ enum idx_status idxi_writer_begin(struct idx_writer *writer, size_t count, struc
 
 enum idx_status idxi_writer_end(struct idx_writer *writer, enum idx_status status, struct idx_error *error) {
     bool has_numbers = writer->index->manifest->id_type == IDXF_ID_U64;
-    for (size_t i = 0; i < writer->count && has_numbers; i++) /* which may have moved */
-        if (writer->records[i].id_size > 0) writer->records[i].id = writer->numbers[i];
+    for (size_t i = 0; i < writer->count && has_numbers; i++) /* the array of numbers may have moved */
+        if (writer->records[i].id_size > 0) writer->records[i].id = writer->numbers[i].bytes;
     if (status == IDX_OK) status = idxi_log_append(writer->log, writer->records, writer->count, error);
     if (status == IDX_OK) compact(writer);
     if (status == IDX_OK || writer->count == 0) return status;
     writer->index->spoilt = true;
-    refresh(writer, NULL); /* where that fails, the next batch tries again */
+    refresh(writer, NULL); /* if this fails, the next batch tries again */
     return status;
 }
 
-/* A record of an item; `number` is where its integer ID may be. */
+/* Returns the record of an item. `number` is where an integer ID is stored for it. */
 static struct idxf_record make_record(const struct idx_writer *writer, enum idxf_operation operation,
-                                      const struct idx_item *item, uint8_t number[sizeof(uint64_t)]) {
+                                      const struct idx_item *item, struct idxi_stored_number *number) {
     enum idxf_id_type id_type = writer->index->manifest->id_type;
     struct idxf_record record = {operation, item->fingerprint, NULL, 0};
     if (operation == IDXF_REMOVE_FINGERPRINT || id_type == IDXF_ID_NONE) return record;
@@ -196,9 +199,9 @@ static struct idxf_record make_record(const struct idx_writer *writer, enum idxf
         record.id = item->id;
         record.id_size = item->id_length;
     } else {
-        idxf_store64(number, item->number);
-        record.id = number;
-        record.id_size = sizeof(uint64_t);
+        idxf_store64(number->bytes, item->number);
+        record.id = number->bytes;
+        record.id_size = sizeof number->bytes;
     }
     return record;
 }
@@ -207,20 +210,20 @@ enum idx_status idxi_writer_record(struct idx_writer *writer, enum idxf_operatio
                                    const struct idx_item *item, struct idx_error *error) {
     if (writer->count == writer->capacity) IDXI_TRY(reserve(writer, 2 * writer->capacity + 1, error));
     struct idxf_record *record = &writer->records[writer->count];
-    *record = make_record(writer, operation, item, writer->numbers[writer->count]);
-    writer->count++; /* also where this fails, since it must be abandoned then */
+    *record = make_record(writer, operation, item, &writer->numbers[writer->count]);
+    writer->count++; /* even if this fails, so that the batch is abandoned */
     IDXI_TRY(idxi_replay_append(writer->index->replay, record, &writer->index->pending, error));
     writer->index->removes |= operation != IDXF_ADD;
     return IDX_OK;
 }
 
-/* Records ahead of which memory is asked for what appending them takes. */
+/* What appending a record reads and writes is prefetched so many records ahead. */
 #define AHEAD 8
 
 void idxi_writer_expect(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count) {
-    uint8_t number[sizeof(uint64_t)];
+    struct idxi_stored_number number;
     if (count - i <= AHEAD) return;
-    struct idxf_record record = make_record(writer, IDXF_ADD, &items[i + AHEAD], number);
+    struct idxf_record record = make_record(writer, IDXF_ADD, &items[i + AHEAD], &number);
     idxi_replay_expect(writer->index->replay, &record);
 }
 

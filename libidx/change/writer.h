@@ -10,38 +10,44 @@
 #include "libidx/log/log_writer.h"
 #include "libidx/view/index.h"
 
+/* An integer ID as records have it: little-endian. */
+struct idxi_stored_number {
+    uint8_t bytes[sizeof(uint64_t)];
+};
+
 struct idx_writer {
-    struct idx_index *index; /* the view, which it alone has */
+    struct idx_index *index; /* the view, which belongs to the writer alone */
     struct idxi_log_writer *log;
     int lock;
-    pid_t process; /* that opened it */
+    pid_t process; /* the process that opened it */
     const struct idxi_compare_way *compare;
     uint64_t compact_records; /* as the options say */
     unsigned compact_segments;
     unsigned threads;
     struct idxi_background background;
-    uint64_t next_compaction; /* no earlier than behind this record */
-    /* The batch being recorded. */
+    uint64_t next_compaction; /* no compaction begins before this record */
+    /* The batch that is being recorded. */
     struct idxf_record *records;
-    uint8_t (*numbers)[sizeof(uint64_t)]; /* integer IDs, as records have them */
+    struct idxi_stored_number *numbers; /* the integer IDs of the records */
     size_t count, capacity;
 };
 
-/* Whether items may be recorded: none has too many bits, or too long an ID. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks that no item has too many bits or too long an ID. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_writer_check(const struct idx_writer *writer, const struct idx_item *items, size_t count,
                                   struct idx_error *error);
 
 /* Begins a batch of about `count` records. */
 enum idx_status idxi_writer_begin(struct idx_writer *writer, size_t count, struct idx_error *error);
 
-/* Makes a record of an item the batch's next one. The view has it from now on. */
+/* Adds a record of an item to the batch. The view has it from now on. */
 enum idx_status idxi_writer_record(struct idx_writer *writer, enum idxf_operation operation,
                                    const struct idx_item *item, struct idx_error *error);
 
-/* Asks memory for what adding an item some places behind item `i` takes, if there is one. */
+/* Prefetches what adding an item some places behind item `i` reads and writes, if there is such an item. */
 void idxi_writer_expect(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count);
 
-/* Ends a batch, which `status` says went well so far or not: the log takes it, or the view forgets it. */
+/* Ends a batch. If `status` is IDX_OK, the log takes it; otherwise, or if that fails, the view forgets it. Returns
+ * `status`, or the error of the log. */
 enum idx_status idxi_writer_end(struct idx_writer *writer, enum idx_status status, struct idx_error *error);
 
 #endif

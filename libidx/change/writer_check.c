@@ -4,10 +4,11 @@
 #include "libidx/lookup/nearest.h"
 #include "libidx/lookup/search.h"
 
-/* Documents that are looked up together, before any of them is added: few, since they are compared with each other. */
+/* So many documents are looked up together before any of them is added: few, since they are compared with each other.
+ */
 #define TOGETHER 1024
 
-/* Those that a thread takes at a time. */
+/* A thread takes so many of these at a time. */
 #define TAKEN 128
 
 /* Some documents that are looked up together: first in what there was before them, then among those of them that were
@@ -17,18 +18,20 @@ struct checking {
     const struct idx_index *index;
     struct idxi_nearest nearest;
     size_t count;
-    size_t query; /* that is compared */
+    size_t query; /* the one that is being compared */
     uint64_t queries[TOGETHER];
     uint64_t added[TOGETHER];
     size_t added_count;
 };
 
+/* Notes a match of the current query with a document that was added before it. */
 static void take_added(struct idxi_comparison *comparison, uint64_t query, uint64_t added) {
     struct checking *checking = (struct checking *)comparison;
     struct idx_match match = {added, idx_distance(query, added)};
     idxi_nearest_add(&checking->nearest, checking->query, &match);
 }
 
+/* Compares each document with those that were added, and adds it if it has no match. */
 static enum idx_status add_new(struct idx_writer *writer, struct checking *checking, const struct idx_item *items,
                                size_t count, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
@@ -53,6 +56,7 @@ static enum idx_status look_up(void *context, size_t number, struct idx_error *e
     return idxi_search_queries(&search, begin, end);
 }
 
+/* Looks up to TOGETHER documents up, and adds those without a match. *nearest gets the matches of each. */
 static enum idx_status check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                      unsigned distance, struct idxi_nearest nearest, struct idx_error *error) {
     struct checking checking = {.comparison = {.distance = distance, .visit = take_added},

@@ -7,7 +7,7 @@
 #include "libidx/lookup/search.h"
 #include "libidx/view/index.h"
 
-/* Whether the fingerprint has a document, or with IDX_ID_NONE is there. */
+/* Sets *found to whether the fingerprint has a document, or with IDX_ID_NONE whether the index has it. */
 static enum idx_status find_fingerprint(const struct idx_writer *writer, uint64_t fingerprint, bool *found,
                                         struct idx_error *error) {
     const struct idx_index *index = writer->index;
@@ -21,7 +21,8 @@ static bool has_id(const struct idx_writer *writer, const struct idx_document *d
            (item->id_length == 0 || memcmp(document->id, item->id, item->id_length) == 0);
 }
 
-/* Counts a fingerprint's documents: those with the item's ID, or all for NULL; and whether there are others. */
+/* Counts the documents of a fingerprint that have the ID of `item`, or all if that is NULL. Sets *others to whether
+ * there are any others. */
 static enum idx_status count_documents(const struct idx_writer *writer, struct idx_documents *documents,
                                        uint64_t fingerprint, const struct idx_item *item, uint64_t *count, bool *others,
                                        struct idx_error *error) {
@@ -39,7 +40,7 @@ static enum idx_status count_documents(const struct idx_writer *writer, struct i
     }
 }
 
-/* Removes one document, or where it was the last, its fingerprint. */
+/* Removes one document, or its fingerprint if no other document has that. */
 static enum idx_status remove_item(struct idx_writer *writer, struct idx_documents *documents,
                                    const struct idx_item *item, struct idx_removal *removal, struct idx_error *error) {
     uint64_t count = 0;
@@ -52,6 +53,7 @@ static enum idx_status remove_item(struct idx_writer *writer, struct idx_documen
     return idxi_writer_record(writer, others ? IDXF_REMOVE_DOCUMENT : IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
+/* Removes a fingerprint with all of its documents. */
 static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_documents *documents,
                                           const struct idx_item *item, struct idx_removal *removal,
                                           struct idx_error *error) {
@@ -96,12 +98,13 @@ static enum idx_status remove_id(struct idx_writer *writer, struct idx_documents
     return status;
 }
 
-/* What a call removes. */
-typedef enum idx_status (*removing)(struct idx_writer *writer, struct idx_documents *documents,
-                                    const struct idx_item *item, struct idx_removal *removal, struct idx_error *error);
+/* Removes what an item means, and counts that in *removal. */
+typedef enum idx_status (*item_remover)(struct idx_writer *writer, struct idx_documents *documents,
+                                        const struct idx_item *item, struct idx_removal *removal,
+                                        struct idx_error *error);
 
-/* Removes items, or fingerprints where those are NULL, one after the other. They were checked. */
-static enum idx_status remove_all(struct idx_writer *writer, removing remove_one, const struct idx_item *items,
+/* Removes items, or fingerprints if `items` is NULL, one after the other. They must have been checked. */
+static enum idx_status remove_all(struct idx_writer *writer, item_remover remove_one, const struct idx_item *items,
                                   const uint64_t *fingerprints, size_t count, struct idx_removal *removal,
                                   struct idx_error *error) {
     struct idx_removal own = {0};

@@ -1,5 +1,5 @@
 /* array_pairs.c: see array_pairs.h; and idx_array_pairs and idx_array_join. */
-#include "libidx/fingerprints/balls.h"
+#include "libidx/fingerprints/array_pairs.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

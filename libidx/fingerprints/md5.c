@@ -8,7 +8,7 @@
 
 enum { BLOCK_BYTES = 64, LENGTH_BYTES = 8 };
 
-/* floor(2^32 |sin(i + 1)|) */
+/* sines[i] is floor(2^32 |sin(i + 1)|). */
 static const uint32_t sines[64] = {
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
     0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
@@ -22,6 +22,7 @@ static const uint32_t sines[64] = {
 
 static uint32_t rotate(uint32_t value, unsigned bits) { return value << bits | value >> (32 - bits); }
 
+/* Adds a block of 64 bytes to the state. */
 static void add_block(uint32_t state[4], const uint8_t *block) {
     static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "format/bytes.h"
 #include "format/processor.h"
 
 #ifdef IDXF_X86
@@ -107,20 +108,16 @@ void idx_simhash_add_features(struct idx_simhash *simhash, const struct idx_feat
     ways[idxi_simhash_ways(ways) - 1](simhash, features, count);
 }
 
-static uint64_t low_bits(uint64_t value, unsigned bits) {
-    return bits < 1 || bits >= IDX_MAX_BITS ? value : value & ((UINT64_C(1) << bits) - 1);
-}
-
 uint64_t idx_simhash_finish(const struct idx_simhash *simhash, unsigned bits) {
     uint64_t fingerprint = 0;
     for (unsigned i = 0; i < IDX_MAX_BITS; i++) fingerprint |= (uint64_t)(simhash->sums[i] > 0) << i;
-    return low_bits(fingerprint, bits);
+    return bits < 1 ? fingerprint : fingerprint & idxf_low_bits(bits);
 }
 
 uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bits) {
     uint64_t ties = 0;
     for (unsigned i = 0; i < IDX_MAX_BITS; i++) ties |= (uint64_t)(simhash->sums[i] == 0) << i;
-    return low_bits(ties, bits);
+    return bits < 1 ? ties : ties & idxf_low_bits(bits);
 }
 
 /* ---- Hashes of features ---- */
@@ -171,7 +168,7 @@ const char *idx_hash_name(enum idx_hash_kind kind) {
 
 enum { FRACTION_DIGITS = 4, MOST_WHOLE = 1000000 };
 
-/* Reads digits from text[*at] on, up to `most` of them. Returns their number. */
+/* Reads up to `most` digits from text[*at] on, appends them to *value, and moves *at behind them. Returns how many. */
 static size_t read_digits(const char *text, size_t length, size_t *at, size_t most, int64_t *value) {
     size_t start = *at;
     for (; *at < length && *at - start < most && text[*at] >= '0' && text[*at] <= '9'; ++*at) {

@@ -8,7 +8,7 @@
 
 #define IDXI_SIMHASH_WAYS 3
 
-/* Does what idx_simhash_add_features does. */
+/* An implementation of idx_simhash_add_features. */
 typedef void idxi_simhash_way(struct idx_simhash *simhash, const struct idx_feature *features, size_t count);
 
 /* Lists the implementations that this processor can run, the plain loop first, the fastest last, and returns their
@@ -21,11 +21,12 @@ size_t idxi_simhash_ways(idxi_simhash_way *ways[IDXI_SIMHASH_WAYS]);
 
 enum { IDXI_MD5_BYTES = 16 };
 
+/* Sets `digest` to the MD5 of `length` bytes. */
 void idxi_md5(const void *bytes, size_t length, uint8_t digest[IDXI_MD5_BYTES]);
 
 /* ---- Recipes ---- */
 
-/* The bytes of a recipe that are its identity: all but a last part `;icu=` and a decimal number. */
+/* Returns how many bytes of a recipe are its identity: all but a last part `;icu=` with a decimal number. */
 size_t idxi_recipe_identity(const char *recipe);
 
 #endif

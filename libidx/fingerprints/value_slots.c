@@ -1,15 +1,16 @@
-/* value_slots.c: see value_slots.h. A value whose slot is taken goes to the next one that is free. */
+/* value_slots.c: a hash table of places in an array. A value whose slot is taken goes to the next one that is free. */
 #include "libidx/fingerprints/value_slots.h"
 
 #include <stdlib.h>
 
-/* At most two thirds of the slots are taken. */
+/* Returns the bits of slots for so many values: at most two thirds of the slots are then taken. */
 static unsigned get_bits(size_t count) {
     unsigned bits = 1;
     while ((size_t)1 << bits < count + count / 2 + 2) bits++;
     return bits;
 }
 
+/* Returns the slot where a search for a value begins. */
 static size_t get_slot(const struct idxi_value_slots *slots, uint64_t value) {
     return (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> (64 - slots->bits));
 }

@@ -1,4 +1,4 @@
-/* value_slots.h: a hash table that tells where in an array a value is. */
+/* value_slots.h: a hash table that finds the place of a value in an array. */
 #ifndef IDX_LIBIDX_VALUE_SLOTS_H
 #define IDX_LIBIDX_VALUE_SLOTS_H
 
@@ -12,17 +12,17 @@ struct idxi_value_slots {
     unsigned bits;   /* There are 2 to the power of this many slots. */
 };
 
-/* The bytes that the slots of so many values take: at most 12 for each, and 16. */
+/* Returns the bytes of the slots for so many values: at most 12 for each, and 16. */
 uint64_t idxi_value_slots_bytes(size_t count);
 
-/* Fills a table with fewer than 2^32 - 1 distinct values, which stay the caller's, where they are. False where memory
- * is short. To be freed also then. */
+/* Fills a table with fewer than 2^32 - 1 distinct values. The array stays the caller's, and must not move. Returns
+ * false when memory runs out. Call idxi_value_slots_free even then. */
 bool idxi_value_slots_make(struct idxi_value_slots *slots, const uint64_t *values, size_t count);
 
-/* The place of a value, or SIZE_MAX where it is not in the array. */
+/* Returns the place of a value in the array, or SIZE_MAX where it is not there. */
 size_t idxi_value_slots_find(const struct idxi_value_slots *slots, uint64_t value);
 
-/* Fetches what a search for the value some searches later reads first. */
+/* Prefetches what a search for a value reads first. It pays some searches ahead of that one. */
 void idxi_value_slots_expect(const struct idxi_value_slots *slots, uint64_t value);
 
 void idxi_value_slots_free(struct idxi_value_slots *slots);

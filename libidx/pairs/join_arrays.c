@@ -7,7 +7,7 @@
 
 #include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
-#include "libidx/fingerprints/balls.h"
+#include "libidx/fingerprints/array_pairs.h"
 
 /* A side, some of whose fingerprints are in memory. */
 struct side {

@@ -8,7 +8,7 @@
 #include "libidx/scheme/scheme.h"
 
 #define MAX_BLOCKS 10
-#define MAX_CUTS 256 /* more than there are */
+#define MAX_CUTS 256 /* more than list_cuts lists */
 #define MAX_SHARES (IDX_MAX_K + 1)
 
 /* One way to cut a part. */
@@ -16,7 +16,7 @@ struct cut {
     unsigned blocks, front, radius;
     unsigned shares; /* errors that it covers, and 1 */
     unsigned tables;
-    double times[IDX_MAX_BITS + 1]; /* of all its tables, by the bits of the part */
+    double times[IDX_MAX_BITS + 1]; /* nanoseconds of all its tables, by the bits of the part */
 };
 
 /* The fastest way to so many shares, bits and tables: its time, its last part, and the shares before that one. */
@@ -34,7 +34,8 @@ struct search {
 unsigned idxi_parts_cover(unsigned blocks, unsigned front, unsigned radius) {
     unsigned errors = 0;
     for (;; errors++) {
-        /* Spread evenly, as is worst, the fewest errors that `front` blocks have. */
+        /* At worst the errors are spread evenly. Then the blocks with the fewest have `each`, and `clean` have no more.
+         */
         unsigned each = (errors + 1) / blocks, clean = blocks - (errors + 1) % blocks;
         if (front * each + (front > clean ? front - clean : 0) > radius) return errors;
     }
@@ -42,7 +43,8 @@ unsigned idxi_parts_cover(unsigned blocks, unsigned front, unsigned radius) {
 
 /* ---- Cuts ---- */
 
-/* All tables of a part: each has so many of the blocks that are a bit wider. */
+/* Returns the nanoseconds of all tables of a part of so many bits. They differ in how many of their blocks are a bit
+ * wider. */
 static double time_of_part(const struct cut *cut, unsigned bits, const struct idxi_times *times) {
     unsigned width = bits / cut->blocks, wider = bits % cut->blocks;
     double time = 0;
@@ -54,6 +56,7 @@ static double time_of_part(const struct cut *cut, unsigned bits, const struct id
     return time;
 }
 
+/* Adds a cut to the list, unless it makes too many tables. */
 static void add_cut(struct search *search, struct cut cut, unsigned shares, const struct idxi_times *times) {
     cut.shares = idxi_parts_cover(cut.blocks, cut.front, cut.radius) + 1;
     cut.tables = (unsigned)idxi_choose(cut.blocks, cut.front);
@@ -63,7 +66,8 @@ static void add_cut(struct search *search, struct cut cut, unsigned shares, cons
     search->cuts[search->cut_count++] = cut;
 }
 
-/* One block, or several in front: single blocks of several are parts of their own. */
+/* Lists the cuts: one block, or several in front. A cut with a single one of several blocks in front is left out,
+ * because its blocks can be parts of their own. */
 static void list_cuts(struct search *search, unsigned shares, const struct idxi_times *times) {
     for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius < shares; radius++) {
         add_cut(search, (struct cut){.blocks = 1, .front = 1, .radius = radius}, shares, times);
@@ -76,7 +80,7 @@ static void list_cuts(struct search *search, unsigned shares, const struct idxi_
 
 /* ---- Parts ---- */
 
-/* Adds a part to the way to a state. */
+/* Adds each possible next part to the way to a state, and notes where that is the fastest way to another state. */
 static void extend(struct search *search, unsigned shares, unsigned bits, unsigned tables, unsigned most_shares,
                    unsigned most_bits) {
     double time = search->states[shares][bits][tables].time;
@@ -92,6 +96,7 @@ static void extend(struct search *search, unsigned shares, unsigned bits, unsign
     }
 }
 
+/* Finds the fastest way to each state. */
 static void find_ways(struct search *search, unsigned shares, unsigned bits) {
     for (unsigned i = 0; i <= shares; i++) {
         for (unsigned j = 0; j <= bits; j++) {
@@ -108,13 +113,13 @@ static void find_ways(struct search *search, unsigned shares, unsigned bits) {
     }
 }
 
-/* The `count` most significant of the set bits. */
+/* Returns the `count` most significant of the set bits. */
 static uint64_t first_bits(uint64_t bits, unsigned count) {
     for (unsigned drop = (unsigned)__builtin_popcountll(bits) - count; drop > 0; drop--) bits &= bits - 1;
     return bits;
 }
 
-/* The scheme of the way to a state, from its last part to its first. */
+/* Adds the tables of the way to a state to a scheme, from its last part to its first. */
 static void make_scheme(const struct search *search, unsigned shares, unsigned bits, unsigned tables, uint64_t live,
                         struct idx_scheme *scheme) {
     while (shares > 0) {

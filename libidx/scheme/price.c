@@ -19,14 +19,14 @@
 
 #define LINE_BYTES 64
 
-/* The share of a wait that remains for a line or block beside one that was asked for; among how many bytes at most, for
- * lines of one block, whose page is known; and after how many lines of a probe nothing remains, since processors then
- * fetch ahead. */
+/* Of the wait for a line or a block beside one that was asked for, this share remains. Lines of one block wait no
+ * longer than among NEXT_LINE_BYTES, since their page is known. After MAX_NEXT_LINES lines of a probe nothing remains,
+ * since processors then fetch ahead. */
 #define NEXT_LINE 0.5
 #define NEXT_LINE_BYTES 0x1p26
 #define MAX_NEXT_LINES 32
 
-/* A virtual server with AVX-512 (EPYC, Zen 4): medians of idx_calibrate. */
+/* These are medians of idx_calibrate on a virtual server with AVX-512 (EPYC, Zen 4). */
 static const struct idx_calibration typical = {
     .size = sizeof typical,
     .table = 10,
@@ -65,19 +65,20 @@ enum idx_status idxi_calibration_check(const struct idx_calibration *given, stru
 
 /* ---- Time ---- */
 
-/* For so many bytes, between those of the table. */
-static double look_up(const double *waits, double bytes) {
+/* Returns the wait for one of so many bytes, interpolated between the sizes of `waits`. */
+static double interpolate(const double *waits, double bytes) {
     double at = (log2(fmax(bytes, IDX_CALIBRATION_LEAST)) - log2(IDX_CALIBRATION_LEAST)) / 2;
     size_t below = at < IDX_CALIBRATION_SIZES - 2 ? (size_t)at : IDX_CALIBRATION_SIZES - 2;
     return fmax(waits[below] + (waits[below + 1] - waits[below]) * (at - (double)below), 0);
 }
 
-/* The waits for directories and for blocks, by where they are. */
+/* The waits for directories, or for blocks. They depend on where these are. */
 struct kind {
     const double *waits, *latencies;
 };
 
-static struct kind choose(const struct idx_calibration *calibration, bool loaded) {
+/* Returns the waits for what is loaded into memory, or mapped. */
+static struct kind choose_kind(const struct idx_calibration *calibration, bool loaded) {
     return loaded ? (struct kind){calibration->loaded_waits, calibration->loaded_latencies}
                   : (struct kind){calibration->mapped_waits, calibration->mapped_latencies};
 }
@@ -86,27 +87,27 @@ struct idxi_time idxi_time_of(const struct idx_calibration *given, enum idx_resi
                               const struct idxi_extent *extent, const struct idxi_work *work) {
     struct idx_calibration own = typical;
     idxi_copy_options(&own, given);
-    struct kind lines = choose(&own, residence != IDX_RESIDENCE_NONE);
-    struct kind blocks = choose(&own, residence == IDX_RESIDENCE_ALL);
-    double further = work->blocks - work->probes; /* blocks of a probe after the first */
-    double line_wait = look_up(lines.waits, extent->directory_bytes);
-    double next_block = NEXT_LINE * look_up(own.loaded_waits, extent->block_bytes);
-    double next_line = NEXT_LINE * look_up(own.loaded_waits, fmin(extent->block_bytes, NEXT_LINE_BYTES));
+    struct kind lines = choose_kind(&own, residence != IDX_RESIDENCE_NONE);
+    struct kind blocks = choose_kind(&own, residence == IDX_RESIDENCE_ALL);
+    double further = work->blocks - work->probes; /* blocks of probes after the first of each */
+    double line_wait = interpolate(lines.waits, extent->directory_bytes);
+    double next_block = NEXT_LINE * interpolate(own.loaded_waits, extent->block_bytes);
+    double next_line = NEXT_LINE * interpolate(own.loaded_waits, fmin(extent->block_bytes, NEXT_LINE_BYTES));
     double lines_of_block = extent->block_size / (double)LINE_BYTES;
     double waited = work->probes * fmin(work->blocks / work->probes, fmax(MAX_NEXT_LINES / lines_of_block, 1));
     struct idxi_time time;
     time.many = work->tables * own.table + work->probes * own.probe + fmax(further, 0) * own.block +
                 work->candidates * own.candidate + work->probes * (extent->block_size - IDX_MIN_BLOCK_SIZE) * own.byte;
-    time.many += work->far * (line_wait + look_up(blocks.waits, extent->block_bytes));
+    time.many += work->far * (line_wait + interpolate(blocks.waits, extent->block_bytes));
     time.many += (waited - work->far) * next_block + waited * (lines_of_block - 1) * next_line;
-    time.single = time.many + own.single + look_up(lines.latencies, extent->directory_bytes) +
-                  look_up(blocks.latencies, extent->block_bytes);
+    time.single = time.many + own.single + interpolate(lines.latencies, extent->directory_bytes) +
+                  interpolate(blocks.latencies, extent->block_bytes);
     return time;
 }
 
 /* ---- The cost of a scheme ---- */
 
-/* How many tables an index has, where waits for memory must be known before a scheme is. */
+/* An index is taken to have so many tables where waits for memory must be known before its scheme is. */
 #define TYPICAL_TABLES 6
 
 double idx_chance_matches(uint64_t count, unsigned bits, unsigned k) {
@@ -119,11 +120,12 @@ double idx_information_limit(uint64_t count, unsigned bits) {
 
 /* ---- Bytes ---- */
 
-/* What a sum of differences takes on average, and its variance, for each of them. */
+/* How many bits a difference takes on average, and the variance of that. */
 struct moments {
     double mean, variance;
 };
 
+/* Returns the moments of values that have these chances. */
 static struct moments add_up(const double *chances, const double *values) {
     struct moments moments = {0, 0};
     double sum = 0, squares = 0;
@@ -136,13 +138,13 @@ static struct moments add_up(const double *chances, const double *values) {
     return moments;
 }
 
-/* How likely a sum of so many differences is at most `room`: it is about normally distributed. */
+/* Returns how likely so many differences take at most `room` bits: their sum is about normally distributed. */
 static double chance_to_fit(const struct moments *moments, double count, double room) {
     double deviation = sqrt(2 * count * moments->variance) + 1e-9;
     return 0.5 * erfc((count * moments->mean - room - 0.5) / deviation);
 }
 
-/* How likely a difference of evenly spread fingerprints has so many bits, 1 to 64. */
+/* Sets chances[i] to how likely a difference of `count` evenly spread fingerprints has i bits, 1 to 64. */
 static void find_chances(double count, unsigned bits, double chances[IDXF_MAX_BITS + 1]) {
     double none = log1p(-fmin(ldexp(count, -(int)bits), 1)), above = 1; /* chances that a value is not there */
     chances[0] = 0;
@@ -153,14 +155,15 @@ static void find_chances(double count, unsigned bits, double chances[IDXF_MAX_BI
     }
 }
 
-/* What differences take, all in all, and their codes alone; and how likely one has no code, and begins a block. */
+/* How many bits differences take, and how many their codes alone; and how likely a difference has no code, so that it
+ * begins a block. */
 struct costs {
     struct moments bits, codes;
     double without;
     bool long_codes;
 };
 
-/* By the code that these would be given. */
+/* Returns the costs with the code that the differences of `count` evenly spread fingerprints would be given. */
 static struct costs find_costs(double count, const struct idxf_block_form *given) {
     struct idxf_block_form form = *given;
     struct idxf_difference_counts counts;
@@ -183,8 +186,8 @@ static struct costs find_costs(double count, const struct idxf_block_form *given
     return (struct costs){add_up(chances, bits), add_up(chances, codes), without, long_codes};
 }
 
-/* Fingerprints that a block holds on average: its key, and as many differences as fit. Each chain but one has a key in
- * place of a difference. */
+/* Returns how many fingerprints a block holds on average: its key, and as many differences as fit. Each chain but one
+ * has a key in place of a difference. */
 static double fill_block(double count, unsigned bits, uint32_t block_size) {
     struct idxf_block_form form = {.bits = bits, .block_size = block_size};
     form.anchor_bits = idxf_choose_anchor_bits((uint64_t)count, bits, block_size);
@@ -222,6 +225,7 @@ struct idxi_table_model idxi_table_model_make(const struct idx_plan_options *opt
 
 /* ---- Time ---- */
 
+/* Returns how many fingerprints are expected to share the bits of a mask. */
 static double expected_group(const struct idx_plan_options *options, uint64_t mask) {
     if (options->expected_group != NULL) return options->expected_group(options->context, mask);
     return ldexp((double)options->count, -__builtin_popcountll(mask & ~options->dead_bits));
@@ -234,6 +238,7 @@ struct pricing {
     struct idxi_work work;
 };
 
+/* Adds probes by a mask to the work, of which `far` wait for memory. */
 static void add_probes(struct pricing *pricing, uint64_t mask, double probes, double far) {
     double group = expected_group(pricing->options, mask), held = pricing->model->block_fingerprints;
     pricing->work.probes += probes;
@@ -242,14 +247,15 @@ static void add_probes(struct pricing *pricing, uint64_t mask, double probes, do
     pricing->work.blocks += probes * fmin(idxi_expected_blocks(group, held), pricing->model->blocks);
 }
 
-/* How many of the last bits that are flipped move a probe by less than a page of the table. */
+/* Returns how many of the last bits that are flipped move a probe by less than a page of the table. */
 static unsigned near_bits(const struct pricing *pricing, unsigned flipped) {
     double page = IDXF_PAGE_SIZE / pricing->options->block_size * pricing->model->block_fingerprints;
     double bits = log2(page / ldexp(fmax((double)pricing->options->count, 1), -(int)flipped));
     return bits < 0 ? 0 : bits > flipped ? flipped : (unsigned)bits;
 }
 
-/* All patterns of fewer flipped bits than the radius are probed for all values of the spared bits; see search.c. */
+/* Adds the probes of a table. All patterns of fewer flipped bits than the radius are probed for all values of the
+ * spared bits at once; see lookup/search.c. */
 static void add_table(struct pricing *pricing, uint64_t mask, unsigned radius) {
     unsigned prefix = (unsigned)__builtin_popcountll(mask);
     unsigned flipped = prefix - idxi_spared_bits(pricing->options->count, prefix);
@@ -273,6 +279,7 @@ static struct idxi_time time_of(const struct pricing *pricing, double tables) {
     return idxi_time_of(options->calibration, options->residence, &extent, &pricing->work);
 }
 
+/* Writes the masks of a scheme as idx_scheme_parse takes them; an empty text where they don't fit. */
 static void write_masks(const struct idx_scheme *scheme, char *text, size_t size) {
     int digits = (int)(scheme->bits + 3) / 4;
     size_t used = 0;
@@ -294,7 +301,8 @@ static void find_prefixes(const struct idx_scheme *scheme, struct idx_plan *plan
     }
 }
 
-/* Probes that move by less than a page share it; the further blocks of a probe may lie in the next one. */
+/* Returns how many pages a query reads. Probes that move by less than a page share it, and the further blocks of a
+ * probe may lie in the next page. */
 static double count_pages(const struct idx_plan_options *options, const struct idxi_work *work) {
     double further = fmax(work->blocks / work->probes - 1, 0);
     return work->far * (1 + further * options->block_size / IDXF_PAGE_SIZE);

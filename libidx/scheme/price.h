@@ -8,7 +8,7 @@
 
 /* The time of a look-up follows from what it does, and from what that takes on a machine. */
 
-/* What one query does. */
+/* What one query does, on average. */
 struct idxi_work {
     double tables;
     double probes;
@@ -16,47 +16,49 @@ struct idxi_work {
     double blocks, candidates;
 };
 
-/* What the tables of an index take, all of them. */
+/* The size of a block, and the bytes of the blocks and directories of all tables. */
 struct idxi_extent {
     uint32_t block_size;
     double block_bytes, directory_bytes;
 };
 
-/* Checks a calibration; NULL is none. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks a calibration; NULL is valid. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_calibration_check(const struct idx_calibration *calibration, struct idx_error *error);
 
-/* The nanoseconds of the query, among many that are asked for together, and alone. `calibration` NULL: those of a
- * typical server. */
+/* The nanoseconds of a query, among many that are looked up together, and alone. */
 struct idxi_time {
     double many, single;
 };
 
+/* Returns the time of a query by what it does. Where `calibration` is NULL, that of a typical server is used. */
 struct idxi_time idxi_time_of(const struct idx_calibration *calibration, enum idx_residence residence,
                               const struct idxi_extent *extent, const struct idxi_work *work);
 
 /* ---- The cost of a scheme ---- */
 
-/* What is the same for all tables of an index. */
+/* What is the same for all tables of an index: fingerprints of a block, blocks of a table, and bytes. */
 struct idxi_table_model {
     double block_fingerprints, blocks;
     double directory_bytes; /* lines alone */
     double file_bytes, resident_bytes;
 };
 
+/* Returns the model of the tables that the options describe. */
 struct idxi_table_model idxi_table_model_make(const struct idx_plan_options *options);
 
-/* What a scheme costs, all of it but `chosen`. The options must be right; the model is theirs. */
+/* Sets all of *plan but `chosen` to what a scheme costs. The options must be valid, and the model be made from them. */
 void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi_table_model *model,
                        const struct idx_scheme *scheme, struct idx_plan *plan);
 
-/* The same of a single scheme. */
+/* The same as idxi_price_scheme, for a single scheme: it makes the model. */
 void idxi_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme, struct idx_plan *plan);
 
-/* Nanoseconds that probing a table takes, for each radius and prefix, on uniform fingerprints. */
+/* The nanoseconds that a query of a table takes, for each radius and prefix, with uniform fingerprints. */
 struct idxi_times {
     double of[IDX_MAX_RADIUS + 1][IDX_MAX_BITS + 1];
 };
 
+/* Fills `times`, for the fingerprints and blocks of the options. */
 void idxi_price_tables(const struct idx_plan_options *options, const struct idxi_table_model *model,
                        struct idxi_times *times);
 
@@ -67,12 +69,13 @@ void idxi_price_tables(const struct idx_plan_options *options, const struct idxi
  * example, two halves, each 3:2, make 6 tables for k = 3. Parts may differ in width and radius, to suit the number of
  * fingerprints. */
 
-/* The most tables of a scheme of parts: beyond, for 64 bits, B:C is as fast, and its text is shorter. */
+/* The most tables of a scheme of parts. With more tables, B:C is as fast for 64 bits, and its text is shorter. */
 #define IDXI_MAX_PARTS_TABLES 40
 
-/* The most errors that B:C:R covers, on any number of bits. */
+/* Returns the most errors that a scheme B:C:R covers, on any number of bits. */
 unsigned idxi_parts_cover(unsigned blocks, unsigned front, unsigned radius);
 
+/* Called for each scheme, which is valid during the call. */
 typedef void (*idxi_scheme_visitor)(void *context, const struct idx_scheme *scheme);
 
 /* Calls `visit` for the fastest scheme of parts of each number of tables, of those that cover k on fingerprints of

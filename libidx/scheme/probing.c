@@ -10,7 +10,7 @@
  * proved by then is probed. */
 #define MAX_LOOKS 1000000
 
-/* Tables, fewer and fewer, that cover a distance. */
+/* Tables that cover a distance, and become fewer. */
 struct choice {
     unsigned bits, distance;
     size_t count;
@@ -19,6 +19,7 @@ struct choice {
     uint64_t *steps;
 };
 
+/* Returns whether the tables cover the distance, as far as the steps suffice to prove it. */
 static bool covers(const struct choice *choice) {
     choice->trial->bits = choice->bits;
     choice->trial->table_count = choice->count;
@@ -27,14 +28,15 @@ static bool covers(const struct choice *choice) {
     return idxi_scheme_covers_within(choice->trial, choice->distance, choice->steps);
 }
 
-/* Gives a table the least radius that it can have. */
-static void lower(struct choice *choice, struct idxi_probed *table) {
+/* Gives a table the least radius with which the tables cover the distance. */
+static void lower_radius(struct choice *choice, struct idxi_probed *table) {
     unsigned most = table->radius;
     for (table->radius = 0; table->radius < most; table->radius++) {
         if (covers(choice)) return;
     }
 }
 
+/* Leaves out a table, if the others cover the distance. */
 static void leave_out(struct choice *choice, size_t at) {
     struct idxi_probed table = choice->tables[at];
     struct idxi_probed *from = &choice->tables[at];
@@ -47,7 +49,8 @@ static void leave_out(struct choice *choice, size_t at) {
     choice->count++;
 }
 
-/* How much a table has in common with the `count` before it; bits that several of these have count for more. */
+/* Returns how much the mask of a table has in common with those of the `count` before it. Bits that several of these
+ * have count for more. */
 static unsigned long get_overlap(const struct idxi_probed *table, const struct idxi_probed *before, size_t count) {
     unsigned long overlap = 0;
     for (uint64_t left = table->mask; left != 0; left &= left - 1) {
@@ -58,8 +61,8 @@ static unsigned long get_overlap(const struct idxi_probed *table, const struct i
     return overlap;
 }
 
-/* Each next table has the least in common with those before: so what is left out from the end is needed least. */
-static void spread(struct choice *choice) {
+/* Orders the tables so that each has the least in common with those before it. Those at the end are needed least. */
+static void order_by_overlap(struct choice *choice) {
     for (size_t i = 0; i < choice->count; i++) {
         size_t best = i;
         unsigned long least = ULONG_MAX;
@@ -80,17 +83,20 @@ static int compare_numbers(const void *a, const void *b) {
     return (x->table > y->table) - (x->table < y->table);
 }
 
-/* Radii first, since a larger one costs more probes than a further table. For the fingerprint itself any table will
- * do. */
+/* Lowers radii first, since a larger one costs more probes than a further table; then leaves out tables. Any table
+ * alone finds the fingerprint itself, so one is enough for distance 0. */
 static void reduce(struct choice *choice) {
     if (choice->distance == 0) choice->count = 1;
-    for (size_t i = 0; i<choice->count && * choice->steps> 0; i++) lower(choice, &choice->tables[i]);
-    if (*choice->steps > 0) spread(choice);
+    for (size_t i = 0; i < choice->count; i++) {
+        if (*choice->steps > 0) lower_radius(choice, &choice->tables[i]);
+    }
+    if (*choice->steps > 0) order_by_overlap(choice);
     for (size_t i = choice->count; i-- > 0 && *choice->steps > 0;) leave_out(choice, i);
     qsort(choice->tables, choice->count, sizeof *choice->tables, compare_numbers);
 }
 
-static void set_all(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
+/* Takes all tables of a scheme, with radii up to the distance. */
+static void take_all(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
     choice->distance = distance;
     choice->count = scheme->table_count;
     for (size_t i = 0; i < scheme->table_count; i++) {
@@ -106,7 +112,7 @@ static void make_all(struct idxi_probing *probings, const struct idx_scheme *sch
     struct choice choice = {.bits = scheme->bits, .trial = trial, .steps = &steps};
     for (unsigned distance = 0; distance <= k; distance++) {
         choice.tables = tables + distance * scheme->table_count;
-        set_all(&choice, scheme, distance);
+        take_all(&choice, scheme, distance);
         if (distance < k) reduce(&choice);
         probings[distance] = (struct idxi_probing){choice.count, choice.tables};
     }

@@ -1,4 +1,4 @@
-/* sample.c: see sample.h. */
+/* sample.c: estimates from a sample how skewed fingerprints are. */
 #include "libidx/scheme/sample.h"
 
 #include <stdlib.h>
@@ -7,10 +7,11 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
-/* Their pairs, 2^27, show groups of a few among 1e8 fingerprints; a mask is measured in a millisecond. */
+/* The size of the sample. Its 2^27 pairs show groups of a few fingerprints among 1e8, and a mask is measured in a
+ * millisecond. */
 #define SAMPLE_FINGERPRINTS 16384
 
-/* So many are taken before those with the greatest hashes are dropped. */
+/* So many fingerprints are kept before those with the greatest hashes are dropped. */
 #define ROOM (4 * SAMPLE_FINGERPRINTS)
 
 enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *error) {
@@ -24,7 +25,8 @@ enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *
     return enough ? IDX_OK : idxi_fail_memory(error);
 }
 
-static void drop(struct idxi_sample *sample) {
+/* Drops the fingerprints with the greatest hashes, beyond the size of the sample. */
+static void drop_greatest(struct idxi_sample *sample) {
     if (sample->count <= SAMPLE_FINGERPRINTS) return;
     idxi_sort_pairs(sample->hashes, sample->fingerprints, sample->count, false, sample->masked, sample->spare);
     sample->count = SAMPLE_FINGERPRINTS;
@@ -39,13 +41,13 @@ void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, s
         if (hash > sample->limit) continue;
         sample->hashes[sample->count] = hash;
         sample->fingerprints[sample->count++] = fingerprints[i];
-        if (sample->count == ROOM) drop(sample);
+        if (sample->count == ROOM) drop_greatest(sample);
     }
     sample->total += count;
 }
 
 void idxi_sample_end(struct idxi_sample *sample, unsigned bits) {
-    drop(sample);
+    drop_greatest(sample);
     sample->dead_bits = ~(sample->set_bits & ~sample->common_bits) & idxf_low_bits(bits);
 }
 

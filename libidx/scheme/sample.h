@@ -5,9 +5,10 @@
 
 #include <idx.h>
 
+/* A sample, and what is known of all fingerprints. */
 struct idxi_sample {
     uint64_t *fingerprints, *hashes; /* the sample so far */
-    uint64_t *masked, *spare;
+    uint64_t *masked, *spare;        /* room for what idxi_sample_group sorts */
     size_t count;
     uint64_t limit;     /* no higher hash enters the sample */
     uint64_t total;     /* fingerprints added */
@@ -16,16 +17,17 @@ struct idxi_sample {
     uint64_t common_bits;
 };
 
-/* The caller frees it, also after an error. Errors: IDX_OUT_OF_MEMORY. */
+/* Begins an empty sample. The caller frees it by idxi_sample_free, also after an error. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *error);
 
 /* Adds fingerprints that were not added before. */
 void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, size_t count);
 
-/* Before idxi_sample_group, and after all were added. */
+/* Completes the sample of fingerprints of `bits` bits, after all were added and before idxi_sample_group is called. */
 void idxi_sample_end(struct idxi_sample *sample, unsigned bits);
 
-/* How many other fingerprints share a random one's bits of the mask, on average; `context` is the sample. */
+/* Returns how many other fingerprints share the bits of the mask with a random one, on average. `context` is the
+ * sample. */
 double idxi_sample_group(void *context, uint64_t mask);
 
 void idxi_sample_free(struct idxi_sample *sample);

@@ -10,8 +10,9 @@
 
 /* ---- Making ---- */
 
-/* Masks of `blocks` parts of the set bits of `bits`, from the most significant, as even as they come, wider first. */
-static void cut(uint64_t bits, unsigned blocks, uint64_t *parts) {
+/* Cuts the set bits of `bits` into `blocks` parts, from the most significant, as even as can be, wider ones first. Sets
+ * `parts` to their masks. */
+static void cut_bits(uint64_t bits, unsigned blocks, uint64_t *parts) {
     unsigned width = (unsigned)__builtin_popcountll(bits);
     unsigned bit = 64;
     for (unsigned part = 0; part < blocks; part++) {
@@ -27,13 +28,14 @@ static void cut(uint64_t bits, unsigned blocks, uint64_t *parts) {
     }
 }
 
+/* Adds a table. Returns false where the scheme has too many. */
 static bool add_table(struct idx_scheme *scheme, uint64_t mask, unsigned radius) {
     if (scheme->table_count == IDX_MAX_TABLES) return false;
     scheme->tables[scheme->table_count++] = (struct idx_table){mask, radius};
     return true;
 }
 
-/* Goes to the next choice of `front` of `blocks` things in lexicographic order. */
+/* Goes to the next choice of `front` of `blocks` things in lexicographic order. Returns false after the last one. */
 static bool next_choice(unsigned *choice, unsigned blocks, unsigned front) {
     unsigned i = front;
     while (i > 0 && choice[i - 1] == blocks - front + i - 1) i--;
@@ -49,7 +51,7 @@ bool idxi_scheme_add(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, u
     unsigned choice[64];
     if (blocks > (unsigned)__builtin_popcountll(bits) || front < 1 || front > blocks || radius > IDX_MAX_RADIUS)
         return false;
-    cut(bits, blocks, parts);
+    cut_bits(bits, blocks, parts);
     for (unsigned i = 0; i < front; i++) choice[i] = i;
     do {
         uint64_t mask = fixed;
@@ -65,7 +67,7 @@ void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits
     scheme->bits = bits;
 }
 
-/* One level: each choice of `front` of the `blocks` parts of the fingerprint. */
+/* Makes a scheme of one level: a table for each choice of `front` of the `blocks` parts of the fingerprint. */
 static bool choose_once(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius) {
     char name[sizeof scheme->name];
     if (radius > 0)
@@ -76,7 +78,8 @@ static bool choose_once(struct idx_scheme *scheme, unsigned bits, unsigned block
     return idxi_scheme_add(scheme, idxf_low_bits(bits), 0, blocks, front, radius);
 }
 
-/* Two levels: each choice of the first, and each choice of the parts that the bits left over are cut into. */
+/* Makes a scheme of two levels: a table for each choice of the first level with each choice of the parts into which the
+ * other bits are cut. */
 static bool choose_twice(struct idx_scheme *scheme, unsigned bits, const unsigned first[2], const unsigned second[2]) {
     struct idx_scheme level;
     char name[sizeof scheme->name];
@@ -92,7 +95,7 @@ static bool choose_twice(struct idx_scheme *scheme, unsigned bits, const unsigne
 
 /* ---- Parsing ---- */
 
-/* A decimal number of one or two digits. */
+/* Reads a decimal number of one or two digits, and moves *text behind it. */
 static bool parse_small(const char **text, unsigned *number) {
     char *end;
     if (**text < '0' || **text > '9') return false;
@@ -107,6 +110,7 @@ static bool parse_pair(const char **text, unsigned pair[2]) {
     return parse_small(text, &pair[0]) && *(*text)++ == ':' && parse_small(text, &pair[1]);
 }
 
+/* Makes the scheme of a text `B:C`, `B:C:R` or `B:C/B:C`. */
 static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned bits) {
     unsigned first[2], second[2], radius = 0;
     if (!parse_pair(&text, first)) return false;
@@ -121,7 +125,7 @@ static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned b
     return *text == '\0' && choose_once(scheme, bits, first[0], first[1], radius);
 }
 
-/* One mask, `@hex[:R]`. */
+/* Reads one mask, `@hex[:R]`, and moves *text behind it. */
 static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bits) {
     char *end;
     unsigned radius = 0;
@@ -177,12 +181,13 @@ struct proof {
     uint64_t atoms[IDX_MAX_BITS];
     unsigned room[IDX_MAX_BITS];     /* errors that an atom can still take; 0 when closed */
     unsigned errors[IDX_MAX_TABLES]; /* in each table's prefix */
-    uint64_t *steps;                 /* that may still be taken; when they are used up, the answer is no */
+    uint64_t *steps;                 /* how many may still be taken; when none are left, the answer is no */
 };
 
-/* Up to three seconds: what the steps of a proof look at, tables and atoms. */
+/* The steps of a proof look at so many tables and atoms at most, which takes up to three seconds. */
 #define MAX_LOOKS 500000000
 
+/* Finds the atoms: splits the bits by each mask. */
 static void find_atoms(struct proof *proof) {
     const struct idx_scheme *scheme = proof->scheme;
     proof->atom_count = 1;
@@ -199,6 +204,7 @@ static void find_atoms(struct proof *proof) {
     for (unsigned i = 0; i < proof->atom_count; i++) proof->room[i] = (unsigned)__builtin_popcountll(proof->atoms[i]);
 }
 
+/* Adds an error in an atom, or takes it back: `change` is 1 or -1. */
 static void count_error(struct proof *proof, unsigned atom, int change) {
     for (size_t table = 0; table < proof->scheme->table_count; table++) {
         if (proof->scheme->tables[table].mask & proof->atoms[atom])
@@ -206,7 +212,7 @@ static void count_error(struct proof *proof, unsigned atom, int change) {
     }
 }
 
-/* Whether some pattern with up to `left` more errors escapes every table. */
+/* Returns whether some pattern with up to `left` more errors escapes every table, or the steps are used up. */
 static bool escapes(struct proof *proof, unsigned left) {
     const struct idx_scheme *scheme = proof->scheme;
     size_t open = scheme->table_count;

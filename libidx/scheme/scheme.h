@@ -6,10 +6,10 @@
 
 #include "libidx/base/base.h"
 
-/* The text that leaves the choice to the planner. */
+/* The text of a scheme that leaves the choice to the planner. */
 #define IDXI_AUTO "auto"
 
-/* A scheme without tables. */
+/* Makes a scheme without tables. */
 void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits);
 
 /* Cuts the set bits of `bits` into `blocks` blocks, from the most significant, as even as they come, wider ones first,
@@ -24,13 +24,13 @@ bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits
 /* Checks the number of bits, and k. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_scheme_check(unsigned bits, unsigned k, struct idx_error *error);
 
-/* Whether the scheme covers k, by a proof of at most *steps steps, which the call counts down. Returns false if they
- * don't suffice. */
+/* Returns whether the scheme covers k, by a proof of at most *steps steps, which the call counts down. Returns false if
+ * they don't suffice. */
 bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint64_t *steps);
 
 /* ---- Which tables a query probes ---- */
 
-/* A table that is probed. */
+/* A table that is probed for a distance. */
 struct idxi_probed {
     uint64_t mask;
     unsigned radius; /* up to the scheme's */
@@ -48,14 +48,16 @@ struct idxi_probing {
 enum idx_status idxi_probings_make(struct idxi_probing **probings, const struct idx_scheme *scheme, unsigned k,
                                    struct idx_error *error);
 
-/* Whether a table lets an error pattern through. Few bits are cleared faster than counted. */
+/* Returns whether a table lets an error pattern through: whether it has at most `radius` errors in the prefix. Clearing
+ * few bits is faster than counting them. */
 static inline bool idxi_lets_through(const struct idxi_probed *table, uint64_t errors) {
     errors &= table->mask;
     for (unsigned i = 0; i < table->radius; i++) errors &= errors - 1;
     return errors == 0;
 }
 
-/* Whether table `order` of the probing is the first that lets an error pattern through, and so reports it. */
+/* Returns whether table `order` of the probing is the first that lets an error pattern through, which alone reports it.
+ */
 static inline bool idxi_owns(const struct idxi_probing *probing, size_t order, uint64_t errors) {
     for (size_t i = 0; i < order; i++) {
         if (idxi_lets_through(&probing->tables[i], errors)) return false;

@@ -45,15 +45,14 @@ void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint) {
 
 /* ---- Reading ---- */
 
+/* Opens a file of the segment, and sets *size to its bytes. *file is for the caller to close even if this fails. */
 static enum idx_status open_file(int folder, const char *name, const char *path, int *file, uint64_t *size,
                                  struct idx_error *error) {
-    *file = openat(folder, name, IDXI_OPEN_FILE);
-    if (*file >= 0) return idxi_file_size(*file, size, path, error);
-    if (errno != ENOENT) return idxi_fail_system(error, errno, path, "open");
-    return idxi_fail(error, IDX_MISSING_FILE, path,
-                     "is missing: the index is damaged; rebuild it, or restore it from a copy");
+    IDXI_TRY(idxi_open_part(file, folder, name, IDXI_OPEN_FILE, path, error));
+    return idxi_file_size(*file, size, path, error);
 }
 
+/* Checks the header of the file of checksums, and that the map has the `length` bytes that it says. */
 static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uint64_t sums_size, uint64_t length,
                                   const char *sums_path, struct idx_error *error) {
     struct idxf_document_sums sums;
@@ -112,7 +111,7 @@ enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page
     return idxi_fail_fault(error, fault, map->path, (uint64_t)(cursor->value - map->pages.map));
 }
 
-/* Finds what the map says of itself under a name. */
+/* Goes to the entry of the database `meta` with a name. Fails with IDX_BAD_CONTENT where there is none. */
 static enum idx_status find_meta(const struct idxi_map *map, uint64_t meta, const char *name,
                                  struct idxi_page_cursor *cursor, struct idx_error *error) {
     IDXI_TRY(idxi_pages_seek(&map->pages, meta, name, strlen(name), cursor, error));
@@ -122,6 +121,7 @@ static enum idx_status find_meta(const struct idxi_map *map, uint64_t meta, cons
                      name);
 }
 
+/* Checks that the entry with a name has the bytes that are expected. */
 static enum idx_status check_meta(const struct idxi_map *map, uint64_t meta, const char *name, const void *expected,
                                   size_t size, struct idx_error *error) {
     struct idxi_page_cursor cursor;
@@ -140,7 +140,7 @@ static enum idx_status read_count(const struct idxi_map *map, uint64_t meta, con
     return IDX_OK;
 }
 
-/* The counts of a map from IDs are its own, in bounds that the segment's set. */
+/* Reads the counts of a map from IDs, which must lie within bounds that follow from the counts of the segment. */
 static enum idx_status read_counts(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxf_manifest_segment *segment = &map->segment;
     uint64_t hashes, entries;
@@ -182,6 +182,7 @@ static enum idx_status find_dictionary(struct idxi_map *map, uint64_t meta, stru
     return IDX_OK;
 }
 
+/* Finds the roots of the databases, and reads and checks the meta data. */
 static enum idx_status make_ready(struct idxi_map *map, struct idx_error *error) {
     uint64_t meta;
     IDXI_TRY(idxi_pages_find_root(&map->pages, "docs", &map->docs_root, error));
@@ -219,6 +220,14 @@ enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idx
     return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
 }
 
+/* Opens the group of documents at a cursor, and decodes its fingerprints. */
+static enum idx_status decode_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                    struct idxf_group *group, uint64_t *fingerprints, struct idx_error *error) {
+    IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
+    enum idxf_fault fault = idxf_group_fingerprints(group, fingerprints);
+    return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
+}
+
 enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t least, uint64_t *value,
                                     bool *found, struct idx_error *error) {
     struct idxi_page_cursor cursor;
@@ -230,24 +239,23 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
     idxi_group_key(key, fingerprint, least);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &cursor, error));
     if (!cursor.found) return IDX_OK;
-    IDXI_TRY(idxi_map_open_group(map, &cursor, &group, error));
-    enum idxf_fault fault = idxf_group_fingerprints(&group, fingerprints);
-    if (fault != IDXF_OK) return idxi_map_fail(map, &cursor, fault, error);
+    IDXI_TRY(decode_group(map, &cursor, &group, fingerprints, error));
     while (at < group.count && fingerprints[at] < fingerprint) at++;
     for (; at < group.count && fingerprints[at] == fingerprint && !*found; at++) {
         idxf_group_values(&group, at, 1, value);
         *found = *value >= least;
     }
-    /* The group's key says that it has such an entry, or a later one. */
+    /* By the key of the group, its last entry is such a one or a later one. */
     bool as_said = *found || (at < group.count && fingerprints[at] > fingerprint);
     return as_said ? IDX_OK : idxi_map_fail(map, &cursor, IDXF_FAULT_ORDER, error);
 }
 
 /* ---- Reading all ---- */
 
-/* Pages are dropped after as many bytes of groups. */
+/* Pages are dropped from memory each time that so many bytes of groups were read. */
 #define DROPPED_BYTES ((size_t)8 << 20)
 
+/* Counts `size` more bytes, and drops pages where these are enough. */
 static void drop_sometimes(const struct idxi_map *map, size_t *undropped, size_t size) {
     *undropped += size;
     if (*undropped < DROPPED_BYTES) return;
@@ -255,7 +263,7 @@ static void drop_sometimes(const struct idxi_map *map, size_t *undropped, size_t
     *undropped = 0;
 }
 
-/* Goes to the next group, and decodes its fingerprints; to none, a count of 0, at the end. */
+/* Goes to the next group, and decodes its fingerprints. Behind the last group stream->group.count is 0. */
 static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_error *error) {
     const struct idxi_map *map = stream->map;
     struct idxi_page_cursor *cursor = &stream->cursor;
@@ -265,9 +273,7 @@ static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_err
     stream->given = 0;
     stream->group.count = 0;
     if (cursor->found) {
-        IDXI_TRY(idxi_map_open_group(map, cursor, &stream->group, error));
-        enum idxf_fault fault = idxf_group_fingerprints(&stream->group, stream->fingerprints);
-        if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
+        IDXI_TRY(decode_group(map, cursor, &stream->group, stream->fingerprints, error));
         drop_sometimes(map, &stream->undropped, cursor->value_size);
     }
     stream->documents += stream->group.count;
@@ -276,7 +282,8 @@ static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_err
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
 }
 
-/* Notes that an entry was given, before the offset; false where it is not above the one before. */
+/* Notes an entry that is given to the caller, without the offset. Returns false where it is not above the one before.
+ */
 static bool note_entry(struct idxi_map_stream *stream, uint64_t fingerprint, uint64_t value) {
     bool ascends = !stream->any || stream->last_fingerprint < fingerprint ||
                    (stream->last_fingerprint == fingerprint && stream->last_value < value);
@@ -286,6 +293,7 @@ static bool note_entry(struct idxi_map_stream *stream, uint64_t fingerprint, uin
     return ascends;
 }
 
+/* Reads documents of the current group, or of the next one where all of it were given. */
 static enum idx_status read_map(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                 size_t *count, struct idx_error *error) {
     struct idxi_map_stream *stream = (struct idxi_map_stream *)base;
@@ -339,7 +347,7 @@ enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_
 }
 
 /* A visit of all IDs. */
-struct visit {
+struct id_visit {
     const struct idxi_map *map;
     idxi_id_visitor visit;
     void *context;
@@ -348,7 +356,8 @@ struct visit {
     size_t capacity;
 };
 
-static enum idx_status visit_group(struct visit *visit, const struct idxi_page_cursor *cursor,
+/* Visits the IDs of the group at the cursor. */
+static enum idx_status visit_group(struct id_visit *visit, const struct idxi_page_cursor *cursor,
                                    struct idx_error *error) {
     const struct idxi_map *map = visit->map;
     struct idxf_ids ids;
@@ -366,10 +375,10 @@ static enum idx_status visit_group(struct visit *visit, const struct idxi_page_c
 
 enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor visitor, void *context,
                                    struct idx_error *error) {
-    struct visit visit = {.map = map, .visit = visitor, .context = context};
+    struct id_visit visit = {.map = map, .visit = visitor, .context = context};
     struct idxi_page_cursor cursor;
     size_t undropped = 0;
-    uint64_t left = map->pages.length; /* what groups may have, in all */
+    uint64_t left = map->pages.length; /* bytes that further groups may have, since pages are shared by none */
     enum idx_status status = idxi_pages_seek(&map->pages, map->ids_root, "", 0, &cursor, error);
     while (status == IDX_OK && cursor.found) {
         status = cursor.value_size > left ? idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error)
@@ -386,16 +395,8 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
 
 /* ---- The documents of one fingerprint ---- */
 
-/* Opens the group at a cursor, and decodes its fingerprints. */
-static enum idx_status decode_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
-                                    struct idxf_group *group, uint64_t *fingerprints, struct idx_error *error) {
-    IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
-    enum idxf_fault fault = idxf_group_fingerprints(group, fingerprints);
-    return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
-}
-
-/* Goes to the first group whose last entry is not below a fingerprint: for ascending ones often that of the one before.
- */
+/* Goes to the first group whose last entry is not below a fingerprint. Where fingerprints ascend, that is often the
+ * group of the one before, which is then not decoded again. */
 static enum idx_status seek_group(struct idxi_map_cursor *cursor, uint64_t fingerprint, struct idx_error *error) {
     uint8_t key[IDXI_GROUP_KEY_BYTES];
     if (cursor->decoded && cursor->sought < fingerprint &&
@@ -413,7 +414,7 @@ static enum idx_status seek_group(struct idxi_map_cursor *cursor, uint64_t finge
     return IDX_OK;
 }
 
-/* Finds a fingerprint's entries in a group of `count`: from place *begin on, before *end. */
+/* Finds the entries of a fingerprint among the `count` of a group: from place *begin to before *end. */
 static void find_in_group(const uint64_t *fingerprints, size_t count, uint64_t fingerprint, size_t *begin,
                           size_t *end) {
     size_t at = 0;
@@ -423,7 +424,7 @@ static void find_in_group(const uint64_t *fingerprints, size_t count, uint64_t f
     *end = at;
 }
 
-/* How many of a fingerprint's documents are in the groups behind the cursor's. */
+/* Adds to *count the documents of a fingerprint in the groups behind that of the cursor. */
 static enum idx_status count_behind(const struct idxi_map_cursor *cursor, uint64_t fingerprint, uint64_t *count,
                                     struct idx_error *error) {
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
@@ -441,7 +442,6 @@ static enum idx_status count_behind(const struct idxi_map_cursor *cursor, uint64
     return IDX_OK;
 }
 
-/* From the first group whose last entry is not below the fingerprint, on to the first that ends with another one. */
 enum idx_status idxi_map_cursor_find(struct idxi_map_cursor *cursor, uint64_t fingerprint, struct idx_error *error) {
     size_t end;
     cursor->left = 0;
@@ -455,10 +455,10 @@ enum idx_status idxi_map_cursor_find(struct idxi_map_cursor *cursor, uint64_t fi
     return IDX_OK;
 }
 
-/* Values must ascend: each group of IDs is decoded once then. */
+/* Values must ascend, so that each group of IDs is decoded only once. */
 enum idx_status idxi_map_cursor_next(struct idxi_map_cursor *cursor, struct idx_error *error) {
     uint64_t left = cursor->left - 1, before = cursor->value;
-    cursor->left = 0; /* where what follows fails */
+    cursor->left = 0; /* so that none is left where what follows fails */
     if (left == 0) return IDX_OK;
     if (++cursor->next == cursor->group.count) {
         cursor->decoded = false;

@@ -17,11 +17,12 @@
  * fingerprint in place of an IDX_ID_U64 document. */
 enum idxi_map_kind { IDXI_MAP_DOCUMENTS, IDXI_MAP_BY_ID };
 
-/* Their files' names. */
+/* Return the names of the files of a map and of its checksums. */
 const char *idxi_map_name(enum idxi_map_kind kind);
 const char *idxi_sums_name(enum idxi_map_kind kind);
 
-/* Keys of docs.mdb: the last entry of a group of documents, or the last document number of a group of IDs. */
+/* The key of a group of documents is its last entry, and that of a group of IDs its last document number: big-endian,
+ * since LMDB compares keys as bytes. */
 #define IDXI_GROUP_KEY_BYTES 16
 #define IDXI_IDS_KEY_BYTES 8
 void idxi_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint, uint64_t value);
@@ -39,7 +40,7 @@ uint64_t idxi_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]);
 /* The fingerprint with the most documents; of several, the smallest. */
 struct idxi_heaviest {
     uint64_t fingerprint, documents; /* both 0 for no documents */
-    uint64_t last, run;              /* the last fingerprint, and how often it came so far */
+    uint64_t last, run;              /* the last fingerprint that was counted, and how often it was */
 };
 
 /* Counts a document of a fingerprint; fingerprints must ascend. */
@@ -47,8 +48,9 @@ void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint);
 
 /* ---- Reading ---- */
 
+/* An open map. What is set once it is ready is set by idxi_map_prepare. */
 struct idxi_map {
-    uint64_t docs_root, ids_root; /* these, and what the map says is heaviest: once ready */
+    uint64_t docs_root, ids_root; /* pages of the databases; once ready, as what the map says is heaviest */
     uint64_t heaviest_fingerprint, heaviest_documents;
     const uint8_t *dictionary; /* of text IDs, within the pages; once ready */
     size_t dictionary_size;
@@ -56,20 +58,21 @@ struct idxi_map {
     uint64_t bytes; /* of docs.mdb and docs.sum */
     struct idxi_pages pages;
     enum idxi_map_kind kind;
-    struct idxf_manifest_segment segment; /* of IDXI_MAP_BY_ID, once ready, with the map's own counts */
+    struct idxf_manifest_segment segment; /* the entry of the manifest; once ready, IDXI_MAP_BY_ID has its own counts */
     enum idx_id_type id_type;             /* the map's form: IDX_ID_U64 for IDXI_MAP_BY_ID */
     bool ids_differ;                      /* IDXI_MAP_BY_ID: no two IDs have the same hash, because they are integers */
     pthread_mutex_t mutex;                /* held while the map is made ready */
     atomic_bool ready;
 };
 
-/* Opens and checks lengths, headers and LMDB's meta pages. `folder` is the segment's folder and `folder_path` its
- * path; `id_type` is the index's. */
+/* Opens both files of a map, and checks their lengths and headers and the meta pages of LMDB. `folder` is the folder of
+ * the segment and `folder_path` its path; `id_type` is that of the index. To be closed also after an error. */
 enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
                               const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
                               const struct idx_open_options *options, struct idx_error *error);
 
-/* Checks the meta data; to be called before any other use. Any thread may call it, any number of times. */
+/* Reads and checks the meta data, the first time that it is called. It must be called before any other use, and any
+ * thread may call it. */
 enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error);
 
 void idxi_map_close(struct idxi_map *map);
@@ -78,11 +81,12 @@ void idxi_map_close(struct idxi_map *map);
 enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                     struct idxf_group *group, struct idx_error *error);
 
-/* Finds the least value of a fingerprint that is at least `least`, in a map that is ready. */
+/* Sets *value to the least value of a fingerprint that is at least `least`, in a map that is ready, or *found to false
+ * where there is none. */
 enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t least, uint64_t *value,
                                     bool *found, struct idx_error *error);
 
-/* The error for a fault in the bytes of a group. */
+/* Fails because the group at a cursor has a fault. */
 enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page_cursor *cursor, enum idxf_fault fault,
                               struct idx_error *error);
 
@@ -106,11 +110,12 @@ struct idxi_map_stream {
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
     uint64_t documents; /* of the groups so far */
     uint64_t last_fingerprint, last_value;
-    bool any;         /* was given */
+    bool any;         /* whether any document was given */
     size_t undropped; /* bytes of groups since pages were dropped */
     bool begun;
 };
 
+/* Begins at the first document. */
 void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map *map, uint64_t offset);
 
 /* Called for each ID, of `length` bytes, which stay valid during the call; anything but IDX_OK ends the visit. */
@@ -124,13 +129,14 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
 
 /* ---- The documents of one fingerprint ---- */
 
-/* Zeroed, but for `map`, which must be ready. */
+/* A cursor over the documents of one fingerprint in one map, by ascending value. It begins zeroed, but for `map`, which
+ * must be ready. */
 struct idxi_map_cursor {
     const struct idxi_map *map;
     struct idxi_page_cursor at; /* the group of the next document */
     struct idxf_group group;
-    uint64_t sought; /* the fingerprint that was sought last, whose first group is the one below */
-    bool decoded;    /* what follows is of `group` */
+    uint64_t sought; /* the fingerprint that was sought last, whose first group is `group` */
+    bool decoded;    /* whether `fingerprints` are those of `group` */
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
     size_t next;     /* the next document's place in the group */
     uint64_t left;   /* documents still to come */

@@ -15,10 +15,10 @@
 #define MAX_PAGE_SIZE 65536
 #define MAX_KEY_BYTES 511 /* that LMDB allows */
 
-/* ---- Where things stand in a page, all in host byte order ---- */
+/* ---- Where the fields of a page are, all in host byte order ---- */
 
 enum {
-    PAGE_HEADER = 16, /* bytes: page number, padding, flags, bounds */
+    PAGE_HEADER = 16, /* bytes of the page number, padding, flags and bounds */
     AT_FLAGS = 10,
     AT_LOWER = 12, /* where the array of node offsets ends */
     AT_MAGIC = PAGE_HEADER,
@@ -26,11 +26,12 @@ enum {
     AT_PAGE_SIZE = PAGE_HEADER + 24,
     AT_MAIN = PAGE_HEADER + 72,
     AT_TRANSACTION = PAGE_HEADER + 128,
-    /* Nodes: data size, or page number, in 32 bits; flags, or its high bits; key size; key; data. */
+    /* A node begins with the size of its data, or the low 32 bits of a page number; then come its flags, or the high
+     * bits of the page number, the size of its key, the key, and the data. */
     NODE_HEADER = 8,
     AT_NODE_FLAGS = 4,
     AT_KEY_SIZE = 6,
-    /* The record of a named database. */
+    /* The data of the node of a named database is a record of so many bytes. */
     DATABASE_BYTES = 48,
     AT_DATABASE_FLAGS = 4,
     AT_ROOT = 40,
@@ -68,7 +69,8 @@ static enum idx_status fail_structure(const struct idxi_pages *pages, struct idx
 
 /* ---- Checksums ---- */
 
-static enum idx_status compare(const struct idxi_pages *pages, uint64_t unit, struct idx_error *error) {
+/* Compares the IDXF_PAGE_SIZE bytes with a number with their checksum. */
+static enum idx_status compare_checksum(const struct idxi_pages *pages, uint64_t unit, struct idx_error *error) {
     uint64_t offset = unit * IDXF_PAGE_SIZE, left = pages->length - offset;
     size_t size = left < IDXF_PAGE_SIZE ? (size_t)left : IDXF_PAGE_SIZE;
     if (idxf_checksum(pages->map + offset, size) ==
@@ -78,11 +80,13 @@ static enum idx_status compare(const struct idxi_pages *pages, uint64_t unit, st
 }
 
 enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_error *error) {
-    for (uint64_t unit = 0; unit * IDXF_PAGE_SIZE < pages->length; unit++) IDXI_TRY(compare(pages, unit, error));
+    for (uint64_t unit = 0; unit * IDXF_PAGE_SIZE < pages->length; unit++)
+        IDXI_TRY(compare_checksum(pages, unit, error));
     return IDX_OK;
 }
 
-/* Checks `count` LMDB pages from `number` on, and gives the first of them. */
+/* Sets *page to the first of `count` pages of LMDB from `number` on, after checking that the file has them, and their
+ * checksums before their first use. */
 static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t number, uint64_t count,
                                    const uint8_t **page, struct idx_error *error) {
     uint64_t limit = pages->length / pages->page_size;
@@ -94,7 +98,7 @@ static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t numb
         _Atomic uint64_t *word = &pages->checked[unit / 64];
         uint64_t bit = UINT64_C(1) << unit % 64;
         if (atomic_load_explicit(word, memory_order_acquire) & bit) continue;
-        IDXI_TRY(compare(pages, unit, error));
+        IDXI_TRY(compare_checksum(pages, unit, error));
         atomic_fetch_or_explicit(word, bit, memory_order_release);
     }
     return IDX_OK;
@@ -104,13 +108,13 @@ static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t numb
 
 static unsigned flags_of(const uint8_t *page) { return host16(page + AT_FLAGS); }
 
-/* The number of nodes of a page; 0 where its bounds are out of range. */
+/* Returns the number of nodes of a page, or 0 where its bounds are out of range. */
 static unsigned count_nodes(const struct idxi_pages *pages, const uint8_t *page) {
     unsigned lower = host16(page + AT_LOWER);
     return lower < PAGE_HEADER || lower > pages->page_size ? 0 : (lower - PAGE_HEADER) / 2;
 }
 
-/* Node `i`, whose header and key lie within the page; NULL otherwise. */
+/* Returns node `i` of a page, or NULL where its header or its key would not lie within the page. */
 static const uint8_t *get_node(const struct idxi_pages *pages, const uint8_t *page, unsigned i) {
     unsigned offset = host16(page + PAGE_HEADER + 2 * i);
     if (offset > pages->page_size - NODE_HEADER) return NULL;
@@ -120,7 +124,8 @@ static const uint8_t *get_node(const struct idxi_pages *pages, const uint8_t *pa
 
 static uint64_t child_of(const uint8_t *node) { return host32(node) | (uint64_t)host16(node + AT_NODE_FLAGS) << 32; }
 
-/* The key of a node, and its data, of a leaf: some bytes of its page, or pages of their own. */
+/* Sets the key and the value of a cursor to those of a node of a leaf. The value is in the page of the node, or has
+ * pages of its own. */
 static enum idx_status get_entry(const struct idxi_pages *pages, const uint8_t *page, const uint8_t *node,
                                  struct idxi_page_cursor *cursor, struct idx_error *error) {
     unsigned flags = host16(node + AT_NODE_FLAGS);
@@ -168,7 +173,8 @@ static enum idx_status check_magic(const uint8_t *page, const char *path, struct
     return fail_file(path, error);
 }
 
-/* What one of LMDB's two meta pages, the first two, says: the one with the greater transaction counts. */
+/* What one of the two meta pages of LMDB says, which are the first two pages. The one with the greater transaction
+ * counts. */
 struct meta {
     uint64_t page_size, transaction;
     uint64_t main_root; /* of the main database */
@@ -204,7 +210,7 @@ enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_
     *pages = (struct idxi_pages){.length = length, .sums_length = sums_length, .path = path};
     if (length < 2 * IDXF_PAGE_SIZE) return fail_structure(pages, error);
     IDXI_TRY(map_files(pages, documents, sums, error));
-    /* Else Linux reads up to megabytes around each page. docs.sum is small and soon in memory: there it may. */
+    /* Otherwise Linux reads up to megabytes around each page. It may do so in docs.sum, which is small. */
     if (options->residence == IDX_RESIDENCE_DISK)
         madvise((void *)(uintptr_t)pages->map, (size_t)pages->length, MADV_RANDOM);
     if (!options->skip_page_checks) IDXI_TRY(allocate(pages, error));
@@ -224,15 +230,17 @@ void idxi_pages_drop(const struct idxi_pages *pages) {
 
 /* ---- Trees ---- */
 
-/* Compares a node's key with another: below 0, 0, or above 0. By bytes; a key comes before those that begin with it. */
+/* Compares the key of a node with another by bytes, and returns a number below 0, 0, or above 0. A key comes before
+ * those that begin with it. */
 static int compare_key(const uint8_t *node, const void *key, size_t key_size) {
     size_t size = host16(node + AT_KEY_SIZE);
     int order = memcmp(node + NODE_HEADER, key, size < key_size ? size : key_size);
     return order != 0 ? order : (size > key_size) - (size < key_size);
 }
 
-/* In a leaf, the first node whose key is not below `key`, or the number of nodes; in a branch, the last node whose key
- * is not above it, counting the first as below all keys. False where the page is not sound. */
+/* Sets *found, in a leaf, to the first node whose key is not below `key`, or to the number of nodes; in a branch, to
+ * the last node whose key is not above it, where the first counts as below all keys. Returns false where a node is
+ * damaged. */
 static bool search_page(const struct idxi_pages *pages, const uint8_t *page, const void *key, size_t key_size,
                         unsigned *found) {
     unsigned is_branch = (flags_of(page) & BRANCH_PAGE) != 0, low = is_branch, high = count_nodes(pages, page);
@@ -249,7 +257,7 @@ static bool search_page(const struct idxi_pages *pages, const uint8_t *page, con
     return true;
 }
 
-/* Goes down to a page, at its first node. */
+/* Goes down to the first node of a page. */
 static enum idx_status go_down(struct idxi_page_cursor *cursor, uint64_t number, struct idx_error *error) {
     const uint8_t *page;
     if (cursor->depth == IDXI_MAX_DEPTH) return fail_structure(cursor->pages, error);
@@ -261,8 +269,8 @@ static enum idx_status go_down(struct idxi_page_cursor *cursor, uint64_t number,
     return IDX_OK;
 }
 
-/* The node at the cursor, which the page must have. NULL if it is damaged. */
-static const uint8_t *current(const struct idxi_page_cursor *cursor) {
+/* Returns the node at the cursor, which the page must have, or NULL if it is damaged. */
+static const uint8_t *get_current(const struct idxi_page_cursor *cursor) {
     return get_node(cursor->pages, cursor->way[cursor->depth - 1].page, cursor->way[cursor->depth - 1].node);
 }
 
@@ -270,22 +278,23 @@ static bool is_in_branch(const struct idxi_page_cursor *cursor) {
     return (flags_of(cursor->way[cursor->depth - 1].page) & BRANCH_PAGE) != 0;
 }
 
-/* From a branch's node to the page that it leads to. */
-static enum idx_status follow(struct idxi_page_cursor *cursor, struct idx_error *error) {
-    const uint8_t *node = current(cursor);
+/* Goes from a node of a branch to the first node of the page that it leads to. */
+static enum idx_status follow_node(struct idxi_page_cursor *cursor, struct idx_error *error) {
+    const uint8_t *node = get_current(cursor);
     return node == NULL ? fail_structure(cursor->pages, error) : go_down(cursor, child_of(node), error);
 }
 
-/* From a node, or from behind the last one of a page, to the next entry: up, then down. */
-static enum idx_status settle(struct idxi_page_cursor *cursor, struct idx_error *error) {
+/* Goes to the entry at a node, or to the next one from behind the last node of a page: up, as far as needed, then down.
+ * Sets cursor->found to false where there is none. */
+static enum idx_status go_to_entry(struct idxi_page_cursor *cursor, struct idx_error *error) {
     while (cursor->depth > 0 &&
            cursor->way[cursor->depth - 1].node >= count_nodes(cursor->pages, cursor->way[cursor->depth - 1].page)) {
         if (--cursor->depth > 0) cursor->way[cursor->depth - 1].node++;
     }
     cursor->found = cursor->depth > 0;
     if (!cursor->found) return IDX_OK;
-    while (is_in_branch(cursor)) IDXI_TRY(follow(cursor, error));
-    const uint8_t *node = current(cursor);
+    while (is_in_branch(cursor)) IDXI_TRY(follow_node(cursor, error));
+    const uint8_t *node = get_current(cursor);
     if (node == NULL) return fail_structure(cursor->pages, error);
     return get_entry(cursor->pages, cursor->way[cursor->depth - 1].page, node, cursor, error);
 }
@@ -296,14 +305,14 @@ enum idx_status idxi_pages_next(struct idxi_page_cursor *cursor, struct idx_erro
     if (size > sizeof before) return fail_structure(cursor->pages, error);
     memcpy(before, cursor->key, size);
     cursor->way[cursor->depth - 1].node++;
-    IDXI_TRY(settle(cursor, error));
-    bool ascends = !cursor->found || compare_key(current(cursor), before, size) > 0;
+    IDXI_TRY(go_to_entry(cursor, error));
+    bool ascends = !cursor->found || compare_key(get_current(cursor), before, size) > 0;
     return ascends ? IDX_OK : fail_structure(cursor->pages, error);
 }
 
-/* Begins at the root of a tree; an empty one has depth 0, and nothing is found there. */
-static enum idx_status enter(const struct idxi_pages *pages, uint64_t root, struct idxi_page_cursor *cursor,
-                             struct idx_error *error) {
+/* Begins at the root of a tree. In an empty one the depth of the cursor stays 0, and nothing is found. */
+static enum idx_status begin_at_root(const struct idxi_pages *pages, uint64_t root, struct idxi_page_cursor *cursor,
+                                     struct idx_error *error) {
     cursor->pages = pages;
     cursor->depth = 0;
     cursor->found = false;
@@ -312,14 +321,14 @@ static enum idx_status enter(const struct idxi_pages *pages, uint64_t root, stru
 
 enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
                                 struct idxi_page_cursor *cursor, struct idx_error *error) {
-    IDXI_TRY(enter(pages, root, cursor, error));
+    IDXI_TRY(begin_at_root(pages, root, cursor, error));
     if (cursor->depth == 0) return IDX_OK;
     for (;;) {
         const uint8_t *page = cursor->way[cursor->depth - 1].page;
         if (!search_page(pages, page, key, key_size, &cursor->way[cursor->depth - 1].node))
             return fail_structure(pages, error);
-        if (!is_in_branch(cursor)) return settle(cursor, error);
-        IDXI_TRY(follow(cursor, error));
+        if (!is_in_branch(cursor)) return go_to_entry(cursor, error);
+        IDXI_TRY(follow_node(cursor, error));
     }
 }
 
@@ -328,7 +337,7 @@ enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char 
     struct idxi_page_cursor cursor;
     IDXI_TRY(idxi_pages_seek(pages, pages->main_root, name, strlen(name), &cursor, error));
     if (!cursor.found || cursor.key_size != strlen(name) || memcmp(cursor.key, name, cursor.key_size) != 0 ||
-        !(host16(current(&cursor) + AT_NODE_FLAGS) & SUBTREE) || cursor.value_size < DATABASE_BYTES ||
+        !(host16(get_current(&cursor) + AT_NODE_FLAGS) & SUBTREE) || cursor.value_size < DATABASE_BYTES ||
         host16(cursor.value + AT_DATABASE_FLAGS) != 0)
         return fail_structure(pages, error);
     *root = host64(cursor.value + AT_ROOT);

@@ -9,7 +9,7 @@
 
 #include "format/document_sums.h"
 
-/* Filled by idxi_pages_open. */
+/* The mapped pages of docs.mdb and docs.sum, as idxi_pages_open maps them. */
 struct idxi_pages {
     const uint8_t *map; /* docs.mdb */
     uint64_t length;
@@ -17,19 +17,20 @@ struct idxi_pages {
     uint64_t sums_length;
     uint64_t page_size;        /* LMDB's, bytes */
     uint64_t main_root;        /* of the main database, which holds the named ones */
-    _Atomic uint64_t *checked; /* a bit for each IDXF_PAGE_SIZE bytes that were found correct; NULL if pages are not
-                                  checked */
+    _Atomic uint64_t *checked; /* a bit for each IDXF_PAGE_SIZE correct bytes; NULL: pages are not checked */
     size_t allocated_bytes;
     const char *path; /* of docs.mdb, for messages */
 };
 
 #define IDXI_NO_PAGE UINT64_MAX /* the root of an empty database */
 
-/* Maps the files (open descriptors, whose lengths are known and agree) and checks LMDB's two meta pages. */
+/* Maps both files, which are open and whose lengths agree, and checks the two meta pages of LMDB. To be closed also
+ * after an error. */
 enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_t length, int sums,
                                 uint64_t sums_length, const struct idx_open_options *options, const char *path,
                                 struct idx_error *error);
 
+/* Unmaps the files. */
 void idxi_pages_close(struct idxi_pages *pages);
 
 /* Checks every page of the file, even if it was checked before. */
@@ -42,7 +43,7 @@ void idxi_pages_drop(const struct idxi_pages *pages);
 enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
                                      struct idx_error *error);
 
-/* Deeper trees are taken for damage. */
+/* Trees that are deeper than this count as damaged. */
 #define IDXI_MAX_DEPTH 32
 
 /* An entry of a database, and the way to it. Keys and values stay within the map. */
@@ -62,8 +63,8 @@ struct idxi_page_cursor {
 enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
                                 struct idxi_page_cursor *cursor, struct idx_error *error);
 
-/* Goes on to the next entry, from one that was found. Its key must be above that one's: so a walk comes to an entry of
- * the file once at most, even where branches share pages. */
+/* Goes on to the next entry, from one that was found. Fails where its key is not above that of the one before, so that
+ * a walk comes to each entry at most once even where damaged branches share pages. */
 enum idx_status idxi_pages_next(struct idxi_page_cursor *cursor, struct idx_error *error);
 
 #endif

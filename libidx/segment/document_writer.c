@@ -45,10 +45,11 @@ static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, in
 
 /* A transaction puts at most this much, so that memory stays bounded. */
 #define BATCH_BYTES ((size_t)16 << 20)
-/* Room that a batch can take in the map, whatever LMDB does with its pages. */
+/* The map may grow by so much with each batch, whatever LMDB does with its pages. */
 #define BATCH_ROOM ((size_t)256 << 20)
 
-static enum idx_status begin(struct idxi_map_writer *writer, size_t more, struct idx_error *error) {
+/* Begins a transaction, with room in the map for a batch and for `more` bytes. */
+static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t more, struct idx_error *error) {
     MDB_envinfo info;
     MDB_stat stat;
     mdb_env_info(writer->env, &info);
@@ -59,20 +60,22 @@ static enum idx_status begin(struct idxi_map_writer *writer, size_t more, struct
     return result == 0 ? IDX_OK : fail_lmdb(error, result, writer->path, "begin a transaction");
 }
 
+/* Ends the transaction. */
 static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *error) {
     int result = mdb_txn_commit(writer->txn);
     writer->txn = NULL;
     return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
-/* Makes an entry with room for a value of `size` bytes, to be filled at once. */
-static enum idx_status reserve(struct idxi_map_writer *writer, MDB_dbi database, const void *key, size_t key_size,
-                               size_t size, unsigned flags, uint8_t **value, struct idx_error *error) {
+/* Makes an entry with room for a value of `size` bytes. The caller fills *value before the next call. Begins another
+ * transaction where this one is full. */
+static enum idx_status reserve_entry(struct idxi_map_writer *writer, MDB_dbi database, const void *key, size_t key_size,
+                                     size_t size, unsigned flags, uint8_t **value, struct idx_error *error) {
     MDB_val name = {key_size, (void *)(uintptr_t)key}, room = {size, NULL};
     size_t taken = key_size + size + 64;
     if (writer->batch_bytes + taken > BATCH_BYTES && writer->batch_bytes > 0) {
         IDXI_TRY(commit(writer, error));
-        IDXI_TRY(begin(writer, taken, error));
+        IDXI_TRY(begin_transaction(writer, taken, error));
     }
     writer->batch_bytes += taken;
     int result = mdb_put(writer->txn, database, &name, &room, flags | MDB_RESERVE);
@@ -80,21 +83,21 @@ static enum idx_status reserve(struct idxi_map_writer *writer, MDB_dbi database,
     return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
-/* What packs IDs. */
+/* Packs IDs into groups. */
 struct idxi_id_packer {
-    /* Until there is a dictionary: the first IDs, each behind its length in four bytes. */
+    /* The first IDs, each behind its length in four bytes, while they wait for the dictionary. */
     uint8_t *sampled;
     size_t sampled_bytes, sampled_count;
     bool has_dictionary;
     uint8_t dictionary[IDXF_MAX_DICTIONARY_BYTES];
     struct idxf_pieces pieces;
-    /* The group that grows. */
+    /* The group to which IDs are being added. */
     uint8_t group[IDXI_IDS_BYTES];
     size_t group_size, group_count;
-    uint8_t previous[IDXI_IDS_BYTES]; /* the ID that came last, of a group, or the first bytes of it */
+    uint8_t previous[IDXI_IDS_BYTES]; /* the ID that came last in the group, or its first bytes */
     size_t previous_length;
     uint64_t last_number;
-    uint8_t *packed; /* an ID: room for idxf_ids_most(IDXF_MAX_PIECED_BYTES) bytes and a header */
+    uint8_t *packed; /* an ID, packed; room for idxf_ids_most(IDXF_MAX_PIECED_BYTES) bytes and a header */
 };
 
 static void free_packer(struct idxi_id_packer *packer) {
@@ -122,7 +125,8 @@ static int open_databases(struct idxi_map_writer *writer) {
     return result;
 }
 
-/* Opens the file. LMDB gives up where a signal interrupts its reading; an environment can't be opened again then. */
+/* Opens the file, and returns what LMDB does. LMDB gives up where a signal interrupts its reading, and such an
+ * environment can't be opened again, so another one is made. */
 static int open_environment(struct idxi_map_writer *writer) {
     for (;;) {
         int result = mdb_env_create(&writer->env);
@@ -147,22 +151,22 @@ enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_m
     writer->values = writer->fingerprints + IDXI_WAITING;
     int result = open_environment(writer);
     if (result != 0) return fail_lmdb(error, result, writer->path, "create");
-    IDXI_TRY(begin(writer, 0, error));
+    IDXI_TRY(begin_transaction(writer, 0, error));
     result = open_databases(writer);
     return result == 0 ? IDX_OK : fail_lmdb(error, result, writer->path, "create");
 }
 
 /* ---- IDs ---- */
 
-/* Makes an entry for a group that ends with this number. */
+/* Makes the entry of a group of IDs of `size` bytes that ends with a document number. */
 static enum idx_status reserve_ids(struct idxi_map_writer *writer, uint64_t last_number, size_t size, uint8_t **value,
                                    struct idx_error *error) {
     uint8_t key[IDXI_IDS_KEY_BYTES];
     idxi_ids_key(key, last_number);
-    return reserve(writer, writer->ids, key, sizeof key, size, MDB_APPEND, value, error);
+    return reserve_entry(writer, writer->ids, key, sizeof key, size, MDB_APPEND, value, error);
 }
 
-/* Writes the group that grew. */
+/* Writes the group to which IDs were added, unless it is empty. */
 static enum idx_status put_ids(struct idxi_map_writer *writer, struct idx_error *error) {
     struct idxi_id_packer *packer = writer->packer;
     uint8_t *value = NULL;
@@ -186,12 +190,13 @@ static enum idx_status put_alone(struct idxi_map_writer *writer, uint64_t number
     return IDX_OK;
 }
 
-/* Packs an ID behind those of the group, or as the first of a group. */
+/* Packs an ID behind those of the group, or as the first of a group. Returns its bytes in packer->packed. */
 static size_t pack_id(struct idxi_id_packer *packer, const void *id, size_t length) {
     size_t before = packer->group_count == 0 ? 0 : packer->previous_length;
     return idxf_ids_put(&packer->pieces, packer->previous, before, id, length, packer->packed);
 }
 
+/* Adds an ID to the group, or to a new one where that is full. An ID that fits no group is put alone. */
 static enum idx_status put_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                               struct idx_error *error) {
     struct idxi_id_packer *packer = writer->packer;
@@ -217,7 +222,7 @@ static enum idx_status put_id(struct idxi_map_writer *writer, uint64_t number, c
     return IDX_OK;
 }
 
-/* Makes the dictionary: the IDs that wait, or some of them, evenly spread. */
+/* Makes the dictionary of the IDs that wait, or of some of them, evenly spread. Returns its bytes. */
 static size_t make_dictionary(struct idxi_id_packer *packer) {
     size_t stride = packer->sampled_bytes / sizeof packer->dictionary + 1, size = 0, at = 0;
     for (size_t i = 0; i < packer->sampled_count; i++) {
@@ -237,7 +242,8 @@ static enum idx_status use_dictionary(struct idxi_map_writer *writer, struct idx
     size_t size = make_dictionary(packer), at = 0;
     packer->has_dictionary = true;
     idxf_pieces_init(&packer->pieces, packer->dictionary, size);
-    IDXI_TRY(reserve(writer, writer->meta, IDXI_META_DICTIONARY, strlen(IDXI_META_DICTIONARY), size, 0, &value, error));
+    IDXI_TRY(reserve_entry(writer, writer->meta, IDXI_META_DICTIONARY, strlen(IDXI_META_DICTIONARY), size, 0, &value,
+                           error));
     memcpy(value, packer->dictionary, size);
     for (size_t number = 0; number < packer->sampled_count; number++) {
         size_t length = idxf_load32(packer->sampled + at);
@@ -249,6 +255,7 @@ static enum idx_status use_dictionary(struct idxi_map_writer *writer, struct idx
     return IDX_OK;
 }
 
+/* Lets an ID wait for the dictionary. Returns false where there is one, or no room. */
 static bool wait_for_dictionary(struct idxi_id_packer *packer, const void *id, size_t length) {
     if (packer->has_dictionary || packer->sampled_bytes + 4 + length > IDXI_SAMPLED_BYTES) return false;
     idxf_store32(packer->sampled + packer->sampled_bytes, (uint32_t)length);
@@ -273,7 +280,7 @@ static enum idx_status finish_ids(struct idxi_map_writer *writer, struct idx_err
 
 /* ---- Documents ---- */
 
-/* Writes what waits, but for the last `keep` documents or fewer. */
+/* Writes groups of the documents that wait, until at most `keep` are left. */
 static enum idx_status put_groups(struct idxi_map_writer *writer, size_t keep, struct idx_error *error) {
     uint8_t group[IDXI_GROUP_BYTES], key[IDXI_GROUP_KEY_BYTES], *value = NULL;
     size_t done = 0, size;
@@ -281,7 +288,7 @@ static enum idx_status put_groups(struct idxi_map_writer *writer, size_t keep, s
         done += idxf_group_encode(writer->fingerprints + done, writer->values + done, writer->waiting - done,
                                   sizeof group, group, &size);
         idxi_group_key(key, writer->fingerprints[done - 1], writer->values[done - 1]);
-        IDXI_TRY(reserve(writer, writer->docs, key, sizeof key, size, MDB_APPEND, &value, error));
+        IDXI_TRY(reserve_entry(writer, writer->docs, key, sizeof key, size, MDB_APPEND, &value, error));
         memcpy(value, group, size);
     }
     writer->waiting -= done;
@@ -301,10 +308,11 @@ enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64
     return IDX_OK;
 }
 
+/* Writes an entry of the database `meta`. */
 static enum idx_status put_meta(struct idxi_map_writer *writer, const char *name, const void *bytes, size_t size,
                                 struct idx_error *error) {
     uint8_t *value = NULL;
-    IDXI_TRY(reserve(writer, writer->meta, name, strlen(name), size, 0, &value, error));
+    IDXI_TRY(reserve_entry(writer, writer->meta, name, strlen(name), size, 0, &value, error));
     memcpy(value, bytes, size);
     return IDX_OK;
 }
@@ -322,9 +330,10 @@ static enum idx_status put_all_meta(struct idxi_map_writer *writer, const struct
     return put_meta(writer, IDXI_META_HEAVIEST, heaviest, sizeof heaviest, error);
 }
 
-/* The number of bytes read and summed at a time. */
+/* So many bytes are read at a time to compute their checksums. */
 #define STEP_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
 
+/* Writes the checksums of `length` bytes of an open file; `bytes` has room for STEP_BYTES. */
 static enum idx_status write_checksums(int file, const char *path, uint64_t length, uint8_t *bytes,
                                        struct idxi_page_writer *writer, struct idx_error *error) {
     for (uint64_t offset = 0; offset < length; offset += STEP_BYTES) {
@@ -339,6 +348,7 @@ static enum idx_status write_checksums(int file, const char *path, uint64_t leng
     return IDX_OK;
 }
 
+/* Writes the file of checksums of a map, and sets *size to the bytes of both files. */
 static enum idx_status write_sums(int file, const struct idxi_map_writer *map, int folder,
                                   struct idxi_page_writer *writer, const uint8_t *uuid, uint64_t *size,
                                   struct idx_error *error) {

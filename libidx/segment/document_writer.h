@@ -27,19 +27,20 @@ struct idxi_map_writer {
     enum idxi_map_kind kind;
     enum idx_id_type id_type;
     char *path, *sums_path; /* of the map and its checksums */
-    size_t batch_bytes;     /* the most bytes written since the last commit */
+    size_t batch_bytes;     /* an upper bound of the bytes written since the last commit */
     struct idxi_heaviest heaviest;
     uint64_t *fingerprints, *values; /* documents that wait for their group */
     size_t waiting;
     struct idxi_id_packer *packer; /* IDX_ID_TEXT only */
 };
 
-/* Creates the map in the folder at `folder_path`. A map from IDs has the ID type IDX_ID_U64. */
+/* Creates the map in the folder at `folder_path`. `id_type` of a map from IDs is IDX_ID_U64. To be closed also after an
+ * error. */
 enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
                                      enum idx_id_type id_type, struct idx_error *error);
 
-/* Adds the ID of a document number, of `length` bytes. Numbers must come as 0, 1, 2 and so on. IDX_ID_TEXT only.
- * It has no more bytes than IDXF_MAX_ID_BYTES. */
+/* Adds the ID of a document number, of `length` bytes, at most IDXF_MAX_ID_BYTES. Numbers must come as 0, 1, 2 and so
+ * on. For IDX_ID_TEXT only. */
 enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                                        struct idx_error *error);
 
@@ -54,7 +55,7 @@ enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folde
                                        const struct idxf_manifest_segment *segment, uint64_t *bytes,
                                        struct idx_error *error);
 
-/* Closes and frees, finished or not. */
+/* Closes the map and frees all memory, whether it was finished or not. */
 void idxi_map_writer_close(struct idxi_map_writer *writer);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* ---- Names ---- */
 
-/* Of a segment's number. */
+/* The digits of the number of a segment in the name of its folder. */
 #define DIGITS 6
 
 void idxi_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]) {
@@ -46,14 +46,15 @@ bool idxi_is_segment_file_name(const char *name) {
 bool idxi_is_index_file_name(const char *name) {
     static const char *const names[] = {
         IDXI_MANIFEST_NAME,     IDXI_NEW_MANIFEST_NAME,  IDXI_LOG_NAME, IDXI_NEW_LOG_NAME,  IDXI_LOCK_NAME,
-        IDXI_COMPACT_LOCK_NAME, IDXI_MANIFEST_LOCK_NAME, "pending.mdb", "pending.mdb-lock", /* these of version 0 */
+        IDXI_COMPACT_LOCK_NAME, IDXI_MANIFEST_LOCK_NAME, "pending.mdb", "pending.mdb-lock", /* the last two are of
+                                                                                               format version 0 */
     };
     return is_one_of(name, names, sizeof names / sizeof *names);
 }
 
 /* ---- Reading ---- */
 
-/* Reads the text; `text` has room for one byte more than a manifest may have. */
+/* Reads the text of the manifest, up to one byte more than a manifest may have; `text` has room for that. */
 static enum idx_status read_text(int file, const char *path, char *text, size_t *size, struct idx_error *error) {
     uint64_t length;
     IDXI_TRY(idxi_file_size(file, &length, path, error));
@@ -61,6 +62,7 @@ static enum idx_status read_text(int file, const char *path, char *text, size_t 
     return idxi_read_at(file, text, *size, 0, path, error);
 }
 
+/* Fails because of a fault in a line of the manifest; line 0 is the whole file. */
 static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint32_t version, const char *need,
                                      const char *path, struct idx_error *error) {
     if (fault == IDXF_FAULT_MAGIC)
@@ -75,6 +77,7 @@ static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint3
                      idxf_fault_sentence(fault));
 }
 
+/* Reads and checks the manifest in an open file. */
 static enum idx_status read_file(struct idxf_manifest *manifest, int file, const char *path, struct idx_error *error) {
     size_t size;
     unsigned line;
@@ -112,7 +115,7 @@ enum idx_status idxi_manifest_load(struct idxf_manifest *manifest, int folder, c
 
 /* ---- Writing ---- */
 
-/* Writes a manifest under a name, and syncs it, and then the folder. */
+/* Writes a manifest under a name, syncs it, and then syncs the folder. */
 static enum idx_status write_file(int folder, const char *name, const char *folder_path, struct idxf_manifest *manifest,
                                   struct idx_error *error) {
     struct idxi_page_writer writer;
@@ -131,12 +134,14 @@ enum idx_status idxi_manifest_create(int folder, const char *folder_path, struct
     return write_file(folder, IDXI_MANIFEST_NAME, folder_path, manifest, error);
 }
 
+/* Reads the manifest, changes it, and puts the changed one in its place. The caller has the lock of the manifest. */
 static enum idx_status change_manifest(struct idxf_manifest *manifest, int folder, const char *folder_path,
                                        idxi_manifest_change *change, void *context, bool *switched,
                                        struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(manifest, folder, folder_path, NULL, error));
     change(context, manifest);
-    if (unlinkat(folder, IDXI_NEW_MANIFEST_NAME, 0) != 0 && errno != ENOENT) /* one that was killed here left it */
+    if (unlinkat(folder, IDXI_NEW_MANIFEST_NAME, 0) != 0 &&
+        errno != ENOENT) /* a process that was killed here left it */
         return idxi_fail_system(error, errno, folder_path, "remove its " IDXI_NEW_MANIFEST_NAME);
     enum idx_status status = write_file(folder, IDXI_NEW_MANIFEST_NAME, folder_path, manifest, error);
     if (status == IDX_OK && renameat(folder, IDXI_NEW_MANIFEST_NAME, folder, IDXI_MANIFEST_NAME) != 0)
@@ -153,7 +158,7 @@ enum idx_status idxi_manifest_switch(int folder, const char *folder_path, idxi_m
     *switched = false;
     struct idxf_manifest *manifest = malloc(sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
-    enum idx_status status = idxi_lock_wait(&lock, IDXI_MANIFEST_LOCK_NAME, folder, folder_path, error);
+    enum idx_status status = idxi_lock(&lock, IDXI_LOCK_WAIT, IDXI_MANIFEST_LOCK_NAME, folder, folder_path, error);
     if (status == IDX_OK) {
         status = change_manifest(manifest, folder, folder_path, change, context, switched, error);
         close(lock);

@@ -13,20 +13,21 @@
 #define IDXI_MANIFEST_NAME "manifest"
 #define IDXI_LOG_NAME "pending.log"
 
-/* What takes the place of either, before it is renamed. */
+/* The names of files that are to take the place of these, until they are renamed. */
 #define IDXI_NEW_MANIFEST_NAME "manifest.new"
 #define IDXI_NEW_LOG_NAME "pending.log.new"
 
-/* What the manifest of any version begins with. */
+/* The manifest of each format version begins with this. */
 #define IDXI_MANIFEST_BEGIN "idx-index "
 
-/* Room for the names of a segment's folder and of a table's file. */
+/* The room for the name of the folder of a segment, or of the file of a table. */
 #define IDXI_NAME_BYTES 32
 
 void idxi_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]);
 void idxi_table_name(size_t number, char name[IDXI_NAME_BYTES]);
 
-/* Whether a name is that of a segment's folder, of a file in such a folder, or of a file in an index's folder. */
+/* Return whether a name is that of the folder of a segment, of a file in such a folder, or of a file in the folder of
+ * an index. */
 bool idxi_is_segment_name(const char *name);
 bool idxi_is_segment_file_name(const char *name);
 bool idxi_is_index_file_name(const char *name);
@@ -43,12 +44,12 @@ enum idx_status idxi_manifest_load(struct idxf_manifest *manifest, int folder, c
 enum idx_status idxi_manifest_create(int folder, const char *folder_path, struct idxf_manifest *manifest,
                                      struct idx_error *error);
 
-/* What is to be changed. */
+/* Changes a manifest that was just read. */
 typedef void idxi_manifest_change(void *context, struct idxf_manifest *manifest);
 
-/* Puts a changed manifest in the place of the one that stands, which stays so meanwhile: the writer and a compaction
- * may both come to change it, each what is its own. All that the folder has is on disk before. *switched is set once
- * the new one is there, also where syncing that fails. */
+/* Changes the manifest of an index, and puts the changed one in the place of the former by rename. The lock of the
+ * manifest is held meanwhile, since a writer and a compaction may both change it. All files that the new manifest names
+ * must be on disk. Sets *switched once it is in place, even if syncing the folder fails then. */
 enum idx_status idxi_manifest_switch(int folder, const char *folder_path, idxi_manifest_change *change, void *context,
                                      bool *switched, struct idx_error *error);
 

@@ -1,4 +1,4 @@
-/* removed.c: see removed.h. */
+/* removed.c: loads and checks the file `removed` of a segment, and searches it. */
 #include "libidx/segment/removed.h"
 
 #include <errno.h>
@@ -23,6 +23,7 @@ static enum idx_status read_file(struct idxi_removed *removed, int file, const c
     return idxi_read_at(file, removed->bytes, removed->size, 0, path, error);
 }
 
+/* Reads the header, and checks it, the uuid, the count, and the checksum of all removals. */
 static enum idx_status check_header(const struct idxi_removed *removed, const struct idxf_manifest_segment *segment,
                                     struct idxf_removed *header, const char *path, struct idx_error *error) {
     uint32_t version;
@@ -34,7 +35,7 @@ static enum idx_status check_header(const struct idxi_removed *removed, const st
     const uint8_t *removals = removed->bytes + IDXF_REMOVED_HEADER_BYTES;
     if (idxf_checksum(removals, (size_t)header->length) != header->checksum)
         return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, path, IDXF_REMOVED_HEADER_BYTES);
-    /* None takes less than its fingerprint, so that a false count takes no memory. */
+    /* Each removal takes at least the bytes of its fingerprint, so a false count can't make idx allocate too much. */
     return header->count <= header->length / sizeof(uint64_t) ? IDX_OK
                                                               : idxi_fail_fault(error, IDXF_FAULT_OVERRUN, path, 0);
 }
@@ -56,14 +57,12 @@ static enum idx_status find_places(struct idxi_removed *removed, const struct id
     return IDX_OK;
 }
 
-static enum idx_status load(struct idxi_removed *removed, int folder, const struct idxf_manifest_segment *segment,
-                            const char *path, struct idx_error *error) {
+/* Reads and checks the whole file. */
+static enum idx_status load_file(struct idxi_removed *removed, int folder, const struct idxf_manifest_segment *segment,
+                                 const char *path, struct idx_error *error) {
     struct idxf_removed header;
-    int file = openat(folder, IDXI_REMOVED_NAME, IDXI_OPEN_FILE);
-    if (file < 0 && errno == ENOENT)
-        return idxi_fail(error, IDX_MISSING_FILE, path,
-                         "is missing: the index is damaged; rebuild it, or restore it from a copy");
-    if (file < 0) return idxi_fail_system(error, errno, path, "open");
+    int file;
+    IDXI_TRY(idxi_open_part(&file, folder, IDXI_REMOVED_NAME, IDXI_OPEN_FILE, path, error));
     enum idx_status status = read_file(removed, file, path, error);
     close(file);
     if (status == IDX_OK) status = check_header(removed, segment, &header, path, error);
@@ -77,7 +76,7 @@ enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, cons
     if (segment->removed == 0) return IDX_OK;
     char *path = idxi_path(folder_path, IDXI_REMOVED_NAME);
     if (path == NULL) return idxi_fail_memory(error);
-    enum idx_status status = load(removed, folder, segment, path, error);
+    enum idx_status status = load_file(removed, folder, segment, path, error);
     free(path);
     return status;
 }
@@ -89,7 +88,7 @@ void idxi_removed_close(struct idxi_removed *removed) {
 
 /* ---- Looking up ---- */
 
-/* All were read before, so none has a fault. */
+/* All removals were read when the file was opened, so none has a fault. */
 struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t number) {
     struct idxf_removals removals = {
         &removed->rules, removed->bytes + removed->places[number], removed->bytes + removed->size, 1, {0}, false};
@@ -98,8 +97,8 @@ struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t nu
     return record;
 }
 
-/* The number of the first removal that is not before `wanted`, or `count` if there is none. */
-static size_t find(const struct idxi_removed *removed, const struct idxf_record *wanted) {
+/* Returns the number of the first removal that is not before `wanted`, or the count if there is none. */
+static size_t find_removal(const struct idxi_removed *removed, const struct idxf_record *wanted) {
     size_t begin = 0, end = removed->count;
     while (begin < end) {
         size_t middle = begin + (end - begin) / 2;
@@ -114,7 +113,7 @@ static size_t find(const struct idxi_removed *removed, const struct idxf_record 
 
 enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t fingerprint) {
     struct idxf_record wanted = {IDXF_REMOVE_FINGERPRINT, fingerprint, NULL, 0};
-    size_t number = find(removed, &wanted);
+    size_t number = find_removal(removed, &wanted);
     if (number == removed->count) return IDXI_REMOVED_NONE;
     struct idxf_record record = idxi_removed_at(removed, number);
     if (record.fingerprint != fingerprint) return IDXI_REMOVED_NONE;
@@ -123,7 +122,7 @@ enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t 
 
 bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size) {
     struct idxf_record wanted = {IDXF_REMOVE_DOCUMENT, fingerprint, id, id_size};
-    size_t number = find(removed, &wanted);
+    size_t number = find_removal(removed, &wanted);
     if (number == removed->count) return false;
     struct idxf_record record = idxi_removed_at(removed, number);
     return idxf_removal_compare(removed->rules.id_type, &record, &wanted) == 0;

@@ -15,12 +15,13 @@ enum idxi_removal {
     IDXI_REMOVED_ALL = 2,  /* all were removed */
 };
 
+/* The loaded file, or nothing where the segment has none. */
 struct idxi_removed {
     struct idxf_record_rules rules;
     uint8_t *bytes; /* of the file; NULL for none */
     size_t size;
     size_t count;
-    uint64_t *places; /* of the removals in the bytes */
+    uint64_t *places; /* where in the bytes each removal begins */
 };
 
 /* Loads and checks the file of a segment whose folder is `folder` (its path is `folder_path`), if the manifest's entry
@@ -32,13 +33,13 @@ enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, cons
 
 void idxi_removed_close(struct idxi_removed *removed);
 
-/* Removal `number`, below the count; its ID lives as long as the file is open. */
+/* Returns removal `number`, below the count. Its ID stays valid as long as the file is open. */
 struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t number);
 
-/* What the file says about the documents of a fingerprint in older segments. */
+/* Returns what the file says about the documents of a fingerprint in older segments. */
 enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t fingerprint);
 
-/* Whether a document in older segments was removed individually. */
+/* Returns whether the file removes the document of older segments with a fingerprint and an ID. */
 bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size);
 
 #endif

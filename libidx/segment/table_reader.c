@@ -13,10 +13,12 @@
 #include "format/directory.h"
 #include "libidx/base/base.h"
 
+/* At most so many bytes of blocks are prefetched for a probe. */
 #define MAX_PREFETCHED_BYTES 4096
 
 /* ---- Opening ---- */
 
+/* Reads and checks the header, and computes the layout, which the size of the file must match. */
 static enum idx_status read_header(struct idxi_table *table, int file, struct idx_error *error) {
     uint8_t page[IDXF_PAGE_SIZE];
     uint64_t size;
@@ -52,6 +54,7 @@ static enum idx_status map_file(struct idxi_table *table, int file, struct idx_e
     return IDX_OK;
 }
 
+/* Makes the bits that note which pages were checked. */
 static enum idx_status make_bitmap(struct idxi_table *table, struct idx_error *error) {
     size_t words = (size_t)(table->layout.pages + 63) / 64;
     if (words == 0) return IDX_OK;
@@ -71,11 +74,11 @@ static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *
     return IDX_OK;
 }
 
-/* How many fingerprints share their first `bits` bits when they are spread evenly. */
+/* Returns how many fingerprints share their first `bits` bits if they are spread evenly. */
 static uint64_t mean_group(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
 
-/* Sets how much of a block, and of those behind it, is worth asking for ahead, and how many bits of the prefix are not
- * flipped. */
+/* Sets how many bytes, from the first block of a probe on, are worth prefetching, and how many bits of the prefix are
+ * not flipped. */
 static void set_reach(struct idxi_table *table) {
     uint64_t count = table->header.fingerprints, blocks = table->header.blocks;
     if (blocks == 0) return;
@@ -85,6 +88,7 @@ static void set_reach(struct idxi_table *table) {
     table->spared_bits = idxi_spared_bits(count, table->prefix);
 }
 
+/* Maps the file, and makes what reading it needs. */
 static enum idx_status open_file(struct idxi_table *table, int file, const struct idx_open_options *options,
                                  struct idx_error *error) {
     IDXI_TRY(read_header(table, file, error));
@@ -108,13 +112,8 @@ enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char
                                 const struct idx_open_options *options, struct idx_error *error) {
     *table = (struct idxi_table){.path = idxi_path(folder_path, name), .file = -1};
     if (table->path == NULL) return idxi_fail_memory(error);
-    int file = openat(folder, name, IDXI_OPEN_FILE);
-    if (file < 0 && errno == ENOENT)
-        return idxi_fail(error, IDX_MISSING_FILE, table->path,
-                         "is missing: the index is damaged; rebuild it, or restore it from a copy");
-    if (file < 0) return idxi_fail_system(error, errno, table->path, "open");
-    table->file = file;
-    IDXI_TRY(open_file(table, file, options, error));
+    IDXI_TRY(idxi_open_part(&table->file, folder, name, IDXI_OPEN_FILE, table->path, error));
+    IDXI_TRY(open_file(table, table->file, options, error));
     if (options->residence == IDX_RESIDENCE_NONE) close_file(table); /* nothing will be loaded */
     return IDX_OK;
 }
@@ -129,6 +128,7 @@ void idxi_table_close(struct idxi_table *table) {
 
 /* ---- Loading ---- */
 
+/* Returns where in the file the data begins that a residence loads; it ends with the checksums. */
 static uint64_t get_load_begin(const struct idxi_table *table, enum idx_residence residence) {
     if (residence == IDX_RESIDENCE_NONE) return table->layout.checksums;
     return residence == IDX_RESIDENCE_ALL ? table->layout.blocks : table->layout.directory;
@@ -139,19 +139,20 @@ size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence 
 }
 
 /* Compares the page at `offset` of the file, which is at `bytes`, with its checksum. */
-static enum idx_status verify(const struct idxi_table *table, const uint8_t *bytes, uint64_t offset,
-                              struct idx_error *error) {
+static enum idx_status check_page(const struct idxi_table *table, const uint8_t *bytes, uint64_t offset,
+                                  struct idx_error *error) {
     uint64_t page = offset / IDXF_PAGE_SIZE - 1;
     if (idxf_checksum(bytes, IDXF_PAGE_SIZE) == idxf_load64(table->map + table->layout.checksums + page * 8))
         return IDX_OK;
     return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, table->path, offset);
 }
 
-/* Read, and then checked in the second cache. */
+/* So many bytes are read at a time, and checked while they are in the second cache. */
 #define LOADED_BYTES ((size_t)64 * IDXF_PAGE_SIZE)
 
-static enum idx_status load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
-                            struct idx_error *error) {
+/* Reads the loaded data into `memory`, checks its pages, and uses it in place of the mapped data. */
+static enum idx_status load_data(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
+                                 struct idx_error *error) {
     uint64_t begin = get_load_begin(table, options->residence);
     size_t bytes = idxi_table_load_bytes(table, options->residence);
     if (bytes == 0) return IDX_OK;
@@ -159,7 +160,7 @@ static enum idx_status load(struct idxi_table *table, const struct idx_open_opti
         step = bytes - at < LOADED_BYTES ? bytes - at : LOADED_BYTES;
         IDXI_TRY(idxi_read_at(table->file, memory + at, step, begin + at, table->path, error));
         for (size_t page = at; page < at + step && !options->skip_page_checks; page += IDXF_PAGE_SIZE)
-            IDXI_TRY(verify(table, memory + page, begin + page, error));
+            IDXI_TRY(check_page(table, memory + page, begin + page, error));
     }
     set_directory(table, memory + (table->layout.directory - begin));
     table->is_directory_loaded = true;
@@ -169,7 +170,7 @@ static enum idx_status load(struct idxi_table *table, const struct idx_open_opti
 
 enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                 struct idx_error *error) {
-    enum idx_status status = load(table, options, memory, error);
+    enum idx_status status = load_data(table, options, memory, error);
     close_file(table);
     return status;
 }
@@ -178,14 +179,14 @@ enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_
 
 enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
     uint64_t offset = (page + 1) * IDXF_PAGE_SIZE;
-    return verify(table, table->map + offset, offset, error);
+    return check_page(table, table->map + offset, offset, error);
 }
 
-/* Pages that are checked together. A page alone takes a fifth of the time of sixteen: memory is read ahead, and Linux
- * maps as many at a time. */
+/* So many pages are checked together. A page alone takes a fifth of the time of sixteen: memory is read ahead, and
+ * Linux maps as many at a time. */
 #define CHECKED_PAGES 16
 
-/* Pages beside it that are damaged are left to those who use them. */
+/* Damage of pages beside it is not reported: those who use these pages will find it. */
 enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
     _Atomic uint64_t *word = &table->checked[page / 64];
     uint64_t begin = table->on_disk ? page : page / CHECKED_PAGES * CHECKED_PAGES;
@@ -217,7 +218,7 @@ static enum idx_status fail_directory(const struct idxi_table *table, uint64_t l
     return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + line * IDXF_LINE_BYTES);
 }
 
-/* Checks the pages of a line, and of its list where it has one. */
+/* Checks the pages of a line of a mapped directory, and of its list where it has one. */
 static enum idx_status check_line(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
     uint64_t offset = table->layout.directory + line * IDXF_LINE_BYTES;
     if (table->is_directory_loaded) return IDX_OK;
@@ -276,7 +277,8 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
 
 /* ---- All fingerprints, as a stream ---- */
 
-/* Decodes some blocks; none at the end. */
+/* Decodes the next blocks; *count is 0 at the end. Fails where the table has not as many fingerprints as its header
+ * says. */
 static enum idx_status decode(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t *count,
                               struct idx_error *error) {
     const struct idxi_table *table = stream->blocks.table;
@@ -290,7 +292,7 @@ static enum idx_status decode(struct idxi_table_stream *stream, uint64_t *finger
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
-/* Gives what is left of the chunk, after decoding another where nothing is. */
+/* Gives what is left of the chunk, or of another one that is decoded where nothing is. */
 static enum idx_status give_chunk(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t capacity,
                                   size_t *count, struct idx_error *error) {
     if (stream->chunk_given == stream->chunk_count) {
@@ -334,7 +336,7 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
 
 /* ---- What a probe costs ---- */
 
-/* Searching this many fingerprints takes about as long as a probe more. */
+/* Searching this many fingerprints takes about as long as one more probe. */
 #define SPARED_GROUP 8
 
 double idxi_expected_blocks(double group, double block_fingerprints) {

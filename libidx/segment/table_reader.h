@@ -13,16 +13,17 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/stream.h"
 
+/* An open table. */
 struct idxi_table {
     struct idxf_table_header header;
     struct idxf_table_layout layout;
     struct idxf_permutation permutation;
     unsigned prefix;                 /* bits */
     struct idxf_decoder *decoder;    /* NULL for a table without fingerprints */
-    size_t alike;                    /* the first table of the segment with the same code */
+    size_t alike;                    /* number of the first table of the segment with the same code */
     const uint8_t *map;              /* the file */
-    const uint8_t *blocks;           /* in the map, or loaded */
-    struct idxf_directory directory; /* the same */
+    const uint8_t *blocks;           /* in the map, or loaded into memory */
+    struct idxf_directory directory; /* in the map, or loaded into memory */
     bool is_directory_loaded;
     int file;                /* descriptor, until loading is done; or -1 */
     size_t prefetched_bytes; /* prefetched from the first block of a search on */
@@ -34,11 +35,12 @@ struct idxi_table {
     char *path;
 };
 
-/* Opens `name` in `folder` (whose path is `folder_path`), and checks the header and the size. */
+/* Opens the file `name` in `folder`, whose path is `folder_path`, and checks the header and the size. To be closed also
+ * after an error. */
 enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char *folder_path, const char *name,
                                 const struct idx_open_options *options, struct idx_error *error);
 
-/* The memory for the loaded data of a residence, in whole pages. */
+/* Returns the bytes of memory that the loaded data of a residence needs, in whole pages. */
 size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence residence);
 
 /* Loads that data into `memory`, which is aligned to a page and must live as long as the table, and checks each page. A
@@ -46,12 +48,13 @@ size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence 
 enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                 struct idx_error *error);
 
+/* Closes the file, and frees all but the memory of the loaded data. */
 void idxi_table_close(struct idxi_table *table);
 
 /* Compares page `page` (from 0, after the header) with its checksum. */
 enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
-/* The same, but only once: remembers success, also of pages beside it, which it checks, too. */
+/* Compares a page with its checksum, and notes that it is correct. Pages beside it are checked and noted with it. */
 enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
 /* Drops mapped pages from memory; they are read again when they are used. Code that reads a whole table calls this
@@ -59,7 +62,8 @@ enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint
 #define IDXI_DROPPED_BYTES ((uint64_t)4 << 20)
 void idxi_table_drop(const struct idxi_table *table);
 
-/* To be called before bytes at `offset` of the file are used, which lie in one page. */
+/* Checks the page of the bytes at `offset` of the file, unless that was done before. It must be called before they are
+ * used where they are mapped. */
 static inline enum idx_status idxi_table_check(const struct idxi_table *table, uint64_t offset,
                                                struct idx_error *error) {
     uint64_t page = offset / IDXF_PAGE_SIZE - 1;
@@ -68,10 +72,12 @@ static inline enum idx_status idxi_table_check(const struct idxi_table *table, u
     return idxi_table_check_page_first(table, page, error);
 }
 
+/* Returns where in the file a block begins. */
 static inline uint64_t idxi_table_block_offset(const struct idxi_table *table, uint64_t block) {
     return table->layout.blocks + block * table->header.block_size;
 }
 
+/* Returns the bytes of a block. */
 static inline const uint8_t *idxi_table_block(const struct idxi_table *table, uint64_t block) {
     return table->blocks + block * table->header.block_size;
 }
@@ -80,29 +86,29 @@ static inline const uint8_t *idxi_table_block(const struct idxi_table *table, ui
  * most, since systems ignore what is beyond. Does nothing where blocks are loaded. */
 void idxi_table_expect(const struct idxi_table *table, uint64_t begin, uint64_t end);
 
-/* The directory's line for a permuted fingerprint. */
+/* Returns the line of the directory for a permuted fingerprint. */
 static inline const uint8_t *idxi_table_line(const struct idxi_table *table, uint64_t fingerprint) {
     uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
     return table->directory.lines + line * IDXF_LINE_BYTES;
 }
 
-/* The block at which to begin the search for a permuted fingerprint and those above it: all blocks before have lower
- * keys. The number of blocks if there is none. */
+/* Sets *start to the block where the search for a permuted fingerprint and those above it begins: all blocks before
+ * have lower keys. It is the number of blocks if all keys are lower. */
 enum idx_status idxi_table_find(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
                                 struct idx_error *error);
 
-/* The same for a block whose number is known. */
+/* Sets *start to a block whose number is known. */
 enum idx_status idxi_table_locate(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
                                   struct idx_error *error);
 
-/* Blocks being decoded, in their order. */
+/* Blocks that are being decoded, in their order. */
 struct idxi_blocks {
     const struct idxi_table *table;
     uint64_t next; /* block */
     struct idxf_bounds bounds;
 };
 
-/* Begins at the block of a start. */
+/* Begins at the block of `start`. */
 void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start);
 
 /* Decodes the next blocks, up to block `end` (from blocks->next to the number of blocks): a few, or none at the end.
@@ -119,9 +125,9 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
 struct idxi_table_stream {
     struct idxi_stream stream; /* without values */
     struct idxi_blocks blocks;
-    size_t room;                       /* that decoding some blocks takes */
+    size_t room;                       /* fingerprints for which decoding some blocks needs room */
     uint64_t given;                    /* fingerprints so far */
-    uint64_t dropped;                  /* how often mapped pages were let go */
+    uint64_t dropped;                  /* how often mapped pages were dropped */
     uint64_t chunk[IDXF_DECODED_ROOM]; /* decoded where a caller had no room for as many */
     size_t chunk_count, chunk_given;
 };
@@ -134,12 +140,12 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
 
 /* ---- What a probe costs ---- */
 
-/* The blocks that a probe searches if `group` fingerprints have its prefix: those that hold them, and on average half a
- * cell of the directory before them. */
+/* Returns how many blocks a probe searches if `group` fingerprints have its prefix: those that hold them, and on
+ * average half a cell of the directory before them. */
 double idxi_expected_blocks(double group, double block_fingerprints);
 
-/* For a table with a radius: how many of the last bits of a prefix are not flipped, but searched for all their values
- * at once. As many as let a probe find a few fingerprints. */
+/* Returns how many of the last bits of the prefix of a table with a radius are not flipped, but searched for all their
+ * values at once: as many as let a probe find a few fingerprints. */
 unsigned idxi_spared_bits(uint64_t count, unsigned prefix);
 
 #endif

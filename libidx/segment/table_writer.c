@@ -10,17 +10,19 @@
 #include "format/table.h"
 #include "libidx/base/base.h"
 
-/* Fingerprints in memory: more than any block holds. */
+/* So many fingerprints are in memory at a time: more than any block holds. */
 #define WINDOW ((size_t)1 << 16)
 _Static_assert(WINDOW > IDXF_MAX_BLOCK_FINGERPRINTS, "a block is chosen from what is in memory");
 
+/* The keys of the blocks so far. Where they are more than `most`, the first ones are in a temporary file. */
 struct keys {
-    uint64_t *items; /* all, or those that came after the spilled ones */
+    uint64_t *items; /* those that are not in the file */
     size_t count, capacity, most;
-    int file;         /* or -1 */
+    int file;         /* descriptor of the temporary file; -1: there is none */
     uint64_t spilled; /* keys in the file */
 };
 
+/* A table that is being written. */
 struct writing {
     struct idxi_table_job *job;
     struct idx_error *error;
@@ -41,7 +43,8 @@ static enum idx_status report_progress(const struct writing *writing, uint64_t f
 
 /* ---- Keys ---- */
 
-static enum idx_status spill(struct writing *writing) {
+/* Appends the keys in memory to the temporary file. */
+static enum idx_status spill_keys(struct writing *writing) {
     struct keys *keys = &writing->keys;
     const struct idxi_table_job *job = writing->job;
     if (keys->file < 0)
@@ -53,7 +56,8 @@ static enum idx_status spill(struct writing *writing) {
     return IDX_OK;
 }
 
-static enum idx_status grow(struct keys *keys, struct idx_error *error) {
+/* Makes room for more keys in memory, up to keys->most. */
+static enum idx_status grow_keys(struct keys *keys, struct idx_error *error) {
     size_t capacity = keys->capacity * 2 + 1024;
     if (capacity > keys->most) capacity = keys->most;
     uint64_t *grown = realloc(keys->items, capacity * sizeof *grown);
@@ -68,8 +72,8 @@ static enum idx_status add_key(struct writing *writing, uint64_t key) {
     if (keys->spilled + keys->count == IDXF_MAX_BLOCKS)
         return idxi_fail(writing->error, IDX_LIMIT, NULL, "a table can have at most %lld blocks: choose larger blocks",
                          (long long)IDXF_MAX_BLOCKS);
-    if (keys->count == keys->most) IDXI_TRY(spill(writing));
-    if (keys->count == keys->capacity) IDXI_TRY(grow(keys, writing->error));
+    if (keys->count == keys->most) IDXI_TRY(spill_keys(writing));
+    if (keys->count == keys->capacity) IDXI_TRY(grow_keys(keys, writing->error));
     keys->items[keys->count++] = key;
     return IDX_OK;
 }
@@ -91,8 +95,9 @@ static enum idx_status fill_window(struct writing *writing) {
     return IDX_OK;
 }
 
+/* Writes blocks of the fingerprints in the window, until too few are left to choose those of another block. */
 static enum idx_status write_window(struct writing *writing, struct idxf_encoder *encoder) {
-    size_t most = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS; /* the choice depends on no more */
+    size_t most = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS; /* no choice depends on more */
     uint8_t block[IDXF_MAX_BLOCK_SIZE];
     while (writing->end - writing->begin >= most) {
         writing->begin +=
@@ -104,10 +109,10 @@ static enum idx_status write_window(struct writing *writing, struct idxf_encoder
     return report_progress(writing, writing->begin);
 }
 
-/* Where a code of the table's own would take less by more than a fiftieth, by the fingerprints in the window, it gets
- * one. Few fingerprints are no reason. */
+/* Fewer fingerprints are no reason for a code of their own. */
 #define LEAST_COUNTED 4096
 
+/* Gives the table a code of its own where that saves more than a fiftieth, by the fingerprints in the window. */
 static void settle_code(const struct writing *writing, struct idxf_block_form *form) {
     struct idxf_difference_counts counts = {{0}};
     struct idxf_code own;
@@ -120,6 +125,7 @@ static void settle_code(const struct writing *writing, struct idxf_block_form *f
     form->long_codes = idxf_needs_long_codes(form, &counts);
 }
 
+/* Writes all blocks, and completes the header but for the lists of the directory. */
 static enum idx_status write_blocks(struct writing *writing) {
     struct idxf_table_header *header = &writing->job->header;
     struct idxf_permutation permutation;
@@ -145,24 +151,25 @@ static enum idx_status write_blocks(struct writing *writing) {
 
 /* ---- The directory ---- */
 
-/* Lists of lines, as they are written after the lines. */
+/* The lists of lines, which are written after all lines. */
 struct lists {
     struct idxf_list *items;
     uint64_t *firsts; /* the number of each one's first key */
     size_t count, capacity;
 };
 
-/* A directory being made: first the lines, from all keys; then, from those again, the lists. */
+/* A directory that is being made: first the lines, from all keys; then the lists, from all keys again. */
 struct making {
     struct writing *writing;
     struct idxf_directory_writer directory;
     struct lists lists;
-    size_t list;     /* at hand */
-    uint64_t number; /* of the current key */
-    uint64_t begin;  /* of `bytes`, among those of all lists */
+    size_t list;     /* number of the current list */
+    uint64_t number; /* number of the current key */
+    uint64_t begin;  /* where `bytes` begin among those of all lists */
     uint8_t bytes[IDXF_PAGE_SIZE];
 };
 
+/* Notes the list of a line, if it has one. */
 static enum idx_status note_list(struct making *making, const uint8_t *line) {
     struct lists *lists = &making->lists;
     if (idxf_line_listed(line) == 0) return IDX_OK;
@@ -202,6 +209,7 @@ static enum idx_status write_list_bytes(struct making *making, size_t size) {
     return IDX_OK;
 }
 
+/* Adds the keys that belong to lists, and writes the bytes of lists page by page. */
 static enum idx_status add_keys_to_lists(struct making *making, const uint64_t *keys, size_t count) {
     const struct lists *lists = &making->lists;
     for (size_t i = 0; i < count; i++, making->number++) {
@@ -221,9 +229,9 @@ static enum idx_status add_keys_to_lists(struct making *making, const uint64_t *
     return IDX_OK;
 }
 
-/* Goes through all keys, those that were spilled as many at a time as may be in memory. */
-static enum idx_status for_keys(struct making *making,
-                                enum idx_status (*add)(struct making *, const uint64_t *, size_t)) {
+/* Calls `add` for all keys in their order; of those in the file, as many are read at a time as may be in memory. */
+static enum idx_status for_all_keys(struct making *making,
+                                    enum idx_status (*add)(struct making *, const uint64_t *, size_t)) {
     const struct writing *writing = making->writing;
     const struct keys *keys = &writing->keys;
     if (keys->spilled == 0) return add(making, keys->items, keys->count);
@@ -240,10 +248,10 @@ static enum idx_status make_directory(struct making *making) {
     struct writing *writing = making->writing;
     struct idxf_table_header *header = &writing->job->header;
     idxf_directory_begin(&making->directory, idxf_directory_lines(header->blocks));
-    IDXI_TRY(for_keys(making, add_keys_to_lines));
+    IDXI_TRY(for_all_keys(making, add_keys_to_lines));
     while (making->directory.line < making->directory.lines) IDXI_TRY(write_line(making));
     header->list_bytes = making->directory.list_bytes;
-    if (making->lists.count > 0) IDXI_TRY(for_keys(making, add_keys_to_lists));
+    if (making->lists.count > 0) IDXI_TRY(for_all_keys(making, add_keys_to_lists));
     IDXI_TRY(write_list_bytes(making, (size_t)(header->list_bytes - making->begin)));
     return idxi_page_writer_pad(&writing->pages, writing->error);
 }
@@ -252,7 +260,7 @@ static enum idx_status write_directory(struct writing *writing) {
     struct making *making = calloc(1, sizeof *making);
     if (making == NULL) return idxi_fail_memory(writing->error);
     making->writing = writing;
-    enum idx_status status = writing->keys.spilled > 0 ? spill(writing) : IDX_OK;
+    enum idx_status status = writing->keys.spilled > 0 ? spill_keys(writing) : IDX_OK;
     if (status == IDX_OK) status = make_directory(making);
     free(making->lists.items);
     free(making->lists.firsts);

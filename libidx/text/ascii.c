@@ -43,7 +43,8 @@ struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folde
 }
 
 #ifdef __SSE2__ /* every x86-64 has it */
-/* All ones where first <= byte < first + count, of ASCII bytes alone; the comparison is one of signed bytes. */
+/* Returns all ones in each byte from `first` to before `first` + `count`, for ASCII bytes alone, since bytes are
+ * compared as signed ones. */
 static inline __m128i in_range(__m128i bytes, char first, char count) {
     __m128i shifted = _mm_add_epi8(bytes, _mm_set1_epi8((char)(127 - (first + count - 1))));
     return _mm_cmpgt_epi8(shifted, _mm_set1_epi8((char)(127 - count)));
@@ -81,7 +82,8 @@ struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
 }
 #endif
 
-/* Which characters have one of a set before or after them. */
+/* Return which characters have one of a set before them, after them, and on both sides. `previous` and `next` are the
+ * same set in the blocks before and after. */
 static uint64_t after_any(uint64_t set, uint64_t previous) { return set << 1 | previous >> 63; }
 static uint64_t before_any(uint64_t set, uint64_t next) { return set >> 1 | next << 63; }
 
@@ -93,7 +95,7 @@ static uint64_t word_parts(const struct idxt_ascii_block *block) {
     return block->letters | block->digits | block->unders;
 }
 
-/* Which characters of the block belong to words: see above. */
+/* Returns which characters of the block belong to words, by the rules above. */
 static uint64_t find_words(const struct idxt_ascii_block *previous, const struct idxt_ascii_block *block,
                            const struct idxt_ascii_block *next) {
     uint64_t word = word_parts(block);
@@ -105,7 +107,7 @@ static uint64_t find_words(const struct idxt_ascii_block *previous, const struct
     return (word | kept) & ~alone;
 }
 
-/* Past the end of the text nothing is anything. */
+/* Classifies the 64 characters at `at`. Those past the end of the text are in no class. */
 static struct idxt_ascii_block classify_at(const char *text, size_t length, size_t at, char *folded) {
     if (length - at >= 64) return idxt_ascii_classify(text + at, folded + at);
     char rest[64] = {0};

@@ -20,7 +20,8 @@ enum idx_status idxt_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
-static enum idx_status status_of(int system_errno) {
+/* Returns the status that a value of errno means. */
+static enum idx_status get_status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:
         case ENOTDIR: return IDX_NOT_FOUND;
@@ -36,8 +37,8 @@ static enum idx_status status_of(int system_errno) {
 }
 
 enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno) {
-    enum idx_status status =
-        idxt_fail(error, status_of(system_errno), "can't %s %.1024s: %s", doing, path, strerror(system_errno));
+    enum idx_status status = idxt_fail(error, get_status_of_errno(system_errno), "can't %s %.1024s: %s", doing, path,
+                                       strerror(system_errno));
     if (error == NULL) return status;
     error->system_errno = system_errno;
     snprintf(error->file, sizeof error->file, "%s", path);

@@ -6,16 +6,17 @@
 #include <stddef.h>
 #include <unicode/utypes.h>
 
-/* Fills *error, which may be NULL, and returns `status`. */
+/* Fills *error, which may be NULL, with a formatted sentence, and returns `status`. */
 __attribute__((format(printf, 3, 4))) enum idx_status idxt_fail(struct idx_error *error, enum idx_status status,
                                                                 const char *format, ...);
 
 /* The same for a system call on `path` that failed with `system_errno`; `doing` says what was tried. */
 enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno);
 
+/* Fails with IDX_OUT_OF_MEMORY. */
 enum idx_status idxt_out_of_memory(struct idx_error *error);
 
-/* The same for what ICU, or the segmenter, returned. */
+/* Fails because ICU or the segmenter returned `code`. */
 enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code);
 
 /* Makes room for `needed` elements of `size` bytes in the buffer at `buffer` of *capacity elements (NULL and 0 at

@@ -18,7 +18,8 @@
 
 enum { MOST_SENTENCES = 64, DESCRIPTION_BYTES = 512 };
 
-/* Makes room for `size` more bytes and a line feed, which is written unless the signature is empty. */
+/* Returns room for an item of `size` bytes, behind a line feed unless the signature is empty; NULL if memory runs out.
+ */
 static char *reserve_item(struct idxt_signature *signature, size_t size) {
     char *grown = idxt_buffer_grow(signature->bytes, &signature->capacity, signature->length + size + 1, 1);
     if (grown == NULL) return NULL;
@@ -34,7 +35,7 @@ static bool append_span(struct idxt_signature *signature, struct idxt_span span)
     return true;
 }
 
-/* Where a term's bytes are: qsort puts these in order. */
+/* Where the bytes of a term are. qsort sorts terms by these. */
 struct term_bytes {
     const char *bytes;
     size_t length;
@@ -47,8 +48,8 @@ static int compare_terms(const void *first, const void *second) {
     return (a->length > b->length) - (a->length < b->length);
 }
 
-/* Makes the signature of the `count` first terms of features->ranked, in this order or in that of their bytes. False:
- * out of memory. */
+/* Makes the signature of the `count` first terms of features->ranked, in this order or in that of their bytes. Returns
+ * false if memory runs out. */
 static bool sign_terms(struct idxt_signature *signature, struct idxt_features *features, size_t count, bool sorted) {
     signature->length = 0;
     struct term_bytes *hash_terms = malloc((count + 1) * sizeof *hash_terms);
@@ -73,8 +74,8 @@ struct sentence {
     int32_t length; /* code points */
 };
 
-/* Keeps the longest sentences, in the order of the text. `kept` of at most `number` are there; a new one puts out the
- * shortest, of equal ones the last. */
+/* Keeps up to `number` longest sentences, in the order of the text, and returns how many there are; `kept` were there
+ * before. A new one replaces the shortest, or of several the last one. */
 static size_t keep_longest(struct sentence *longest, size_t kept, size_t number, struct sentence sentence) {
     if (kept == number) {
         size_t shortest = 0;
@@ -113,7 +114,7 @@ static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_
 }
 
 /* Makes the signature of the `number` (1 to 64) longest sentences of a text that is folded but not normalised, which is
- * done to each of them. *count: how many sentences it has, in all. Errors: ICU's. */
+ * done to each of them. Sets *count to the number of all sentences. Errors are those of ICU. */
 static UErrorCode sign_sentences(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
                                  const struct idxt_folding *text, size_t number, uint64_t *count) {
     struct sentence longest[MOST_SENTENCES];
@@ -158,7 +159,7 @@ void idxt_signature_free(struct idxt_signature *signature) {
 
 /* ---- Documents ---- */
 
-/* ICU counts in int32_t, and a buffer of UTF-16 takes two bytes a byte. */
+/* ICU counts in int32_t, and a buffer of UTF-16 takes up to two bytes for each byte of a text. */
 #define TEXT_LIMIT ((size_t)1 << 30)
 
 enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error) {
@@ -233,10 +234,10 @@ static uint64_t finish_simhash(const struct idx_text *text, const struct idx_sim
     return idx_simhash_finish(sums, bits) | ties;
 }
 
-/* Features are added to a SimHash so many at a time, since that takes a tenth of the time. */
+/* So many features are added to a SimHash at a time, which takes a tenth of the time of adding them one by one. */
 enum { BATCH = 256 };
 
-/* SimHash of all features, or of the heaviest ones. */
+/* Makes the SimHash of all features, or of the heaviest ones. Returns false if memory runs out. */
 static bool make_simhash(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t count = features->words.count, top = features->recipe.top;
@@ -261,7 +262,7 @@ static bool make_simhash(struct idx_text *text, struct idxt_result *result) {
     return true;
 }
 
-/* SimHash of each part of the sequence of words. */
+/* Makes a SimHash of each part of the sequence of words; a part without words has none. */
 static void hash_segments(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     uint64_t number = features->recipe.number, length = features->sequence_length;
@@ -296,7 +297,7 @@ static UErrorCode hash_terms(struct idx_text *text, struct idxt_result *result) 
     return U_ZERO_ERROR;
 }
 
-/* Takes a field into the folding, normalised or not, until there are `enough` units or no more text. */
+/* Adds a field to the folding, normalised or not, until there are `enough` units or no more text. */
 static UErrorCode fold_field(struct idx_text *text, const struct idx_text_field *field, bool normalized,
                              size_t enough) {
     struct idxt_segmenter *segmenter = &text->features.segmenter;
@@ -316,7 +317,8 @@ static UErrorCode fold_field(struct idx_text *text, const struct idx_text_field 
     return idxt_folding_add(folding, u"\n", 1) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Sentences are found before normalisation, because they begin with capitals, which it makes small. */
+/* Makes the signature of the longest sentences. They are found before normalisation, because they begin with capitals,
+ * which normalisation makes small. */
 static UErrorCode hash_sentences(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                  struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
@@ -330,6 +332,7 @@ static UErrorCode hash_sentences(struct idx_text *text, const struct idx_text_fi
                           &result->counts.features);
 }
 
+/* Makes the signature of the field `description`, or of `body` where there is no such field. */
 static UErrorCode hash_description(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                    struct idxt_result *result) {
     const char *name = "body";

@@ -17,14 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Forgets all items. */
+/* Forgets all items of a window. */
 static void window_begin(struct idxt_window *window) { window->items = window->byte_count = 0; }
 
-/* Where the oldest item begins. */
+/* Returns where the oldest item begins. */
 static size_t find_start(const struct idxt_window *window) {
     return window->items == 0 ? window->byte_count : window->starts[0];
 }
 
+/* Moves the items to the front of the buffer where as many bytes precede them as they have. */
 static void move_to_front(struct idxt_window *window) {
     size_t start = find_start(window);
     if (start < window->byte_count - start || start == 0) return;
@@ -33,7 +34,7 @@ static void move_to_front(struct idxt_window *window) {
     for (size_t i = 0; i < window->items; i++) window->starts[i] -= start;
 }
 
-/* Room for an item of up to `size` bytes, valid until the next call. Returns NULL if memory runs out. */
+/* Returns room for an item of up to `size` bytes, valid until the next call, or NULL if memory runs out. */
 static char *window_reserve(struct idxt_window *window, size_t size) {
     move_to_front(window);
     if (size > SIZE_MAX - window->byte_count) return NULL;
@@ -43,8 +44,8 @@ static char *window_reserve(struct idxt_window *window, size_t size) {
     return bytes + window->byte_count;
 }
 
-/* Adds the item of `length` bytes that was written where window_reserve said. Of the items before, the last
- * `most` - 1 are kept (`most`: 1 to IDXT_WINDOW_ITEMS). */
+/* Adds the item of `length` bytes that was written where window_reserve said, and keeps the last `most` - 1 of the
+ * items before. `most` is 1 to IDXT_WINDOW_ITEMS. */
 static void window_push(struct idxt_window *window, size_t length, size_t most) {
     if (window->items == most) {
         window->items--;
@@ -54,15 +55,10 @@ static void window_push(struct idxt_window *window, size_t length, size_t most) 
     window->byte_count += length;
 }
 
-/* The bytes of all items that are kept, without the last `without` ones. */
+/* Returns the bytes of all items, and sets *length to their number, less the last `without` ones. */
 static const char *window_bytes(const struct idxt_window *window, size_t without, size_t *length) {
     *length = window->byte_count - find_start(window) - without;
     return window->bytes + find_start(window);
-}
-
-static void window_free(struct idxt_window *window) {
-    free(window->bytes);
-    *window = (struct idxt_window){0};
 }
 
 UErrorCode idxt_features_open(struct idxt_features *features) {
@@ -86,7 +82,8 @@ static bool is_needed(const struct idxt_features *features, const char *bytes, s
     return features->recipe.needed_stop == 0 || idxt_words_hold(&features->needed_stop, bytes, length);
 }
 
-static bool remember(struct idxt_features *features) {
+/* Appends the word that was counted last to the sequence of words. */
+static bool append_to_sequence(struct idxt_features *features) {
     uint32_t *grown = idxt_buffer_grow(features->sequence, &features->sequence_capacity, features->sequence_length + 1,
                                        sizeof *grown);
     if (grown == NULL) return false;
@@ -95,7 +92,8 @@ static bool remember(struct idxt_features *features) {
     return true;
 }
 
-/* Where a recipe has a hash of its own for SimHashes, computes that of the feature that was counted, if it is new. */
+/* Computes the hash of the feature that was counted last, if it is new and the recipe has another hash for SimHashes.
+ */
 static bool hash_new(struct idxt_features *features, const char *bytes, size_t length) {
     if (features->recipe.hash == IDX_HASH_XXH3 || features->words.count == features->hash_count) return true;
     uint64_t *grown =
@@ -116,18 +114,18 @@ static bool count_word(struct idxt_features *features, struct idxt_span word) {
     size_t length = idxt_span_utf8(word, bytes);
     if (is_dropped(features, bytes, length) || !is_needed(features, bytes, length)) return true;
     if (!idxt_words_count(&features->words, length) || !hash_new(features, bytes, length)) return false;
-    return features->recipe.method != IDXT_SEGMENTS || remember(features);
+    return features->recipe.method != IDXT_SEGMENTS || append_to_sequence(features);
 }
 
-/* Counts what the window holds, but its last bytes. */
+/* Counts the feature that is the items of the window, without the last `without` bytes. */
 static bool count_window(struct idxt_features *features, size_t without) {
     size_t length;
     const char *bytes = window_bytes(&features->window, without, &length);
     return idxt_words_count_hash(&features->words, XXH3_64bits(bytes, length)) && hash_new(features, bytes, length);
 }
 
-/* Shifts the word into the window; counts the shingle that it ends. *needed: a bit for each of the last words, the last
- * one the lowest, whether it makes its shingles count. */
+/* Adds a word to the window, and counts the shingle that it ends. *needed has a bit for each of the last words, the
+ * lowest for the last one: whether it makes its shingles count. */
 static bool count_shingle(struct idxt_features *features, struct idxt_span word, uint32_t *needed) {
     char *bytes = window_reserve(&features->window, word.length * IDXT_UTF8_PER_UNIT + 1);
     if (bytes == NULL) return false;
@@ -145,6 +143,7 @@ static inline bool count_next(struct idxt_features *features, struct idxt_span w
     return single ? count_word(features, word) : count_shingle(features, word, needed);
 }
 
+/* Counts the features of a piece of text that the segmenter cuts into words. */
 static UErrorCode count_words(struct idxt_features *features, const char *utf8, size_t length, uint32_t *needed) {
     UErrorCode code = idxt_segmenter_set(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
@@ -155,7 +154,7 @@ static UErrorCode count_words(struct idxt_features *features, const char *utf8, 
     return U_ZERO_ERROR;
 }
 
-/* Whether a run without white space has a letter or a number, as words have. */
+/* Returns whether a run without white space has a letter or a number, as words have. */
 static bool is_word(struct idxt_span run) {
     for (size_t i = 0; i < run.length;) {
         UChar32 c;
@@ -165,7 +164,7 @@ static bool is_word(struct idxt_span run) {
     return false;
 }
 
-/* The same where white space separates the words. */
+/* Counts the features of a piece of text in which white space separates words. */
 static UErrorCode count_runs(struct idxt_features *features, const char *utf8, size_t length, uint32_t *needed) {
     UErrorCode code = idxt_segmenter_normalize_words(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
@@ -200,8 +199,8 @@ static UErrorCode count_chars(struct idxt_features *features, const char *utf8, 
     return well ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* A text of fewer words or characters than a shingle or n-gram has is one feature. */
-static bool count_rest(struct idxt_features *features, uint32_t needed) {
+/* Counts a text that has fewer words or characters than a shingle or n-gram as one feature. */
+static bool count_short_text(struct idxt_features *features, uint32_t needed) {
     if (features->window.items == 0 || features->window.items >= features->recipe.number) return true;
     if (features->recipe.method == IDXT_CHARS) return count_window(features, 0);
     return needed == 0 || count_window(features, 1);
@@ -222,10 +221,10 @@ UErrorCode idxt_features_count(struct idxt_features *features, const char *utf8,
         length -= piece;
     }
     if (U_FAILURE(code)) return code;
-    return count_rest(features, needed) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    return count_short_text(features, needed) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* What a feature weighs that occurs `count` times, at least once. */
+/* Returns the weight of a feature that occurs `count` times, at least once. */
 static int64_t weigh(const struct idxt_features *features, uint64_t hash, uint64_t count) {
     switch (features->recipe.weighing) {
         case IDXT_WEIGHT_LOGTF: return idxt_weight(count);
@@ -285,7 +284,7 @@ void idxt_features_close(struct idxt_features *features) {
     idxt_words_free(&features->needed_stop);
     idxt_words_free(&features->dropped_stop);
     idxt_words_free(&features->words);
-    window_free(&features->window);
+    free(features->window.bytes);
     idxt_folding_free(&features->folding);
     free(features->hashes);
     free(features->sequence);

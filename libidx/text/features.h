@@ -28,14 +28,14 @@ enum idxt_weighing { IDXT_WEIGHT_LOGTF, IDXT_WEIGHT_ONE, IDXT_WEIGHT_TF, IDXT_WE
 
 struct idxt_recipe {
     enum idxt_method method;
-    unsigned number;       /* the number after the method's colon */
-    uint32_t needed_stop;  /* languages (words.h): only shingles with a stop word of theirs; 0: all shingles */
+    unsigned number;       /* the number after the colon of the method */
+    uint32_t needed_stop;  /* only shingles with a stop word of these languages (words.h) are taken; 0: all are */
     uint32_t dropped_stop; /* languages whose stop words are dropped */
     enum idxt_weighing weighing;
     bool has_table;
     uint64_t table;          /* the hash of the table of document frequencies */
-    unsigned top;            /* how many features, 0: all */
-    unsigned title;          /* weight of the field `title`, 0: it is not taken */
+    unsigned top;            /* how many features are taken; 0: all are */
+    unsigned title;          /* the weight of the field `title`; 0: it is not taken */
     bool sorted;             /* order=sorted */
     bool by_spaces;          /* cut=spaces: words are what white space separates */
     enum idx_hash_kind hash; /* of features, in a SimHash */
@@ -43,19 +43,19 @@ struct idxt_recipe {
     bool ties;               /* a bit of a SimHash is 1 where the weights are equal */
 };
 
-/* Reads a recipe. NULL when all is well; else what is wrong, the end of a sentence that begins with the recipe. */
+/* Reads a recipe. Returns NULL if it is valid, and otherwise the end of a sentence that begins with the recipe. */
 const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string);
 
-/* Prints a recipe in the one way that is canonical. It fits, with its NUL byte. */
+/* Prints a recipe in its canonical form, with a NUL byte. It always fits. */
 void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]);
 
-/* Whether its weights come from a table of document frequencies. */
+/* Returns whether the weights of a recipe come from a table of document frequencies. */
 bool idxt_recipe_needs_table(const struct idxt_recipe *recipe);
 
-/* Whether its features are single words, so that lists of words fit. */
+/* Returns whether the features of a recipe are single words, so that a list of words can weigh them. */
 bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe);
 
-/* The part of a recipe that says which features there are: what a table of document frequencies is made for. */
+/* Returns the part of a recipe that says which features there are. A table of document frequencies is made for it. */
 struct idxt_recipe idxt_recipe_features(const struct idxt_recipe *recipe);
 
 /* ---- The features of a text, as a recipe defines them, and their weights ---- */
@@ -74,14 +74,14 @@ struct idxt_window {
 
 struct idx_text_table;
 
-/* A feature by its weight. */
+/* A feature with what it is ranked by. */
 struct idxt_ranked {
     int64_t weight;
     uint64_t hash;
     size_t number; /* in idxt_features.words */
 };
 
-/* Starts as {0}. Buffers are kept from text to text. */
+/* The features of a text. It starts as {0}, and keeps its buffers from text to text. */
 struct idxt_features {
     struct idxt_recipe recipe;
     const struct idx_text_table *table; /* of document frequencies; NULL where the recipe has none */
@@ -89,7 +89,7 @@ struct idxt_features {
     struct idxt_words needed_stop, dropped_stop;
 
     struct idxt_words words; /* the distinct features; those other than single words are known by hash alone */
-    uint64_t *hashes;        /* of them in a SimHash, in the order of `words`; none where words[].hash is that */
+    uint64_t *hashes;        /* of `words` in a SimHash, in their order; none if the recipe uses words[].hash */
     size_t hash_count;
     size_t hash_capacity;
     struct idxt_window window;
@@ -103,7 +103,8 @@ struct idxt_features {
     size_t ranked_capacity;
 };
 
-/* Errors of these: ICU's, as the segmenter's. `recipe` and `table` are set before. */
+/* Opens features whose `recipe` and `table` are set. Errors, here and below, are those of ICU, as the segmenter has
+ * them. */
 UErrorCode idxt_features_open(struct idxt_features *features);
 
 /* Forgets the features of the text before. */
@@ -112,20 +113,21 @@ UErrorCode idxt_features_begin(struct idxt_features *features);
 /* Counts the features of a text, or of one field of it: words[].count. */
 UErrorCode idxt_features_count(struct idxt_features *features, const char *utf8, size_t length);
 
-/* The hash that stands for feature `number` in a SimHash. */
+/* Returns the hash that represents feature `number` in a SimHash. */
 uint64_t idxt_features_hash(const struct idxt_features *features, size_t number);
 
-/* Adds to words[].weight what the counts weigh, `factor` times, and sets the counts to 0. */
+/* Adds `factor` times the weights of the counts to words[].weight, and sets the counts to 0. */
 void idxt_features_weigh(struct idxt_features *features, int64_t factor);
 
-/* Adds the words from `start` to before `end` of the sequence, weighed by what occurs there. Returns their weight. The
- * counts, which are used for it, are 0 before and behind. */
+/* Adds the words from `start` to before `end` of the sequence to a SimHash, weighed by how often each occurs there.
+ * Returns the sum of their weights. The counts must be 0, and are 0 again afterwards. */
 int64_t idxt_features_add_part(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash);
 
-/* Makes `ranked`: all features, the heaviest first, of equal ones those of the smaller hash. Returns false if memory
- * runs out. */
+/* Fills `ranked` with all features, the heaviest first, and of equally heavy ones that with the smaller hash first.
+ * Returns false if memory runs out. */
 bool idxt_features_rank(struct idxt_features *features);
 
+/* Frees the buffers. */
 void idxt_features_close(struct idxt_features *features);
 
 /* ---- A document and its fingerprints, for the public functions ---- */
@@ -140,117 +142,117 @@ struct idxt_signature {
     struct idxt_folding sentence;
 };
 
+/* Frees the buffers. */
 void idxt_signature_free(struct idxt_signature *signature);
 
 struct idx_text {
-    struct idxt_features features; /* the recipe too */
+    struct idxt_features features; /* with the recipe */
     struct idxt_signature signature;
-    struct idx_feature *listed; /* by idx_text_features */
+    struct idx_feature *listed; /* what idx_text_features returns */
     size_t listed_capacity;
-    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* printed, with ICU's version */
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* the recipe as text, with the version of ICU */
 };
 
 struct idxt_result {
-    unsigned bits;          /* wanted */
-    uint64_t *fingerprints; /* with room for what the recipe can make */
+    unsigned bits;          /* how many bits a fingerprint is to have */
+    uint64_t *fingerprints; /* has room for as many as the recipe can make */
     size_t count;
     struct idx_text_counts counts;
 };
 
-/* Errors of these: as idx_text_fingerprints. */
+/* Checks the fields of a document. Errors, here and below: as idx_text_fingerprints. */
 enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error);
 
-/* Makes the document's features and weighs them. Fields are checked before. */
+/* Counts and weighs the features of a document, whose fields were checked. */
 enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                     struct idx_error *error);
 
-/* Lists its features. */
+/* Sets text->listed to the features of a document, and *count to their number. */
 enum idx_status idxt_list_document(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
                                    size_t *count, struct idx_error *error);
 
-/* Makes its fingerprints. */
+/* Makes the fingerprints of a document. */
 enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                           struct idxt_result *result, struct idx_error *error);
 
 /* ---- A document-frequency table: in how many documents of a corpus each feature occurs ---- */
 
-/* It weighs features. */
-
-/* 1 + log2(count) in units of 1/65536, rounded down: 65536 + floor(log2(count) * 65536). `count` is at least 1. Exact
- * for every count below 2^32, which no text reaches, and for every power of two. */
+/* Returns 1 + log2(count) in units of 1/65536, rounded down: 65536 + floor(log2(count) * 65536). `count` is at least 1.
+ * It is exact for every power of two, and for every count below 2^32, more than a text can have. */
 int64_t idxt_weight(uint64_t count);
 
-/* How many terms a table keeps while it grows: 128 MiB of memory. */
+/* A table keeps so many terms at most while it grows, in 128 MiB of memory. */
 #define IDXT_MAX_TERMS ((size_t)1 << 22)
 
 enum idxt_table_kind {
-    IDXT_COUNTED,    /* by training */
-    IDXT_COUNT_LIST, /* a list of another program, of words and in how many documents they are */
-    IDXT_IDF_LIST,   /* the same, of words and their idf */
+    IDXT_COUNTED,    /* counted by training */
+    IDXT_COUNT_LIST, /* a list of another program, of words and in how many documents they occur */
+    IDXT_IDF_LIST,   /* a list of another program, of words and their idf */
 };
 
-/* The greatest idf of a list, in units of 1/65536: 1000. So no text's sum of weights comes near 2^63: it has fewer than
- * 2^29 words, and a title counts up to 100 times. */
+/* The greatest idf of a list: 1000, in units of 1/65536. With it, the sum of the weights of a text stays far below
+ * 2^63, since a text has fewer than 2^29 words, and a title counts up to 100 times. */
 #define IDXT_MOST_IDF ((uint32_t)1000 << 16)
 
 struct idxt_term {
     uint64_t hash;
-    uint32_t documents; /* 0: the slot is empty; of IDXT_IDF_LIST the idf in units of 1/65536, plus 1 */
+    uint32_t documents; /* 0: the slot is empty. With IDXT_IDF_LIST, the idf in units of 1/65536, plus 1 */
 };
 
 struct idx_text_table {
     char features[IDX_MAX_RECIPE_BYTES + 1]; /* what it is made for: idxt_recipe_features, printed */
     enum idxt_table_kind kind;
-    uint32_t unknown_idf; /* of IDXT_IDF_LIST: that of words that it lacks */
-    uint64_t documents;   /* 0 of IDXT_IDF_LIST */
+    uint32_t unknown_idf; /* with IDXT_IDF_LIST, the idf of words that the list lacks */
+    uint64_t documents;   /* of the corpus; 0 with IDXT_IDF_LIST */
     uint64_t dropped;     /* how much lower than the truth a term's documents may be */
-    uint64_t hash;        /* that its file ends in; holds while `hashed` does */
+    uint64_t hash;        /* with which its file ends; valid while `hashed` is true */
     bool hashed;
-    size_t most_terms; /* IDXT_MAX_TERMS, but in tests */
+    size_t most_terms; /* IDXT_MAX_TERMS, except in tests */
 
     struct idxt_term *slots; /* hash table with open addressing */
     size_t slot_mask;        /* number of slots, a power of two, less one */
     size_t terms;
 };
 
-/* An empty table, NULL when memory is out. Freed by idx_text_table_free. */
+/* Returns an empty table, which idx_text_table_free frees, or NULL if memory runs out. */
 struct idx_text_table *idxt_table_new(void);
 
 /* Adds `documents` to those of a term; drops rare terms when there are too many. Returns false if memory runs out. The
  * sum is below 2^32, as table->documents is. */
 bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
-/* Sets the `documents` of a term; where it has some, the more frequent term's stay. Terms are not dropped: there is
- * room for one more. Returns false if memory runs out. */
+/* Sets the `documents` of a term, or keeps those that mean the more frequent term if it has some already. Drops no
+ * terms: there must be room for one more. Returns false if memory runs out. */
 bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
-/* log2((documents + 1) / (a term's documents + 1)) in units of 1/65536: 0 for a term of all documents. Of IDXT_IDF_LIST
- * what the list says. */
+/* Returns the idf of a term in units of 1/65536: log2((documents of the corpus + 1) / (documents of the term + 1)),
+ * which is 0 for a term of all documents; or with IDXT_IDF_LIST what the list says. */
 int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash);
 
-/* Sets *documents to what one in `part` of all terms, of which there is one at least, does not exceed. False: out of
- * memory. */
+/* Sets *documents to a number that one in `part` of all terms does not exceed. There must be a term. Returns false if
+ * memory runs out. */
 bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32_t *documents);
 
-/* All terms, in ascending order of hash, for the caller to free; NULL when memory is out. */
+/* Returns all terms, in ascending order of hash, for the caller to free, or NULL if memory runs out. */
 struct idxt_term *idxt_table_sorted(const struct idx_text_table *table);
 
-/* The bytes of a table's file, whose last 8 are its hash, for the caller to free; NULL when memory is out. */
+/* Returns the bytes of the file of a table, the last 8 of which are its hash, for the caller to free, or NULL if memory
+ * runs out. */
 unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *length);
 
-/* Whether bytes begin as those of a table do. */
+/* Returns whether bytes begin as those of a table do. */
 bool idxt_table_is_encoded(const unsigned char *bytes, size_t length);
 
-/* Reads them into an empty table. Errors: IDX_BAD_CONTENT, with the end of a sentence in *fault that begins with what
- * the bytes are; IDX_OUT_OF_MEMORY. */
+/* Reads the bytes of a table into an empty one. Errors: IDX_BAD_CONTENT, where *fault is the end of a sentence that
+ * begins with the name of the file; IDX_OUT_OF_MEMORY. */
 enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned char *bytes, size_t length,
                                   const char **fault);
 
-/* The table's hash. Returns false if memory runs out. */
+/* Sets *hash to the hash of a table. Returns false if memory runs out. */
 bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash);
 
 /* Reads the bytes of a list of words that another program made, with their document frequencies or idf (idx_text.h has
- * its form), into an empty table: list.c. `path` is for messages.
+ * its form), into an empty table. Messages use `path`.
  * Errors: IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU fails). */
 enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, size_t length, const char *path,
                                struct idx_error *error);

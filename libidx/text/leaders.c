@@ -15,11 +15,11 @@
 
 enum {
     FIRST_SLOTS = 64,
-    MOST_MEMBERS = 64,  /* that are looked at */
-    MOST_LISTED = 1000, /* representatives under a member: the first ones */
+    MOST_MEMBERS = 64,  /* at most so many members of a set are looked at */
+    MOST_LISTED = 1000, /* at most so many representatives are listed under a member: the first ones */
 };
 
-/* The probability that a representative is missed that a set resembles by the threshold. */
+/* With this probability, a representative is missed that a set resembles by exactly the threshold. */
 #define MISSED 1e-5
 
 /* A set, or the features of one. */
@@ -39,13 +39,13 @@ struct leader {
  * after that, too many representatives are looked at. */
 struct slot {
     uint32_t hash;
-    uint32_t head; /* of its list; NONE: the slot is free */
+    uint32_t head; /* the first entry of its list; NONE: the slot is free */
 };
 
 #define NONE UINT32_MAX
 
 struct entry {
-    uint32_t place, next; /* NONE: it is the last one */
+    uint32_t place, next; /* of a representative, and of the next entry; NONE: there is no further one */
 };
 
 /* Sets that were offered, by a hash of all members, with the places of their representatives: where there are many of
@@ -56,8 +56,8 @@ struct known {
     size_t slots, used;
 };
 
-/* Hashes of sets that will be offered: a bit for each that at least one has, and for each that several have. Some
- * hashes share a bit, so that few seem to be of several sets that are of one. */
+/* The hashes of sets that will be offered: one bit for hashes that at least one set has, another for those that several
+ * have. Hashes can share a bit, so that a few hashes of one set seem to be of several. */
 struct expected {
     uint64_t *seen, *shared;
     size_t bits, count; /* bits 0: none is expected */
@@ -66,7 +66,7 @@ struct expected {
 struct idx_text_leaders {
     int64_t threshold; /* in units of 1/IDX_DECIMAL_WEIGHT_ONE */
     size_t looked_at;  /* members of a set */
-    uint64_t bytes;    /* from which on there are no further representatives; 0: no bound */
+    uint64_t bytes;    /* with so many bytes in use, there are no further representatives; 0: no bound */
     struct leader *leaders;
     size_t count, capacity;
     struct slot *slots;
@@ -95,7 +95,8 @@ static bool are_equal(const struct set *a, const struct set *b) {
     return memcmp(a->features, b->features, a->count * sizeof *a->features) == 0;
 }
 
-/* s of the a + b - s distinct members are shared: s / (a + b - s) >= t where s >= t (a + b) / (1 + t). */
+/* Returns whether the Jaccard coefficient reaches the threshold t: s of the a + b - s distinct members are shared, and
+ * s / (a + b - s) >= t where s >= t (a + b) / (1 + t). */
 static bool is_jaccard_enough(const struct idx_text_leaders *leaders, const struct set *a, const struct set *b) {
     uint64_t t = (uint64_t)leaders->threshold, one = IDX_DECIMAL_WEIGHT_ONE;
     uint64_t needed = (t * (a->count + b->count) + one + t - 1) / (one + t);
@@ -122,7 +123,7 @@ static bool are_alike(const struct idx_text_leaders *leaders, const struct set *
 
 /* ---- Sets that are expected ---- */
 
-/* A power of two; and so many bits for each hash, at least. */
+/* The first number of bits, a power of two, and how many bits there are at least for each hash. */
 enum { FIRST_BITS = 1 << 12, BITS_PER_HASH = 8 };
 
 static size_t get_bit(const struct expected *expected, uint64_t hash) {
@@ -139,7 +140,8 @@ static void forget_expected(struct expected *expected) {
     *expected = (struct expected){0};
 }
 
-/* Twice as many bits: a hash has the bit of before, or that in the other half. */
+/* Doubles the bits. The bit of a hash is then its former one, or the same in the new half, so both halves begin alike.
+ * Returns false if memory runs out. */
 static bool grow_expected(struct expected *expected) {
     size_t before = expected->bits / 8, after = before == 0 ? FIRST_BITS / 8 : 2 * before;
     uint64_t *seen = realloc(expected->seen, after);
@@ -167,7 +169,7 @@ static bool expect_hash(struct expected *expected, uint64_t hash) {
     return true;
 }
 
-/* Whether another set may have the hash. */
+/* Returns whether another set may have a hash. */
 static bool is_shared(const struct expected *expected, uint64_t hash) {
     return expected->bits == 0 || has_bit(expected->shared, get_bit(expected, hash));
 }
@@ -175,12 +177,12 @@ static bool is_shared(const struct expected *expected, uint64_t hash) {
 /* ---- Representatives by their members ---- */
 
 static size_t count_looked_at(const struct idx_text_leaders *leaders, const struct set *set) {
-    /* How many of a text's features another one with a high cosine shares is not known. */
+    /* It is not known how many features two texts with a high cosine share. */
     size_t most = set->hashes != NULL ? leaders->looked_at : MOST_MEMBERS;
     return set->count < most ? set->count : most;
 }
 
-/* Whether the representatives take what they may. */
+/* Returns whether the representatives take as many bytes as they may. */
 static bool is_at_bound(const struct idx_text_leaders *leaders) {
     uint64_t taken = leaders->count * sizeof *leaders->leaders + leaders->entry_count * sizeof *leaders->entries +
                      leaders->slot_count * sizeof *leaders->slots;
@@ -189,7 +191,7 @@ static bool is_at_bound(const struct idx_text_leaders *leaders) {
 
 static uint32_t mix(uint64_t hash) { return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32); }
 
-/* The slot of the mixed hash, or the free one where it belongs. */
+/* Returns the slot of a mixed hash, or the free one where it belongs. */
 static struct slot *find_slot(const struct idx_text_leaders *leaders, uint32_t hash) {
     size_t mask = leaders->slot_count - 1, slot = hash & mask;
     while (leaders->slots[slot].head != NONE && leaders->slots[slot].hash != hash) slot = (slot + 1) & mask;
@@ -211,7 +213,7 @@ static bool set_slots(struct idx_text_leaders *leaders, size_t count) {
     return true;
 }
 
-/* Twice as many slots, for what is there. */
+/* Doubles the slots. Returns false if memory runs out. */
 static bool grow_slots(struct idx_text_leaders *leaders) {
     size_t count = leaders->slot_count;
     struct slot *before = malloc(count * sizeof *before);
@@ -241,6 +243,7 @@ static bool add_entry(struct idx_text_leaders *leaders, struct slot *slot, uint3
     return true;
 }
 
+/* Adds a representative, and lists it under those of its members that other sets may share. */
 static bool add_leader(struct idx_text_leaders *leaders, uint64_t number, const struct set *set) {
     struct leader *grown = idxt_buffer_grow(leaders->leaders, &leaders->capacity, leaders->count + 1, sizeof *grown);
     if (grown == NULL) return false;
@@ -264,7 +267,8 @@ static int compare_places(const void *first, const void *second) {
     return (*a > *b) - (*a < *b);
 }
 
-/* Lists the places of those that share a member that is looked at, ascending, some of them several times. */
+/* Lists the places of the representatives that share a member which is looked at, ascending, some of them several
+ * times. Returns false if memory runs out. */
 static bool list_shared(struct idx_text_leaders *leaders, const struct set *set, size_t *count) {
     *count = 0;
     for (size_t i = 0; i < count_looked_at(leaders, set); i++) {
@@ -280,7 +284,8 @@ static bool list_shared(struct idx_text_leaders *leaders, const struct set *set,
     return true;
 }
 
-/* Sets *place to that of the first representative that the set resembles; to the next one's where there is none. */
+/* Sets *place to that of the first representative that the set resembles, or of the next representative where it
+ * resembles none. Returns false if memory runs out. */
 static bool find_leader(struct idx_text_leaders *leaders, const struct set *set, size_t *place) {
     size_t found;
     *place = leaders->count;
@@ -300,13 +305,14 @@ static uint64_t make_key(const struct set *set) {
     return XXH3_64bits(set->features, set->count * sizeof *set->features);
 }
 
-/* The slot of the key, or the free one where it belongs. */
+/* Returns the slot of a key, or the free one where it belongs. */
 static size_t find_known(const struct known *known, uint64_t key) {
     size_t slot = (size_t)key & (known->slots - 1);
     while (known->places[slot] != 0 && known->keys[slot] != key) slot = (slot + 1) & (known->slots - 1);
     return slot;
 }
 
+/* Doubles the slots of the sets that were offered before. Returns false if memory runs out. */
 static bool grow_known(struct known *known) {
     struct known grown = {.slots = known->slots == 0 ? FIRST_SLOTS : 2 * known->slots, .used = known->used};
     grown.keys = malloc(grown.slots * sizeof *grown.keys);
@@ -328,7 +334,7 @@ static bool grow_known(struct known *known) {
     return true;
 }
 
-/* Costs the same however many sets there were. */
+/* Forgets all sets, which takes the same time however many there were. */
 static void forget_known(struct known *known) {
     known->used = 0;
     if (known->slots == FIRST_SLOTS) {
@@ -342,8 +348,9 @@ static void forget_known(struct known *known) {
 
 /* ---- The public functions ---- */
 
-/* The representative of an equal set that came before, or the first one. Sets that differ may have equal keys, and so
- * what is known is looked at once more. */
+/* Sets *leader to the number of the representative of an equal set that came before, or of the first one that the set
+ * resembles, or of the set itself. Sets that differ can have equal keys, so a known representative is compared again.
+ */
 static enum idx_status join_leader(struct idx_text_leaders *leaders, uint64_t number, const struct set *set,
                                    uint64_t *leader, struct idx_error *error) {
     struct known *known = &leaders->known;

@@ -21,8 +21,8 @@ struct list {
     size_t term_capacity;
     const char *path;
     size_t line; /* counted from 1 */
-    bool begun;  /* its first line was read */
-    bool headed; /* that says what the numbers are */
+    bool begun;  /* whether its first line was read */
+    bool headed; /* whether that line says what the numbers are */
     struct idx_error *error;
 };
 
@@ -42,14 +42,14 @@ static size_t count_digits(struct part part, size_t at) {
     return count;
 }
 
-/* Digits, and a point with more of them or without. */
+/* Returns whether a part is digits, which may be followed by a point and further digits. */
 static bool is_number(struct part part) {
     size_t whole = count_digits(part, 0);
     if (whole == 0 || whole == part.length) return whole > 0;
     return part.at[whole] == '.' && whole + 1 + count_digits(part, whole + 1) == part.length;
 }
 
-/* Of a number without a point, at least 1. */
+/* Reads a number without a point, from 1 to `most`. Returns false if it is none. */
 static bool read_count(struct part number, uint64_t most, uint64_t *count) {
     if (number.length == 0 || count_digits(number, 0) < number.length) return false;
     *count = 0;
@@ -60,7 +60,8 @@ static bool read_count(struct part number, uint64_t most, uint64_t *count) {
     return *count > 0;
 }
 
-/* Of a number, in units of 1/65536, rounded down; digits behind the ninth of the fraction don't count. */
+/* Reads a number as an idf in units of 1/65536, rounded down; digits behind the ninth of the fraction are ignored.
+ * Returns false if it is too great. */
 static bool read_idf(struct part number, uint32_t *idf) {
     uint64_t whole = 0, fraction = 0, units = 1;
     size_t i = 0;
@@ -74,7 +75,7 @@ static bool read_idf(struct part number, uint32_t *idf) {
     return *idf <= IDXT_MOST_IDF;
 }
 
-/* Cuts a line in two: at its last tab, or at its only space. */
+/* Cuts a line in two at its last tab, or at its only space. Returns false if it has neither, or no term. */
 static bool cut_line(struct part line, struct part *term, struct part *number) {
     const char *separator = memrchr(line.at, '\t', line.length);
     if (separator == NULL) {
@@ -86,7 +87,7 @@ static bool cut_line(struct part line, struct part *term, struct part *number) {
     return term->length > 0;
 }
 
-/* Puts a term into the table as it is when it is normalised, if anything is left of it. */
+/* Puts a normalised term into the table, unless normalisation leaves nothing of it. */
 static enum idx_status put_term(struct list *list, struct part term, uint32_t value) {
     struct idxt_segmenter *segmenter = &list->segmenter;
     UErrorCode code = idxt_segmenter_normalize_words(segmenter, term.at, term.length);
@@ -120,7 +121,7 @@ static enum idx_status read_weighted(struct list *list, struct part term, struct
     return put_term(list, term, idf + 1);
 }
 
-/* Takes the first line where it says what the list has. */
+/* Reads the first line, and sets *taken if it only says what the numbers are. */
 static enum idx_status read_header(struct list *list, struct part line, bool *taken) {
     static const char idf[] = "#idf", documents[] = "#documents";
     const size_t size = sizeof documents - 1;
@@ -153,7 +154,7 @@ static enum idx_status read_line(struct list *list, struct part line) {
     return (list->table->kind == IDXT_IDF_LIST ? read_weighted : read_counted)(list, term, number);
 }
 
-/* Gives words that the list lacks an idf: the upper median of all, as jieba has it. */
+/* Gives words that the list lacks an idf: the upper median of all, as jieba does. Returns false if memory runs out. */
 static bool find_median(struct idx_text_table *table) {
     uint32_t median;
     if (!idxt_table_quantile(table, 2, &median)) return false;
@@ -161,6 +162,7 @@ static bool find_median(struct idx_text_table *table) {
     return true;
 }
 
+/* Reads all lines into the table, and completes it. */
 static enum idx_status read_lines(struct list *list, struct part rest) {
     enum idx_status status = IDX_OK;
     if (rest.length >= 3 && memcmp(rest.at, "\xEF\xBB\xBF", 3) == 0) rest = (struct part){rest.at + 3, rest.length - 3};

@@ -12,8 +12,8 @@ enum { STOP = 1, WEIGHT = 2, TOP = 4, TITLE = 8, ORDER = 16, HASH = 32, TIES = 6
 
 static const struct method {
     const char *name;
-    unsigned least, most; /* of its number; 0: it has none */
-    unsigned parts;       /* that it takes */
+    unsigned least, most; /* bounds of its number; 0: it has no number */
+    unsigned parts;       /* the parts that it can have, a bit each */
 } methods[] = {
     [IDXT_WORDS] = {"words", 1, 8, CUT | STOP | WEIGHT | TOP | TITLE | HASH | TIES},
     [IDXT_CHARS] = {"chars", 1, 32, WEIGHT | TOP | TITLE | HASH | TIES},
@@ -35,7 +35,7 @@ bool idxt_recipe_needs_table(const struct idxt_recipe *recipe) {
     return recipe->weighing == IDXT_WEIGHT_TFIDF || recipe->weighing == IDXT_WEIGHT_IDF;
 }
 
-/* A part of the string, or what is left of one. */
+/* A part of the string of a recipe. */
 struct piece {
     const char *at;
     size_t length;
@@ -45,7 +45,7 @@ static bool is(struct piece piece, const char *string) {
     return piece.length == strlen(string) && memcmp(piece.at, string, piece.length) == 0;
 }
 
-/* Takes `start` from the front. */
+/* Removes `start` from the front of a piece. Returns false if the piece begins otherwise. */
 static bool take_start(struct piece *piece, const char *start) {
     size_t length = strlen(start);
     if (piece->length < length || memcmp(piece->at, start, length) != 0) return false;
@@ -54,7 +54,8 @@ static bool take_start(struct piece *piece, const char *start) {
     return true;
 }
 
-/* Cuts off what precedes the first `separator`, and the separator, or everything if there is none. */
+/* Removes what precedes the first `separator`, with the separator, from the front of *rest, or everything if there is
+ * none. Returns it without the separator. */
 static struct piece cut_piece(struct piece *rest, char separator) {
     const char *end = memchr(rest->at, separator, rest->length);
     struct piece front = {rest->at, end == NULL ? rest->length : (size_t)(end - rest->at)};
@@ -64,7 +65,7 @@ static struct piece cut_piece(struct piece *rest, char separator) {
     return front;
 }
 
-/* A decimal number without leading zeros, from `least` to `most`. */
+/* Reads a decimal number without leading zeros, from `least` to `most`. Returns false if it is none. */
 static bool read_number(struct piece piece, unsigned least, unsigned most, unsigned *number) {
     if (piece.length < 1 || piece.length > 7 || (piece.at[0] == '0' && piece.length > 1)) return false;
     unsigned value = 0;
@@ -99,6 +100,7 @@ static bool read_languages(struct piece piece, uint32_t *languages) {
     return *languages != 0;
 }
 
+/* Reads the first part: a method, with its number. Returns NULL, or what is wrong. */
 static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     struct piece name = cut_piece(&piece, ':');
     struct piece number = cut_piece(&piece, ',');
@@ -139,7 +141,7 @@ static const char *read_feature_hash(struct piece piece, struct idxt_recipe *rec
     return "the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5";
 }
 
-/* Parts that have one or two values. */
+/* Reads a part that has one or two possible values. Returns false if it is none. */
 static bool read_choice(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     if (is(piece, "order=weight") || is(piece, "order=sorted")) {
         recipe->sorted = is(piece, "order=sorted");
@@ -187,7 +189,7 @@ static const char *read_value(struct piece piece, struct idxt_recipe *recipe, un
     return read_choice(piece, recipe, part) ? NULL : bad;
 }
 
-/* *seen: the parts that came before. */
+/* Reads a part behind the first. *seen has a bit for each part that came before. Returns NULL, or what is wrong. */
 static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen) {
     unsigned part, allowed = methods[recipe->method].parts;
     const char *fault = read_value(piece, recipe, &part);
@@ -212,7 +214,7 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     return fault;
 }
 
-/* Appends to a string for which there is room. */
+/* Appends to a string that has room. */
 __attribute__((format(printf, 2, 3))) static void append(char *string, const char *format, ...) {
     size_t length = strlen(string);
     va_list arguments;

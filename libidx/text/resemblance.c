@@ -22,8 +22,8 @@ static void sort_small(uint64_t *hashes, size_t count) {
     }
 }
 
-/* Sorts by the byte at `shift`, and then what has the same one by the bytes below it: in place, and in time that
- * is linear, whatever the hashes are. */
+/* Sorts hashes by the byte at `shift`, and those with the same byte by the bytes below it: in place, and in linear time
+ * whatever the hashes are. */
 static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
     size_t next[DIGITS], ends[DIGITS] = {0};
     if (count <= SMALL) {
@@ -98,7 +98,7 @@ static inline uint64_t mix(uint64_t value) {
     return value ^ value >> 31;
 }
 
-/* The hash of a word with one more letter, before mix(); 0 stands for no word. */
+/* Returns the hash of a word with one more letter, before mix() is applied. 0 means no word. */
 static inline uint64_t add_letter(uint64_t word, uint64_t letter) {
     word = (word + 1) * UINT64_C(0x100000001b3) ^ letter;
     return word == 0 ? 1 : word;
@@ -140,11 +140,11 @@ struct shingling {
     uint64_t width;
     uint64_t items[RING]; /* hashes of words or characters */
     uint64_t count;       /* of all items */
-    uint64_t word;        /* before mix(), as far as it was read; 0: no word has begun */
-    bool space;           /* of characters: something else has come since the last one */
+    uint64_t word;        /* hash, before mix(), of the word that is being read; 0: no word has begun */
+    bool space;           /* with characters: whether anything else came since the last one */
 };
 
-/* The shingle of the last `width` items. */
+/* Adds the shingle of the last `width` items. */
 static inline void add_shingle(struct shingling *shingling, uint64_t width) {
     uint64_t hash = width;
     for (uint64_t i = shingling->count - width; i < shingling->count; i++)
@@ -180,8 +180,11 @@ static inline void take_character(struct shingling *shingling, enum idxt_letter 
     add_item(shingling, mix(folded));
 }
 
+/* Takes the next character of a text: what it is, and the folded one. */
 typedef void (*taker)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
 
+/* Gives all characters of a text to `take`, and ends with the last word. A text that is shorter than a shingle is one.
+ */
 static inline void take_text(struct shingling *shingling, const uint8_t *bytes, size_t length, taker take) {
     for (size_t i = 0; i < length;) {
         UChar32 c = bytes[i];
@@ -263,7 +266,7 @@ double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, si
     return (double)shared / (double)(a_count - shared + b_count);
 }
 
-/* The shingles of a text, to be freed. */
+/* Makes the set of shingles of a text. The caller frees *hashes, also after an error. */
 static enum idx_status make_set(const void *utf8, size_t length, const struct idx_text_shingle_options *options,
                                 uint64_t **hashes, size_t *count, struct idx_error *error) {
     bool words = options == NULL || options->unit == IDX_TEXT_WORDS;

@@ -12,19 +12,19 @@
 /* They depend on properties of characters alone, and not on the dictionaries by which words of recipes are cut. */
 
 enum idxt_letter {
-    IDXT_LETTER_NONE,  /* it ends a word, and belongs to none */
-    IDXT_LETTER_PART,  /* of a word */
-    IDXT_LETTER_WHOLE, /* a word by itself */
+    IDXT_LETTER_NONE,  /* It ends a word, and belongs to none. */
+    IDXT_LETTER_PART,  /* It is a part of a word. */
+    IDXT_LETTER_WHOLE, /* It is a word by itself. */
 };
 
-/* An ASCII character as words have it, in lower case; 0 if it belongs to none. */
+/* Returns an ASCII character as words have it, in lower case, or 0 if it belongs to no word. */
 static inline unsigned idxt_ascii_letter(unsigned c) {
     unsigned lower = c | 0x20;
     if (lower >= 'a' && lower <= 'z') return lower;
     return c >= '0' && c <= '9' ? c : 0;
 }
 
-/* Whether a letter is a word by itself: an ideograph or kana, or Thai, Lao, Khmer, Burmese, or the like. */
+/* Returns whether a letter is a word by itself: an ideograph or kana, or Thai, Lao, Khmer, Burmese, or the like. */
 static inline bool idxt_is_whole(UChar32 c) {
     if (c < 0x0e00) return false; /* Thai is the first of these scripts */
     return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) || (c >= 0x3040 && c <= 0x30ff) || (c >= 0xff66 && c <= 0xff9f) ||
@@ -43,13 +43,13 @@ static inline uint64_t idxt_fold(UChar32 c) { return (uint64_t)u_foldCase(c, U_F
 /* Makes a set of `count` hashes in any order, in place. Returns how many are left. */
 size_t idxt_make_set(uint64_t *hashes, size_t count);
 
-/* Whether an array is a set. */
+/* Returns whether an array is a set. */
 bool idxt_is_set(const uint64_t *hashes, size_t count);
 
-/* How many hashes two sets share. */
+/* Returns how many hashes two sets share. */
 size_t idxt_count_shared(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
 
-/* Whether they share so many; gives up as soon as too few are left. */
+/* Returns whether two sets share at least `needed` hashes. It gives up as soon as too few are left. */
 bool idxt_share(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, uint64_t needed);
 
 #endif

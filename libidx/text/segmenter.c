@@ -61,8 +61,8 @@ void idxt_folding_free(struct idxt_folding *folding) {
 enum {
     REPLACEMENT_CHARACTER = 0xFFFD,
     MOST_UNITS_PER_UNIT = 18, /* what normalisation makes of one: U+FDFA */
-    PART_UNITS = 1024,        /* any size gives the same */
-    LONGEST_RUN = 256,        /* belongs to the recipe */
+    PART_UNITS = 1024,        /* any size gives the same result */
+    LONGEST_RUN = 256,        /* is part of every recipe, and never changes */
 };
 
 /* A piece ends behind a line feed, or at the end of the text. No step looks across a line feed: it normalises to itself
@@ -82,7 +82,7 @@ UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter) {
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-/* Grows *units to at least `needed`. */
+/* Makes room for `needed` units. Returns false if memory runs out. */
 static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
     UChar *grown = idxt_buffer_grow(*units, capacity, needed, sizeof **units);
     if (grown == NULL) return false;
@@ -92,8 +92,8 @@ static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
 
 static int32_t capacity_for_icu(size_t capacity) { return capacity < INT32_MAX ? (int32_t)capacity : INT32_MAX; }
 
-/* The last character that begins after `start` and at or before `end`, and has a normalisation boundary before it; or
- * `start`. */
+/* Returns where the last character begins that is behind `start`, not behind `end`, and has a normalisation boundary
+ * before it; or `start` if there is none. */
 static size_t last_boundary(const UNormalizer2 *normalizer, const UChar *units, size_t start, size_t end) {
     for (size_t i = end; i > start; i--) {
         if (U16_IS_TRAIL(units[i])) continue;
@@ -104,10 +104,10 @@ static size_t last_boundary(const UNormalizer2 *normalizer, const UChar *units, 
     return start;
 }
 
-/* Where the part of the text ends that is normalised next: at a character with which nothing before it can combine.
- * Runs without one are cut before the first character that begins LONGEST_RUN units or more after the run, because ICU
- * takes time quadratic in them: 27 s for 400 KB of accents. People write none that long, so one look at a time goes
- * LONGEST_RUN units ahead, and from there back. */
+/* Returns where the part of the text ends that is normalised next: at a character with which nothing before it can
+ * combine. Runs without one are cut before the first character that begins LONGEST_RUN units or more after the run,
+ * because ICU takes time quadratic in them: 27 s for 400 KB of accents. People write none that long, so one look at a
+ * time goes LONGEST_RUN units ahead, and from there back. */
 static size_t part_length(const UNormalizer2 *normalizer, const UChar *units, size_t length) {
     size_t run = 0;
     while (length - run > LONGEST_RUN) {
@@ -122,8 +122,8 @@ static size_t part_length(const UNormalizer2 *normalizer, const UChar *units, si
     return length;
 }
 
-/* Appends the source, normalised, to the units. In parts, because they can be given all the room that they could need,
- * while ICU spends time without end on a result that nears 2^31 units. */
+/* Appends the source, normalised, to the units. It goes by parts, since a part can be given all the room that it could
+ * need, while ICU takes endless time for a result of nearly 2^31 units. */
 static UErrorCode normalize(struct idxt_segmenter *segmenter) {
     UErrorCode code = U_ZERO_ERROR;
     const UChar *source = segmenter->source;
@@ -143,9 +143,10 @@ static UErrorCode normalize(struct idxt_segmenter *segmenter) {
     return U_ZERO_ERROR;
 }
 
-/* Releases of ICU disagree on two characters: in 72 `@` joins the letters around it, from 77 on `:` does. Made spaces,
- * they separate words in every release, as they do by themselves in 73 to 76. Without this, 845 of 1,400 documents of a
- * Debian system (most files named copyright hold an e-mail address) get other words from ICU 72 than from 74. */
+/* Replaces `:` and `@` by spaces. Releases of ICU disagree on these: in 72 `@` joins the letters around it, from 77 on
+ * `:` does. Made spaces, they separate words in every release, as they do by themselves in 73 to 76. Without this, 845
+ * of 1,400 documents of a Debian system (most files named copyright hold an e-mail address) get other words from ICU 72
+ * than from 74. */
 static void separate_marks(UChar *units, size_t length) {
     for (size_t i = 0; i < length; i++) {
         if (units[i] == u':' || units[i] == u'@') units[i] = u' ';
@@ -175,7 +176,7 @@ UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char
     return code;
 }
 
-/* Takes the stretch of the text into the units. */
+/* Appends a stretch of the text to the units. */
 static UErrorCode add_stretch(struct idxt_segmenter *segmenter, const char *utf8, struct idxt_stretch *stretch) {
     UErrorCode code = idxt_segmenter_convert(segmenter, utf8 + stretch->begin, stretch->end - stretch->begin);
     if (U_SUCCESS(code)) code = normalize(segmenter);
@@ -183,7 +184,7 @@ static UErrorCode add_stretch(struct idxt_segmenter *segmenter, const char *utf8
     return code;
 }
 
-/* The first bit of the map at `from` or behind it, or `none`. */
+/* Returns the first bit that is set in a map at `from` or behind it, or `none`. */
 static size_t find_bit(const uint64_t *map, size_t size, size_t from, size_t none) {
     size_t i = from / 64;
     if (i >= size) return none;
@@ -195,7 +196,7 @@ static size_t find_bit(const uint64_t *map, size_t size, size_t from, size_t non
     return 64 * i + (size_t)__builtin_ctzll(bits);
 }
 
-/* The last bit of the map before `before`, or 0. */
+/* Returns the last bit that is set in a map before `before`, or 0. */
 static size_t find_bit_before(const uint64_t *map, size_t before) {
     size_t i = before / 64;
     uint64_t bits = map[i] & ~(UINT64_MAX << before % 64);
@@ -275,7 +276,7 @@ UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8
     return U_ZERO_ERROR;
 }
 
-/* Steps to the block of the next edge. False: there is none. */
+/* Goes to the block of the next edge. Returns false if there is none. */
 static inline bool find_edge(struct idxt_segmenter *segmenter) {
     while (segmenter->edges == 0) {
         if (segmenter->block + 1 >= segmenter->map_size) return false;
@@ -288,7 +289,7 @@ static inline size_t find_edge_position(const struct idxt_segmenter *segmenter) 
     return 64 * segmenter->block + (size_t)__builtin_ctzll(segmenter->edges);
 }
 
-/* The next word before the stretch that comes next. */
+/* Sets *word to the next word before the next stretch. Returns false if there is none. */
 static inline bool next_ascii(struct idxt_segmenter *segmenter, struct idxt_span *word) {
     if (!find_edge(segmenter)) return false;
     size_t begin = find_edge_position(segmenter);
@@ -301,8 +302,8 @@ static inline bool next_ascii(struct idxt_segmenter *segmenter, struct idxt_span
     return true;
 }
 
-/* Goes on behind a stretch, at white space: there no word begins, but one of the stretch may end. */
-static void pass(struct idxt_segmenter *segmenter) {
+/* Goes on behind a stretch, at white space, where no word begins but one of the stretch may end. */
+static void pass_stretch(struct idxt_segmenter *segmenter) {
     size_t end = segmenter->stretches[segmenter->stretch++].end;
     segmenter->block = end / 64;
     segmenter->edges = segmenter->maps[segmenter->block] & ~((UINT64_C(2) << end % 64) - 1);
@@ -317,7 +318,7 @@ bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *wor
             find_next_word(segmenter);
             return true;
         }
-        pass(segmenter);
+        pass_stretch(segmenter);
     }
 }
 

@@ -7,7 +7,7 @@
 
 static const struct language {
     const char *code;
-    const char *words; /* separated by single spaces */
+    const char *words; /* one after the other, separated by single spaces */
 } languages[] = {
     {"de",
      "aber alle allem allen aller alles als also am an andere anderen auch auf aus bei beim bin bis bist da dabei "

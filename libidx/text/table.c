@@ -16,7 +16,7 @@
 
 /* ---- Weights: 1 + log2 of a count, in integers alone, so that it is the same on every machine ---- */
 
-/* floor(value * value / 2^64), from the halves of value, for compilers without a 128-bit integer. */
+/* Returns floor(value * value / 2^64), from the halves of `value`, for compilers without 128-bit integers. */
 static uint64_t square_high(uint64_t value) {
     uint64_t high = value >> 32, low = value & UINT32_MAX;
     uint64_t cross = high * low;
@@ -73,14 +73,14 @@ struct idx_text_table *idxt_table_new(void) {
     return table;
 }
 
-/* The term's slot, or the empty one where it belongs. */
+/* Returns the slot of a term, or the empty one where it belongs. */
 static struct idxt_term *find_term(const struct idx_text_table *table, uint64_t hash) {
     size_t slot = hash & table->slot_mask;
     while (table->slots[slot].documents != 0 && table->slots[slot].hash != hash) slot = (slot + 1) & table->slot_mask;
     return &table->slots[slot];
 }
 
-/* Enters the terms of more than `least` documents anew, in `count` slots. */
+/* Enters the terms of more than `least` documents anew, in `count` slots. Returns false if memory runs out. */
 static bool rebuild_slots(struct idx_text_table *table, size_t count, uint32_t least) {
     struct idxt_term *old = table->slots, *slots = calloc(count, sizeof *slots);
     size_t old_count = table->slot_mask + 1;
@@ -115,7 +115,7 @@ bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32
     return true;
 }
 
-/* Drops the terms whose documents a quarter of all terms does not exceed. False if memory runs out. */
+/* Drops the rarest terms, at least a quarter of all. Returns false if memory runs out. */
 static bool drop_rare(struct idx_text_table *table) {
     uint32_t quarter;
     if (!idxt_table_quantile(table, 4, &quarter) || !rebuild_slots(table, table->slot_mask + 1, quarter)) return false;
@@ -128,7 +128,7 @@ static bool make_room(struct idx_text_table *table) {
     return table->terms * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
 }
 
-/* The term, which is new if its documents are 0. Returns NULL if memory runs out. */
+/* Returns a term, which is new if its documents are 0, or NULL if memory runs out. */
 static struct idxt_term *enter_term(struct idx_text_table *table, uint64_t hash) {
     struct idxt_term *term = find_term(table, hash);
     table->hashed = false;
@@ -178,7 +178,7 @@ struct idxt_term *idxt_table_sorted(const struct idx_text_table *table) {
 
 /* ---- Bytes ---- */
 
-/* A document-frequency table as bytes, and back. All numbers are little-endian:
+/* The bytes of a document-frequency table. All numbers are little-endian:
  *
  *   offset  bytes  content
  *   0       8      "idxterms"

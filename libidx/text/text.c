@@ -9,12 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum idx_status bad_recipe(struct idx_error *error, const char *recipe, const char *fault) {
-    return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; a valid recipe is '%s'", IDX_MAX_RECIPE_BYTES, recipe,
-                     fault, IDX_TEXT_DEFAULT_RECIPE);
-}
-
-/* Ties a recipe, written as `string`, that weighs by a table to the one that is given, of this hash. */
+/* Checks that the given table, with its hash, suits a recipe that weighs by one, and makes the recipe name it. `string`
+ * is the recipe as it was written. */
 static enum idx_status take_table(struct idxt_features *features, const char *string,
                                   const struct idx_text_table *table, uint64_t hash, struct idx_error *error) {
     struct idxt_recipe *recipe = &features->recipe;
@@ -51,7 +47,8 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
     return IDX_OK;
 }
 
-/* A recipe of words means the same everywhere only where ICU has its dictionaries. */
+/* Checks that ICU has all of its dictionaries, if the recipe needs them: otherwise texts would have other words than
+ * elsewhere. */
 static enum idx_status check_dictionaries(struct idxt_features *features, struct idx_error *error) {
     enum idxt_method method = features->recipe.method;
     UErrorCode code = U_ZERO_ERROR;
@@ -66,12 +63,15 @@ static enum idx_status check_dictionaries(struct idxt_features *features, struct
                      U_ICU_VERSION, language);
 }
 
+/* Reads the recipe, checks that the table suits it, and opens what it needs of ICU. */
 static enum idx_status open_recipe(struct idx_text *text, const char *recipe, const struct idx_text_table *table,
                                    struct idx_error *error) {
     uint64_t hash = 0;
     if (table != NULL && !idxt_table_hash(table, &hash)) return idxt_out_of_memory(error);
     const char *fault = idxt_recipe_parse(&text->features.recipe, recipe);
-    if (fault != NULL) return bad_recipe(error, recipe, fault);
+    if (fault != NULL)
+        return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; a valid recipe is '%s'", IDX_MAX_RECIPE_BYTES,
+                         recipe, fault, IDX_TEXT_DEFAULT_RECIPE);
     enum idx_status status = take_table(&text->features, recipe, table, hash, error);
     if (status != IDX_OK) return status;
     idxt_recipe_print(&text->features.recipe, text->recipe);
@@ -136,7 +136,7 @@ enum idx_status idx_text_fingerprint(struct idx_text *text, const void *utf8, si
     size_t count;
     enum idx_status status = idx_text_fingerprints(text, &body, 1, bits, fingerprint, 1, &count, &counts, error);
     if (status == IDX_OK && features != NULL) *features = counts.features;
-    /* One part, and even that without words. */
+    /* A recipe of one segment makes no fingerprint of a text without words. */
     if (status == IDX_OK && count == 0) *fingerprint = 0;
     return status;
 }

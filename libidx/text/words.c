@@ -15,17 +15,18 @@
 
 enum {
     FIRST_SLOTS = 1024,
-    MOST_WORDS = 1 << 30, /* then there are 2^32 slots, as many as keys; no text has as many words */
+    MOST_WORDS = 1 << 30, /* more than any text has; there are then 2^32 slots, as many as keys */
 };
 
-/* Keys have a seed that nobody can foresee, or a text could be made of words whose keys begin alike, and take hours. */
+/* Draws the seed of the keys, which nobody can foresee. Otherwise somebody could make a text of words whose keys begin
+ * alike, which would take hours. */
 static void draw_seed(struct idxt_words *words) {
     uint64_t seed;
     if (getentropy(&seed, sizeof seed) != 0) seed = (uintptr_t)words;
     words->seed = seed | 1;
 }
 
-/* Uses `count` slots, a power of two, and enters all words anew. */
+/* Uses `count` slots, a power of two, and enters all words anew. Returns false if memory runs out. */
 static bool set_slots(struct idxt_words *words, size_t count) {
     uint64_t *slots = idxt_buffer_grow(words->slots, &words->slot_capacity, count, sizeof *slots);
     if (slots == NULL) return false;
@@ -67,7 +68,8 @@ static inline uint32_t load_4(const char *bytes) {
     return value;
 }
 
-/* Whether two words of one length are the same: memcmp, without its call, which costs as much as the rest. */
+/* Returns whether two words of one length are the same. Calling memcmp would take as long as all the rest of counting.
+ */
 static inline bool equal_bytes(const char *a, const char *b, size_t length) {
     if (length < 4)
         return length == 0 || (a[0] == b[0] && a[length / 2] == b[length / 2] && a[length - 1] == b[length - 1]);
@@ -82,19 +84,19 @@ static inline uint64_t make_key(const struct idxt_words *words, const void *byte
     return XXH3_64bits_withSeed(bytes, length, words->seed) & UINT32_MAX;
 }
 
-/* The slot of the first word of the key, from `slot` on, or an empty one, where another may be put. */
+/* Returns the slot of the first word with a key, from `slot` on, or the empty one where another can be put. */
 static inline size_t find_slot(const struct idxt_words *words, uint64_t key, size_t slot) {
     for (slot &= words->slot_mask;; slot = (slot + 1) & words->slot_mask) {
         if (words->slots[slot] == 0 || words->slots[slot] >> 32 == key) return slot;
     }
 }
 
-/* The number of the word in a slot that isn't empty. */
+/* Returns the number of the word in a slot that isn't empty. */
 static inline size_t number_at(const struct idxt_words *words, size_t slot) {
     return (words->slots[slot] & UINT32_MAX) - 1;
 }
 
-/* The slot of the word, or the empty one where it belongs. */
+/* Returns the slot of a word, or the empty one where it belongs. */
 static inline size_t find_word(const struct idxt_words *words, uint64_t key, const char *bytes, size_t length) {
     size_t slot = find_slot(words, key, key);
     for (; words->slots[slot] != 0; slot = find_slot(words, key, slot + 1)) {
@@ -109,7 +111,7 @@ static inline void count_again(struct idxt_words *words, size_t slot) {
     words->words[words->last].count++;
 }
 
-/* Adds a new word, whose bytes follow those of all words. */
+/* Adds a new word, whose bytes are already behind those of all words. Returns false if memory runs out. */
 static bool enter_word(struct idxt_words *words, size_t slot, uint64_t key, uint64_t hash, size_t length) {
     if (words->count == MOST_WORDS) return false;
     struct idxt_word *array = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *array);

@@ -20,7 +20,7 @@ struct idxt_word {
     uint64_t key;   /* its place in the hash table */
 };
 
-/* Starts as {0}. Buffers are kept from text to text. */
+/* A set of words. It starts as {0}, and keeps its buffers from text to text. */
 struct idxt_words {
     struct idxt_word *words; /* in order of first occurrence */
     size_t count;
@@ -37,10 +37,10 @@ struct idxt_words {
     uint64_t seed; /* of the keys; 0 when none was drawn yet */
 };
 
-/* Empties it. Costs the same however many words it held. Returns false if memory runs out. */
+/* Empties the set, which takes the same time however many words it held. Returns false if memory runs out. */
 bool idxt_words_begin(struct idxt_words *words);
 
-/* Room for a word of up to `size` bytes, valid until the next call. Returns NULL if memory runs out. */
+/* Returns room for a word of up to `size` bytes, valid until the next call, or NULL if memory runs out. */
 char *idxt_words_reserve(struct idxt_words *words, size_t size);
 
 /* Counts the word of `length` bytes that was written where idxt_words_reserve said. Returns false if memory runs out.
@@ -50,17 +50,18 @@ bool idxt_words_count(struct idxt_words *words, size_t length);
 /* Counts a feature that is known by its hash alone: one of length 0. Returns false if memory runs out. */
 bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash);
 
-/* Whether the word is in a set that was begun. */
+/* Returns whether a word is in the set, which must have been begun. */
 bool idxt_words_hold(const struct idxt_words *words, const char *bytes, size_t length);
 
+/* Frees the buffers. */
 void idxt_words_free(struct idxt_words *words);
 
 /* ---- The most common words of some languages, which say little about the subject of a text ---- */
 
-/* The bit that stands for a language, by its code of two letters; 0 when it is not known. */
+/* Returns the bit that stands for a language with a code of two letters, or 0 if the language is not known. */
 uint32_t idxt_stop_language(const char *code, size_t length);
 
-/* The code of a language that is known, by its bit. */
+/* Returns the code of the language of a bit, which must be known. */
 const char *idxt_stop_language_name(uint32_t language);
 
 /* Makes the set of the stop words of `languages`. Returns false if memory runs out. */
@@ -68,7 +69,7 @@ bool idxt_stop_words(struct idxt_words *words, uint32_t languages);
 
 /* ---- Words of ASCII text without ICU, 64 characters at a time ---- */
 
-/* What 64 characters are: bit i belongs to the one at i. What is in none of these is any other ASCII character. */
+/* The classes of 64 characters: bit i belongs to the character at i. One in no class is any other ASCII character. */
 struct idxt_ascii_block {
     uint64_t letters;  /* A to Z, a to z */
     uint64_t digits;   /* 0 to 9 */
@@ -79,12 +80,13 @@ struct idxt_ascii_block {
     uint64_t foreigns; /* bytes that aren't ASCII */
 };
 
-/* Classifies 64 bytes, and writes them to `folded`, the letters A to Z as a to z. The plain way, for tests and for
- * processors without a better one, gives the same. */
+/* Classifies 64 bytes, and writes them to `folded`, with A to Z as a to z. The plain way gives the same: it is for
+ * tests, and for processors without a better way. */
 struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded);
 struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folded);
 
-/* How many uint64_t each map of a text of `length` bytes takes: one bit a byte, and at least one more. */
+/* Returns how many uint64_t each map of a text of `length` bytes takes: one bit for each byte, and at least one more.
+ */
 static inline size_t idxt_ascii_map_size(size_t length) { return length / 64 + 1; }
 
 /* Maps a text; bits past its end are 0, but for an edge there.
@@ -106,27 +108,29 @@ struct idxt_folding {
     UChar *units;
     size_t length;
     size_t capacity;
-    bool begun; /* whether something other than white space was added */
-    bool space; /* whether white space was added behind that */
+    bool begun; /* whether anything but white space was added */
+    bool space; /* whether white space was added after that */
 };
 
-/* Whether a UTF-16 unit has Unicode's property White_Space. */
+/* Returns whether a UTF-16 unit has the property White_Space of Unicode. */
 bool idxt_is_space(UChar unit);
 
+/* Begins another text. */
 void idxt_folding_begin(struct idxt_folding *folding);
 
 /* Appends the text's next part. Returns false if memory runs out. */
 bool idxt_folding_add(struct idxt_folding *folding, const UChar *units, size_t length);
 
+/* Frees the buffer. */
 void idxt_folding_free(struct idxt_folding *folding);
 
-/* A part of the text that goes through ICU, since it isn't all ASCII. */
+/* A part of the text that goes through ICU, because it isn't all ASCII. */
 struct idxt_stretch {
     size_t begin, end; /* bytes of the text */
     size_t unit_end;   /* where it ends in idxt_segmenter.units */
 };
 
-/* Starts as {0}. Buffers are kept from text to text. */
+/* Cuts texts into words. It starts as {0}, and keeps its buffers from text to text. */
 struct idxt_segmenter {
     const UNormalizer2 *normalizer; /* ICU's own, shared and never freed */
     UBreakIterator *iterator;
@@ -163,36 +167,37 @@ struct idxt_span {
  * grow with the text. */
 #define IDXT_PIECE_BYTES ((size_t)1 << 15)
 
-/* How many bytes of a text its first piece has. Words of the pieces are words of the text, and the other way round. */
+/* Returns how many bytes the first piece of a text has. The words of the pieces are exactly the words of the text. */
 size_t idxt_piece_length(const char *utf8, size_t length);
 
-/* Errors of these: ICU's. Memory that is out is U_MEMORY_ALLOCATION_ERROR, a text that normalisation makes longer
- * than INT32_MAX units U_INDEX_OUTOFBOUNDS_ERROR. */
+/* Opens a segmenter. Errors, here and below, are those of ICU: U_MEMORY_ALLOCATION_ERROR if memory runs out, and
+ * U_INDEX_OUTOFBOUNDS_ERROR if normalisation makes a text longer than INT32_MAX units. */
 UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter);
 
-/* Takes a text of at most INT32_MAX bytes, and leaves it in `source`. */
+/* Converts a text of at most INT32_MAX bytes to UTF-16, in `source`. */
 UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* The same, and normalised in `units`. */
+/* Converts a text as idxt_segmenter_convert does, and normalises it, in `units`. */
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* The same for words that something else cut: `:` and `@` stay. */
+/* Normalises words that were cut by something else: unlike in texts, `:` and `@` stay as they are. */
 UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Takes such a text to be cut into words. */
+/* Takes a text of at most INT32_MAX bytes, to be cut into words. */
 UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* The next word, or false after the last one. */
+/* Sets *word to the next word. Returns false after the last one. */
 bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word);
 
-/* Writes a word in UTF-8, at most IDXT_UTF8_PER_UNIT bytes a unit. Returns how many bytes it has. */
+/* Writes a word in UTF-8, at most IDXT_UTF8_PER_UNIT bytes for each unit, and returns its bytes. */
 #define IDXT_UTF8_PER_UNIT 3
 size_t idxt_span_utf8(struct idxt_span word, char *utf8);
 
+/* Closes the iterator and frees the buffers. */
 void idxt_segmenter_close(struct idxt_segmenter *segmenter);
 
-/* Cuts words of each such language by an iterator over words, whose text is another one then. Returns the name of the
- * first language of which ICU's data lacks the dictionary; NULL where none is missing, or *code says why it can't tell.
+/* Returns the name of the first language whose dictionary ICU lacks, or NULL where none is missing or *code is set to
+ * an error. Finds out by cutting a sample of each such language with `iterator`, whose text is another one afterwards.
  */
 const char *idxt_missing_dictionary(UBreakIterator *iterator, UErrorCode *code);
 

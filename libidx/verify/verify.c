@@ -8,7 +8,7 @@
 #include "libidx/verify/verify.h"
 #include "libidx/view/index.h"
 
-/* How often opening starts again if the index is replaced at the same time. */
+/* Opening starts again at most so often because the index is replaced at the same time. */
 #define MAX_ATTEMPTS 1000
 
 /* How opening a file went, or a segment's folder. */
@@ -17,16 +17,16 @@ struct opening {
     struct idx_error error;
 };
 
-/* Those of a segment, and from the last number on of its tables. */
+/* The numbers of what is opened of a segment. Tables have the numbers from OPEN_TABLES on. */
 enum { OPEN_FOLDER, OPEN_DOCUMENTS, OPEN_BY_ID, OPEN_REMOVED, OPEN_TABLES };
 
 struct verification {
     struct idx_index *index;
-    struct opening *openings; /* of all segments */
+    struct opening *openings; /* those of all segments, one after the other */
     struct opening log;
     idx_verify_visitor visit;
     void *context;
-    enum idx_status status; /* the first damage's */
+    enum idx_status status; /* that of the first damage */
     struct idx_error *error;
 };
 
@@ -34,7 +34,7 @@ static struct opening *openings_of(const struct verification *verification, size
     return verification->openings + segment * (OPEN_TABLES + verification->index->scheme.table_count);
 }
 
-/* `folder` may be NULL. */
+/* Reports the status of a file to the visitor, and keeps the first error. `folder` is that of a segment, or NULL. */
 static void report(struct verification *verification, const char *folder, const char *name, enum idx_status status,
                    const struct idx_error *error) {
     char file[2 * IDXI_NAME_BYTES + 2];
@@ -48,6 +48,7 @@ static void report(struct verification *verification, const char *folder, const 
 
 /* ---- Opening ---- */
 
+/* Opens all files of a segment, and notes how opening each of them went. */
 static void open_segment(struct verification *verification, size_t segment) {
     struct idx_index *index = verification->index;
     struct opening *openings = openings_of(verification, segment), *opening = &openings[OPEN_FOLDER];
@@ -68,7 +69,7 @@ static void open_segment(struct verification *verification, size_t segment) {
     close(folder);
 }
 
-/* Reads all of it, so its content is then known to be valid. */
+/* Reads the whole log. If that succeeds, its content is valid. */
 static void open_log(struct verification *verification) {
     struct idx_index *index = verification->index;
     struct idxf_record_rules rules = idxi_index_rules(index);
@@ -80,6 +81,7 @@ static void open_log(struct verification *verification) {
                                    &index->pending, &log->error);
 }
 
+/* Opens all files of the index. Errors of segments and of the log are noted; others are returned. */
 static enum idx_status open_once(struct verification *verification, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
@@ -103,7 +105,7 @@ static void close_all(struct verification *verification) {
     verification->index = NULL;
 }
 
-/* Whether all could be opened. */
+/* Returns whether all files could be opened. */
 static bool is_open(const struct verification *verification) {
     size_t segments = verification->index->manifest->segment_count;
     const struct opening *end = openings_of(verification, segments);
@@ -127,6 +129,7 @@ static enum idx_status open_newest(struct verification *verification, const char
 
 /* ---- The whole ---- */
 
+/* Checks a table, and that it has the same fingerprints as the first undamaged one. */
 static void verify_table(struct verification *verification, size_t segment, size_t number, const char *folder_name,
                          struct idxi_fingerprint_set *expected) {
     const struct opening *opening = &openings_of(verification, segment)[OPEN_TABLES + number];
@@ -148,7 +151,7 @@ static void verify_table(struct verification *verification, size_t segment, size
     report(verification, folder_name, name, status, &error);
 }
 
-/* The document map, then the map from IDs, which is compared with a document map that is sound. */
+/* Checks the document map, and then the map from IDs, which is compared with the document map if that is sound. */
 static void verify_maps(struct verification *verification, size_t segment_number, const char *folder_name,
                         const struct idxi_fingerprint_set *expected) {
     static const struct idxi_fingerprint_set unknown = {0};
@@ -168,6 +171,7 @@ static void verify_maps(struct verification *verification, size_t segment_number
     report(verification, folder_name, idxi_map_name(IDXI_MAP_BY_ID), status, &error);
 }
 
+/* Checks all files of a segment, and reports each. */
 static void verify_segment(struct verification *verification, size_t segment) {
     char name[IDXI_NAME_BYTES];
     struct idxi_fingerprint_set expected = {0};
@@ -185,6 +189,7 @@ static void verify_segment(struct verification *verification, size_t segment) {
         report(verification, name, IDXI_REMOVED_NAME, openings[OPEN_REMOVED].status, &openings[OPEN_REMOVED].error);
 }
 
+/* Opens and checks all files. Returns the error of the first damage, or an error that is no damage. */
 static enum idx_status verify(struct verification *verification, const char *path, struct idx_error *error) {
     enum idx_status status = open_newest(verification, path, error);
     bool is_damage = status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY;

@@ -14,11 +14,12 @@
 
 /* Two sets that differ have different sums, but for an accident of 2^-64. */
 struct idxi_fingerprint_set {
-    bool known;
+    bool known; /* whether the set is known, where one is expected */
     uint64_t count;
     uint64_t sum;
 };
 
+/* Adds a fingerprint that was not added before. */
 static inline void idxi_fingerprint_set_add(struct idxi_fingerprint_set *set, uint64_t fingerprint) {
     set->sum += idxi_hash(fingerprint);
     set->count++;

@@ -1,6 +1,6 @@
-/* verify_by_id.c: see verify_by_id.h. The documents are read in chunks. The entries of a chunk are sorted, and searched
- * for in the map, which is read from end to end. Text documents are in the order of their numbers, so each ID is
- * decoded once. */
+/* verify_by_id.c: checks that the two maps of a segment hold the same documents. The documents are read in chunks. The
+ * entries of a chunk are sorted, and searched for in the map, which is read from end to end. Text documents are in the
+ * order of their numbers, so each ID is decoded once. */
 #include "libidx/verify/verify.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 struct comparison {
     const struct idxi_map *documents, *by_id;
-    uint64_t *hashes, *fingerprints, *spare, *spare_fingerprints; /* of the chunk */
+    uint64_t *hashes, *fingerprints, *spare, *spare_fingerprints; /* the chunk, and room to sort it */
     size_t capacity, count;
     uint64_t *seen; /* a bit for each entry of the map */
     uint64_t seen_count;
@@ -21,15 +21,15 @@ static enum idx_status fail_content(const struct comparison *comparison, struct 
                      "contains other IDs than the documents have: rebuild the index, or restore it");
 }
 
-/* Notes entry `number` of the map. */
+/* Notes that entry `number` of the map was found. */
 static void note_seen(struct comparison *comparison, uint64_t number) {
     uint64_t bit = UINT64_C(1) << number % 64, *seen = &comparison->seen[number / 64];
     comparison->seen_count += (*seen & bit) == 0;
     *seen |= bit;
 }
 
-/* Finds the chunk's entries, from *next on, among some of the map's, and goes to the first that may come after these.
- * False where the map passed one by. */
+/* Finds entries of the chunk, from *next on, among `count` of the map, and moves *next to the first that may come after
+ * these. Returns false where the map lacks one. */
 static bool find_entries(struct comparison *comparison, size_t *next, uint64_t number, const uint64_t *hashes,
                          const uint64_t *fingerprints, size_t count) {
     for (size_t i = 0; i < count && *next < comparison->count; i++) {
@@ -44,8 +44,8 @@ static bool find_entries(struct comparison *comparison, size_t *next, uint64_t n
     return true;
 }
 
-/* Compares the current chunk, and begins the next one. */
-static enum idx_status settle(struct comparison *comparison, struct idx_error *error) {
+/* Compares the current chunk with the map, and begins the next one. */
+static enum idx_status compare_chunk(struct comparison *comparison, struct idx_error *error) {
     uint64_t hashes[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
     size_t count, next = 0;
@@ -63,6 +63,7 @@ static enum idx_status settle(struct comparison *comparison, struct idx_error *e
 
 /* ---- Integer IDs ---- */
 
+/* Compares documents with integer IDs, chunk by chunk. */
 static enum idx_status compare_numbers(struct comparison *comparison, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], ids[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
@@ -70,9 +71,9 @@ static enum idx_status compare_numbers(struct comparison *comparison, struct idx
     idxi_map_stream_init(&map, comparison->documents, 0);
     for (;;) {
         IDXI_TRY(map.stream.read(&map.stream, fingerprints, ids, IDXI_STREAM_ENTRIES, &count, error));
-        if (count == 0) return settle(comparison, error);
+        if (count == 0) return compare_chunk(comparison, error);
         for (size_t i = 0; i < count; i++) {
-            if (comparison->count == comparison->capacity) IDXI_TRY(settle(comparison, error));
+            if (comparison->count == comparison->capacity) IDXI_TRY(compare_chunk(comparison, error));
             comparison->hashes[comparison->count] = idxi_id_hash_u64(ids[i]);
             comparison->fingerprints[comparison->count++] = fingerprints[i];
         }
@@ -81,7 +82,7 @@ static enum idx_status compare_numbers(struct comparison *comparison, struct idx
 
 /* ---- Text ---- */
 
-/* Sets the fingerprints of a chunk, that of the documents numbered from `first` on. */
+/* Sets the fingerprints of a chunk, which is that of the documents numbered from `first` on. */
 static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t first, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], numbers[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
@@ -97,16 +98,17 @@ static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t
     }
 }
 
+/* Adds the hash of an ID to the chunk. */
 static enum idx_status take_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
     struct comparison *comparison = context;
     if (comparison->count == 0) IDXI_TRY(find_fingerprints(comparison, number, error));
     comparison->hashes[comparison->count++] = idxi_id_hash(id, length);
-    return comparison->count == comparison->capacity ? settle(comparison, error) : IDX_OK;
+    return comparison->count == comparison->capacity ? compare_chunk(comparison, error) : IDX_OK;
 }
 
 static enum idx_status compare_text(struct comparison *comparison, struct idx_error *error) {
     IDXI_TRY(idxi_map_visit_ids(comparison->documents, take_id, comparison, error));
-    return settle(comparison, error);
+    return compare_chunk(comparison, error);
 }
 
 /* ---- The whole ---- */

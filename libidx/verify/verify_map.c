@@ -1,4 +1,4 @@
-/* verify_map.c: see verify_map.h. */
+/* verify_map.c: checks a document map, or a map from IDs. */
 #include "libidx/verify/verify.h"
 
 #include <stdlib.h>
@@ -6,30 +6,31 @@
 
 #include "libidx/base/base.h"
 
-/* The documents of a map, gone through in the order of their keys. */
+/* A walk through the documents of a map, in the order of their keys. */
 struct document_walk {
     struct idxi_fingerprint_set set;
     struct idxi_heaviest heaviest;
     uint64_t documents;
     uint64_t last_fingerprint, last_value;
-    uint64_t *seen; /* a bit for each document number below `limit`; NULL for IDs that are none */
+    uint64_t *seen; /* a bit for each document number below `limit`; NULL: values are no document numbers */
     uint64_t limit;
 };
 
-/* The numbers that a sound map of this size can have: each entry takes a bit or more. What the manifest and the map say
- * of the number of documents may be any number. */
+/* Returns how many document numbers a sound map of this size can have, since each entry takes a bit or more. What the
+ * manifest and the map say of the number of documents may be wrong. */
 static uint64_t limit_numbers(const struct idxi_map *map) {
     uint64_t most = map->pages.length * 8;
     return map->segment.documents < most ? map->segment.documents : most;
 }
 
-/* Notes that a document number has come; false where it is out of range or came before. */
+/* Notes a document number. Returns false where it is out of range or was noted before. */
 static bool note_number(struct document_walk *walk, uint64_t number) {
     if (number >= walk->limit || walk->seen[number / 64] >> number % 64 & 1) return false;
     walk->seen[number / 64] |= UINT64_C(1) << number % 64;
     return true;
 }
 
+/* Adds the documents of a group to the walk. Fails where a document number is out of range or came before. */
 static enum idx_status note_documents(const struct idxi_map *map, const uint64_t *fingerprints, const uint64_t *values,
                                       size_t count, struct document_walk *walk, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
@@ -51,8 +52,8 @@ static enum idx_status fail_astray(const struct idxi_map *map, struct idx_error 
                      "has keys that mislead searches: rebuild the index, or restore it");
 }
 
-/* Searches for the key of the group before, plus 1, and for that of the group at the cursor, lead to it, and so do all
- * between. */
+/* Checks that all searches that should lead to the group at the cursor do: those for the first key behind the group
+ * before and for the key of this group, and so those for all keys between. */
 static enum idx_status check_way(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                  const struct document_walk *walk, struct idx_error *error) {
     struct idxi_page_cursor low, high;
@@ -65,7 +66,8 @@ static enum idx_status check_way(const struct idxi_map *map, const struct idxi_p
     return leads ? IDX_OK : fail_astray(map, error);
 }
 
-/* The group at the cursor: it decodes, keeps the rules, is above the one before, and has the key of its last entry. */
+/* Checks the group at the cursor: that it decodes, keeps the rules, is above the one before, and has the key of its
+ * last entry. */
 static enum idx_status check_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                    struct document_walk *walk, struct idx_error *error) {
     struct idxf_group group;
@@ -96,13 +98,13 @@ static enum idx_status walk_documents(const struct idxi_map *map, struct documen
     return IDX_OK;
 }
 
-/* The IDs of a map, gone through by number. */
+/* A walk through the IDs of a map, by number. */
 struct id_walk {
     const struct idxi_map *map;
     uint64_t next; /* the first number of the next group */
 };
 
-/* What visiting does not tell: searches for the first and the last number of a group lead to it. */
+/* Checks what visiting all IDs does not show: that searches for the first and the last number of a group lead to it. */
 static enum idx_status check_id(void *context, uint64_t number, const void *id, size_t length,
                                 struct idx_error *error) {
     struct id_walk *walk = context;
@@ -125,11 +127,6 @@ static enum idx_status check_id(void *context, uint64_t number, const void *id, 
     return IDX_OK;
 }
 
-static enum idx_status check_ids(const struct idxi_map *map, struct idx_error *error) {
-    struct id_walk walk = {map, 0};
-    return idxi_map_visit_ids(map, check_id, &walk, error);
-}
-
 static enum idx_status compare_counts(const struct idxi_map *map, const struct document_walk *walk,
                                       const struct idxi_fingerprint_set *expected, struct idx_error *error) {
     if (walk->documents != map->segment.documents || walk->set.count != map->segment.fingerprints)
@@ -137,7 +134,8 @@ static enum idx_status compare_counts(const struct idxi_map *map, const struct d
     if (expected->known && walk->set.sum != expected->sum)
         return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                          "contains other fingerprints than the tables: rebuild the index, or restore it");
-    return map->id_type == IDX_ID_TEXT ? check_ids(map, error) : IDX_OK;
+    struct id_walk ids = {map, 0};
+    return map->id_type == IDX_ID_TEXT ? idxi_map_visit_ids(map, check_id, &ids, error) : IDX_OK;
 }
 
 static enum idx_status check_heaviest(const struct idxi_map *map, const struct idxi_heaviest *heaviest,
@@ -146,7 +144,7 @@ static enum idx_status check_heaviest(const struct idxi_map *map, const struct i
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_STATISTICS, map->path, 0);
 }
 
-/* Where there are no IDs, there are no groups, whatever their number is said to be. */
+/* Checks that there are no groups where documents have no IDs, whatever their number is said to be. */
 static enum idx_status check_no_documents(const struct idxi_map *map, struct idx_error *error) {
     struct idxi_heaviest nothing = {0};
     struct idxi_page_cursor cursor;
@@ -155,6 +153,7 @@ static enum idx_status check_no_documents(const struct idxi_map *map, struct idx
     return check_heaviest(map, &nothing, error);
 }
 
+/* Checks all groups, the counts, the IDs, and the heaviest fingerprint of a map. */
 static enum idx_status check_documents(const struct idxi_map *map, const struct idxi_fingerprint_set *expected,
                                        struct idx_error *error) {
     struct document_walk walk = {0};

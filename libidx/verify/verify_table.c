@@ -1,4 +1,4 @@
-/* verify_table.c: see verify_table.h. */
+/* verify_table.c: checks a table. */
 #include "libidx/verify/verify.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static enum idx_status check_pages(const struct idxi_table *table, struct idx_er
     return IDX_OK;
 }
 
-/* Bytes from begin to end of the file, between sections. */
+/* Checks that the bytes from `begin` to `end` of the file, which are between sections, are zero. */
 static enum idx_status check_zeros(const struct idxi_table *table, uint64_t begin, uint64_t end,
                                    struct idx_error *error) {
     for (uint64_t at = begin; at < end; at++) {
@@ -23,13 +23,13 @@ static enum idx_status check_zeros(const struct idxi_table *table, uint64_t begi
     return IDX_OK;
 }
 
-/* The fingerprints of a table, gone through in its order. */
+/* A walk through the fingerprints of a table, in its order. */
 struct walk {
     struct idxi_fingerprint_set set;
     struct idxf_statistics_counter counter;
-    struct idxf_directory_writer directory; /* as it should be, up to the blocks so far */
-    bool differs;                           /* from what it is */
-    uint64_t difference;                    /* where, in the file */
+    struct idxf_directory_writer directory; /* the directory as it should be, up to the blocks so far */
+    bool differs;                           /* whether the directory of the file differs from it */
+    uint64_t difference;                    /* where in the file it differs first */
     uint64_t key;                           /* of the last block */
     uint64_t fingerprints[IDXF_DECODED_ROOM];
 };
@@ -39,7 +39,7 @@ static void note_difference(struct walk *walk, uint64_t offset) {
     walk->differs = true;
 }
 
-/* Compares the current line, once it has all its keys. */
+/* Compares the current line of the directory, which has all its keys. */
 static void compare_line(const struct idxi_table *table, struct walk *walk) {
     uint64_t at = walk->directory.line * IDXF_LINE_BYTES;
     uint8_t bytes[IDXF_LINE_BYTES];
@@ -48,7 +48,7 @@ static void compare_line(const struct idxi_table *table, struct walk *walk) {
         note_difference(walk, table->layout.directory + at);
 }
 
-/* Compares a key with its place in the list of its line, where that has one: the line before it has been compared. */
+/* Compares a key with its place in the list of its line, if the line has a list. */
 static void compare_key(const struct idxi_table *table, uint64_t block, struct walk *walk) {
     struct idxf_place place = idxf_find_place(walk->key, table->layout.directory_lines);
     const uint8_t *line = table->map + table->layout.directory + place.line * IDXF_LINE_BYTES;
@@ -63,7 +63,7 @@ static void compare_key(const struct idxi_table *table, uint64_t block, struct w
     if (!agrees) note_difference(walk, at / 8);
 }
 
-/* Goes through one block. */
+/* Checks one block, and adds its fingerprints to the walk. */
 static enum idx_status check_block(const struct idxi_table *table, struct idxi_blocks *blocks, struct walk *walk,
                                    struct idx_error *error) {
     uint64_t block = blocks->next, offset = idxi_table_block_offset(table, block);
@@ -79,6 +79,7 @@ static enum idx_status check_block(const struct idxi_table *table, struct idxi_b
     return fault == IDXF_OK ? IDX_OK : idxi_fail_fault(error, fault, table->path, offset);
 }
 
+/* Checks all blocks, and compares the directory with the one that they should have. */
 static enum idx_status check_blocks(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
     struct idxi_blocks blocks = {table, 0, {0, 0}};
     idxf_statistics_begin(&walk->counter, table->prefix);
@@ -93,7 +94,7 @@ static enum idx_status check_blocks(const struct idxi_table *table, struct walk 
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
-/* The lists end where the header says. */
+/* Checks that the lists end where the header says, and that no line and no list differs. */
 static enum idx_status check_directory(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
     if (walk->directory.list_bytes != table->header.list_bytes) note_difference(walk, table->layout.lists);
     return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, walk->difference) : IDX_OK;

@@ -13,14 +13,14 @@ struct idx_documents {
     const struct idx_index *index;
     uint8_t *id; /* the document's ID, decoded */
     size_t id_capacity;
-    struct idxf_ids ids;        /* the group it is of, to go on from it */
-    const struct idxi_map *map; /* that group's; NULL for none */
-    uint64_t last_number;       /* the group's last */
+    struct idxf_ids ids;        /* the group of that ID, whose next IDs can be decoded */
+    const struct idxi_map *map; /* the map of that group; NULL: there is no group */
+    uint64_t last_number;       /* the last document number of the group */
     uint64_t ids_left;          /* bytes that groups may still have, which are no more than their files */
     uint64_t fingerprint;
-    bool filters;                       /* single documents of it were removed */
-    struct idxi_pending_cursor pending; /* its pending ones, of text; no view where there is none */
-    uint64_t *numbers;                  /* and their integer IDs, ascending */
+    bool filters;                       /* whether single documents of the fingerprint were removed */
+    struct idxi_pending_cursor pending; /* its pending documents with text IDs; without a view if there is none */
+    uint64_t *numbers;                  /* the integer IDs of its pending documents, ascending */
     size_t number_count, number_capacity, numbers_given;
     size_t cursor_count;
     struct idxi_map_cursor cursors[]; /* of the segments */
@@ -53,7 +53,7 @@ void idx_documents_close(struct idx_documents *documents) {
     free(documents);
 }
 
-/* Whether the next document of a segment, with an integer ID, was removed. */
+/* Returns whether the next document of a segment, with an integer ID, was removed. */
 static bool is_number_removed(const struct idx_documents *documents, const struct idxi_map_cursor *cursor) {
     uint8_t id[sizeof(uint64_t)];
     idxf_store64(id, cursor->value);
@@ -61,7 +61,7 @@ static bool is_number_removed(const struct idx_documents *documents, const struc
                            sizeof id);
 }
 
-/* Skips documents of a segment that were removed; texts are looked at when they are decoded. */
+/* Skips documents of a segment that were removed. Those with text IDs are skipped later, when their IDs are decoded. */
 static enum idx_status skip_removed(const struct idx_documents *documents, struct idxi_map_cursor *cursor,
                                     struct idx_error *error) {
     if (!documents->filters || documents->index->manifest->id_type != IDXF_ID_U64) return IDX_OK;
@@ -106,6 +106,7 @@ static enum idx_status find_pending(struct idx_documents *documents, uint64_t *c
     return IDX_OK;
 }
 
+/* Gives the next pending document with a text ID, if there is one. */
 static void give_pending_text(struct idx_documents *documents, struct idx_document *document, bool *found) {
     const uint8_t *id;
     size_t id_size;
@@ -131,7 +132,7 @@ static enum idx_status find_all(struct idx_documents *documents, uint64_t *count
     return IDX_OK;
 }
 
-/* Counts by going through them all, and back. */
+/* Counts the documents that were not removed by going through them all, and begins again. */
 static enum idx_status count_left(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     struct idx_document document;
     uint64_t with_removed;
@@ -177,7 +178,7 @@ static enum idx_status fail_number(const struct idxi_map *map, uint64_t number, 
                      (unsigned long long)number);
 }
 
-/* Opens the group of IDs that has a document's. */
+/* Opens the group of IDs that has the ID of a document. */
 static enum idx_status open_ids(struct idx_documents *documents, const struct idxi_map *map, uint64_t number,
                                 struct idx_error *error) {
     struct idxi_page_cursor cursor;
@@ -214,8 +215,8 @@ static enum idx_status get_id(struct idx_documents *documents, const struct idxi
     return IDX_OK;
 }
 
-/* The cursor whose document comes next, or NULL. */
-static struct idxi_map_cursor *choose(struct idx_documents *documents) {
+/* Returns the cursor whose document comes next, or NULL. */
+static struct idxi_map_cursor *choose_cursor(struct idx_documents *documents) {
     bool by_value = documents->index->manifest->id_type == IDXF_ID_U64;
     struct idxi_map_cursor *chosen = NULL;
     for (size_t i = 0; i < documents->cursor_count; i++) {
@@ -225,10 +226,10 @@ static struct idxi_map_cursor *choose(struct idx_documents *documents) {
     return chosen;
 }
 
-/* The next integer ID, of whichever segments and pending documents have it. */
+/* Gives the next integer ID once, even if several segments and pending documents have it. */
 static enum idx_status next_number(struct idx_documents *documents, struct idx_document *document, bool *found,
                                    struct idx_error *error) {
-    const struct idxi_map_cursor *chosen = choose(documents);
+    const struct idxi_map_cursor *chosen = choose_cursor(documents);
     const uint64_t *pending = documents->numbers + documents->numbers_given;
     bool is_pending = documents->numbers_given < documents->number_count;
     *found = chosen != NULL || is_pending;
@@ -246,13 +247,13 @@ static enum idx_status next_number(struct idx_documents *documents, struct idx_d
     return IDX_OK;
 }
 
-/* Texts of all segments. */
+/* Returns how many documents with text IDs all segments have. */
 static uint64_t count_texts(const struct idx_documents *documents) {
     const struct idxi_map_cursor *last = &documents->cursors[documents->cursor_count];
     return documents->cursor_count == 0 ? 0 : last[-1].offset + last[-1].map->segment.documents;
 }
 
-/* Whether the next document of a segment, a text, was removed. */
+/* Sets *removed to whether the next document of a segment, with a text ID, was removed. */
 static enum idx_status is_text_removed(struct idx_documents *documents, const struct idxi_map_cursor *cursor,
                                        bool *removed, struct idx_error *error) {
     struct idx_document document = {cursor->value, NULL, 0};
@@ -262,10 +263,11 @@ static enum idx_status is_text_removed(struct idx_documents *documents, const st
     return IDX_OK;
 }
 
+/* Gives the next document with a text ID that was not removed. */
 static enum idx_status next_text(struct idx_documents *documents, struct idx_document *document, bool *found,
                                  struct idx_error *error) {
     for (;;) {
-        struct idxi_map_cursor *chosen = choose(documents);
+        struct idxi_map_cursor *chosen = choose_cursor(documents);
         *found = chosen != NULL;
         if (chosen == NULL) {
             give_pending_text(documents, document, found);
@@ -287,12 +289,12 @@ enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_d
                                                               : next_text(documents, document, found, error);
 }
 
-/* The next text's value, that of one that was not removed. */
+/* Gives the value of the next document with a text ID that was not removed. */
 static enum idx_status next_text_value(struct idx_documents *documents, uint64_t *value, bool *found,
                                        struct idx_error *error) {
     struct idx_document document;
     for (;;) {
-        struct idxi_map_cursor *chosen = choose(documents);
+        struct idxi_map_cursor *chosen = choose_cursor(documents);
         *found = chosen != NULL;
         if (chosen == NULL) {
             give_pending_text(documents, &document, found);

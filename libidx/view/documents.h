@@ -6,26 +6,26 @@
 
 #include "libidx/view/index.h"
 
-/* Gives the document of a value: of IDX_ID_TEXT its number, counted on over the segments and
- * then over the pending records; of IDX_ID_U64 its ID; of
- * IDX_ID_NONE anything. Fastest where numbers ascend. Its ID is the cursor's, as with idx_documents_next. Errors:
- * IDX_BAD_CONTENT (there is no such number), IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
+/* Gives the document of a value. With IDX_ID_TEXT a value is a number, counted through the segments and then through
+ * the pending records; with IDX_ID_U64 it is the ID; with IDX_ID_NONE it can be anything. It is fastest where numbers
+ * ascend. The ID is the cursor's, as with idx_documents_next. Errors: IDX_BAD_CONTENT (there is no such number),
+ * IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
                                    struct idx_error *error);
 
-/* Goes to the documents of a fingerprint, which may have none, and counts them, removed ones and an integer ID that
- * stands in several places each time. */
+/* Goes to the documents of a fingerprint, which may have none. Sets *most to how many there are at most: removed ones
+ * are counted, and an integer ID as often as segments and records have it. */
 enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *most,
                                     struct idx_error *error);
 
-/* Whether single documents of the fingerprint that was gone to were removed. */
+/* Returns whether single documents of the current fingerprint were removed. */
 bool idxi_documents_filter(const struct idx_documents *documents);
 
 /* Gives the value of the next document, as idxi_documents_get takes it; *found is false after the last one. */
 enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
                                           struct idx_error *error);
 
-/* What is wrong where the tables have a fingerprint, and it has no documents. */
+/* Fails because the tables have a fingerprint that has no documents. */
 enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,
                                             struct idx_error *error);
 
@@ -44,6 +44,7 @@ enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t seg
 /* They are ascending streams of fingerprints and values: those of a segment, and the pending ones. A value is an
  * integer ID, or the number of a text document, counted through all segments and then through the pending records. */
 
+/* The stream of the documents of a segment. */
 struct idxi_live_documents {
     struct idxi_stream stream; /* its `values` must not be NULL */
     const struct idx_index *index;
@@ -56,8 +57,10 @@ struct idxi_live_documents {
  * an error of reading. */
 void idxi_live_documents_init(struct idxi_live_documents *documents, const struct idx_index *index, size_t segment,
                               uint64_t offset);
+/* Frees what reading allocated. */
 void idxi_live_documents_close(struct idxi_live_documents *documents);
 
+/* The pending documents as a stream, `array`. */
 struct idxi_pending_entries {
     struct idxi_array_stream array;
     uint64_t *fingerprints, *values;
@@ -69,6 +72,7 @@ struct idxi_pending_entries {
  * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, const struct idx_index *index,
                                           uint64_t offset, struct idx_error *error);
+/* Frees the entries. */
 void idxi_pending_entries_close(struct idxi_pending_entries *entries);
 
 #endif

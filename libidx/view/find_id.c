@@ -31,7 +31,8 @@ static enum idx_status check_index(const struct idx_index *index, const struct w
     return IDX_OK;
 }
 
-/* The least candidate, over all segments, that is not below `least`. */
+/* Sets *candidate to the least candidate of all segments that is not below `least`, or *found to false. A candidate is
+ * a fingerprint that has a document with this hash of its ID. */
 static enum idx_status find_candidate(const struct idx_index *index, uint64_t hash, uint64_t least, uint64_t *candidate,
                                       bool *found, struct idx_error *error) {
     *found = false;
@@ -46,13 +47,14 @@ static enum idx_status find_candidate(const struct idx_index *index, uint64_t ha
     return IDX_OK;
 }
 
+/* Returns whether a document has the wanted ID. */
 static bool is_wanted(const struct wanted *wanted, const struct idx_document *document) {
     if (wanted->type == IDX_ID_U64) return document->number == wanted->number;
     return document->id_length == wanted->length &&
            (wanted->length == 0 || memcmp(document->id, wanted->id, wanted->length) == 0);
 }
 
-/* Whether the fingerprint, which a segment has a candidate of, has a document of that ID. */
+/* Sets *confirmed to whether a candidate has a document with the wanted ID that was not removed. */
 static enum idx_status confirm(const struct idx_index *index, struct idx_documents *documents, uint64_t fingerprint,
                                const struct wanted *wanted, bool *confirmed, struct idx_error *error) {
     struct idx_document document;
@@ -67,12 +69,13 @@ static enum idx_status confirm(const struct idx_index *index, struct idx_documen
     return IDX_OK;
 }
 
-/* The fingerprints that have a pending document of that ID, ascending, each once. */
+/* The fingerprints that have a pending document with the wanted ID, ascending, each once. */
 struct pending {
     uint64_t *fingerprints; /* to be freed */
     size_t count, next;
 };
 
+/* Lists the fingerprints of pending documents with the wanted ID. The caller frees them. */
 static enum idx_status find_pending(const struct idx_index *index, const struct wanted *wanted, struct pending *pending,
                                     struct idx_error *error) {
     struct idxi_pending_cursor cursor;
@@ -97,7 +100,8 @@ static enum idx_status find_pending(const struct idx_index *index, const struct 
     return IDX_OK;
 }
 
-/* The least fingerprint, pending or not, that is not below `least` and has a document of that ID. */
+/* Sets *fingerprint to the least one, pending or not, that is not below `least` and has a document with the wanted ID,
+ * or *found to false. */
 static enum idx_status find_next(const struct idx_index *index, struct idx_documents *documents,
                                  const struct wanted *wanted, struct pending *pending, uint64_t least,
                                  uint64_t *fingerprint, bool *found, struct idx_error *error) {
@@ -114,6 +118,7 @@ static enum idx_status find_next(const struct idx_index *index, struct idx_docum
     }
 }
 
+/* Stores the fingerprints of all documents with the wanted ID, as many as have room, and counts all of them. */
 static enum idx_status find_all(const struct idx_index *index, struct idx_documents *documents,
                                 const struct wanted *wanted, struct pending *pending, uint64_t *fingerprints,
                                 size_t capacity, size_t *count, struct idx_error *error) {

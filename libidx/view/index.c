@@ -12,7 +12,7 @@
 
 #include "libidx/segment/manifest_file.h"
 
-/* How often opening starts again because the index was replaced meanwhile. */
+/* Opening starts again at most so often because the index is replaced at the same time. */
 #define MAX_ATTEMPTS 1000
 
 /* ---- The manifest ---- */
@@ -28,6 +28,7 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
     return idxi_fail_system(error, errno, path, "open");
 }
 
+/* Reads the manifest and its scheme, and checks that the scheme covers k. */
 static enum idx_status read_manifest(struct idx_index *index, struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(index->manifest, index->folder, index->path, &index->manifest_file, error));
     if (fstat(index->manifest_file, &index->seen) != 0)
@@ -59,7 +60,7 @@ struct idxf_record_rules idxi_index_rules(const struct idx_index *index) {
     return rules;
 }
 
-/* Whether two stand in one folder, and segments of one may be segments of the other. */
+/* Returns whether two views are of one folder and alike, so that segments of one may be segments of the other. */
 static bool are_alike(const struct idx_index *one, const struct idx_index *other) {
     const struct idxf_manifest *a = one->manifest, *b = other->manifest;
     struct stat here, there;
@@ -72,6 +73,8 @@ static bool are_alike(const struct idx_index *one, const struct idx_index *other
     return alike;
 }
 
+/* Shares the replay of the log with an older view, or makes a new one where records of its manifest are not in memory.
+ */
 static enum idx_status open_replay(struct idx_index *index, const struct idx_index *older, struct idx_error *error) {
     const struct idxf_manifest *manifest = index->manifest;
     struct idxf_record_rules rules = idxi_index_rules(index);
@@ -85,7 +88,7 @@ static enum idx_status open_replay(struct idx_index *index, const struct idx_ind
     return IDX_OK;
 }
 
-/* Notes whether matches have to be compared with any removals. */
+/* Notes whether there are removals with which matches have to be compared. */
 static void note_removals(struct idx_index *index) {
     index->removes = index->pending.removals > 0;
     for (size_t i = 0; i < index->open_segments; i++) index->removes |= index->segments[i]->removed.count > 0;
@@ -98,7 +101,8 @@ enum idx_status idxi_index_read_log(struct idx_index *index, struct idx_error *e
     return IDX_OK;
 }
 
-/* Unpacks the segments that are not unpacked yet. Each is allowed a share of the memory. */
+/* Unpacks the segments that are not unpacked yet. Each may use a share of the memory in proportion to its fingerprints.
+ */
 static enum idx_status unpack_segments(struct idx_index *index, struct idx_error *error) {
     struct idxi_progress progress;
     uint64_t memory = index->options.memory_bytes;
@@ -191,7 +195,7 @@ enum idx_status idx_open(struct idx_index **result, const char *path, const stru
     return idxi_index_open(result, path, &own, NULL, error);
 }
 
-/* Lets go of what views of one manifest share. */
+/* Releases what views of one manifest share. */
 static void release_origin(struct idx_index *origin) {
     if (atomic_fetch_sub(&origin->holders, 1) != 1) return;
     for (size_t i = 0; i < origin->open_segments; i++) idxi_segment_release(origin->segments[i]);
@@ -215,7 +219,7 @@ void idx_close(struct idx_index *index) {
     release_origin(origin);
 }
 
-/* ---- What look-ups of it may ask ---- */
+/* ---- Arguments of look-ups ---- */
 
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
     if (distance <= idxi_index_farthest(index)) return IDX_OK;

@@ -17,7 +17,7 @@
 #include "libidx/segment/unpacked.h"
 #include "libidx/view/replay.h"
 
-/* Shared by all views that have it. */
+/* A segment, which all views that have it share. */
 struct idxi_segment {
     atomic_size_t holders;
     struct idxf_manifest_segment entry;
@@ -29,7 +29,7 @@ struct idxi_segment {
     struct idxi_unpacked *unpacked; /* NULL where it is not unpacked, or empty */
     struct idxi_map map, by_id;     /* the latter where the index has a map from IDs */
     bool map_open, by_id_open;
-    struct idxi_removed removed; /* which documents of older segments */
+    struct idxi_removed removed; /* which documents of older segments it removes */
 };
 
 struct idx_index {
@@ -44,79 +44,80 @@ struct idx_index {
     size_t open_segments;
     struct idxi_replay *replay;
     struct idxi_pending_view pending;
-    bool removes; /* segments or pending records have removals */
-    bool spoilt;  /* replay has records that never came into the log: a newer view takes another one */
+    bool removes; /* whether segments or pending records have removals */
+    bool spoilt;  /* whether `replay` has records that never came into the log: a newer view reads the log anew */
     /* Views of one manifest share all that is above but `pending` and `removes`. It belongs to the first of them, their
      * origin, which stays until the last one is closed. */
     struct idx_index *origin;
-    /* Of an origin: */
+    /* Only an origin uses these. */
     atomic_size_t holders;
-    pthread_mutex_t mutex; /* over what follows */
-    int manifest_file;     /* descriptor of the newest file that says what its manifest says, but of the log; kept open,
-                            * so that no other file gets its number */
-    struct stat seen;      /* which one that is */
+    pthread_mutex_t mutex; /* guards what follows */
+    int manifest_file;     /* descriptor of the newest manifest that differs in nothing but the log. It stays open, so
+                            * that no other file gets its inode */
+    struct stat seen;      /* the status of that file */
 };
 
-/* One of which nothing is open yet, for idx_close. NULL when out of memory. */
+/* Returns an index of which nothing is open yet, to be closed by idx_close, or NULL when memory runs out. */
 struct idx_index *idxi_index_new(const struct idx_open_options *options);
 
-/* idx_open, with what can be shared with an older view (may be NULL): segments, where it has the same residence, and
- * what is pending. While a writer is at work, a view of its own is for its thread alone. */
+/* Opens an index as idx_open does, and shares what can be shared with an older view (may be NULL): segments, where it
+ * has the same residence, and pending records. The view of a writer is for the thread of the writer alone. */
 enum idx_status idxi_index_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
                                 const struct idx_index *older, struct idx_error *error);
 
-/* Opens the folder at `path` as index->folder. Where it is none: IDX_NOT_FOUND or IDX_NOT_AN_INDEX. */
+/* Opens the folder at `path` as index->folder. Fails with IDX_NOT_FOUND or IDX_NOT_AN_INDEX where there is none. */
 enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path, struct idx_error *error);
 
 /* Reads and checks the manifest of an open folder, and that its tables cover its k. */
 enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error);
 
-/* Reads what is pending, up to now. Errors: as idxi_replay_read. */
+/* Reads the records that are pending now. Errors: as idxi_replay_read. */
 enum idx_status idxi_index_read_log(struct idx_index *index, struct idx_error *error);
 
-/* What stands at the path that an index was opened by. */
+/* How the manifest at the path of an index differs from the one that was opened. */
 enum idxi_change {
-    IDXI_SAME = 0,     /* its manifest */
-    IDXI_NEW_LOG = 1,  /* another one that differs in what it says of the log alone, which is known from now on */
-    IDXI_REPLACED = 2, /* another version, or none */
+    IDXI_SAME = 0,     /* It is the same one. */
+    IDXI_NEW_LOG = 1,  /* It differs only in what it says of the log, which the index knows from now on. */
+    IDXI_REPLACED = 2, /* It is that of another version of the index, or there is none. */
 };
 
-/* Looks what that is; a call to the system where it is IDXI_SAME. Errors: as idx_replaced. */
+/* Sets *change to how the manifest differs. Makes one call to the system where it is the same. Errors: as idx_replaced.
+ */
 enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change *change, struct idx_error *error);
 
-/* Whether an error of opening it may come from what changed meanwhile. */
+/* Returns whether the index changed since it was opened, so that an error of opening it may come from that. */
 bool idxi_index_is_outdated(const struct idx_index *index);
 
-/* The largest distance of look-ups: its k, or what it was unpacked for. */
+/* Returns the largest distance of look-ups: k, or the distance for which the index was unpacked. */
 unsigned idxi_index_farthest(const struct idx_index *index);
 
-/* What its records have in common. */
+/* Returns what all records of the index have in common. */
 struct idxf_record_rules idxi_index_rules(const struct idx_index *index);
 
-/* Whether look-ups take the distance, and whether the files' tables do. Errors: IDX_BAD_DISTANCE. */
+/* Check that look-ups take a distance, and that the tables in the files do. Errors: IDX_BAD_DISTANCE. */
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
 enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
 
-/* Errors: IDX_INVALID_ARGUMENT (a fingerprint of more bits than the index's). */
+/* Checks that no query has more bits than the fingerprints of the index. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
                                    struct idx_error *error);
 
 /* ---- Segments ---- */
 
-/* Opens all files of a segment, the next one of index->segments. What was opened belongs to the index, also after an
- * error. */
+/* Opens all files of segment `number`, the next one of index->segments. What was opened belongs to the index, also
+ * after an error. */
 enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct idx_error *error);
 
-/* Makes a segment of `older` (may be NULL) segment `number` of the index as well, if it is the one that the manifest
- * means. False if it is not. */
+/* Shares the segment of `older` (may be NULL) that the manifest means by segment `number`. Returns false if `older` has
+ * no such segment. */
 bool idxi_segment_share(struct idx_index *index, const struct idx_index *older, size_t number);
 
-/* Lets go of a segment. NULL is fine. */
+/* Releases a segment; the last release closes it. Accepts NULL. */
 void idxi_segment_release(struct idxi_segment *segment);
 
 /* ---- File by file: for callers that go on after an error ---- */
 
-/* Begins with a segment, the next one of index->segments, and opens its folder. */
+/* Makes the next segment of index->segments, and opens its folder, which the caller closes. */
 enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error);
 
 /* Opens one table of a segment and checks that it is the one that the manifest means. */
@@ -127,12 +128,12 @@ enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment,
 enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, enum idxi_map_kind kind, int folder,
                                       struct idx_error *error);
 
-/* Loads what a segment removes from those before it. */
+/* Loads the removals of a segment from older ones. */
 enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
 
 /* ---- Searching ---- */
 
-/* Whether the segment holds a fingerprint, removed or not. */
+/* Sets *contains to whether the segment holds a fingerprint, removed or not. */
 enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                       bool *contains, struct idx_error *error);
 
@@ -143,48 +144,51 @@ enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segm
 
 /* ---- Segments ---- */
 
+/* Finds what idxi_first_live returns where there are removals. */
 size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint);
 
-/* The first segment that a fingerprint was not removed from, whether or not the segment has it. The number of segments
- * if it was removed from all. */
+/* Returns the first segment from which a fingerprint was not removed, whether or not the segment has it, or the number
+ * of segments if it was removed from all. */
 static inline size_t idxi_first_live(const struct idx_index *index, uint64_t fingerprint) {
     return index->removes ? idxi_find_first_live(index, fingerprint) : 0;
 }
 
-/* Whether a segment before segment `end` holds the fingerprint, and it was not removed. Errors: IDX_BAD_CHECKSUM,
- * IDX_BAD_CONTENT. */
+/* Sets *is_before to whether a segment before segment `end` holds the fingerprint, and it was not removed from there.
+ * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_is_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *is_before,
                                struct idx_error *error);
 
-/* Whether a fingerprint that a segment holds is live: not removed from all segments that hold it. Errors: as above. */
+/* Sets *live to whether a fingerprint that a segment holds is live: not removed from all segments that hold it. Errors:
+ * as idxi_is_before. */
 static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64_t fingerprint, bool *live,
                                            struct idx_error *error) {
     *live = idxi_first_live(index, fingerprint) == 0;
     return *live ? IDX_OK : idxi_is_before(index, index->open_segments, fingerprint, live, error);
 }
 
-/* Whether to skip a fingerprint of this segment: it was removed from there, or an earlier segment has it as well.
- * Errors: as above. */
+/* Sets *repeated to whether to skip a fingerprint of a segment, because it was removed from there, or an earlier
+ * segment has it as well. Errors: as idxi_is_before. */
 static inline enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                                bool *repeated, struct idx_error *error) {
     *repeated = idxi_first_live(index, fingerprint) > segment;
     return *repeated ? IDX_OK : idxi_is_before(index, segment, fingerprint, repeated, error);
 }
 
-/* Whether single documents of a fingerprint were removed. */
+/* Returns whether single documents of a fingerprint were removed. */
 bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint);
 
-/* Whether a document of a segment was removed. The segment is the first live one of its fingerprint, or a later one.
- * Integer IDs are 8 bytes, little-endian. */
+/* Returns whether a document of a segment was removed. The segment is the first live one of its fingerprint, or a later
+ * one. Integer IDs are 8 bytes, little-endian. */
 bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
                      size_t id_size);
 
 /* ---- Pending ---- */
 
+/* Returns whether there are pending records. */
 static inline bool idxi_has_pending(const struct idx_index *index) { return index->pending.records != NULL; }
 
-/* The fingerprints that have a pending document, ascending, each once. `alone`: without those that a segment holds as
- * well. The caller frees *fingerprints. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+/* Lists the fingerprints that have a pending document, ascending, each once; with `alone` those only that no segment
+ * holds. The caller frees *fingerprints. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_sort_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,
                                   struct idx_error *error);
 

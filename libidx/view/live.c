@@ -55,6 +55,7 @@ struct collection {
     size_t count;
 };
 
+/* Collects the fingerprint of an addition. */
 static enum idx_status collect(void *context, uint64_t sequence, const struct idxf_record *record,
                                struct idx_error *error) {
     struct collection *collection = context;
@@ -64,7 +65,7 @@ static enum idx_status collect(void *context, uint64_t sequence, const struct id
     return IDX_OK;
 }
 
-/* Keeps those that are pending, each once. */
+/* Keeps the fingerprints that have a pending document, each once; with `alone` those only that no segment holds. */
 static enum idx_status keep_pending(const struct idx_index *index, bool alone, struct collection *collection,
                                     struct idx_error *error) {
     size_t kept = 0;
@@ -101,11 +102,11 @@ enum idx_status idxi_sort_pending(const struct idx_index *index, bool alone, uin
 
 /* ---- Documents ---- */
 
-/* ---- Of a segment ---- */
+/* ---- Documents of a segment ---- */
 
-/* Whether a document is live, for a fingerprint that had single documents removed. */
-static enum idx_status is_left(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value, bool *left,
-                               struct idx_error *error) {
+/* Sets *live to whether a document is live, for a fingerprint of which single documents were removed. */
+static enum idx_status is_document_live(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
+                                        bool *live, struct idx_error *error) {
     const struct idx_index *index = documents->index;
     struct idx_document document = {value, NULL, 0};
     uint8_t number[sizeof(uint64_t)];
@@ -117,17 +118,19 @@ static enum idx_status is_left(struct idxi_live_documents *documents, uint64_t f
         document.id = number;
         document.id_length = sizeof number;
     }
-    *left = !idxi_is_removed(index, documents->segment, fingerprint, document.id, document.id_length);
+    *live = !idxi_is_removed(index, documents->segment, fingerprint, document.id, document.id_length);
     return IDX_OK;
 }
 
+/* Sets *live to whether a document of the segment is live. */
 static enum idx_status is_live(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value, bool *live,
                                struct idx_error *error) {
     *live = documents->segment >= idxi_first_live(documents->index, fingerprint);
     if (!*live || !idxi_removes_some(documents->index, fingerprint)) return IDX_OK;
-    return is_left(documents, fingerprint, value, live, error);
+    return is_document_live(documents, fingerprint, value, live, error);
 }
 
+/* Reads documents of the segment until some of them are live, or there are no more. */
 static enum idx_status read_live(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                  size_t *count, struct idx_error *error) {
     struct idxi_live_documents *documents = (struct idxi_live_documents *)stream;
@@ -166,6 +169,7 @@ void idxi_live_documents_close(struct idxi_live_documents *documents) { idx_docu
 
 /* ---- Pending ---- */
 
+/* Adds the pending documents of a fingerprint. */
 static void gather(struct idxi_pending_entries *entries, const struct idx_index *index, uint64_t fingerprint,
                    uint64_t offset) {
     struct idxi_pending_cursor cursor;
@@ -180,7 +184,7 @@ static void gather(struct idxi_pending_entries *entries, const struct idx_index 
     }
 }
 
-/* Gathers the documents of `count` fingerprints; there is room for all records. */
+/* Adds the pending documents of `count` fingerprints. There is room for all pending records. */
 static void gather_all(struct idxi_pending_entries *entries, const struct idx_index *index,
                        const uint64_t *fingerprints, size_t count, uint64_t offset) {
     for (size_t i = 0; i < count; i++) {
@@ -193,7 +197,7 @@ static void gather_all(struct idxi_pending_entries *entries, const struct idx_in
     }
 }
 
-/* Integer IDs come as they were added. */
+/* Sorts integer IDs, which come in the order in which they were added. */
 static enum idx_status sort_values(struct idxi_pending_entries *entries, struct idx_error *error) {
     uint64_t *spare = malloc((2 * entries->count + 1) * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);

@@ -40,7 +40,8 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     }
 }
 
-/* Every fingerprint is the random one as likely, so groups count by their squares. */
+/* Sets what the table says of groups of equal prefixes. The mean is that of the group of a random fingerprint, so a
+ * group counts by the square of its size. */
 static void measure_skew(const struct idxi_table *table, struct idx_table_properties *properties) {
     const struct idxf_statistics *statistics = &table->header.statistics;
     double count = (double)table->header.fingerprints, blocks = (double)table->header.blocks;
@@ -72,7 +73,7 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
     return IDX_OK;
 }
 
-/* Takes what has more documents, or as many and is smaller. */
+/* Replaces the heaviest fingerprint by one with more documents, or with as many if it is smaller. */
 static void take_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, uint64_t documents) {
     if (documents < heaviest->documents) return;
     if (documents == heaviest->documents && fingerprint >= heaviest->fingerprint) return;
@@ -80,6 +81,7 @@ static void take_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, u
     heaviest->documents = documents;
 }
 
+/* Compares the heaviest fingerprint with those that are pending, by their pending documents alone. */
 static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_heaviest *heaviest,
                                      struct idx_error *error) {
     uint64_t *fingerprints;

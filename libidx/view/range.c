@@ -1,4 +1,4 @@
-/* range.c: see range.h. */
+/* range.c: loads ranges of fingerprints of one table, over all segments. */
 #include "libidx/view/range.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "libidx/streams/kway_merge.h"
 
-/* One table being decoded into an array. */
+/* The table of one segment that is being decoded into an array. */
 struct decoding {
     const struct idxi_table *table;
     uint64_t *fingerprints;
@@ -15,6 +15,7 @@ struct decoding {
     uint64_t mask, value;
 };
 
+/* Keeps the fingerprints whose bits of `mask` are `value`, and returns how many. */
 static size_t filter(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -24,7 +25,7 @@ static size_t filter(uint64_t *fingerprints, size_t count, uint64_t mask, uint64
     return kept;
 }
 
-/* Keeps those of the `count` fingerprints behind the ones at hand that are in the range. */
+/* Keeps those of the next `count` fingerprints, which were just decoded behind the kept ones, that are in the range. */
 static void keep_those_in_range(struct decoding *decoding, size_t count) {
     uint64_t *fresh = decoding->fingerprints + decoding->count;
     size_t begin = 0, end = count;
@@ -36,7 +37,7 @@ static void keep_those_in_range(struct decoding *decoding, size_t count) {
     decoding->count += count;
 }
 
-/* Decodes what the table has from `low` to `high`. */
+/* Decodes the fingerprints from `low` to `high`. Where these have no room, `high` becomes the last one decoded. */
 static enum idx_status decode(struct decoding *decoding, struct idx_error *error) {
     const struct idxi_table *table = decoding->table;
     struct idxf_start start = {0, 0};
@@ -71,6 +72,7 @@ static void add_counts(const struct idxi_ranges *ranges, const struct decoding *
     }
 }
 
+/* Loads a range of an index with one segment. */
 static enum idx_status load_one(const struct idxi_ranges *ranges, struct idxi_range *range, struct idx_error *error) {
     struct decoding decoding = {.table = get_table(ranges, 0),
                                 .fingerprints = range->fingerprints,
@@ -86,6 +88,7 @@ static enum idx_status load_one(const struct idxi_ranges *ranges, struct idxi_ra
     return IDX_OK;
 }
 
+/* Merges what was decoded of all segments into the range. */
 static enum idx_status merge(struct idxi_range *range, const struct decoding *decodings, size_t segments,
                              struct idxi_array_stream *arrays, struct idxi_stream **inputs, struct idx_error *error) {
     struct idxi_kway_merge *merge;
@@ -101,6 +104,7 @@ static enum idx_status merge(struct idxi_range *range, const struct decoding *de
     return status;
 }
 
+/* Loads a range of each segment, and merges as much of them as all have room for. */
 static enum idx_status load_several(const struct idxi_ranges *ranges, struct idxi_range *range,
                                     struct decoding *decodings, struct idx_error *error) {
     size_t segments = ranges->index->open_segments, each = range->capacity / segments;

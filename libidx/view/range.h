@@ -16,12 +16,12 @@ struct idxi_range {
     uint64_t low, high;
     uint64_t mask, value;   /* only fingerprints whose bits of `mask` are `value` are loaded */
     uint64_t *fingerprints; /* ascending, each once */
-    uint64_t *room;         /* of as many; used where there are several segments */
+    uint64_t *room;         /* as large; it is used where there are several segments */
     size_t capacity, count;
 };
 
 /* The least capacity of a range. */
-#define IDXI_MIN_RANGE_CAPACITY(segments) ((size_t)(segments)*2 * IDXF_DECODED_ROOM)
+#define IDXI_MIN_RANGE_CAPACITY(segments) ((segments) * ((size_t)2 * IDXF_DECODED_ROOM))
 
 /* Loads the fingerprints from `low` to `high`, as far as there is room: then `high` is lowered to the last one loaded.
  * Each page is checked before its first use, unless the index was opened otherwise. `counts` (may be NULL) grow by what
@@ -29,7 +29,7 @@ struct idxi_range {
  * of threads may load ranges of a table at a time, each with counts of its own. */
 enum idx_status idxi_range_load(const struct idxi_ranges *ranges, struct idxi_range *range, struct idx_error *error);
 
-/* About how many fingerprints there are from `low` to `high`, by the blocks that may hold them. */
+/* Sets *count to about how many fingerprints there are from `low` to `high`, by the blocks that may hold them. */
 enum idx_status idxi_range_estimate(const struct idxi_ranges *ranges, uint64_t low, uint64_t high, uint64_t *count,
                                     struct idx_error *error);
 

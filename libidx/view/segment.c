@@ -1,4 +1,4 @@
-/* segment.c: see segment.h. */
+/* segment.c: opens the segments of an index, shares them with newer views, and searches one for a fingerprint. */
 #include "libidx/view/index.h"
 
 #include <errno.h>
@@ -24,14 +24,10 @@ enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number,
     segment->path = idxi_path(index->path, name);
     segment->tables = calloc(index->scheme.table_count, sizeof *segment->tables);
     if (segment->path == NULL || segment->tables == NULL) return idxi_fail_memory(error);
-    *folder = openat(index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*folder >= 0) return IDX_OK;
-    if (errno == ENOENT || errno == ENOTDIR)
-        return idxi_fail(error, IDX_MISSING_FILE, segment->path,
-                         "is missing: the index is damaged; rebuild it, or restore it from a copy");
-    return idxi_fail_system(error, errno, segment->path, "open");
+    return idxi_open_part(folder, index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, segment->path, error);
 }
 
+/* Checks that a table is the one that the manifest means. */
 static enum idx_status check_table(const struct idx_index *index, const struct idxi_segment *segment, size_t number,
                                    struct idx_error *error) {
     const struct idxi_table *table = &segment->tables[number];
@@ -70,9 +66,10 @@ enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_nu
                          &segment->entry, (enum idx_id_type)index->manifest->id_type, &index->options, error);
 }
 
-/* Sections of this size and more are worth huge pages. */
+/* Loaded data of this size and more is put into huge pages. */
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
 
+/* Loads the data of all tables that the residence wants in memory, into one piece of memory. */
 static enum idx_status load_tables(struct idx_index *index, struct idxi_segment *segment, struct idx_error *error) {
     size_t bytes = 0, at = 0;
     for (size_t i = 0; i < segment->open_tables; i++)
@@ -99,7 +96,7 @@ enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segmen
     return idxi_removed_open(&segment->removed, folder, segment->path, &rules, &segment->entry, error);
 }
 
-/* Notes which tables have one code, so that their blocks can be searched side by side: mostly all. */
+/* Notes which tables have the same code, so that their blocks can be searched side by side. Mostly all have it. */
 static void note_alike(struct idxi_segment *segment) {
     for (size_t i = 0; i < segment->open_tables; i++) {
         const struct idxf_table_header *header = &segment->tables[i].header;
@@ -130,6 +127,7 @@ enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct
 
 /* ---- Sharing ---- */
 
+/* Returns whether a segment is the one of an entry of a manifest. */
 static bool is_of(const struct idxi_segment *segment, const struct idxf_manifest_segment *entry) {
     return memcmp(segment->entry.uuid, entry->uuid, IDXF_UUID_BYTES) == 0 &&
            segment->entry.fingerprints == entry->fingerprints && segment->entry.documents == entry->documents &&
@@ -164,13 +162,13 @@ void idxi_segment_release(struct idxi_segment *segment) {
 
 /* ---- Searching one for a fingerprint ---- */
 
-/* One hit is enough. */
+/* Ends a search at its first hits, because one hit is enough. */
 static bool end_search(struct idxf_hits *hits) {
     (void)hits;
     return false;
 }
 
-/* Whether a chain has a number of as many bits as the index. */
+/* Returns whether a chain of a block has a number, which has as many bits as the fingerprints of the index. */
 static bool has_number(const struct idxf_decoder *decoder, const struct idxf_chain *chain, uint64_t number) {
     struct idxf_lanes lanes = {.blocks = {chain->block},
                                .keys = {chain->key},

@@ -4,6 +4,7 @@
 #include "libidx/base/base.h"
 #include "libidx/view/index.h"
 
+/* A visit of the fingerprints of an index. */
 struct reading {
     const struct idx_index *index;
     size_t segment;
@@ -12,7 +13,7 @@ struct reading {
     bool stopped;
 };
 
-/* Leaves out those that were removed, or that earlier segments have. */
+/* Leaves out the fingerprints that were removed, or that earlier segments have. */
 static enum idx_status keep_fresh(const struct reading *reading, uint64_t *fingerprints, size_t *count,
                                   struct idx_error *error) {
     bool asks = reading->segment > 0 || reading->index->removes;
@@ -27,10 +28,10 @@ static enum idx_status keep_fresh(const struct reading *reading, uint64_t *finge
     return IDX_OK;
 }
 
-/* Bytes of blocks that the disk is asked for at a time, twice as many ahead of their use. */
+/* The disk is asked for so many bytes of blocks at a time, twice as many bytes ahead of their use. */
 #define EXPECTED_BYTES ((uint64_t)256 << 10)
 
-/* Blocks before *expected were asked for; `next` is used next. */
+/* Asks the disk for blocks up to `end`. Block `next` is used next, and the blocks before *expected were asked for. */
 static void expect_blocks(const struct idxi_table *table, uint64_t next, uint64_t end, uint64_t *expected) {
     uint64_t step = EXPECTED_BYTES / table->header.block_size;
     while (table->on_disk && *expected < end && *expected < next + 2 * step) {
@@ -61,12 +62,13 @@ static enum idx_status visit_blocks(struct reading *reading, const struct idxi_t
     return IDX_OK;
 }
 
-/* ⌊blocks · part / parts⌋ */
+/* Returns ⌊blocks · part / parts⌋, which can't overflow this way. */
 static uint64_t get_part(uint64_t blocks, uint64_t part, uint64_t parts) {
     return blocks / parts * part + blocks % parts * part / parts;
 }
 
-/* Those that are pending alone: sorting them once for each part would take longer. */
+/* Visits the fingerprints that are only pending. All of them belong to the last part, since sorting them for each part
+ * would take longer. */
 static enum idx_status visit_pending(struct reading *reading, struct idx_error *error) {
     uint64_t *fingerprints;
     size_t count;

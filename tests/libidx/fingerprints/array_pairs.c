@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "libidx/base/base.h"
-#include "libidx/fingerprints/balls.h"
+#include "libidx/fingerprints/array_pairs.h"
 #include "tests/libidx/pair_list.h"
 #include "tests/libidx/support.h"
 
