@@ -34,7 +34,7 @@ static const char help[] =
     "  --threads N            number of threads (default 1)\n"
     "  --disk                 for an index larger than memory: ask the disk for all queued blocks at once\n"
     "  --unpacked             first make plain tables in memory, for many queries: about a second per ten million\n"
-    "                         fingerprints, and up to 40 bytes for each\n"
+    "                         fingerprints, and up to 40 bytes for each, 57 for a distance of 3\n"
     "  --refresh              answer each line from the contents of INDEX when the line arrives, not at the start\n"
     "\n"
     "Output, one line per match and document, sorted by distance, fingerprint and document:\n"

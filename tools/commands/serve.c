@@ -23,7 +23,7 @@ static const char help[] =
     "  --max-body SIZE        bytes that a request may send (default 8M)\n"
     "  --refresh SECONDS      how often to look for changes of INDEX; 0: only on SIGHUP (default 1)\n"
     "  --unpacked             first make plain tables in memory: about a second per ten million fingerprints, and up\n"
-    "                         to 40 bytes for each\n"
+    "                         to 40 bytes for each, 57 where k is 3\n"
     "  -k N                   with --unpacked: allow distances up to N, 0 to 16, in look-ups (default: the k of "
     "INDEX)\n"
     "  --writable             also add and remove documents, for clients that have the token\n"
