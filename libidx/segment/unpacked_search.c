@@ -1,6 +1,6 @@
-/* unpacked_search.c: searches unpacked tables (see unpacked.h). The probes of a part, and of several queries, go
- * through stages in groups: prefetch where the bucket begins; prefetch the bucket; compare. So the waits for memory
- * overlap. */
+/* unpacked_search.c: searches unpacked tables (see unpacked.h). What caches hold is compared directly. Otherwise the
+ * probes of a part, and of several queries, go through stages in groups: prefetch where the bucket begins; prefetch the
+ * bucket; compare. So the waits for memory overlap. */
 #include "format/processor.h"
 #include "libidx/fingerprints/lanes_avx2.h"
 #include "libidx/segment/unpacked_tables.h"
@@ -41,16 +41,9 @@ struct search {
     struct group groups[2];
 };
 
-/* All buckets of a query in a part, for what caches hold. */
-struct bucket_list {
-    const uint64_t *fingerprints;
-    const uint32_t *starts, *flips;
-    uint32_t value;
-};
-
 struct idxi_bucket_way {
     void (*compare_group)(struct search *search, const struct group *group);
-    void (*compare_list)(struct search *search, const struct chunk *chunk, const struct bucket_list *list);
+    void (*compare_queries)(struct search *search, size_t end); /* all, without stages */
 };
 
 /* ---- Matches ---- */
@@ -59,7 +52,8 @@ struct idxi_bucket_way {
 static bool is_found_before(const struct search *search, unsigned number, uint64_t errors) {
     for (unsigned i = 0; i < number; i++) {
         const struct idxi_part *part = &search->unpacked->layout.parts[i];
-        if ((int)idxf_count_bits(idxi_part_value(part, errors)) <= search->radii[i]) return true;
+        uint32_t value = idxi_part_value(part, errors);
+        if (search->radii[i] == 0 ? value == 0 : (int)idxf_count_bits(value) <= search->radii[i]) return true;
     }
     return false;
 }
@@ -91,11 +85,22 @@ IDXF_INLINE void compare_group(struct search *search, const struct group *group,
     }
 }
 
-IDXF_INLINE void compare_list(struct search *search, const struct chunk *chunk, const struct bucket_list *list,
-                              bucket_function *compare) {
-    for (size_t i = 0; i < chunk->count; i++) {
-        const uint32_t *start = list->starts + (list->value ^ list->flips[i]);
-        compare(search, chunk, (struct bucket){list->fingerprints + start[0], list->fingerprints + start[1]});
+IDXF_INLINE void compare_queries(struct search *search, size_t end, bucket_function *compare) {
+    const struct idxi_unpacked *unpacked = search->unpacked;
+    for (size_t number = search->begin; number < end; number++) {
+        struct chunk chunk = {.fingerprint = search->queries[number], .query = (uint32_t)(number - search->begin)};
+        for (; chunk.part < unpacked->layout.count && !search->stopped; chunk.part++) {
+            if (search->radii[chunk.part] < 0) continue;
+            const struct idxi_patterns *patterns = &unpacked->patterns[chunk.part];
+            const uint64_t *fingerprints = unpacked->fingerprints[chunk.part];
+            const uint32_t *starts = unpacked->starts[chunk.part];
+            uint32_t value = idxi_part_value(&unpacked->layout.parts[chunk.part], chunk.fingerprint);
+            uint32_t count = patterns->counts[search->radii[chunk.part]];
+            for (uint32_t i = 0; i < count; i++) {
+                const uint32_t *start = starts + (value ^ patterns->flips[i]);
+                compare(search, &chunk, (struct bucket){fingerprints + start[0], fingerprints + start[1]});
+            }
+        }
     }
 }
 
@@ -110,11 +115,10 @@ IDXF_INLINE void compare_each(struct search *search, const struct chunk *chunk, 
     INSTRUCTIONS static void compare_group_##NAME(struct search *search, const struct group *group) {                  \
         compare_group(search, group, COMPARE);                                                                         \
     }                                                                                                                  \
-    INSTRUCTIONS static void compare_list_##NAME(struct search *search, const struct chunk *chunk,                     \
-                                                 const struct bucket_list *list) {                                     \
-        compare_list(search, chunk, list, COMPARE);                                                                    \
+    INSTRUCTIONS static void compare_queries_##NAME(struct search *search, size_t end) {                               \
+        compare_queries(search, end, COMPARE);                                                                         \
     }                                                                                                                  \
-    static const struct idxi_bucket_way NAME = {compare_group_##NAME, compare_list_##NAME};
+    static const struct idxi_bucket_way NAME = {compare_group_##NAME, compare_queries_##NAME};
 
 WAY(portable, , compare_each)
 
@@ -205,17 +209,9 @@ static void end_group(struct search *search) {
     search->waiting = group;
 }
 
-/* Up to this, nothing is asked for ahead. */
-#define CACHED ((size_t)8 << 20)
-
 static void search_part(struct search *search, struct chunk chunk, uint32_t value) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     const uint32_t *starts = unpacked->starts[chunk.part], *flips = unpacked->patterns[chunk.part].flips;
-    if (unpacked->bytes <= CACHED && chunk.count > 1) {
-        struct bucket_list list = {unpacked->fingerprints[chunk.part], starts, flips, value};
-        search->way->compare_list(search, &chunk, &list);
-        return;
-    }
     for (size_t left = chunk.count; left > 0 && !search->stopped; left -= chunk.count) {
         struct group *group = search->beginning;
         chunk.count = left < GROUP - group->count ? left : GROUP - group->count;
@@ -240,23 +236,37 @@ static void search_query(struct search *search, size_t number) {
     }
 }
 
+/* Up to this, nothing is asked for ahead; but from the first on, probes of one bucket each, of many queries, are. */
+#define CACHED ((size_t)8 << 20)
+#define CACHED_FOR_MANY ((size_t)640 << 10)
+
+static bool is_cached(const struct search *search, bool many) {
+    const struct idxi_unpacked *unpacked = search->unpacked;
+    bool flips = false;
+    for (unsigned i = 0; i < unpacked->layout.count; i++) flips |= search->radii[i] > 0;
+    return unpacked->bytes <= (many && !flips ? CACHED_FOR_MANY : CACHED);
+}
+
 void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idxi_bucket_way *way, unsigned distance,
                           const uint64_t *queries, size_t begin, size_t end, idxi_unpacked_visitor visit,
                           void *context) {
-    const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS];
     struct search search;
     search.unpacked = unpacked;
-    search.way = way != NULL ? way : ways[idxi_bucket_ways(ways) - 1];
+    search.way = way != NULL ? way : unpacked->way;
     search.distance = distance;
     search.visit = visit;
     search.context = context;
     search.queries = queries;
     search.begin = begin;
     search.stopped = false;
+    search.radii = unpacked->radii[distance];
+    if (is_cached(&search, end - begin > 1)) {
+        search.way->compare_queries(&search, end);
+        return;
+    }
     search.beginning = &search.groups[0];
     search.waiting = &search.groups[1];
     for (unsigned i = 0; i < 2; i++) search.groups[i].chunk_count = search.groups[i].count = 0;
-    search.radii = unpacked->radii[distance];
     for (size_t i = begin; i < end && !search.stopped; i++) search_query(&search, i);
     end_group(&search);
     end_group(&search);

@@ -14,6 +14,7 @@ struct idxi_patterns {
 
 struct idxi_unpacked {
     struct idxi_layout layout;
+    const struct idxi_bucket_way *way; /* the fastest */
     size_t count;
     uint8_t *memory;
     size_t bytes;

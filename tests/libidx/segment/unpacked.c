@@ -272,6 +272,27 @@ static void test_large(void **state) {
     free_set(&set);
 }
 
+/* Layouts of halves, in a cache and larger, at all smaller distances. */
+static void test_found_by_halves(void **state) {
+    static const struct {
+        enum shape shape;
+        unsigned bits;
+        size_t count;
+    } cases[] = {{SHAPE_UNIFORM, 36, 30000}, {SHAPE_SKEWED, 36, 60000}, {SHAPE_UNIFORM, 40, 300000}};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const char *path = path_in(*state, "%zu.idx", i);
+        struct set set = make_set(cases[i].shape, cases[i].bits, cases[i].count, i);
+        struct idx_build_options options = options_for(cases[i].bits, 3, "auto");
+        build_index(path, &options, set.items, set.count);
+        struct idx_index *index = open_index(path, IDX_RESIDENCE_UNPACKED);
+        assert_true(index->segments[0]->unpacked->layout.of_halves);
+        for (unsigned distance = 0; distance <= 3; distance++)
+            compare_ways(&set, index->segments[0]->unpacked, distance);
+        idx_close(index);
+        free_set(&set);
+    }
+}
+
 /* ---- Distances beyond the k of the index ---- */
 
 enum { MOST_LIVE = 4000 };
@@ -538,8 +559,9 @@ static void test_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts), cmocka_unit_test(test_halves), in_folder(test_ways),    in_folder(test_changes),
-        in_folder(test_large),          in_folder(test_distances),     in_folder(test_options), in_folder(test_memory),
+        cmocka_unit_test(test_layouts), cmocka_unit_test(test_halves), in_folder(test_ways),
+        in_folder(test_changes),        in_folder(test_large),         in_folder(test_found_by_halves),
+        in_folder(test_distances),      in_folder(test_options),       in_folder(test_memory),
         in_folder(test_plans),          in_folder(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
