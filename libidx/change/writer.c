@@ -173,6 +173,7 @@ enum idx_status idxi_writer_begin(struct idx_writer *writer, size_t count, struc
     IDXI_TRY(follow_compaction(writer, error));
     IDXI_TRY(check_view(writer, error));
     IDXI_TRY(reserve(writer, count, error));
+    idxi_replay_make_room(writer->index->replay, count_enough(writer) / 2 * 3);
     writer->count = 0;
     return IDX_OK;
 }

@@ -623,7 +623,7 @@ struct idx_writer_options {
      * waits for the compaction. 0: this number never causes one.
      * IDX_COMPACT_BY_SIZE: a sixth of the number of documents, but at least 100,000 and at most 4,000,000. A million
      * pending records with integer IDs need about 65 MB in a process that opens the index, and 0.2 microseconds per
-     * look-up; four million need 256 MB, and 0.4 microseconds per look-up. Look-ups probe each
+     * look-up; four million need 256 MB, and 0.3 microseconds per look-up. Look-ups probe each
      * segment, so they take nearly twice as long with two segments as with one; but with more segments, compaction
      * writes less again. */
     uint64_t compact_records;

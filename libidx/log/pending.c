@@ -9,6 +9,9 @@
 /* Records that there is room for at least behind those of a run. */
 #define LEAST_ROOM ((uint64_t)256)
 
+/* How many times the records that there is room for the hash tables are made for at most. */
+#define MOST_ROOM 8
+
 /* Records ahead of which memory is asked for what putting them into the hash tables takes. */
 #define AHEAD 16
 
@@ -43,17 +46,23 @@ static struct idxi_pending_store *new_store(void) {
     return NULL;
 }
 
+/* How many records new hash tables are made for: with few records they are small. */
+static uint64_t choose_room(const struct idxi_pending *pending) {
+    uint64_t most = MOST_ROOM * pending->capacity, room = pending->room < most ? pending->room : most;
+    return room > pending->capacity ? room : pending->capacity;
+}
+
 static void free_pending(struct idxi_pending *pending) {
     idxi_pending_free_buckets(pending);
-    idxi_pending_free_table(&pending->fingerprints);
-    idxi_pending_free_table(&pending->ids);
+    idxi_pending_release_tables(pending->tables);
     release_store(pending->store);
     free(pending);
 }
 
-/* Makes one for records up to a number, held once, over a store (NULL: a new one); NULL when out of memory. */
+/* Makes one for records up to a number, held once, over another one's store and, if they have room, hash tables; or, if
+ * that is NULL, over new ones. NULL when out of memory. */
 static struct idxi_pending *make(const struct idxf_record_rules *rules, unsigned k, uint64_t after, uint64_t capacity,
-                                 struct idxi_pending_store *store) {
+                                 uint64_t room, const struct idxi_pending *old) {
     idxi_pending_scan *scans[IDXI_PENDING_SCANS];
     struct idxi_pending *pending = calloc(1, sizeof *pending);
     if (pending == NULL) return NULL;
@@ -62,20 +71,25 @@ static struct idxi_pending *make(const struct idxf_record_rules *rules, unsigned
     pending->base = after;
     pending->unsettled = true;
     pending->capacity = capacity < UINT32_MAX ? capacity : UINT32_MAX;
+    pending->room = room < UINT32_MAX ? room : UINT32_MAX;
     pending->scan = scans[idxi_pending_scans(scans) - 1];
     atomic_init(&pending->holders, 1);
-    if (store != NULL) atomic_fetch_add_explicit(&store->holders, 1, memory_order_relaxed);
-    pending->store = store != NULL ? store : new_store();
-    if (pending->store != NULL && idxi_pending_make_table(pending, &pending->fingerprints) &&
-        (rules->id_type == IDXF_ID_NONE || idxi_pending_make_table(pending, &pending->ids)))
-        return pending;
+    pending->store = old != NULL ? old->store : new_store();
+    if (old != NULL) atomic_fetch_add_explicit(&old->store->holders, 1, memory_order_relaxed);
+    if (old != NULL && old->tables->capacity >= pending->capacity) {
+        pending->tables = old->tables;
+        atomic_fetch_add_explicit(&old->tables->holders, 1, memory_order_relaxed);
+    } else {
+        pending->tables = idxi_pending_make_tables(choose_room(pending), rules->id_type != IDXF_ID_NONE);
+    }
+    if (pending->store != NULL && pending->tables != NULL) return pending;
     free_pending(pending);
     return NULL;
 }
 
 enum idx_status idxi_pending_new(struct idxi_pending **result, const struct idxf_record_rules *rules, unsigned k,
-                                 uint64_t after, uint64_t expected, struct idx_error *error) {
-    struct idxi_pending *pending = make(rules, k, after, expected + expected / 16 + LEAST_ROOM, NULL);
+                                 uint64_t after, uint64_t expected, uint64_t room, struct idx_error *error) {
+    struct idxi_pending *pending = make(rules, k, after, expected + expected / 16 + LEAST_ROOM, room, NULL);
     if (pending == NULL) return idxi_fail_memory(error);
     *result = pending;
     return IDX_OK;
@@ -106,8 +120,8 @@ uint64_t idxi_pending_last(const struct idxi_pending *pending) {
 }
 
 size_t idxi_pending_bytes(const struct idxi_pending *pending) {
-    return sizeof *pending + atomic_load_explicit(&pending->bytes, memory_order_relaxed) + sizeof *pending->store +
-           atomic_load_explicit(&pending->store->bytes, memory_order_relaxed);
+    return sizeof *pending + atomic_load_explicit(&pending->bytes, memory_order_relaxed) + pending->tables->bytes +
+           sizeof *pending->store + atomic_load_explicit(&pending->store->bytes, memory_order_relaxed);
 }
 
 /* ---- Records ---- */
@@ -225,12 +239,13 @@ static struct idxi_pending_links *give_links(struct idxi_pending *pending, uint3
 /* ---- Appending: first all that may fail, then the rest ---- */
 
 static uint64_t hash_id_of(const struct idxf_record *record) {
-    return record->id_size == 0 ? idxi_pending_hash_id("", 0) : idxi_pending_hash_id(record->id, record->id_size);
+    return idxi_pending_hash_id(record->id_size == 0 ? (const uint8_t *)"" : record->id, record->id_size);
 }
 
 void idxi_pending_expect(const struct idxi_pending *pending, const struct idxf_record *record) {
-    idxi_pending_prefetch_slot(&pending->fingerprints, idxi_pending_hash(record->fingerprint));
-    if (names_document(pending, record->operation)) idxi_pending_prefetch_slot(&pending->ids, hash_id_of(record));
+    idxi_pending_prefetch_slot(&pending->tables->fingerprints, idxi_pending_hash(record->fingerprint));
+    if (names_document(pending, record->operation))
+        idxi_pending_prefetch_slot(&pending->tables->ids, hash_id_of(record));
     idxi_pending_expect_in_buckets(pending, record->fingerprint);
 }
 
@@ -279,11 +294,11 @@ static void index_record(struct idxi_pending *pending, uint32_t number) {
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
     if (links == NULL || links->first == number)
-        idxi_pending_insert(&pending->fingerprints, idxi_pending_hash(fingerprint), number);
+        idxi_pending_insert(&pending->tables->fingerprints, idxi_pending_hash(fingerprint), number);
     if (id == NULL) return;
     uint64_t hash = idxi_pending_hash_id(id, id_size);
     if (links == NULL || links->previous_id == 0)
-        idxi_pending_insert(&pending->ids, hash, number);
+        idxi_pending_insert(&pending->tables->ids, hash, number);
     else
         idxi_pending_set_id_slot(pending, idxi_pending_find_id_slot(pending, id, id_size, hash), hash, number);
 }
@@ -291,19 +306,20 @@ static void index_record(struct idxi_pending *pending, uint32_t number) {
 static void expect_indexing(const struct idxi_pending *pending, uint32_t number) {
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
-    idxi_pending_prefetch_slot(&pending->fingerprints, idxi_pending_hash(idxi_pending_fingerprint(pending, number)));
-    if (id != NULL) idxi_pending_prefetch_slot(&pending->ids, idxi_pending_hash_id(id, id_size));
+    idxi_pending_prefetch_slot(&pending->tables->fingerprints,
+                               idxi_pending_hash(idxi_pending_fingerprint(pending, number)));
+    if (id != NULL) idxi_pending_prefetch_slot(&pending->tables->ids, idxi_pending_hash_id(id, id_size));
 }
 
 /* Takes the place of one that is full, with the same records. */
 static enum idx_status renew(struct idxi_pending **pending, struct idx_error *error) {
     struct idxi_pending *old = *pending;
-    uint64_t count = atomic_load_explicit(&old->count, memory_order_relaxed), room = count;
-    struct idxi_pending *made =
-        make(&old->rules, old->k, old->base, count + (room < LEAST_ROOM ? LEAST_ROOM : room), old->store);
+    uint64_t count = atomic_load_explicit(&old->count, memory_order_relaxed);
+    uint64_t capacity = count + (count < LEAST_ROOM ? LEAST_ROOM : count);
+    struct idxi_pending *made = make(&old->rules, old->k, old->base, capacity, old->room, old);
     if (made == NULL) return idxi_fail_memory(error);
     atomic_init(&made->count, count);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && made->tables != old->tables; i++) {
         if (count - i > AHEAD) expect_indexing(made, i + AHEAD);
         index_record(made, i);
     }
@@ -329,7 +345,7 @@ enum idx_status idxi_pending_append(struct idxi_pending **any, const struct idxf
     _Atomic uint32_t *id_slot = NULL;
     if (has_id) {
         id_slot = idxi_pending_find_id_slot(pending, record->id, record->id_size, id_hash);
-        previous_id = atomic_load_explicit(id_slot, memory_order_relaxed) & pending->ids.link_mask;
+        previous_id = atomic_load_explicit(id_slot, memory_order_relaxed) & pending->tables->ids.link_mask;
     }
     struct idxi_pending_links *links = NULL, *first_links = NULL;
     bool is_alone = first == 0 && previous_id == 0 && record->operation == IDXF_ADD;
@@ -346,7 +362,7 @@ enum idx_status idxi_pending_append(struct idxi_pending **any, const struct idxf
         if (is_new) first_links->found = true;
     }
     if (has_id) idxi_pending_set_id_slot(pending, id_slot, id_hash, number);
-    if (first == 0) idxi_pending_insert(&pending->fingerprints, idxi_pending_hash(record->fingerprint), number);
+    if (first == 0) idxi_pending_insert(&pending->tables->fingerprints, idxi_pending_hash(record->fingerprint), number);
     if (is_new && !pending->unsettled)
         idxi_pending_add_to_buckets(pending, record->fingerprint, first == 0 ? number : first - 1);
     atomic_store_explicit(&pending->count, count + 1, memory_order_release);

@@ -19,10 +19,11 @@ struct idxi_pending_view {
     uint64_t removals; /* of the records, those that remove */
 };
 
-/* Makes an empty one, held once, for records behind `after`, of which about `expected` are to be appended at once. `k`
- * is the index's. No views of it may be made before idxi_pending_settle. Errors: IDX_OUT_OF_MEMORY. */
+/* Makes an empty one, held once, for records behind `after`, of which about `expected` are to be appended at once, and
+ * `room` over time, as far as that is known. `k` is the index's. No views of it may be made before idxi_pending_settle.
+ * Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_pending_new(struct idxi_pending **pending, const struct idxf_record_rules *rules, unsigned k,
-                                 uint64_t after, uint64_t expected, struct idx_error *error);
+                                 uint64_t after, uint64_t expected, uint64_t room, struct idx_error *error);
 
 /* Sorts the records that have been appended at once, for views. Does nothing where that was done before. Errors:
  * IDX_OUT_OF_MEMORY. */

@@ -10,9 +10,9 @@
  *
  * The appending thread writes each thing before whatever leads to it, and publishes that with an atomic store. Nothing
  * that was published moves or is freed before everything is: an array that grows is copied, and the old copy stays for
- * its readers. When the tables are full, another `struct idxi_pending` takes the place, with the same records and a
- * longer run; views of the old one keep it. Links are record numbers plus 1; 0 is none. A link that leads beyond a
- * view ends there. */
+ * its readers. When as many came as the run has, another `struct idxi_pending` takes the place, with the same records
+ * and a longer run; views of the old one keep it. Links are record numbers plus 1; 0 is none. A link that leads beyond
+ * a view ends there. */
 #ifndef IDX_LIBIDX_PENDING_RECORDS_H
 #define IDX_LIBIDX_PENDING_RECORDS_H
 
@@ -69,6 +69,14 @@ struct idxi_pending_table {
     _Atomic uint32_t *slots;
 };
 
+/* The hash tables, which those that follow each other share as long as there is room. */
+struct idxi_pending_tables {
+    atomic_size_t holders;
+    size_t bytes;
+    uint64_t capacity; /* records */
+    struct idxi_pending_table fingerprints, ids;
+};
+
 /* Fingerprints that agree in bits of a part. Capacities fill whole lines. */
 struct idxi_pending_array {
     _Atomic uint32_t count;
@@ -117,17 +125,18 @@ struct idxi_pending {
     struct idxf_record_rules rules;
     uint64_t base; /* the records are those behind this one */
     _Atomic uint64_t count;
-    uint64_t capacity; /* how many records the hash tables have room for */
+    uint64_t capacity; /* how many records there are before another one takes the place */
+    uint64_t room;     /* how many are expected in all, over time */
     atomic_size_t holders;
-    atomic_size_t bytes; /* without the store */
+    atomic_size_t bytes; /* without the tables and the store */
     unsigned k;
     unsigned part_count;
-    bool unsettled; /* there are no buckets yet, and no views */
-    uint64_t run_count;
+    bool unsettled;     /* there are no buckets yet, and no views */
+    uint64_t run_count; /* records that the runs were made of */
     struct idxi_pending_run runs[IDXI_PENDING_MAX_PARTS];
     struct idxi_pending_rest rests[IDXI_PENDING_MAX_PARTS];
     idxi_pending_scan *scan;
-    struct idxi_pending_table fingerprints, ids;
+    struct idxi_pending_tables *tables;
     struct idxi_arena arrays;
     struct idxi_pending_store *store;
 };
@@ -157,15 +166,20 @@ static inline uint64_t idxi_pending_hash(uint64_t fingerprint) {
     return (hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
 }
 
-static inline uint64_t idxi_pending_hash_id(const void *id, size_t id_size) { return idxf_checksum(id, id_size); }
+/* Of an ID; the integers are faster than texts. */
+static inline uint64_t idxi_pending_hash_id(const uint8_t *id, size_t id_size) {
+    return id_size == sizeof(uint64_t) ? idxi_pending_hash(idxf_load64(id)) : idxf_checksum(id, id_size);
+}
 
 /* Zeros, in huge pages where there are many; NULL when out of memory. To be freed with the same number of bytes. */
 void *idxi_pending_allocate(size_t bytes);
 void idxi_pending_free(void *memory, size_t bytes);
 
-/* Makes a table for some links; false when out of memory. */
-bool idxi_pending_make_table(struct idxi_pending *pending, struct idxi_pending_table *table);
-void idxi_pending_free_table(struct idxi_pending_table *table);
+/* Makes tables for some records, held once, with or without one of IDs; NULL when out of memory. */
+struct idxi_pending_tables *idxi_pending_make_tables(uint64_t capacity, bool has_ids);
+
+/* Lets go of them: the last holder frees them. NULL is fine. */
+void idxi_pending_release_tables(struct idxi_pending_tables *tables);
 
 /* Asks memory for where a hash is. */
 void idxi_pending_prefetch_slot(const struct idxi_pending_table *table, uint64_t hash);

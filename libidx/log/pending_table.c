@@ -28,18 +28,35 @@ void idxi_pending_free(void *memory, size_t bytes) {
 }
 
 /* Of eight slots, one is empty at least. */
-bool idxi_pending_make_table(struct idxi_pending *pending, struct idxi_pending_table *table) {
-    size_t slots = (size_t)pending->capacity + (size_t)pending->capacity / 7 + 1, bytes = slots * sizeof *table->slots;
+static bool make_table(struct idxi_pending_tables *tables, struct idxi_pending_table *table) {
+    size_t slots = (size_t)tables->capacity + (size_t)tables->capacity / 7 + 1, bytes = slots * sizeof *table->slots;
     unsigned bits = 1;
-    while (pending->capacity >> bits != 0) bits++;
+    while (tables->capacity >> bits != 0) bits++;
     *table = (struct idxi_pending_table){.link_mask = (uint32_t)idxf_low_bits(bits), .slot_count = slots};
     table->slots = idxi_pending_allocate(bytes);
-    atomic_fetch_add_explicit(&pending->bytes, bytes, memory_order_relaxed);
+    tables->bytes += bytes;
     return table->slots != NULL;
 }
 
-void idxi_pending_free_table(struct idxi_pending_table *table) {
+struct idxi_pending_tables *idxi_pending_make_tables(uint64_t capacity, bool has_ids) {
+    struct idxi_pending_tables *tables = calloc(1, sizeof *tables);
+    if (tables == NULL) return NULL;
+    atomic_init(&tables->holders, 1);
+    tables->capacity = capacity;
+    if (make_table(tables, &tables->fingerprints) && (!has_ids || make_table(tables, &tables->ids))) return tables;
+    idxi_pending_release_tables(tables);
+    return NULL;
+}
+
+static void free_table(struct idxi_pending_table *table) {
     idxi_pending_free(table->slots, table->slot_count * sizeof *table->slots);
+}
+
+void idxi_pending_release_tables(struct idxi_pending_tables *tables) {
+    if (tables == NULL || atomic_fetch_sub_explicit(&tables->holders, 1, memory_order_acq_rel) != 1) return;
+    free_table(&tables->fingerprints);
+    free_table(&tables->ids);
+    free(tables);
 }
 
 /* Where the search for a hash begins. */
@@ -71,7 +88,7 @@ static uint32_t link_in(const struct idxi_pending_table *table, uint32_t value, 
 }
 
 uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fingerprint) {
-    const struct idxi_pending_table *table = &pending->fingerprints;
+    const struct idxi_pending_table *table = &pending->tables->fingerprints;
     uint64_t hash = idxi_pending_hash(fingerprint);
     for (size_t place = place_of(table, hash);; place = place_behind(table, place)) {
         uint32_t value = atomic_load_explicit(&table->slots[place], memory_order_acquire);
@@ -83,7 +100,7 @@ uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fi
 
 _Atomic uint32_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, const void *id, size_t id_size,
                                             uint64_t hash) {
-    const struct idxi_pending_table *table = &pending->ids;
+    const struct idxi_pending_table *table = &pending->tables->ids;
     for (size_t place = place_of(table, hash);; place = place_behind(table, place)) {
         uint32_t value = atomic_load_explicit(&table->slots[place], memory_order_acquire);
         if (value == 0) return &table->slots[place];
@@ -93,10 +110,10 @@ _Atomic uint32_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, 
 }
 
 void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *slot, uint64_t hash, uint32_t number) {
-    atomic_store_explicit(slot, slot_value(&pending->ids, hash, number), memory_order_release);
+    atomic_store_explicit(slot, slot_value(&pending->tables->ids, hash, number), memory_order_release);
 }
 
 uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id, size_t id_size) {
     const _Atomic uint32_t *slot = idxi_pending_find_id_slot(pending, id, id_size, idxi_pending_hash_id(id, id_size));
-    return atomic_load_explicit(slot, memory_order_acquire) & pending->ids.link_mask;
+    return atomic_load_explicit(slot, memory_order_acquire) & pending->tables->ids.link_mask;
 }

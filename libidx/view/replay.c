@@ -24,6 +24,7 @@ struct idxi_replay {
     atomic_size_t holders;
     struct idxf_record_rules rules;
     unsigned k;
+    atomic_ullong room;    /* records that are expected over time; 0: unknown */
     pthread_mutex_t mutex; /* held while reading, over all below */
     struct idxf_manifest_log entry;
     struct idxi_log log;             /* its file is -1 while it is not open */
@@ -65,6 +66,8 @@ void idxi_replay_release(struct idxi_replay *replay) {
     free(replay);
 }
 
+void idxi_replay_make_room(struct idxi_replay *replay, uint64_t records) { replay->room = records; }
+
 void idxi_replay_expect(const struct idxi_replay *replay, const struct idxf_record *record) {
     if (replay->records != NULL) idxi_pending_expect(replay->records, record);
 }
@@ -73,7 +76,7 @@ void idxi_replay_expect(const struct idxi_replay *replay, const struct idxf_reco
 static enum idx_status begin_records(struct idxi_replay *replay, uint64_t expected, struct idx_error *error) {
     if (replay->records != NULL) return IDX_OK;
     replay->base = replay->last;
-    return idxi_pending_new(&replay->records, &replay->rules, replay->k, replay->last, expected, error);
+    return idxi_pending_new(&replay->records, &replay->rules, replay->k, replay->last, expected, replay->room, error);
 }
 
 static enum idx_status append(struct idxi_replay *replay, const struct idxf_record *record, struct idxi_log_map *map,
@@ -169,7 +172,7 @@ static enum idx_status go_on_copying(struct idxi_replay *replay, uint64_t count)
     if (replay->newer == NULL) {
         replay->newer_base = replay->after;
         IDXI_TRY(idxi_pending_new(&replay->newer, &replay->rules, replay->k, replay->after,
-                                  2 * (replay->last - replay->after), NULL));
+                                  2 * (replay->last - replay->after), replay->room, NULL));
     }
     if (!replay->settling) IDXI_TRY(copy_records(replay, count));
     if (!replay->settling && idxi_pending_last(replay->newer) < replay->last) return IDX_OK;

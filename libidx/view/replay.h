@@ -36,6 +36,10 @@ enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const c
 /* Whether there is a log. */
 bool idxi_replay_has_log(struct idxi_replay *replay);
 
+/* About how many records are pending before they are compacted: memory that is taken from now on suits as many, or the
+ * fewer that there are. */
+void idxi_replay_make_room(struct idxi_replay *replay, uint64_t records);
+
 /* Prefetches what appending the record reads and writes: worth it some records ahead, on the thread that appends. */
 void idxi_replay_expect(const struct idxi_replay *replay, const struct idxf_record *record);
 

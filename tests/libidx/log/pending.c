@@ -227,7 +227,8 @@ static void run_trial(struct trial *trial) {
     struct idxi_pending *pending;
     struct idxi_pending_view views[VIEWS];
     uint64_t at_once = trial->count / 3 * (trial->k % 2);
-    assert_ok(idxi_pending_new(&pending, &trial->rules, trial->k, trial->after, at_once, &failure));
+    uint64_t room = trial->k % 3 == 0 ? 0 : trial->count;
+    assert_ok(idxi_pending_new(&pending, &trial->rules, trial->k, trial->after, at_once, room, &failure));
     if (at_once == 0) assert_ok(idxi_pending_settle(pending, &failure));
     for (size_t i = 0, view = 0; i <= trial->count; i++) {
         assert_int_equal(idxi_pending_last(pending), trial->after + i);
@@ -282,7 +283,7 @@ static void test_growth(void **state) {
     struct idxf_record_rules rules = {.bits = 64, .id_type = IDXF_ID_U64};
     struct idxi_pending *pending;
     struct found found;
-    assert_ok(idxi_pending_new(&pending, &rules, 3, 0, 0, &failure));
+    assert_ok(idxi_pending_new(&pending, &rules, 3, 0, 0, 0, &failure));
     assert_ok(idxi_pending_settle(pending, &failure));
     size_t bytes = idxi_pending_bytes(pending);
     for (size_t i = 0; i < count; i++) {
@@ -313,7 +314,7 @@ static void test_folded(void **state) {
     const uint64_t query = mix(1);
     struct idxf_record_rules rules = {.bits = 64, .id_type = IDXF_ID_NONE};
     struct idxi_pending *pending;
-    assert_ok(idxi_pending_new(&pending, &rules, 3, 0, 0, &failure));
+    assert_ok(idxi_pending_new(&pending, &rules, 3, 0, 0, 0, &failure));
     assert_ok(idxi_pending_settle(pending, &failure));
     for (uint64_t errors = 1; errors < 16; errors++) {
         struct idxf_record record = {.operation = IDXF_ADD, .fingerprint = query ^ errors ^ errors << 32};
@@ -324,6 +325,27 @@ static void test_folded(void **state) {
         struct found found = {.queries = {query}};
         assert_true(idxi_pending_find(&view, found.queries, 1, distance, note, &found));
         assert_int_equal(found.visits, distance < 2 ? 0 : 4);
+    }
+    idxi_pending_release(pending);
+}
+
+/* Each record is found as soon as it is appended: the last one that comes into runs, and the first ones behind them. */
+static void test_behind_runs(void **state) {
+    (void)state;
+    struct idxf_record_rules rules = {.bits = 64, .id_type = IDXF_ID_NONE};
+    struct idxi_pending *pending;
+    assert_ok(idxi_pending_new(&pending, &rules, 3, 7, 5, 0, &failure));
+    for (uint64_t count = 1; count <= 2000; count++) {
+        struct idxf_record record = {.operation = IDXF_ADD, .fingerprint = mix(count)};
+        assert_ok(idxi_pending_append(&pending, &record, NULL, &failure));
+        if (count < 5) continue;
+        assert_ok(idxi_pending_settle(pending, &failure));
+        struct idxi_pending_view view = {pending, 7, 7 + count, 0};
+        for (uint64_t i = count - 4; i <= count; i++) {
+            struct found found = {.queries = {mix(i) ^ 1}};
+            assert_true(idxi_pending_find(&view, found.queries, 1, 1, note, &found));
+            assert_int_equal(found.visits, 1);
+        }
     }
     idxi_pending_release(pending);
 }
@@ -419,7 +441,7 @@ static void test_threads(void **state) {
     pthread_t threads[THREADS];
     memset(&race, 0, sizeof race);
     race.trial = make_trial(IDXF_ID_TEXT, 64, 3, 300, 500, scale(100000));
-    assert_ok(idxi_pending_new(&race.pending, &race.trial.rules, 3, race.trial.after, 0, &failure));
+    assert_ok(idxi_pending_new(&race.pending, &race.trial.rules, 3, race.trial.after, 0, 0, &failure));
     assert_ok(idxi_pending_settle(race.pending, &failure));
     pthread_mutex_init(&race.mutex, NULL);
     for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, look_up, &race), 0);
@@ -447,9 +469,9 @@ static void test_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_id_types), cmocka_unit_test(test_all_k),  cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_growth),       cmocka_unit_test(test_folded), cmocka_unit_test(test_ways_to_scan),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_all_id_types), cmocka_unit_test(test_all_k),   cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_growth),       cmocka_unit_test(test_folded),  cmocka_unit_test(test_behind_runs),
+        cmocka_unit_test(test_ways_to_scan), cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
