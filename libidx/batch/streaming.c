@@ -7,7 +7,7 @@
 #include "format/processor.h"
 #include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
-#include "libidx/fingerprints/balls.h"
+#include "libidx/fingerprints/array_pairs.h"
 #include "libidx/fingerprints/sorting.h"
 
 /* Pairs of a query and a fingerprint whose query is looked for together. */
