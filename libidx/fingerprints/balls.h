@@ -4,6 +4,7 @@
 
 #include <idx.h>
 
+#include "libidx/base/base.h"
 #include "libidx/fingerprints/compare.h"
 
 /* How often buckets are cut again within buckets. */
