@@ -197,6 +197,32 @@ def large_k_rows(runs):
     return ["n, k", *(f"{kind}, ns" for kind in kinds)], rows
 
 
+def unpacked_rows(runs):
+    """Nanoseconds of a query by n and k, of unpacked tables and of the fastest `mih wide` that needs no more bytes than
+    these may have."""
+    cells = {}
+    for record in records(runs):
+        cell = cells.setdefault((int(record["n"]), int(record["k"])), {})
+        unpacked = record["system"] == "idx-unpacked"
+        size = number(record["resident_bytes_per_fp" if unpacked else "table_bytes_per_fp"])
+        if unpacked or size <= (64 if int(record["n"]) <= 10000 else 40):
+            times = cell.setdefault((unpacked, record["mode"]), {}).setdefault((record["scheme"], size), [])
+            times.append(number(record["ns_per_query"]))
+    rows = []
+    for (count, k), cell in cells.items():
+        best = {key: min((statistics.median(times), *setting) for setting, times in settings.items())
+                for key, settings in cell.items()}
+        if len(best) < 4:
+            continue
+        (one, _, size), (many, *_) = best[True, "single"], best[True, "staged"]
+        (peer_one, *_), (peer_many, parts, peer_size) = best[False, "single"], best[False, "staged"]
+        rows.append([f"{count:,}, k = {k}", Figures([one]), Figures([many]), Figures([size]), parts, Figures([peer_one]),
+                     Figures([peer_many]), Figures([peer_size]), number_text(peer_one / one, 2),
+                     number_text(peer_many / many, 2)])
+    return ["n, k", "unpacked, one", "unpacked, many", "bytes", "mih wide", "mih, one", "mih, many", "mih, bytes",
+            "mih / unpacked, one", "mih / unpacked, many"], rows
+
+
 LOOKUP = PINNED + "{bench}/lookup --folder {scratch} --passes 3 "
 SCHEMES = f" --scheme 2:1:1 --scheme '{THREE}' --scheme '{FIVE}' --scheme auto"
 EXACT = "'libidx auto' 'libidx 2:1:1' 'faiss Flat' 'faiss MultiHash 4x16' 'faiss MultiHash 2x32 flip 1'"  # in Python
@@ -244,6 +270,19 @@ TABLES = [
            for count, ks in (("{n6}", (1, 2, 3, 4, 6, 8, 12)), ("{n7}", (3, 4, 5, 6)))
            for k in ks for parts in [" ".join(f"--parts {m}" for m in sorted({min(m, k + 1) for m in (3, 4, *([5] if k > 8 else []))}))]],
           large_k_rows, rounds=1),
+    Table("unpacked", "How does it grow?", "Plain tables in memory, by n and k",
+          "Nanoseconds of a query, one at a time and many at once, and bytes per fingerprint: `--unpacked`, and the "
+          "fastest multi-index hashing with fingerprints in its buckets of at most 40 bytes, 64 at 1e4. The last line "
+          "of each k is of paragraphs.", 5,
+          [LOOKUP + f"{data} -k {k} --seconds 0.05 --queries 4e5 --system idx-unpacked --system mih-wide "
+           + " ".join(f"--parts {m}" for m in parts if m <= k + 1)
+           for k in range(1, 13)
+           for data, parts in (("--count {n4}", (2, 3, 4, 5, 6)), ("--count {n5}", (2, 3, 4, 5)),
+                               ("--count {n6}", (2, 3, 4) if k <= 4 else (3, 4) if k <= 8 else (4,)),
+                               ("--count {n7}", (2, 3) if k <= 3 else (3, 4) if k <= 10 else (4,)),
+                               ("--fingerprints {data}/paragraphs.u64",
+                                (2, 3, 4) if k <= 4 else (3, 4) if k <= 8 else (4,)))],
+          unpacked_rows, rounds=1, full=True, needs=("texts",)),
     Table("skew", "How does it grow?", "Fingerprints that are not spread evenly",
           "Microseconds of a query alone, of 2,000, and bytes per fingerprint: `auto` measures the data, and avoids what "
           "is slow there. `bench/skew --help` explains the data.", 0.3, [PINNED + "{bench}/skew"],

@@ -7,31 +7,16 @@
 #include "libidx/segment/table_reader.h"
 #include "libidx/segment/unpacked_tables.h"
 
-/* Memory of this size and more is worth huge pages. It is mapped anew: what was freed before may consist of small
- * pages, which stay small. */
+/* Memory of this size and more is worth huge pages. */
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
 
-static size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
 static void *allocate(size_t bytes) {
-    if (bytes < HUGE_PAGE_BYTES) return aligned_alloc(64, round_up(bytes, 64));
-    size_t size = round_up(bytes, HUGE_PAGE_BYTES);
-    uint8_t *map = mmap(NULL, size + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED) return NULL;
-    size_t before = -(uintptr_t)map % HUGE_PAGE_BYTES;
-    if (before > 0) munmap(map, before);
-    munmap(map + before + size, HUGE_PAGE_BYTES - before);
+    size_t alignment = bytes < HUGE_PAGE_BYTES ? 64 : HUGE_PAGE_BYTES;
+    void *memory = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 #ifdef MADV_HUGEPAGE
-    madvise(map + before, size, MADV_HUGEPAGE);
+    if (memory != NULL && bytes >= HUGE_PAGE_BYTES) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
-    return map + before;
-}
-
-static void release(void *memory, size_t bytes) {
-    if (bytes < HUGE_PAGE_BYTES)
-        free(memory);
-    else if (memory != NULL)
-        munmap(memory, round_up(bytes, HUGE_PAGE_BYTES));
+    return memory;
 }
 
 /* ---- Patterns ---- */
@@ -123,12 +108,14 @@ static enum idx_status sort_part(void *context, size_t number, struct idx_error 
 /* Vectors are loaded whole: beyond the last fingerprint there is room. */
 #define SLACK ((size_t)64)
 
+static size_t round_up(size_t bytes) { return (bytes + SLACK - 1) / SLACK * SLACK; }
+
 static size_t get_starts_bytes(const struct idxi_part *part) {
-    return round_up((((size_t)1 << part->bits) + 1) * sizeof(uint32_t), SLACK);
+    return round_up((((size_t)1 << part->bits) + 1) * sizeof(uint32_t));
 }
 
 static enum idx_status make_room(struct idxi_unpacked *unpacked, struct idx_error *error) {
-    size_t each = round_up(unpacked->count * sizeof(uint64_t), SLACK) + SLACK, at = 0;
+    size_t each = round_up(unpacked->count * sizeof(uint64_t)) + SLACK, at = 0;
     for (unsigned i = 0; i < unpacked->layout.count; i++)
         unpacked->bytes += each + get_starts_bytes(&unpacked->layout.parts[i]);
     unpacked->memory = allocate(unpacked->bytes);
@@ -157,7 +144,7 @@ static enum idx_status fill(struct idxi_unpacked *unpacked, const struct idxi_ta
     if (status == IDX_OK)
         status =
             idxi_parallel(unpacked->layout.count, unpacking->threads, sort_part, &sorting, unpacking->progress, error);
-    release(fingerprints, unpacked->count * sizeof *fingerprints);
+    free(fingerprints);
     return status;
 }
 
@@ -204,7 +191,7 @@ enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct i
 void idxi_unpacked_free(struct idxi_unpacked *unpacked) {
     if (unpacked == NULL) return;
     for (unsigned i = 0; i < unpacked->layout.count; i++) free(unpacked->patterns[i].flips);
-    release(unpacked->memory, unpacked->bytes);
+    free(unpacked->memory);
     free(unpacked);
 }
 
