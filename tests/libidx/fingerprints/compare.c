@@ -219,7 +219,39 @@ static void test_ways(void **state) {
     }
 }
 
+/* A bucket that is compared with so many, of so many fingerprints, that they are more than are moved together at a
+ * time. */
+static void test_many_buckets(void **state) {
+    enum { VALUES = 64, MEMBERS = 30, OTHERS = 20, OTHER = 5 };
+    static uint64_t a[VALUES * MEMBERS], b[OTHERS];
+    static uint16_t lows[VALUES];
+    uint32_t a_starts[VALUES + 1], b_starts[VALUES + 1];
+    const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
+    size_t way_count = idxi_compare_ways(ways);
+    uint64_t seed = 3, low = VALUES - 1;
+    (void)state;
+    make(a, LENGTH(a), 0, &seed);
+    make(b, LENGTH(b), 0, &seed);
+    for (size_t i = 0; i < LENGTH(a); i++) a[i] = (a[i] & ~low) | i / MEMBERS;
+    for (size_t i = 0; i < LENGTH(b); i++) b[i] = (b[i] & ~low) | OTHER;
+    fill_starts(a_starts, a, LENGTH(a), 6);
+    fill_starts(b_starts, b, LENGTH(b), 6);
+    for (size_t i = 0; i < VALUES; i++) lows[i] = (uint16_t)i;
+    struct idxi_bucket_pairs pairs = {a, b, a_starts, b_starts, 0, VALUES, 0, lows, VALUES, false};
+    for (size_t way = 0; way < way_count; way++) {
+        begin(9);
+        expected.comparison.large = found.comparison.large = 1000000;
+        for (size_t i = 0; i < LENGTH(a); i++) {
+            for (size_t j = 0; j < LENGTH(b); j++)
+                if (are_near(a[i], b[j])) take(&expected.comparison, a[i], b[j]);
+        }
+        assert_true(expected.count > 1000 && expected.count < LENGTH(a) * LENGTH(b));
+        ways[way]->buckets(&found.comparison, &pairs);
+        check_taken(ways[way], "many buckets", LENGTH(a));
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ways)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ways), cmocka_unit_test(test_many_buckets)};
     return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
 }
