@@ -485,8 +485,8 @@ typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, s
  * more times in parts: however many fingerprints share a prefix, the time grows with the number of fingerprints and
  * pairs, and far less than quadratically. The other reads one table into memory and compares there; it takes any
  * distance, and is the faster one from a distance of 4 or 5 on, where memory suffices. There the time grows with the
- * distance, and more than linearly with the number: 1e6 uniform fingerprints take about 0.11 s at distance 6, 0.3 s at
- * 8, 0.7 s at 10, 1.5 s at 12 and 8 s at 16, 1e7 of them 4 s at 6 and 9 s at 8, on one core with AVX-512;
+ * distance, and more than linearly with the number: 1e6 uniform fingerprints take about 0.1 s at distance 6, 0.15 s at
+ * 8, 0.3 s at 10, 0.6 s at 12 and 5 s at 16, 1e7 of them 2 s at 6 and 5 s at 8, on one core of Zen 5 with AVX-512;
  * idx_pairs_seconds says what others take, and how many pairs are near by chance. Where memory does not suffice, the
  * table is read several times, a part against each other part, if that is still faster, and at distances beyond the k
  * of the index. By tables, fingerprints that are only pending are looked up on one thread, and need 16 bytes each.
