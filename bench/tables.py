@@ -233,8 +233,7 @@ PAGES = [
     Page("lookup", "Queries per second within 3 bits, and bytes per fingerprint",
          "One query at a time, and many at once; of uniform fingerprints, and of those of a million paragraphs (texts). "
          "*three*, *four* and *five* are schemes by masks, of so many tables; blocks have 64 bytes. FAISS is left out at "
-         "1e8, where its fastest exact setting needs 18 GB. 1e8 has one round; unpacked tables were measured once more with "
-         "each scheme of the files that they are made of.", True),
+         "1e8, where its fastest exact setting needs 18 GB. 1e8 has one round.", True),
     Page("pairs", "All near pairs of a million to a hundred million",
          "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts. At "
          "1e8 and at large k one thread was measured.", False),
