@@ -20,7 +20,7 @@ struct idxi_sorting {
 uint64_t idxi_buckets_bytes(size_t count, unsigned width);
 size_t idxi_sorting_bytes(unsigned width);
 
-/* Errors: IDX_CANCELLED. */
+/* Sorts fewer than 2^32 fingerprints. Errors: IDX_CANCELLED. */
 enum idx_status idxi_sorting_run(struct idxi_sorting *sorting, struct idx_error *error);
 
 #endif
