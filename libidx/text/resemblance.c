@@ -88,8 +88,6 @@ bool idxt_share(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_c
     return true;
 }
 
-/* ---- Words and shingles ---- */
-
 /* ---- Hashes ---- */
 
 static inline uint64_t mix(uint64_t value) {
