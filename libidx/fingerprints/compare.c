@@ -134,8 +134,8 @@ static void place(const uint64_t *from, size_t number, uint64_t mask, uint64_t *
     place_by(extract, from, number, mask, to, places);
 }
 
-static const struct idxi_compare_way portable = {"portable", within, between, runs, buckets,
-                                                 meet,       count,  place,   8.0,  4};
+static const struct idxi_compare_way portable = {"portable",         within, between, runs, buckets, meet, count, place,
+                                                 IDXI_PORTABLE_TIME, 4};
 
 #ifdef IDXF_X86
 IDXF_BMI2 static void within_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
