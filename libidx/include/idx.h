@@ -187,9 +187,10 @@ enum idx_residence {
                                     the first one, with one system call per block */
     IDX_RESIDENCE_UNPACKED = 4   /* everything mapped, and besides, plain tables in memory for look-ups and probing
                                     batches, made from the files: up to 40 bytes per fingerprint, 57 for a distance of
-                                    3, another 8 while they are made, and about as many seconds of opening as there are
-                                    tens of millions of fingerprints. Of many at once, look-ups take about half of the
-                                    time with ALL, and less for a larger distance or fewer fingerprints */
+                                    3 or below ten thousand fingerprints, another 8 while they are made, and about as
+                                    many seconds of opening as there are tens of millions of fingerprints. Of many at
+                                    once, look-ups take about half of the time with ALL, and less for a larger distance
+                                    or fewer fingerprints */
 };
 
 struct idx_open_options {

@@ -197,13 +197,17 @@ static struct idxi_log_map *new_map(size_t room) {
     return NULL;
 }
 
-/* Sees to it that all frames up to the place are in the log's map. */
+/* Bytes that are mapped beyond as many again as are needed. */
+#define MAP_AHEAD ((uint64_t)1 << 20)
+
+/* Maps all frames up to the place. What the file has behind them is mapped in part, however long it pretends to be. */
 static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error) {
     uint64_t size;
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
     IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
     /* The frames were read, so the file has become shorter since. */
     if (size < log->place.offset) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, size);
+    if (size > 2 * log->place.offset + MAP_AHEAD) size = 2 * log->place.offset + MAP_AHEAD;
     if (log->map == NULL || log->map->room < size) {
         struct idxi_log_map *map = new_map(2 * (size_t)size);
         if (map == NULL) return idxi_fail_memory(error);

@@ -91,7 +91,7 @@ static bool compare_sample(struct sampling *sampling, const struct idx_index *in
     comparing.distance = sampling->findings->farthest;
     comparing.threads = options->threads;
     comparing.memory_bytes = options->memory_bytes;
-    comparing.temporary_folder = options->temporary_folder;
+    comparing.temporary_folder = scratch_parent(options->temporary_folder);
     comparing.progress = progress_visit;
     comparing.context = &unseen;
     bool compared =
