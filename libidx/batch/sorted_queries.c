@@ -6,6 +6,7 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
+/* A table has at most 2^MAX_RANGE_BITS ranges. */
 #define MAX_RANGE_BITS 20
 
 static unsigned get_flipped(const struct idxi_table *table) { return table->prefix - table->spared_bits; }

@@ -24,6 +24,7 @@
 /* The most bits of a ball's mask. */
 #define MAX_WIDTH 22
 
+/* How many fingerprints of each side are sampled, at most. */
 #define SAMPLED 64
 
 /* Arrays of so many fingerprints are not cut, however little memory there is. */
