@@ -128,6 +128,7 @@ static enum idx_status stream_parts(void *context, size_t number, struct idx_err
     return status;
 }
 
+/* Streams all fingerprints past the queries, pending ones included. */
 static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
     uint64_t fingerprints = idxi_count_fingerprints(batch->index);
     struct idxi_streaming *streaming = &batch->streaming;

@@ -26,7 +26,7 @@ double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsi
 /* The cost of streaming fingerprints past queries in memory (streaming.h). */
 struct idxi_streaming_cost {
     unsigned width;     /* bits of the balls in which they meet queries; 0: they are searched as arrays */
-    double nanoseconds; /* of all fingerprints */
+    double nanoseconds; /* for all fingerprints together */
 };
 
 /* The cost for so many fingerprints; UINT64_MAX means any number. If the queries' buckets would need more than `memory`

@@ -29,6 +29,7 @@ static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t
     return idxi_check_fingerprints(queries, count, bits, error);
 }
 
+/* Opens all parts of a stream. After an error, idx_stream_close releases what was opened. */
 static enum idx_status open_stream(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
                                    const struct idx_batch_options *given, struct idx_error *error) {
     struct idx_batch_options *options = &stream->options;
@@ -62,7 +63,7 @@ enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *quer
 /* How many fingerprints a thread takes at a time at most; it checks for cancellation between two. */
 #define STEP ((size_t)1 << 16)
 
-/* How many times a thread takes some at least, so that all threads end at about the same time. */
+/* How many times each thread takes fingerprints, about, so that all threads end at about the same time. */
 #define STEPS 4
 
 static enum idx_status pass_steps(void *context, size_t number, struct idx_error *error) {

@@ -39,7 +39,7 @@ struct idxi_passing {
     struct idx_pair pairs[PAIRS]; /* `a` is the query */
     size_t pair_count;
     struct idxi_finds finds;
-    enum idx_status status; /* of putting matches, with its error */
+    enum idx_status status; /* the status of putting matches, with its error */
     struct idx_error *error;
 };
 
@@ -98,6 +98,7 @@ static void put_near(void *context, uint64_t fingerprint, uint64_t query) {
 
 /* ---- Searching ---- */
 
+/* Finds the matches of some fingerprints by searching them with all queries as arrays. */
 static enum idx_status search_arrays(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
                                      struct idx_error *error) {
     struct idxi_streaming *streaming = passing->streaming;

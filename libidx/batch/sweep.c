@@ -98,6 +98,7 @@ static enum idx_status probe_range(struct worker *worker, uint64_t value, unsign
 
 /* ---- Many queries ---- */
 
+/* Searches the decoded range for queries. A queries_visitor. */
 static enum idx_status search_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips,
                                       unsigned radius) {
     const struct sweep *sweep = worker->sweep;

@@ -17,7 +17,7 @@ struct search {
     struct idxi_array_pairs *pairs;
     struct idxi_balls **team; /* one for each thread, the first member of its worker */
     pthread_mutex_t handing_over;
-    atomic_bool ended; /* by the visitor */
+    atomic_bool ended; /* set when the visitor ends the search */
 };
 
 /* The state of one thread. */
@@ -55,6 +55,7 @@ static bool goes_on(void *context) {
 
 /* ---- Threads ---- */
 
+/* Makes a worker for each thread. After an error, the caller frees what was made. */
 static enum idx_status make_team(struct search *search, struct idx_error *error) {
     search->team = calloc(search->pairs->threads, sizeof(struct idxi_balls *));
     if (search->team == NULL) return idxi_fail_memory(error);
@@ -100,6 +101,7 @@ struct distinct {
 
 static void free_distinct(struct distinct *distinct) { idxi_array_release(distinct->fingerprints, distinct->room); }
 
+/* Copies an array, sorts the copy, and drops repetitions. The caller calls free_distinct, even after an error. */
 static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *fingerprints, size_t count,
                                      struct idx_error *error) {
     if (count >= UINT32_MAX)

@@ -27,7 +27,7 @@
 /* How many fingerprints of each side are sampled, at most. */
 #define SAMPLED 64
 
-/* Arrays of so many fingerprints are not cut, however little memory there is. */
+/* Arrays of up to this many fingerprints are not cut, however little memory there is. */
 #define UNCUT ((size_t)1 << 14)
 
 /* If buckets are no faster, COMPARED fingerprints are compared with CACHED others at a time. */
@@ -474,6 +474,8 @@ static enum idx_status search_sorted(struct search *search, uint64_t memory, str
     return status;
 }
 
+/* Searches two sides, or one within itself: by balls, if these are expected to be faster, cut in halves until the
+ * buckets fit the memory; else by comparing all with all. */
 static enum idx_status search_part(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
                                    size_t b_count, struct idx_error *error);
 

@@ -346,6 +346,7 @@ IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, co
     for (; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
 }
 
+/* Compares each of `a` with all of `b`, HELD vectors at a time. */
 IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                          const uint64_t *b, size_t b_count) {
     for (; b_count > HELD * LANES; b += HELD * LANES, b_count -= HELD * LANES)
@@ -373,6 +374,7 @@ IDXF_AVX512 static inline size_t gather(uint64_t *gathered, size_t at, const uin
     return at + count;
 }
 
+/* Compares buckets. Small buckets of `a` are gathered in a row first, and compared with one bucket of `b` together. */
 IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
     uint64_t gathered[GATHERED + HELD * LANES];
     for (uint64_t at = pairs->first; at < pairs->end; at++) {

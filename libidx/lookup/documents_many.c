@@ -27,7 +27,7 @@ struct many {
     struct idx_document_lists_options options;
     size_t count;                    /* how many fingerprints were asked for */
     uint64_t *fingerprints, *places; /* ascending, and their places in the caller's array */
-    uint64_t *values, *slots;        /* of documents, ascending, and where in the lists their IDs belong */
+    uint64_t *values, *slots;        /* values of documents, ascending, and where in the lists their IDs belong */
     uint64_t listed;                 /* how many documents are listed */
     struct share *shares;
     size_t share_count;
@@ -240,6 +240,7 @@ static enum idx_status fetch_texts(void *context, size_t task, struct idx_error 
     return status;
 }
 
+/* Copies the text IDs of a task to their places in the lists. */
 static enum idx_status place_texts(void *context, size_t task, struct idx_error *error) {
     struct many *many = context;
     const struct share *share = &many->shares[task];
@@ -308,6 +309,7 @@ static enum idx_status sort_fingerprints(struct many *many, const uint64_t *fing
     return enough ? IDX_OK : idxi_fail_memory(error);
 }
 
+/* Lists the documents of all fingerprints: first their values, then their IDs. */
 static enum idx_status list_documents(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
     size_t count = many->count;
     many->lists.offsets = malloc((count + 1) * sizeof *many->lists.offsets);

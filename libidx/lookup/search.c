@@ -324,6 +324,7 @@ static enum idx_status search_unpacked(struct idxi_search *search, const struct 
     return context.status;
 }
 
+/* Visits the matches that segments have of the queries, segment by segment. */
 static enum idx_status search_segments(struct idxi_search *search, size_t begin, size_t end) {
     uint32_t segments = search->index->manifest->segment_count;
     for (search->segment = 0; search->segment < segments && !search->stopped; search->segment++) {
@@ -366,7 +367,7 @@ enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, si
     return pending.status;
 }
 
-/* For up to so many queries, pending fingerprints are prefetched before the segments are searched, and have arrived
+/* For up to this many queries, pending fingerprints are prefetched before the segments are searched, and have arrived
  * afterwards. */
 #define FETCHED_AHEAD 4
 

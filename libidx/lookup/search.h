@@ -50,7 +50,7 @@ struct idxi_search {
     struct idxf_lanes lanes;
     const struct idxi_probe *lane_probes[IDXF_LANES];
     struct idxf_hits hits;
-    enum idx_status hits_status; /* of visiting hits before the array was full again */
+    enum idx_status hits_status; /* the status of visiting hits during a search */
 };
 
 /* Room for the probes of both groups: 64 KiB. Only a search on disk uses more than its beginning. */

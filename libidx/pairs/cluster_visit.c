@@ -17,7 +17,7 @@ struct giving {
     uint64_t root;     /* the representative's number */
     struct idx_cluster_size size;
     struct idx_cluster_member member;
-    uint64_t place; /* of the representative among the documents of its fingerprint */
+    uint64_t place; /* its representative's place among the documents of its fingerprint */
     uint8_t *id;    /* a copy of the representative's text ID */
     size_t id_capacity;
     bool stopped;

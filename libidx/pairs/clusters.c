@@ -171,7 +171,7 @@ static void free_numbers(struct numbers *numbers) {
     *numbers = (struct numbers){0};
 }
 
-/* Prepares to store pairs for stars. Does nothing unless stars are asked for and the numbers are in memory. */
+/* Prepares to store pairs for stars, if stars are wanted and the numbers are in memory. */
 static enum idx_status make_stars(struct clustering *clustering, struct idx_error *error) {
     size_t count = (size_t)clustering->numbering.count;
     if (clustering->options.method != IDX_CLUSTER_STAR || !has_numbers(clustering)) return IDX_OK;
@@ -417,6 +417,7 @@ static enum idx_status allocate_roots(struct clustering *clustering, struct idx_
     return IDX_OK;
 }
 
+/* Makes and visits all clusters. What it opens or allocates is released by idx_clusters, even after an error. */
 static enum idx_status cluster_index(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;

@@ -43,6 +43,7 @@ static enum idx_status add_live(struct idxi_sorter *sorter, const struct idx_ind
     return live ? idxi_sorter_put(sorter, fingerprint, fingerprint, error) : IDX_OK;
 }
 
+/* Adds the live fingerprints of a table to the sorter, not permuted. */
 static enum idx_status add_table(struct idxi_sorter *sorter, const struct idx_index *index,
                                  const struct idxi_table *table, struct idx_error *error) {
     struct idxi_table_stream stream;

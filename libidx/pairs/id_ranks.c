@@ -55,6 +55,7 @@ static uint64_t count_pending(const struct idx_index *index) {
     return idxi_has_pending(index) ? index->pending.last - index->pending.after : 0;
 }
 
+/* Gathers the IDs of all segments' documents, then those of pending records, so that numbers are counted on. */
 static enum idx_status gather_all(struct gathering *gathering, const struct idx_index *index, struct idx_error *error) {
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         struct idxi_map *map = &index->segments[i]->map;

@@ -49,7 +49,7 @@ struct idxi_join_worker;
 
 struct idxi_join {
     const struct idx_index *a, *b;
-    bool within; /* pairs of `a` alone; then `b` is the same one */
+    bool within; /* pairs of `a` alone; then `b` is `a` */
     struct idx_join_options options;
     const struct idxi_probing *probing; /* NULL if the tables can't find the pairs */
     idx_pairs_visitor visit;
@@ -57,7 +57,7 @@ struct idxi_join {
     struct idxi_join_worker **workers; /* one for each thread */
     size_t capacity;                   /* fingerprints that an array holds */
     struct idxi_progress progress;
-    atomic_bool ended; /* by an error, or by the visitor */
+    atomic_bool ended; /* set by an error, or by the visitor */
     pthread_mutex_t handing_over;
 
     /* The table that is gone through. */
@@ -88,7 +88,7 @@ struct idxi_join_worker {
     struct idx_pair pairs[IDXI_JOIN_PAIRS];
     size_t pair_count;
     uint64_t *counts;       /* fingerprints loaded from each segment of `a`, to be checked */
-    enum idx_status status; /* of checking whether pairs are live, with its error */
+    enum idx_status status; /* the status of checking whether pairs are live, with its error */
     struct idx_error error;
 };
 

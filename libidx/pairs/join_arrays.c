@@ -28,7 +28,7 @@ struct searching {
     uint64_t parts, done; /* pairs of parts: how many there are, and were searched */
 };
 
-/* At least as many fingerprints as the index has: pending records count whether they add one or not. */
+/* Returns the number of fingerprints, or a little more: each pending record counts as one. */
 static uint64_t count_all(const struct idx_index *index) {
     const struct idxi_pending_view *pending = &index->pending;
     return idxi_count_fingerprints(index) + (pending->records == NULL ? 0 : pending->last - pending->after);
@@ -131,8 +131,8 @@ static enum idx_status search_arrays(struct searching *searching, const struct s
     return IDX_OK;
 }
 
-/* Searches the part of side a that is in memory with all parts of side b. Within one index, both sides are the same, so
- * only with itself and later parts. */
+/* Searches the part of side a that is in memory with all parts of side b. Within one index, where the sides are equal,
+ * it searches that part itself, and with later parts alone. */
 static enum idx_status search_part(struct searching *searching, uint32_t part, struct idx_error *error) {
     bool within = searching->join->within;
     if (within) IDXI_TRY(search_arrays(searching, NULL, error));

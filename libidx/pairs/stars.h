@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct idxi_stars {
-    uint32_t *roots;      /* of each number, its representative or itself; the caller's */
+    uint32_t *roots;      /* each number's representative, or itself; the caller's array */
     uint64_t *pairs;      /* (smaller number) · 2^32 + larger number */
     uint64_t *spare;      /* room to sort as many pairs */
     size_t count, most;   /* pairs stored, and most that fit */

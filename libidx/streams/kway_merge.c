@@ -147,6 +147,7 @@ static size_t copy_next(struct idxi_kway_merge *merge, struct node *root, size_t
     return made;
 }
 
+/* Reads from the root, as idxi_stream.read. */
 static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                    size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_kway_merge *merge = (struct idxi_kway_merge *)stream;

@@ -6,7 +6,7 @@
 #include "libidx/streams/stream.h"
 
 struct idxi_reading {
-    struct idxi_stream *stream; /* with values */
+    struct idxi_stream *stream; /* its entries have values */
     struct idxi_progress *progress;
     size_t next, count;
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];

@@ -15,7 +15,7 @@
 #define MAX_DIGIT_BITS 12
 #define MAX_DIGITS ((size_t)1 << MAX_DIGIT_BITS)
 #define SOME 256         /* least number of elements that are sorted by one or two digits at once */
-#define ONE_DIGIT_BITS 6 /* most bits that one such digit, or two, may have */
+#define ONE_DIGIT_BITS 6 /* most bits of one such digit, and then of two */
 #define TWO_DIGITS_BITS 22
 #define FEW 16                 /* most elements that insertion sorts */
 #define MANY ((size_t)1 << 18) /* least number of elements that are gathered by cache line before they are written */
@@ -171,6 +171,7 @@ static void insert_keys(uint64_t *keys, size_t count) {
     }
 }
 
+/* Sorts pairs by insertion, which is stable unless it is `by_value`. */
 static void insert_pairs(struct run run, size_t count, bool by_value) {
     for (size_t i = 1; i < count; i++) {
         uint64_t key = run.keys[i], value = run.values[i];

@@ -9,7 +9,7 @@
 struct idxi_sorter_options {
     bool with_values;
     unsigned prefix; /* 0, or entries are permuted fingerprints without values that come in order within each prefix of
-                        so many bits */
+                        this many bits */
     unsigned threads;
     uint64_t memory; /* bytes for what was added, and for sorting it, which takes as much again */
     int folder;      /* for temporary files; descriptor and path are the caller's */

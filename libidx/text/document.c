@@ -17,8 +17,8 @@
 
 enum { MOST_SENTENCES = 64, DESCRIPTION_BYTES = 512 };
 
-/* Returns room for an item of `size` bytes, behind a line feed unless the signature is empty; NULL if memory runs out.
- */
+/* Returns room for an item of `size` bytes, after a line feed unless the signature is empty; NULL if memory runs
+ * out. */
 static char *reserve_item(struct idxt_signature *signature, size_t size) {
     char *grown = idxt_buffer_grow(signature->bytes, &signature->capacity, signature->length + size + 1, 1);
     if (grown == NULL) return NULL;
@@ -73,9 +73,8 @@ struct sentence {
     int32_t length; /* in code points */
 };
 
-/* Adds a sentence to the `kept` longest ones so far, of which there may be `number`, in the order of the text. If these
- * are full, it replaces the shortest one, or of several the last, unless it is no longer. Returns how many there
- * are. */
+/* Adds a sentence to the `kept` longest ones so far, at most `number`, in the order of the text. If there are so many,
+ * it replaces the shortest, of several the last, if it is longer. Returns how many there are. */
 static size_t keep_longest(struct sentence *longest, size_t kept, size_t number, struct sentence sentence) {
     if (kept == number) {
         size_t shortest = 0;

@@ -79,7 +79,7 @@ struct idx_text_table;
 struct idxt_ranked {
     int64_t weight;
     uint64_t hash;
-    size_t number; /* in idxt_features.words */
+    size_t number; /* its number in idxt_features.words */
 };
 
 /* The features of a text. It starts as {0}, and keeps its buffers from text to text. */
@@ -147,7 +147,7 @@ struct idxt_signature {
 void idxt_signature_free(struct idxt_signature *signature);
 
 struct idx_text {
-    struct idxt_features features; /* with the recipe */
+    struct idxt_features features; /* including the recipe */
     struct idxt_signature signature;
     struct idx_feature *listed; /* what idx_text_features returns */
     size_t listed_capacity;
@@ -156,7 +156,7 @@ struct idx_text {
 
 struct idxt_result {
     unsigned bits;          /* how many bits a fingerprint is to have */
-    uint64_t *fingerprints; /* has room for as many as the recipe can make */
+    uint64_t *fingerprints; /* with room for as many as the recipe can make */
     size_t count;
     struct idx_text_counts counts;
 };

@@ -139,7 +139,7 @@ struct shingling {
     uint64_t items[RING]; /* hashes of the last words or characters */
     uint64_t count;       /* how many items there were */
     uint64_t word;        /* hash, before mix(), of the word that is being read; 0 if none has begun */
-    bool space;           /* with characters: whether one that is no letter came since the last letter */
+    bool space;           /* with characters: whether other characters came since the last letter */
 };
 
 /* Adds the shingle of the last `width` items, to the array if it has room. */

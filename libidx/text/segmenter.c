@@ -223,6 +223,7 @@ static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, 
     return true;
 }
 
+/* Normalises all stretches of the text and lists them. */
 static UErrorCode add_stretches(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     struct idxt_stretch stretch = {0};
     while (find_stretch(segmenter, length, stretch.end, &stretch)) {

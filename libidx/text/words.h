@@ -127,7 +127,7 @@ void idxt_folding_free(struct idxt_folding *folding);
 /* A part of the text that goes through ICU, because it isn't all ASCII. */
 struct idxt_stretch {
     size_t begin, end; /* bytes of the text */
-    size_t unit_end;   /* where it ends in idxt_segmenter.units */
+    size_t unit_end;   /* its end in idxt_segmenter.units */
 };
 
 /* Cuts texts into words. It starts as {0}, and keeps its buffers from text to text. */
@@ -143,7 +143,7 @@ struct idxt_segmenter {
     uint64_t edges; /* edges in block number `block` that are still to come */
     size_t block;
 
-    struct idxt_stretch *stretches; /* in order */
+    struct idxt_stretch *stretches; /* in the order of the text */
     size_t stretch_capacity;
     size_t stretch_count;
     size_t stretch; /* the number of the first one that has not been passed */
