@@ -36,8 +36,7 @@ void set_fingerprints(struct data *data, uint64_t *fingerprints, size_t count, s
 void make_data(struct data *data, size_t count, size_t query_count, unsigned k);
 
 /* Reads a file of fingerprints, 8 bytes each, little-endian, and keeps equal ones once. Half of the queries are
- * fingerprints with 8 to 20 bits flipped, which look real and have hardly a neighbour; half have
- * 0 to k. */
+ * fingerprints with 8 to 20 bits flipped, which look real and have hardly a neighbour; half have 0 to k. */
 void read_data(struct data *data, const char *path, size_t query_count, unsigned k);
 
 /* Reads the data if a path is given, and otherwise makes them; one of `count` and `path` must be given. */

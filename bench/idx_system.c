@@ -117,7 +117,7 @@ void idx_system(struct system *system, const struct data *data, const struct ind
     options.residence = residence;
     if (residence == IDX_RESIDENCE_UNPACKED) {
         options.distance = data->k;
-        /* While they are made, another eight bytes. */
+        /* Each fingerprint takes another eight bytes while the tables are made. */
         options.memory_bytes = (choice->unpacked_bytes + sizeof(uint64_t)) * data->count;
         if (options.memory_bytes < IDX_MIN_MEMORY_BYTES) options.memory_bytes = IDX_MIN_MEMORY_BYTES;
         if (choice->unpacked_bytes == 0) options.memory_bytes = 0;

@@ -58,7 +58,7 @@ struct idxi_text_id {
     uint64_t number; /* of its document */
 };
 
-/* What to combine. The arrays are the caller's; purge.h makes them. */
+/* What to combine. The arrays are the caller's; purge.c makes them. */
 struct idxi_combination {
     const struct idx_index *form; /* its bits, scheme and ID type are used, and the block size of its first segment */
     struct idxi_source *sources;

@@ -1,5 +1,5 @@
 /* merge.c: makes one index from several, table by table and map by map, by merging what is already sorted
- * (combine.h). */
+ * (combine.c). */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -400,35 +400,35 @@ static enum idx_status search_balls(struct search *search, struct idx_error *err
     return status;
 }
 
-/* Compares all of `a` with all of `b`, as many at a time as stay in the caches. */
+static size_t get_less(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Compares up to COMPARED of `a` with all of `b`, as many at a time as stay in the caches. */
 static void compare_between(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                             size_t b_count) {
-    for (size_t i = 0; i < b_count; i += CACHED) {
-        size_t others = b_count - i < CACHED ? b_count - i : CACHED;
-        for (size_t j = 0; j < a_count && balls->goes_on(balls->context); j += COMPARED) {
-            size_t some = a_count - j < COMPARED ? a_count - j : COMPARED;
-            balls->way->between(&balls->comparison, a + j, some, b + i, others);
-        }
-    }
+    for (size_t i = 0; i < b_count && balls->goes_on(balls->context); i += CACHED)
+        balls->way->between(&balls->comparison, a, a_count, b + i, get_less(b_count - i, CACHED));
 }
 
-/* Compares all with all, without buckets. Threads take some of one side at a time until none is left. */
+/* Compares all with all, without buckets. Threads take some fingerprints of `a` and some of `b`, or of `a` alone, at a
+ * time until none are left. */
 static enum idx_status compare_some(void *context, size_t thread, struct idx_error *error) {
     struct search *search = context;
     struct idxi_balls *balls = search->team[thread];
     const struct side *a = &search->a, *b = &search->b;
     bool within = b->fingerprints == NULL;
-    size_t step = within ? COMPARED : CACHED, all = within ? a->count : b->count, begin;
-    while (goes_on(search) && (begin = atomic_fetch_add(&search->next, step)) < all) {
-        size_t some = all - begin < step ? all - begin : step;
+    size_t a_steps = (a->count - 1) / COMPARED + 1, steps = within ? a_steps : ((b->count - 1) / CACHED + 1) * a_steps;
+    size_t step;
+    while (goes_on(search) && (step = atomic_fetch_add(&search->next, 1)) < steps) {
+        size_t begin = step % a_steps * COMPARED, some = get_less(a->count - begin, COMPARED);
+        size_t other = step / a_steps * CACHED; /* in `b`, whose part stays in the caches for many steps */
         const uint64_t *from = a->fingerprints + begin;
         if (within) {
             balls->way->within(&balls->comparison, from, some);
-            compare_between(balls, from, some, from + some, all - begin - some);
+            compare_between(balls, from, some, from + some, a->count - begin - some);
         } else {
-            compare_between(balls, a->fingerprints, a->count, b->fingerprints + begin, some);
+            compare_between(balls, from, some, b->fingerprints + other, get_less(b->count - other, CACHED));
         }
-        IDXI_TRY(note_progress(search, (double)(begin / step), (double)((all - 1) / step + 1), error));
+        IDXI_TRY(note_progress(search, (double)step, (double)steps, error));
     }
     return IDX_OK;
 }

@@ -137,8 +137,8 @@ static void place_portable(const uint64_t *from, size_t number, uint64_t mask, u
 }
 
 static const struct idxi_compare_way portable = {
-    "portable",    within_portable, between_portable, runs_portable, buckets_portable,
-    meet_portable, count_portable,  place_portable,   8.0,           4};
+    "portable",    within_portable, between_portable, runs_portable,      buckets_portable,
+    meet_portable, count_portable,  place_portable,   IDXI_PORTABLE_TIME, 4};
 
 #ifdef IDXF_X86
 IDXF_BMI2 static void within_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {

@@ -202,6 +202,8 @@ static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error)
     uint64_t size;
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
     IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
+    /* The frames were read, so the file has become shorter since. */
+    if (size < log->place.offset) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, size);
     if (log->map == NULL || log->map->room < size) {
         struct idxi_log_map *map = new_map(2 * (size_t)size);
         if (map == NULL) return idxi_fail_memory(error);

@@ -81,6 +81,8 @@ void idxi_pending_free_buckets(struct idxi_pending *pending) {
     for (unsigned i = 0; i < pending->part_count; i++) {
         free(pending->rests[i].buckets);
         idxi_pending_free(pending->runs[i].begins, run_bytes(pending, &pending->runs[i]));
+        pending->rests[i].buckets = NULL;
+        pending->runs[i].begins = NULL; /* so that it is not freed again where a later call has no memory for buckets */
     }
     pending->part_count = 0;
     idxi_arena_free(&pending->arrays);

@@ -125,6 +125,9 @@ static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_
 
 /* ---- All ---- */
 
+/* A side has fewer than 2^32 fingerprints, since they are sorted with numbers of 32 bits. */
+#define MOST_ROOM (UINT32_MAX - 2)
+
 /* Makes room to load and sort any table, once for the whole join. */
 static enum idx_status make_sides(struct idxi_join *join, struct idx_error *error) {
     unsigned threads = join->options.threads;
@@ -132,6 +135,7 @@ static enum idx_status make_sides(struct idxi_join *join, struct idx_error *erro
     uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, threads) / 2 / bytes;
     size_t values = (size_t)1 << idxi_join_range_bits(join);
     if (join->room > 0) return IDX_OK;
+    if (room > MOST_ROOM) room = MOST_ROOM;
     join->room = (size_t)(room < most ? room : most) + 1;
     join->counts = threads > 1 ? malloc(threads * values * sizeof *join->counts) : NULL;
     bool enough = threads == 1 || join->counts != NULL;

@@ -100,8 +100,6 @@ enum idx_status idxi_sort_pending(const struct idx_index *index, bool alone, uin
     return status;
 }
 
-/* ---- Documents ---- */
-
 /* ---- Documents of a segment ---- */
 
 /* Sets *live to whether a document is live, for a fingerprint of which single documents were removed. */

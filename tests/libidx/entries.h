@@ -1,5 +1,5 @@
-/* entries.h: entries (libidx/stream.h) for the tests of what carries them: sets of every kind, the model that streams
- * are compared with, and a stream that gives them in odd portions, and fails when it is told to. */
+/* entries.h: entries (libidx/streams/stream.h) for the tests of what carries them: sets of every kind, the model that
+ * streams are compared with, and a stream that gives them in odd portions, and fails when it is told to. */
 #ifndef IDX_TESTS_LIBIDX_ENTRIES_H
 #define IDX_TESTS_LIBIDX_ENTRIES_H
 

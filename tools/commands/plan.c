@@ -85,7 +85,7 @@ struct report {
     size_t count;
     double chance_matches; /* of a query */
     double chance_pairs, pairs_seconds;
-    bool unpacks; /* so many can be unpacked */
+    bool unpacks; /* So many can be unpacked. */
     struct idx_unpacked_plan unpacked;
     char notes[MAX_NOTES][NOTE];
     size_t note_count;
@@ -351,7 +351,7 @@ static bool find_machine(struct report *report) {
     return true;
 }
 
-/* What is near by chance; what all pairs take, by the plan that `auto` chooses or else the first one; and what
+/* Sets what is near by chance; what all pairs take, by the plan that `auto` chooses or else the first one; and what
  * unpacking takes. */
 static void expect_others(struct report *report) {
     const struct idx_plan_options *options = &report->options;

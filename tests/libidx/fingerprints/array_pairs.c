@@ -113,6 +113,15 @@ static void test_little_memory(void **state) {
     free_set(&few);
 }
 
+/* The distance is too large for these to be cut, and both sides are more than are compared at a time. */
+static void test_uncut(void **state) {
+    struct set set = make_set(SHAPE_UNIFORM, 48, 17000, 1), other = make_set(SHAPE_UNIFORM, 48, 1100, 2);
+    (void)state;
+    for (unsigned threads = 1; threads <= 3; threads += 2) check("uniform", &other, &set, IDX_MAX_K, threads, 0);
+    free_set(&set);
+    free_set(&other);
+}
+
 /* What is sorted at a time takes no more than is allowed, and the pairs are the same. */
 static void test_memory_is_kept(void **state) {
     struct set set = make_set(SHAPE_UNIFORM, 64, 100000, 1);
@@ -219,8 +228,9 @@ static void test_bad_options(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),   cmocka_unit_test(test_little_memory), cmocka_unit_test(test_visitor_stops),
-        cmocka_unit_test(test_progress), cmocka_unit_test(test_bad_options),   cmocka_unit_test(test_memory_is_kept),
+        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_little_memory), cmocka_unit_test(test_uncut),
+        cmocka_unit_test(test_visitor_stops),  cmocka_unit_test(test_progress),      cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_memory_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,6 +234,7 @@ static void test_many_buckets(void **state) {
     make(b, LENGTH(b), 0, &seed);
     for (size_t i = 0; i < LENGTH(a); i++) a[i] = (a[i] & ~low) | i / MEMBERS;
     for (size_t i = 0; i < LENGTH(b); i++) b[i] = (b[i] & ~low) | OTHER;
+    b[0] = a[OTHER * MEMBERS]; /* The first one that is moved is near, so that it is noticed if it comes twice. */
     fill_starts(a_starts, a, LENGTH(a), 6);
     fill_starts(b_starts, b, LENGTH(b), 6);
     for (size_t i = 0; i < VALUES; i++) lows[i] = (uint16_t)i;
