@@ -1,5 +1,5 @@
-/* batch.c: idx_batch: chooses the method for a batch of queries, and implements two of the methods: probing, and
- * streaming the fingerprints of the index past the queries. */
+/* batch.c: idx_batch, which chooses the method for a batch of queries. Probing, and streaming the fingerprints of the
+ * index past the queries, are here; sweeping is in sweep.c. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,12 +20,12 @@ struct batch {
     struct idxi_streaming streaming;
     atomic_size_t next;
     atomic_bool failed;
-    bool pending_alone; /* what is probed for */
+    bool pending_alone; /* only pending fingerprints are searched, since the sweep found the others */
 };
 
 /* ---- Probing ---- */
 
-/* Queries that a thread takes at a time. */
+/* How many queries a thread takes at a time. */
 #define CHUNK ((size_t)1024)
 
 struct prober {
@@ -39,7 +39,8 @@ static bool note_match(void *context, size_t query, const struct idx_match *matc
     return idxi_results_find(&prober->finds, query, match->fingerprint, prober->error) == IDX_OK;
 }
 
-static enum idx_status probe_some(struct batch *batch, struct prober *prober, struct idx_error *error) {
+/* Probes for chunks of queries until none is left, and puts the matches. */
+static enum idx_status probe_chunks(struct batch *batch, struct prober *prober, struct idx_error *error) {
     size_t begin;
     while (!batch->failed && (begin = atomic_fetch_add(&batch->next, CHUNK)) < batch->count) {
         size_t end = batch->count - begin < CHUNK ? batch->count : begin + CHUNK;
@@ -53,21 +54,21 @@ static enum idx_status probe_some(struct batch *batch, struct prober *prober, st
     return idxi_results_put(&prober->finds, error);
 }
 
-static enum idx_status probe(void *context, size_t number, struct idx_error *error) {
+static enum idx_status run_prober(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct prober *prober = calloc(1, sizeof *prober);
     (void)number;
     if (prober == NULL) return idxi_fail_memory(error);
     prober->finds.results = &batch->results;
     prober->error = error;
-    enum idx_status status = probe_some(batch, prober, error);
+    enum idx_status status = probe_chunks(batch, prober, error);
     if (status != IDX_OK) batch->failed = true;
     free(prober);
     return status;
 }
 
 static enum idx_status run_probers(struct batch *batch, struct idx_error *error) {
-    return idxi_parallel(batch->options.threads, batch->options.threads, probe, batch, &batch->progress, error);
+    return idxi_parallel(batch->options.threads, batch->options.threads, run_prober, batch, &batch->progress, error);
 }
 
 static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
@@ -77,6 +78,8 @@ static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
 
 /* ---- Sweeping ---- */
 
+/* Sweeps along the tables, and then probes the pending fingerprints. Each query counts as one step of progress for each
+ * table that is not empty. */
 static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
     uint64_t turns = 0;
@@ -94,7 +97,7 @@ static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
 
 /* ---- Streaming ---- */
 
-/* Parts of an index that threads take. */
+/* How many parts of an index the threads share. */
 #define PARTS 1024
 
 struct streamer {
@@ -104,26 +107,28 @@ struct streamer {
     struct idx_error *error;
 };
 
-static bool pass(void *context, const uint64_t *fingerprints, size_t count) {
+static bool pass_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct streamer *streamer = context;
     streamer->status =
         idxi_streaming_add(&streamer->batch->streaming, streamer->number, fingerprints, count, streamer->error);
     return streamer->status == IDX_OK;
 }
 
-static enum idx_status stream(void *context, size_t number, struct idx_error *error) {
+/* Streams parts of the index past the queries, as thread `number`, until none is left. */
+static enum idx_status stream_parts(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct streamer streamer = {batch, number, IDX_OK, error};
     enum idx_status status = IDX_OK;
     size_t part;
     while (status == IDX_OK && !batch->failed && (part = atomic_fetch_add(&batch->next, 1)) < PARTS) {
-        status = idx_visit_part(batch->index, (uint32_t)part, PARTS, pass, &streamer, error);
+        status = idx_visit_part(batch->index, (uint32_t)part, PARTS, pass_fingerprints, &streamer, error);
         if (status == IDX_OK) status = streamer.status;
     }
     if (status != IDX_OK) batch->failed = true;
     return status;
 }
 
+/* Streams all fingerprints past the queries, pending ones included. */
 static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
     uint64_t fingerprints = idxi_count_fingerprints(batch->index);
     struct idxi_streaming *streaming = &batch->streaming;
@@ -132,7 +137,7 @@ static enum idx_status stream_all(struct batch *batch, struct idx_error *error) 
         idxi_streaming_open(streaming, batch->queries, batch->count, batch->index->manifest->bits, fingerprints,
                             &batch->options, &batch->results, &batch->progress, error);
     if (status == IDX_OK)
-        status = idxi_parallel(streaming->threads, streaming->threads, stream, batch, &batch->progress, error);
+        status = idxi_parallel(streaming->threads, streaming->threads, stream_parts, batch, &batch->progress, error);
     if (status == IDX_OK) status = idxi_streaming_end(streaming, error);
     idxi_streaming_close(streaming);
     return status;
@@ -140,6 +145,8 @@ static enum idx_status stream_all(struct batch *batch, struct idx_error *error) 
 
 /* ---- All ways ---- */
 
+/* Returns the method that is expected to be fastest. Beyond what the index can be searched for, only streaming finds
+ * all. */
 static enum idx_batch_method choose_method(const struct batch *batch) {
     const struct idx_batch_options *options = &batch->options;
     if (options->distance > idxi_index_farthest(batch->index)) return IDX_BATCH_STREAM;
@@ -151,7 +158,7 @@ static enum idx_batch_method choose_method(const struct batch *batch) {
     return sweeping < probing ? IDX_BATCH_SWEEP : IDX_BATCH_PROBE;
 }
 
-/* Whether the method can be used. */
+/* Fails unless the method supports the distance. */
 static enum idx_status check_distance(const struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));

@@ -12,7 +12,7 @@
 
 /* ---- Batches ---- */
 
-/* That of the tables that are probed at a distance, of the whole index. */
+/* Nanoseconds of a probe. Tables count as cached if all that are probed at the distance, of all segments, are small. */
 static double get_probe_time(const struct idx_index *index, unsigned distance) {
     uint64_t bytes = 0;
     if (index->options.residence == IDX_RESIDENCE_DISK) return IDXI_DISK_PROBE_TIME;
@@ -22,7 +22,7 @@ static double get_probe_time(const struct idx_index *index, unsigned distance) {
     return bytes > IDXI_CACHED_TABLES ? IDXI_PROBE_TIME : IDXI_CACHED_PROBE_TIME;
 }
 
-/* Beyond k, all that there is to search is unpacked. */
+/* Beyond k, only segments that are unpacked in memory can be searched. */
 double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsigned distance) {
     const bool by_tables = distance <= index->manifest->k;
     double probe_time = by_tables ? get_probe_time(index, distance) : 0, time = 0;
@@ -54,7 +54,8 @@ double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsi
     return cost;
 }
 
-/* Fingerprints that pass as arrays, so many at a time; few at a time stay in the caches. */
+/* The time that all `fingerprints` take if `some` at a time are searched as arrays. If these fit the caches, their
+ * memory is used again and again, and costs nothing. */
 static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t some) {
     double sizes = (double)queries + (double)some;
     if (some == 0) return 0;
@@ -63,15 +64,15 @@ static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, 
     return time * (double)fingerprints / (double)some;
 }
 
-/* The bits of each ball, so that some queries share them. */
+/* The most bits for each ball with which about IDXI_MEMBERS queries or more share a bucket. */
 static unsigned get_width(size_t queries, unsigned bits, unsigned distance) {
     unsigned width = 0, most = bits / (distance + 1);
     while (width < most && queries >> (width + 1) >= IDXI_MEMBERS) width++;
     return width;
 }
 
-/* A fingerprint that meets the queries of each ball. Some seem near by chance; then all of their bucket are compared.
- */
+/* The time of one fingerprint to meet the queries of each ball. If one of a bucket seems near by chance, or the bucket
+ * is large, all of the bucket are compared. */
 static double get_meeting_time(size_t queries, unsigned bits, unsigned distance, unsigned width) {
     unsigned folded = bits < 32 ? bits : 32;
     double members = (double)queries / exp2(width), compared = fmax(members, IDXI_FOLD_PADDING);
@@ -122,16 +123,16 @@ double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_
     return get_array_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
 }
 
-/* What comparing a fingerprint with its group takes: with all of it if it is small; else it is sorted by parts of the
- * bits again. */
+/* The time of comparing a fingerprint with its group: with all of it if it is small; else the group is sorted by parts
+ * of the bits again. */
 static double get_group_time(double group, unsigned distance, double bits) {
     double width = fmin(bits / (distance + 1), log2(group) - 1);
     if (group <= IDXI_FEW_FINGERPRINTS || width < 1) return IDXI_GROUP_TIME + group / 2 * IDXI_COMPARE_TIME;
     return (distance + 1) * (IDXI_TABLE_SORT_TIME + get_group_time(group / exp2(width), distance, bits - width));
 }
 
-/* Fingerprints that share some bits, in ranges of `range`: those pairs that differ in up to `errors` of the next `bits`
- * bits. `ascending`: by these bits. */
+/* The time of one fingerprint to find its pairs within a range of `range` fingerprints that differ in up to `errors` of
+ * the next `bits` bits. `ascending`: the range is sorted by these bits. */
 static double get_match_time(double range, double bits, unsigned errors, bool ascending, unsigned distance) {
     unsigned parts = errors + 1;
     double width = bits / parts;
@@ -140,6 +141,8 @@ static double get_match_time(double range, double bits, unsigned errors, bool as
            parts * get_group_time(range / exp2(fmax(width, 0)), distance, 64 - bits);
 }
 
+/* The time of one fingerprint in one table: decoding, its range, and with a radius a pass for each part of the prefix
+ * (pairs/join_spread.c). */
 static double get_table_time(double count, unsigned prefix, unsigned radius, unsigned distance) {
     double leading = fmin(fmax(ceil(log2(count / IDXI_RANGE_FINGERPRINTS)), 0), prefix > radius ? prefix - radius : 0);
     double time = IDXI_DECODE_TIME + get_match_time(count / exp2(leading), prefix - leading, radius, true, distance);

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fingerprints of a range, for each cell of it. */
+/* About how many fingerprints a cell has. */
 #define CELL_ITEMS 4
 
-/* Read beyond the last one of a range. */
+/* How many items can be read beyond the last one of a range. */
 #define PADDING 8
 
-static enum idx_status reserve(struct idxi_decoded_range *range, size_t count, struct idx_error *error) {
+static enum idx_status reserve_items(struct idxi_decoded_range *range, size_t count, struct idx_error *error) {
     if (count <= range->capacity) return IDX_OK;
     size_t capacity = count + count / 2;
     uint64_t *items = realloc(range->items, capacity * sizeof *items);
@@ -20,7 +20,7 @@ static enum idx_status reserve(struct idxi_decoded_range *range, size_t count, s
     return IDX_OK;
 }
 
-/* Keeps those of the `count` items behind the ones that are kept already that are from `low` to `high`. */
+/* Keeps, of `count` items just decoded behind the range's own, those from `low` to `high`. */
 static void keep_items(struct idxi_decoded_range *range, size_t count, uint64_t low, uint64_t high) {
     uint64_t *items = range->items + range->count;
     size_t kept = 0;
@@ -36,7 +36,8 @@ static void keep_items(struct idxi_decoded_range *range, size_t count, uint64_t 
     range->count += kept;
 }
 
-/* Some fingerprints a cell. Whatever the order is that they are in, cells begin one after the other. */
+/* Cuts the range into cells of about CELL_ITEMS. Even if a damaged table is not in order, the cells' beginnings ascend
+ * and stay within the range. */
 static enum idx_status set_cells(struct idxi_decoded_range *range, unsigned bits, struct idx_error *error) {
     range->range_bits = bits;
     range->cell_bits = 0;
@@ -69,7 +70,7 @@ enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const 
     idxi_blocks_begin(&blocks, table, begin);
     idxi_table_expect(table, begin->block, end);
     while (count > 0 && last < high) {
-        IDXI_TRY(reserve(range, range->count + idxf_decoded_room(table->decoder) + PADDING, error));
+        IDXI_TRY(reserve_items(range, range->count + idxf_decoded_room(table->decoder) + PADDING, error));
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, range->items + range->count, &count, error));
         if (count == 0) break;
         last = range->items[range->count + count - 1];

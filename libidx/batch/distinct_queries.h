@@ -6,13 +6,13 @@
 
 struct idxi_distinct_queries {
     uint64_t *values;  /* ascending */
-    size_t count;      /* of them */
-    uint64_t *numbers; /* of all queries, those of a value together */
-    uint32_t *firsts;  /* in `numbers`, of each value; one more */
+    size_t count;      /* how many distinct values there are */
+    uint64_t *numbers; /* the numbers of all queries, those of one value together */
+    uint32_t *firsts;  /* where in `numbers` each value's begin, and one more for the end */
 };
 
-/* Sorts queries, which can go then. To be freed also after an error. Errors: IDX_LIMIT (2^32 -
- * 1 queries or more), IDX_OUT_OF_MEMORY. */
+/* Copies and sorts queries. Call idxi_distinct_queries_free even if this fails. Errors: IDX_LIMIT (2^32 - 1 queries or
+ * more), IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinct, const uint64_t *queries,
                                            size_t count, struct idx_error *error);
 

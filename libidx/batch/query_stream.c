@@ -1,4 +1,4 @@
-/* query_stream.c: idx_stream: fingerprints from any source stream past queries in memory. */
+/* query_stream.c: idx_stream, which streams fingerprints from any source past queries in memory. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,13 @@ struct idx_stream {
     struct idxi_results results;
     bool results_open;
     struct idxi_progress progress;
-    const uint64_t *fingerprints; /* being added */
+    const uint64_t *fingerprints; /* those of the present idx_stream_add */
     size_t count;
     atomic_size_t next;
 };
 
-static enum idx_status check(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
-                             struct idx_error *error) {
+static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
+                                       struct idx_error *error) {
     const struct idx_batch_options *options = &stream->options;
     if (bits < 1 || bits > IDX_MAX_BITS)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits: the number must be 1 to %d", bits, IDX_MAX_BITS);
@@ -29,11 +29,12 @@ static enum idx_status check(struct idx_stream *stream, const uint64_t *queries,
     return idxi_check_fingerprints(queries, count, bits, error);
 }
 
-static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
-                                const struct idx_batch_options *given, struct idx_error *error) {
+/* Opens all parts of a stream. After an error, idx_stream_close releases what was opened. */
+static enum idx_status open_stream(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
+                                   const struct idx_batch_options *given, struct idx_error *error) {
     struct idx_batch_options *options = &stream->options;
     IDXI_TRY(idxi_batch_options(options, given, error));
-    IDXI_TRY(check(stream, queries, count, bits, error));
+    IDXI_TRY(check_arguments(stream, queries, count, bits, error));
     stream->queries = malloc((count + 1) * sizeof *queries);
     if (stream->queries == NULL) return idxi_fail_memory(error);
     if (count > 0) memcpy(stream->queries, queries, count * sizeof *queries);
@@ -51,7 +52,7 @@ enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *quer
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream needs options, which give its distance");
     struct idx_stream *stream = calloc(1, sizeof *stream);
     if (stream == NULL) return idxi_fail_memory(error);
-    enum idx_status status = open_all(stream, queries, count, bits, options, error);
+    enum idx_status status = open_stream(stream, queries, count, bits, options, error);
     if (status == IDX_OK)
         *result = stream;
     else
@@ -59,13 +60,13 @@ enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *quer
     return status;
 }
 
-/* Fingerprints that a thread takes at a time, at most; between two, it looks whether the call was cancelled. */
+/* How many fingerprints a thread takes at a time at most; it checks for cancellation between two. */
 #define STEP ((size_t)1 << 16)
 
-/* Steps that a thread takes at least, so that all end at about the same time. */
+/* How many times each thread takes fingerprints, about, so that all threads end at about the same time. */
 #define STEPS 4
 
-static enum idx_status pass_some(void *context, size_t number, struct idx_error *error) {
+static enum idx_status pass_steps(void *context, size_t number, struct idx_error *error) {
     struct idx_stream *stream = context;
     size_t step = stream->count / stream->streaming.threads / STEPS + 1, begin;
     if (step > STEP) step = STEP;
@@ -82,7 +83,7 @@ enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *finger
     stream->fingerprints = fingerprints;
     stream->count = count;
     stream->next = 0;
-    return idxi_parallel(threads, threads, pass_some, stream, &stream->progress, error);
+    return idxi_parallel(threads, threads, pass_steps, stream, &stream->progress, error);
 }
 
 enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,

@@ -4,9 +4,10 @@
 #include "libidx/batch/decoded_range.h"
 #include "libidx/view/index.h"
 
-/* Compares a query with an item that seems near to it. Masks of vectors are not taken at their word: gcc 12 spills one
- * of 8 bits as a byte and reads it back as 32 bits, where it runs out of registers. */
-static void check(struct idxi_range_search *search, uint64_t item) {
+/* Takes an item that seems near to the query as a match, if it is near, no earlier table finds it, and it was not
+ * removed from the segment. The distance is computed again, because masks of vectors can't be trusted: gcc 12 spills an
+ * 8-bit mask as a byte and reads it back as 32 bits when it runs out of registers. */
+static void check_match(struct idxi_range_search *search, uint64_t item) {
     const struct idxi_sorted_queries *queries = search->queries;
     const struct idxf_permutation *permutation = &queries->table->permutation;
     uint64_t errors = idxf_unpermute(permutation, item ^ search->permuted);
@@ -17,7 +18,7 @@ static void check(struct idxi_range_search *search, uint64_t item) {
     search->status = idxi_results_find(search->finds, search->number, fingerprint, search->error);
 }
 
-/* Compares the items of cells from that of the value's first `prefix` bits on. */
+/* Compares the query with all items that share the first `prefix` bits of the value. */
 IDXF_INLINE void search_cells(struct idxi_range_search *search, uint64_t value, unsigned prefix) {
     const struct idxi_decoded_range *range = search->range;
     uint64_t rest = idxf_low_bits(64 - prefix);
@@ -25,11 +26,12 @@ IDXF_INLINE void search_cells(struct idxi_range_search *search, uint64_t value, 
     for (size_t i = range->cells[first], end = range->cells[last + 1]; i < end; i++) {
         uint64_t item = range->items[i];
         if (idxf_count_bits(item ^ search->permuted) <= search->distance && ((item ^ value) & ~rest) == 0)
-            check(search, item);
+            check_match(search, item);
     }
 }
 
-/* The patterns of idxi_search_probes. */
+/* Searches for each pattern of flipped bits that idxi_search_probes would probe, by `search_one`; `search_deeper` is
+ * the calling function, for patterns with further bits flipped. */
 IDXF_INLINE void search_patterns(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius,
                                  void (*search_one)(struct idxi_range_search *, uint64_t, unsigned),
                                  idxi_search_range search_deeper) {
@@ -68,7 +70,7 @@ IDXF_BMI2 static void search_bmi2(struct idxi_range_search *search, uint64_t val
     search_patterns(search, value, bit, radius, search_cells_bmi2, search_bmi2);
 }
 
-/* Eight items at once; items after those of the last cell do not matter. */
+/* Compares eight items at once. Items behind the last cell are read, too, but not taken. */
 IDXF_AVX512 static inline __attribute__((always_inline)) void search_cells_avx512(struct idxi_range_search *search,
                                                                                   uint64_t value, unsigned prefix) {
     const struct idxi_decoded_range *range = search->range;
@@ -82,7 +84,7 @@ IDXF_AVX512 static inline __attribute__((always_inline)) void search_cells_avx51
         unsigned near = _mm512_cmple_epu64_mask(errors, most);
         for (; __builtin_expect(near != 0, 0); near &= near - 1) {
             size_t at = i + (size_t)__builtin_ctz(near);
-            if (at < end && ((range->items[at] ^ value) & ~rest) == 0) check(search, range->items[at]);
+            if (at < end && ((range->items[at] ^ value) & ~rest) == 0) check_match(search, range->items[at]);
         }
         i += 8;
     } while (__builtin_expect(i < end, 0));

@@ -1,4 +1,5 @@
-/* results.c: see results.h. Entries of the sorter: query number and distance as one number, and the fingerprint. */
+/* results.c: see results.h. The sorter's entries are (query number) · 2^8 + distance, with the fingerprint as value, so
+ * that its order is the one in which matches are visited. */
 #include "libidx/batch/results.h"
 
 #include <unistd.h>
@@ -29,7 +30,8 @@ static unsigned get_distance(const struct idxi_results *results, size_t query, u
     return (unsigned)__builtin_popcountll(results->queries[query] ^ fingerprint);
 }
 
-static enum idx_status put(struct idxi_results *results, const struct idxi_finds *finds, struct idx_error *error) {
+static enum idx_status put_matches(struct idxi_results *results, const struct idxi_finds *finds,
+                                   struct idx_error *error) {
     if (idxi_sorter_room(&results->sorter) < finds->count) IDXI_TRY(idxi_sorter_spill(&results->sorter, error));
     for (size_t i = 0; i < finds->count; i++) {
         size_t query = finds->queries[i];
@@ -43,13 +45,13 @@ static enum idx_status put(struct idxi_results *results, const struct idxi_finds
 enum idx_status idxi_results_put(struct idxi_finds *finds, struct idx_error *error) {
     struct idxi_results *results = finds->results;
     pthread_mutex_lock(&results->mutex);
-    enum idx_status status = put(results, finds, error);
+    enum idx_status status = put_matches(results, finds, error);
     pthread_mutex_unlock(&results->mutex);
     finds->count = 0;
     return status;
 }
 
-/* Visits entries, query by query. False when the visitor wants no more. */
+/* Visits sorted entries, query by query. Returns false if the visitor wants no more. */
 static bool visit_entries(const struct idxi_results *results, const uint64_t *keys, const uint64_t *fingerprints,
                           size_t count, idx_batch_visitor visit, void *context) {
     struct idx_match matches[IDXI_STREAM_ENTRIES];

@@ -1,5 +1,5 @@
 /* results.h: the matches of a batch of queries. Threads put them in any order, and the caller visits them sorted, each
- * once. They are in memory, or in temporary files if that is too small. */
+ * once. They are kept in memory, or in temporary files if that is too small. */
 #ifndef IDX_LIBIDX_RESULTS_H
 #define IDX_LIBIDX_RESULTS_H
 
@@ -7,10 +7,10 @@
 
 struct idxi_results {
     const uint64_t *queries;
-    bool by_distance; /* a query's matches by distance, then fingerprint; else by fingerprint alone */
+    bool by_distance; /* a query's matches are visited by distance, then fingerprint; else by fingerprint alone */
     pthread_mutex_t mutex;
     struct idxi_sorter sorter;
-    struct idxi_progress quiet; /* of sorting, which is not reported */
+    struct idxi_progress quiet; /* progress of sorting, which is not reported */
     int folder;
 };
 
@@ -22,13 +22,13 @@ struct idxi_finds {
     uint64_t queries[IDXI_FINDS], fingerprints[IDXI_FINDS];
 };
 
-/* The queries that `queries` points to must stay. Uses about a quarter of the options' memory. Temporary files go to
- * the folder of `index` if the options name none; `index` may be NULL. Call idxi_results_close even if this fails.
- * Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR (the folder), IDX_OUT_OF_MEMORY. */
+/* The array `queries` must stay until the results are closed. About a quarter of the options' memory is used. Temporary
+ * files go to the folder of `index` if the options name none; `index` may be NULL. Call idxi_results_close even if this
+ * fails. Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR (the folder), IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_results_open(struct idxi_results *results, const struct idx_index *index, const uint64_t *queries,
                                   bool by_distance, const struct idx_batch_options *options, struct idx_error *error);
 
-/* Puts the matches of a thread, and empties its buffer. Any number of threads at a time. */
+/* Puts the matches of a thread, and empties its buffer. Several threads may call it at once. */
 enum idx_status idxi_results_put(struct idxi_finds *finds, struct idx_error *error);
 
 /* Notes a match of query number `query`. */
@@ -39,7 +39,7 @@ static inline enum idx_status idxi_results_find(struct idxi_finds *finds, size_t
     return finds->count == IDXI_FINDS ? idxi_results_put(finds, error) : IDX_OK;
 }
 
-/* Visits all that was put, in the order of queries. Afterwards nothing can be put. */
+/* Visits all that was put, in the order of queries, until the visitor returns false. Nothing can be put afterwards. */
 enum idx_status idxi_results_give(struct idxi_results *results, struct idxi_progress *progress, idx_batch_visitor visit,
                                   void *context, struct idx_error *error);
 

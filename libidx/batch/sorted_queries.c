@@ -6,10 +6,12 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
+/* A table has at most 2^MAX_RANGE_BITS ranges. */
 #define MAX_RANGE_BITS 20
 
 static unsigned get_flipped(const struct idxi_table *table) { return table->prefix - table->spared_bits; }
 
+/* Ranges are halved until one has at most IDXI_RANGE_BYTES of blocks, or bits that are not flipped would divide it. */
 struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t order,
                                                     unsigned distance) {
     const struct idxi_probed *probed = &index->probings[distance].tables[order];

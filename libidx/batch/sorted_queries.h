@@ -6,39 +6,39 @@
 #include "format/bytes.h"
 #include "libidx/view/index.h"
 
-/* Bytes of blocks in a range. */
+/* How many bytes of blocks a range has at most, so that it fits the caches. */
 #define IDXI_RANGE_BYTES ((uint64_t)256 << 10)
 
 struct idxi_sorted_queries {
     const struct idxi_table *table;
-    size_t segment, order;    /* the table's: its segment, and its number in the probing */
-    unsigned radius, flipped; /* bits that are flipped */
+    size_t segment, order;    /* the table's segment, and its number in the probing */
+    unsigned radius, flipped; /* how many bits may be flipped, and among how many first ones */
     unsigned range_bits;
-    size_t first_range; /* ranges of the tables before this one */
+    size_t first_range; /* how many ranges the tables before this one have */
 
-    /* Once sorted: */
+    /* These are set by idxi_sorted_queries_set. */
     const uint64_t *queries;
     size_t count;
     uint64_t *keys; /* ascending: the first half of the permuted query's bits, then its number */
-    size_t *starts; /* of each range's queries; one more */
+    size_t *starts; /* where each range's keys begin, and one more for the end */
 };
 
-/* Without queries: cuts the table into ranges by bits that are flipped, or of a prefix, so that what a probe looks for
- * lies in one range. */
+/* Plans the ranges of a table, and sorts no queries yet. The table is cut by bits that may be flipped, or with radius 0
+ * by the prefix, so that what a probe looks for lies in one range. */
 struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t order,
                                                     unsigned distance);
 
-/* Sorts fewer than 2^32 queries, which must outlive what is made. The spare holds as many. To be freed also after an
- * error. Errors: IDX_OUT_OF_MEMORY. */
+/* Sorts fewer than 2^32 queries, which must outlive the result. The spare has room for as many. Call
+ * idxi_sorted_queries_free even if this fails. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_sorted_queries_set(struct idxi_sorted_queries *sorted, const uint64_t *queries, size_t count,
                                         uint64_t *spare, struct idx_error *error);
 
 void idxi_sorted_queries_free(struct idxi_sorted_queries *sorted);
 
-/* The first key that is not below the value, whose first half of bits counts. */
+/* Returns the place of the first key that is not below the value, of which the lower 32 bits should be 0. */
 size_t idxi_sorted_queries_find(const struct idxi_sorted_queries *sorted, uint64_t value);
 
-/* The keys of queries whose first `bits` bits are those of the value. */
+/* Sets the bounds of the keys whose first `bits` bits, 32 at most, are those of the value. */
 static inline void idxi_sorted_queries_range(const struct idxi_sorted_queries *sorted, uint64_t value, unsigned bits,
                                              size_t *begin, size_t *end) {
     uint64_t rest = idxf_low_bits(64 - bits), last = value | rest;

@@ -10,17 +10,18 @@
 #include "libidx/fingerprints/array_pairs.h"
 #include "libidx/fingerprints/sorting.h"
 
-/* Pairs of a query and a fingerprint whose query is looked for together. */
+/* How many pairs of a query and a fingerprint are gathered before the places of their queries are looked up
+ * together. */
 #define PAIRS 256
 
-/* Fingerprints that are collected for a search of arrays, and as many for each query. */
+/* How many fingerprints are collected for a search of arrays: PER_QUERY for each query, from LEAST to MOST. */
 #define LEAST ((size_t)1 << 16)
 #define MOST ((size_t)1 << 24)
 #define PER_QUERY 8
 
-/* Fingerprints that meet the queries of a ball before they meet those of the next one: as many as the first cache
- * holds; and where the queries are too many for the second cache, as many as are worth reading all of them, sorted so
- * that those of neighbouring buckets come together. */
+/* How many fingerprints meet the queries of one ball before the next: FEW, which the first cache holds; or if the
+ * queries' folds take more than CACHED_BYTES, up to MANY, sorted by up to MAX_PARTITION_BITS bits into parts, so that
+ * the folds of one part, about PARTITION_BYTES, stay in a cache. */
 #define FEW ((size_t)1 << 11)
 #define MANY ((size_t)1 << 19)
 #define CACHED_BYTES ((uint64_t)512 << 10)
@@ -30,15 +31,15 @@
 struct idxi_passing {
     struct idxi_streaming *streaming;
     struct idxi_balls balls;
-    uint64_t *fingerprints; /* that were collected */
-    uint64_t *sorted;       /* room for as many, where they are sorted */
+    uint64_t *fingerprints; /* collected and not yet searched */
+    uint64_t *sorted;       /* room for as many, if they are sorted */
     size_t count, most;
-    unsigned partition_bits; /* by so many bits of a ball */
+    unsigned partition_bits; /* how many bits of a ball they are sorted by */
     uint32_t counts[(1 << MAX_PARTITION_BITS) + 1];
     struct idx_pair pairs[PAIRS]; /* `a` is the query */
     size_t pair_count;
     struct idxi_finds finds;
-    enum idx_status status; /* of putting matches, and: */
+    enum idx_status status; /* the status of putting matches, with its error */
     struct idx_error *error;
 };
 
@@ -66,7 +67,7 @@ uint64_t idxi_streaming_bytes(size_t queries, unsigned distance, unsigned width)
 
 /* ---- Matches ---- */
 
-/* Pairs whose place in memory is asked for ahead of its use. */
+/* How many pairs ahead of its use the place of a query is prefetched. */
 #define AHEAD 16
 
 /* Puts each pair as a match of all queries that have its value. An idx_pairs_visitor. */
@@ -88,8 +89,8 @@ static void hand_over(struct idxi_passing *passing) {
     passing->pair_count = 0;
 }
 
-/* A fingerprint that is near to a query. */
-static void put(void *context, uint64_t fingerprint, uint64_t query) {
+/* Gathers a fingerprint that is near to a query. Called by balls.found. */
+static void put_near(void *context, uint64_t fingerprint, uint64_t query) {
     struct idxi_passing *passing = context;
     passing->pairs[passing->pair_count++] = (struct idx_pair){query, fingerprint, 0};
     if (passing->pair_count == PAIRS) hand_over(passing);
@@ -97,6 +98,7 @@ static void put(void *context, uint64_t fingerprint, uint64_t query) {
 
 /* ---- Searching ---- */
 
+/* Finds the matches of some fingerprints by searching them with all queries as arrays. */
 static enum idx_status search_arrays(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
                                      struct idx_error *error) {
     struct idxi_streaming *streaming = passing->streaming;
@@ -112,12 +114,13 @@ static enum idx_status search_arrays(struct idxi_passing *passing, const uint64_
                                  error);
 }
 
-/* The highest bits of a set. */
+/* The highest `count` bits of a set, or all if it has fewer. */
 static uint64_t get_highest(uint64_t bits, unsigned count) {
     while (idxf_count_bits(bits) > count) bits &= bits - 1;
     return bits;
 }
 
+/* Compares fingerprints with the queries that share their bits of one ball after the other. */
 static void meet_queries(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count) {
     const struct idxi_streaming *streaming = passing->streaming;
     struct idxi_balls *balls = &passing->balls;
@@ -135,8 +138,9 @@ static void meet_queries(struct idxi_passing *passing, const uint64_t *fingerpri
     hand_over(passing);
 }
 
-static enum idx_status search(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
-                              struct idx_error *error) {
+/* Finds and puts the matches of some fingerprints, and adds these to the progress. */
+static enum idx_status search_some(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
+                                   struct idx_error *error) {
     struct idxi_streaming *streaming = passing->streaming;
     passing->error = error;
     if (count == 0) return IDX_OK;
@@ -150,6 +154,7 @@ static enum idx_status search(struct idxi_passing *passing, const uint64_t *fing
 
 /* ---- Opening ---- */
 
+/* Sorts the queries into the buckets of ball `number`. */
 static enum idx_status fill_buckets(void *context, size_t number, struct idx_error *error) {
     struct idxi_streaming *streaming = context;
     struct idxi_folded_buckets *folded = &streaming->buckets[number];
@@ -177,6 +182,7 @@ static unsigned count_partition_bits(uint64_t bytes, unsigned width) {
     return bits;
 }
 
+/* Makes what one thread needs. After an error, idxi_streaming_close frees what was made. */
 static enum idx_status open_passing(struct idxi_streaming *streaming, unsigned thread, struct idx_error *error) {
     struct idxi_passing *passing = streaming->passings[thread] = calloc(1, sizeof *passing);
     if (passing == NULL) return idxi_fail_memory(error);
@@ -184,7 +190,7 @@ static enum idx_status open_passing(struct idxi_streaming *streaming, unsigned t
     passing->streaming = streaming;
     passing->finds.results = streaming->results;
     idxi_balls_init(&passing->balls, streaming->distance);
-    passing->balls.found = put;
+    passing->balls.found = put_near;
     passing->balls.context = passing;
     memcpy(passing->balls.before, streaming->cut.balls, sizeof streaming->cut.balls);
     passing->most = idxi_streaming_most(queries, streaming->memory);
@@ -228,7 +234,7 @@ enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint
 static enum idx_status search_collected(struct idxi_passing *passing, struct idx_error *error) {
     size_t count = passing->count;
     passing->count = 0;
-    return search(passing, passing->fingerprints, count, error);
+    return search_some(passing, passing->fingerprints, count, error);
 }
 
 enum idx_status idxi_streaming_add(struct idxi_streaming *streaming, size_t thread, const uint64_t *fingerprints,
@@ -238,7 +244,7 @@ enum idx_status idxi_streaming_add(struct idxi_streaming *streaming, size_t thre
     while (count > 0) {
         size_t some = passing->most - passing->count < count ? passing->most - passing->count : count;
         if (some == passing->most) {
-            IDXI_TRY(search(passing, fingerprints, some, error));
+            IDXI_TRY(search_some(passing, fingerprints, some, error));
         } else {
             memcpy(passing->fingerprints + passing->count, fingerprints, some * sizeof *fingerprints);
             passing->count += some;

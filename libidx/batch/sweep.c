@@ -1,8 +1,8 @@
 /* sweep.c: see sweep.h. The permuted queries are sorted for each table. Threads share the ranges of its permuted
- * values, which are cut by their leading bits so that a range fits the caches. If few queries fall into a range, their
- * blocks are probed, in order. If many do, the whole range is decoded once and searched for each of them. A query with
- * one of its leading bits flipped falls into another range. When that range is visited, the query's own range is
- * included, so each range sees all its queries together and the table's file is read in order. */
+ * values, cut by their leading bits so that a range fits the caches. If few queries fall into a range, their blocks are
+ * probed, in order. If many do, the whole range is decoded once and searched for each of them. A query with one of its
+ * leading bits flipped falls into another range, and is answered when that range is visited: so each range sees all its
+ * queries together, and the table's file is read in order. */
 #include "libidx/batch/sweep.h"
 
 #include <stdatomic.h>
@@ -13,43 +13,43 @@
 #include "libidx/batch/decoded_range.h"
 #include "libidx/lookup/search.h"
 
-/* Queries that are swept together, however little memory there is. */
+/* How many queries are swept together at least, however little memory there is. */
 #define MIN_QUERIES ((size_t)4096)
 
-#define MAX_SPLIT_BITS 32 /* of one that many fingerprints fall into; keys have no more */
+#define MAX_SPLIT_BITS 32 /* how many bits ranges are cut by at most; keys have no more */
 
 struct sweep {
     const struct idx_index *index;
     const struct idxi_probing *probing;
-    const uint64_t *queries; /* some at a time: `begin` is the number of the first */
+    const uint64_t *queries; /* some of all queries; the first is number `begin` */
     size_t count, begin;
     unsigned distance, threads;
     struct idxi_results *results;
     struct idxi_progress *progress;
-    struct idxi_sorted_queries *sorted; /* for some tables at a time */
+    struct idxi_sorted_queries *sorted; /* for the tables that are swept together */
     size_t sorted_count;
-    atomic_size_t next; /* to be sorted, then range of all tables */
+    atomic_size_t next; /* the next table to sort for, then the next range of all tables */
     atomic_bool failed;
 };
 
-/* A thread's. */
+/* The state of one thread. */
 struct worker {
     struct sweep *sweep;
-    const struct idxi_sorted_queries *queries; /* of the table that is swept */
+    const struct idxi_sorted_queries *queries; /* those sorted for the table that is swept */
     struct idxi_finds finds;
     struct idx_error *error;
     struct idxi_search search;
-    struct idxi_search_room room; /* of the search */
+    struct idxi_search_room room; /* for the probes of `search` */
     struct idxi_decoded_range range;
     unsigned range_bits;
 };
 
 /* ---- Queries of a range ---- */
 
-/* How far ahead of its use a query is asked for. */
+/* How many keys ahead of its use a query is prefetched. */
 #define AHEAD 16
 
-/* The query of a key; those behind it are asked for. There are `end` keys. */
+/* Returns the query of key `at`, and prefetches a later one, before key `end`. */
 static inline struct idxi_table_query get_query(const struct worker *worker, size_t at, size_t end) {
     const struct idxi_sorted_queries *sorted = worker->queries;
     size_t number = (uint32_t)sorted->keys[at];
@@ -58,13 +58,13 @@ static inline struct idxi_table_query get_query(const struct worker *worker, siz
                                      idxf_permute(&sorted->table->permutation, sorted->queries[number])};
 }
 
-/* Called for the sorted queries [begin, end), which fall into a range with `flips` flipped, and may have `radius` more
- * bits flipped, behind its first bits. */
+/* Called for the sorted queries [begin, end), which fall into a range after the bits of `flips` are flipped; `radius`
+ * more bits may be flipped behind the range's own. */
 typedef enum idx_status (*queries_visitor)(struct worker *worker, size_t begin, size_t end, uint64_t flips,
                                            unsigned radius);
 
-/* Visits all queries that, with up to `radius` bits among the first `bit` of the first `bits` flipped, have these first
- * bits in common with `value`. */
+/* Visits all queries that have the first `bits` bits of `value` after at most `radius` of the first `bit` bits, and all
+ * bits of `flips`, are flipped. */
 static enum idx_status visit_queries(struct worker *worker, uint64_t value, unsigned bits, uint64_t flips, unsigned bit,
                                      unsigned radius, queries_visitor visit) {
     size_t begin, end;
@@ -98,6 +98,7 @@ static enum idx_status probe_range(struct worker *worker, uint64_t value, unsign
 
 /* ---- Many queries ---- */
 
+/* Searches the decoded range for queries. A queries_visitor. */
 static enum idx_status search_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips,
                                       unsigned radius) {
     const struct sweep *sweep = worker->sweep;
@@ -120,13 +121,14 @@ static enum idx_status search_queries(struct worker *worker, size_t begin, size_
 
 /* ---- Ranges ---- */
 
-/* Nanoseconds that looking for queries saves against probing. */
+/* The nanoseconds that searching a decoded range for queries saves against probing for them. */
 static double count_savings(const struct idxi_sorted_queries *queries, size_t count, unsigned bits, unsigned radius) {
     double patterns = idxi_count_patterns(queries->flipped > bits ? queries->flipped - bits : 0, radius);
     return (double)count * patterns * (idxi_ordered_probe_time(queries->table) - IDXI_SEARCH_TIME);
 }
 
-/* Queries with flipped bits among the first ones are as many in a range as it has itself, for each of these. */
+/* Whether decoding a range is faster than probing. It is assumed that as many queries fall into the range by each
+ * combination of flipped leading bits as do without. */
 static bool is_worth_decoding(const struct worker *worker, uint64_t value, unsigned bits, uint64_t blocks) {
     const struct idxi_sorted_queries *queries = worker->queries;
     size_t begin, end;
@@ -143,7 +145,8 @@ static bool can_split(const struct idxi_sorted_queries *queries, unsigned bits) 
     return bits < queries->flipped && bits < MAX_SPLIT_BITS;
 }
 
-/* Answers the queries that fall into a range of the table: values whose first `bits` bits are those of `value`. */
+/* Answers the queries that fall into a range: values whose first `bits` bits are those of `value`. A large range that
+ * is worth decoding is halved first. */
 static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsigned bits) {
     const struct idxi_sorted_queries *queries = worker->queries;
     uint64_t rest = idxf_low_bits(64 - bits);
@@ -166,8 +169,8 @@ static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsign
 
 /* ---- Threads ---- */
 
-/* Sorts the queries for the next tables that no thread has taken yet; one spare serves all of a thread's, since new
- * memory takes time. */
+/* Sorts the queries for one table after the other that no thread has taken yet. A thread uses one spare for all, since
+ * new memory takes time. */
 static enum idx_status sort_queries(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
     uint64_t *spare = idxi_array_reserve(sweep->count);
@@ -187,7 +190,8 @@ static enum idx_status end_probes(struct worker *worker) {
     return worker->search.stopped ? worker->error->status : IDX_OK;
 }
 
-/* The next range, of all tables, that no thread has taken yet; probes are under way from range to range. */
+/* Sweeps one range after the other, of all tables, that no thread has taken yet. Probes of one table stay under way
+ * from range to range. */
 static enum idx_status sweep_tables(struct worker *worker) {
     struct sweep *sweep = worker->sweep;
     size_t range = atomic_fetch_add(&sweep->next, 1);
@@ -210,7 +214,7 @@ static enum idx_status sweep_tables(struct worker *worker) {
     return idxi_results_put(&worker->finds, worker->error);
 }
 
-static enum idx_status work(void *context, size_t number, struct idx_error *error) {
+static enum idx_status run_worker(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
     struct worker *worker = calloc(1, sizeof *worker);
     (void)number;
@@ -225,7 +229,7 @@ static enum idx_status work(void *context, size_t number, struct idx_error *erro
     return status;
 }
 
-/* Sweeps along the tables that were planned. */
+/* Sweeps along the planned tables: sorts the queries for each, then answers them range by range. */
 static enum idx_status sweep_all(struct sweep *sweep, struct idx_error *error) {
     size_t before = 0;
     for (size_t i = 0; i < sweep->sorted_count; i++) {
@@ -235,17 +239,18 @@ static enum idx_status sweep_all(struct sweep *sweep, struct idx_error *error) {
     sweep->next = 0;
     enum idx_status status = idxi_parallel(sweep->threads, sweep->threads, sort_queries, sweep, sweep->progress, error);
     sweep->next = 0;
-    if (status == IDX_OK) status = idxi_parallel(sweep->threads, sweep->threads, work, sweep, sweep->progress, error);
+    if (status == IDX_OK)
+        status = idxi_parallel(sweep->threads, sweep->threads, run_worker, sweep, sweep->progress, error);
     while (sweep->sorted_count > 0) idxi_sorted_queries_free(&sweep->sorted[--sweep->sorted_count]);
     return status;
 }
 
 /* ---- All ---- */
 
-/* While it is sorted for a table, and then, each thread and table. */
+/* Bytes of a query: 8 for its key of each table, and as many for the spare while they are sorted. */
 #define QUERY_BYTES 16
 
-/* As many tables at a time as memory holds, at least one. */
+/* Sweeps the queries along all tables, `most` of them at a time. */
 static enum idx_status sweep_some(struct sweep *sweep, size_t most, struct idx_error *error) {
     const struct idx_index *index = sweep->index;
     size_t turns = sweep->probing->count, all = index->manifest->segment_count * turns;

@@ -1,4 +1,4 @@
-/* array_pairs.c: see array_pairs.h; and idx_array_pairs and idx_array_join. */
+/* array_pairs.c: see array_pairs.h; also idx_array_pairs and idx_array_join, which search arrays of the caller. */
 #include "libidx/fingerprints/array_pairs.h"
 
 #include <pthread.h>
@@ -10,17 +10,17 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
-/* Pairs that are handed over at a time. */
+/* How many pairs a visitor gets at a time, at most. */
 #define PAIRS 4096
 
 struct search {
     struct idxi_array_pairs *pairs;
-    struct idxi_balls **team; /* each the first member of a worker */
+    struct idxi_balls **team; /* one for each thread, the first member of its worker */
     pthread_mutex_t handing_over;
-    atomic_bool ended; /* by the visitor */
+    atomic_bool ended; /* set when the visitor ends the search */
 };
 
-/* What a thread has. */
+/* The state of one thread. */
 struct worker {
     struct idxi_balls balls;
     struct search *search;
@@ -41,7 +41,7 @@ static void hand_over(struct worker *worker) {
     worker->pair_count = 0;
 }
 
-static void put(void *context, uint64_t a, uint64_t b) {
+static void put_pair(void *context, uint64_t a, uint64_t b) {
     struct worker *worker = context;
     bool exchange = worker->search->pairs->within && a > b;
     worker->pairs[worker->pair_count++] = (struct idx_pair){exchange ? b : a, exchange ? a : b, idxf_count_bits(a ^ b)};
@@ -55,6 +55,7 @@ static bool goes_on(void *context) {
 
 /* ---- Threads ---- */
 
+/* Makes a worker for each thread. After an error, the caller frees what was made. */
 static enum idx_status make_team(struct search *search, struct idx_error *error) {
     search->team = calloc(search->pairs->threads, sizeof(struct idxi_balls *));
     if (search->team == NULL) return idxi_fail_memory(error);
@@ -65,7 +66,7 @@ static enum idx_status make_team(struct search *search, struct idx_error *error)
         worker->search = search;
         worker->pair_count = 0;
         idxi_balls_init(&worker->balls, search->pairs->distance);
-        worker->balls.found = put;
+        worker->balls.found = put_pair;
         worker->balls.goes_on = goes_on;
         worker->balls.context = worker;
     }
@@ -92,7 +93,7 @@ enum idx_status idxi_array_pairs_find(struct idxi_array_pairs *pairs, const uint
 
 /* ---- Arrays of the caller ---- */
 
-/* A copy of an array, in which each fingerprint occurs once. */
+/* A sorted copy of an array, in which each fingerprint occurs once. */
 struct distinct {
     uint64_t *fingerprints;
     size_t count, room;
@@ -100,6 +101,7 @@ struct distinct {
 
 static void free_distinct(struct distinct *distinct) { idxi_array_release(distinct->fingerprints, distinct->room); }
 
+/* Copies an array, sorts the copy, and drops repetitions. The caller calls free_distinct, even after an error. */
 static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *fingerprints, size_t count,
                                      struct idx_error *error) {
     if (count >= UINT32_MAX)
@@ -127,7 +129,7 @@ static enum idx_status check_options(struct idx_join_options *options, struct id
     return idxi_memory_settle(&options->memory_bytes, error);
 }
 
-/* Searches, `b` NULL: within `a`. */
+/* Finds the pairs between `a` and `b`, or within `a` if `b` is NULL. */
 static enum idx_status search_distinct(const struct distinct *a, const struct distinct *b,
                                        const struct idx_join_options *options, idx_pairs_visitor visit,
                                        void *visit_context, struct idx_error *error) {
@@ -149,10 +151,10 @@ static enum idx_status search_distinct(const struct distinct *a, const struct di
     return idxi_progress_add(&progress, 0, error);
 }
 
-/* Searches arrays of the caller, `within`: `a` alone. */
-static enum idx_status run(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, bool within,
-                           const struct idx_join_options *given, idx_pairs_visitor visit, void *visit_context,
-                           struct idx_error *error) {
+/* Finds the pairs of arrays that the caller keeps, by copies of them. `within`: of `a` alone. */
+static enum idx_status search_copies(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, bool within,
+                                     const struct idx_join_options *given, idx_pairs_visitor visit, void *visit_context,
+                                     struct idx_error *error) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct distinct x = {0}, y = {0};
     idxi_copy_options(&options, given);
@@ -167,11 +169,11 @@ static enum idx_status run(const uint64_t *a, size_t a_count, const uint64_t *b,
 
 enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, const struct idx_join_options *options,
                                 idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
-    return run(fingerprints, count, NULL, 0, true, options, visit, visit_context, error);
+    return search_copies(fingerprints, count, NULL, 0, true, options, visit, visit_context, error);
 }
 
 enum idx_status idx_array_join(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
                                const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
                                struct idx_error *error) {
-    return run(a, a_count, b, b_count, false, options, visit, visit_context, error);
+    return search_copies(a, a_count, b, b_count, false, options, visit, visit_context, error);
 }

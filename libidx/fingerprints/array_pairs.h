@@ -5,24 +5,24 @@
 #include "libidx/base/base.h"
 #include "libidx/fingerprints/balls.h"
 
-/* What is looked for, and what it may take. */
+/* What is searched for, and what the search may use. */
 struct idxi_array_pairs {
     unsigned distance, threads;
-    uint64_t memory; /* bytes besides the arrays, about */
+    uint64_t memory; /* about how many bytes, besides the arrays */
     idx_pairs_visitor visit;
     void *visit_context;
     struct idxi_progress *progress;
-    bool within;   /* both sides are of one set: the lower fingerprint of a pair comes first */
-    uint64_t work; /* what the call adds to the progress, from its beginning to its end */
-    bool ended;    /* set where the visitor ended the search */
+    bool within;   /* both sides are of one set, so the lower fingerprint of a pair comes first */
+    uint64_t work; /* what the whole call adds to the progress */
+    bool ended;    /* set to whether the visitor ended the search */
 };
 
-/* The memory with which arrays of so many fingerprints altogether need not be cut: bytes for each of them. */
+/* Bytes of memory for each fingerprint of all arrays with which these need not be cut. */
 #define IDXI_ARRAY_PAIRS_BYTES 24
 
-/* Finds every pair of a member of `a` and one of `b` within the distance, or where `b` is NULL, of two members of `a`.
- * The members of an array must be distinct, and fewer than 2^32. Where memory is short, the arrays are cut, and each
- * part is searched with each. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
+/* Finds every pair of a member of `a` and one of `b` within the distance, or if `b` is NULL, of two members of `a`. The
+ * members of an array must be distinct, and fewer than 2^32. If memory is short, the arrays are cut, and each part is
+ * searched with each. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
 enum idx_status idxi_array_pairs_find(struct idxi_array_pairs *pairs, const uint64_t *a, size_t a_count,
                                       const uint64_t *b, size_t b_count, struct idx_error *error);
 

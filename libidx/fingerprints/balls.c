@@ -1,8 +1,8 @@
-/* balls.c: see balls.h. The bits are cut into m parts with radii whose sum is k - m + 1. Were a pair within k bits to
- * differ in more bits than the radius in each part, it would differ in more than k bits (Norouzi, Punjani, Fleet: Fast
+/* balls.c: see balls.h. The bits are cut into m parts with radii whose sum is k - m + 1. If a pair differed in more
+ * bits than the radius in every part, it would differ in at least k - m + 1 + m > k bits (Norouzi, Punjani, Fleet: Fast
  * Search in Hamming Space with Multi-Index Hashing, CVPR 2012; the radii here may be uneven). For each part the
- * fingerprints are sorted into buckets by its bits. Each bucket is compared with all buckets whose values differ in at
- * most the radius. A pair that several parts find belongs to the first one. */
+ * fingerprints are sorted into buckets by its bits, and each bucket is compared with all buckets whose values differ in
+ * at most the radius. A pair that several parts find belongs to the first of them. */
 #include "libidx/fingerprints/balls.h"
 
 #include <stdatomic.h>
@@ -15,32 +15,33 @@
 #include "libidx/fingerprints/sorting.h"
 #include "libidx/fingerprints/times.h"
 
-/* Two buckets with more comparisons than this are cut again, if that is expected to pay. */
+/* Two buckets with more comparisons than this are cut again, if that is expected to be faster. */
 #define LARGE ((uint64_t)1 << 20)
 
-/* Buckets of a tile: two tiles with their fingerprints stay in the second cache. */
+/* A tile has 2^TILE_BITS buckets; two tiles with their fingerprints stay in the second cache. */
 #define TILE_BITS 10
 
-/* A mask has at most so many bits. */
+/* The most bits of a ball's mask. */
 #define MAX_WIDTH 22
 
+/* How many fingerprints of each side are sampled, at most. */
 #define SAMPLED 64
 
-/* Arrays of so many fingerprints are not cut, however little memory there is. */
+/* Arrays of up to this many fingerprints are not cut, however little memory there is. */
 #define UNCUT ((size_t)1 << 14)
 
-/* Where buckets don't pay, so many fingerprints are compared with so many others at a time. */
+/* If buckets are no faster, COMPARED fingerprints are compared with CACHED others at a time. */
 #define COMPARED ((size_t)1 << 10)
 #define CACHED ((size_t)1 << 14)
 
 /* ---- How to cut ---- */
 
-/* How the fingerprints vary. */
+/* How the fingerprints vary, with a sample of each side. */
 struct spectrum {
-    uint64_t varying; /* bits */
+    uint64_t varying; /* the bits in which any two of one side differ */
     unsigned ranked_count;
-    unsigned char ranked[64]; /* the varying bits, those first that tell the most apart */
-    unsigned left;            /* errors that a pair may have in them */
+    unsigned char ranked[64]; /* the varying bits, first those in which the most pairs of the sample differ */
+    unsigned left;            /* how many errors a pair may have in the varying bits */
     bool any;                 /* whether a pair can be within the distance */
     uint64_t a[SAMPLED], b[SAMPLED];
     size_t a_sampled, b_sampled;
@@ -52,6 +53,7 @@ static size_t take_sample(const uint64_t *from, size_t count, uint64_t sample[SA
     return taken;
 }
 
+/* Sets *set to the bits that any fingerprint has, and *common to those that all have. */
 static void add_bits(const uint64_t *side, size_t count, uint64_t *set, uint64_t *common) {
     *set = 0;
     *common = ~UINT64_C(0);
@@ -61,7 +63,7 @@ static void add_bits(const uint64_t *side, size_t count, uint64_t *set, uint64_t
     }
 }
 
-/* Ranks the varying bits by how often they differ between two of the sample. */
+/* Ranks the varying bits by how many pairs of the sample differ in them. */
 static void rank_bits(struct spectrum *spectrum) {
     unsigned differing[64] = {0};
     for (unsigned bit = 0; bit < 64; bit++) {
@@ -80,6 +82,8 @@ static void rank_bits(struct spectrum *spectrum) {
     }
 }
 
+/* Finds the spectrum. A bit that varies in neither side differs in all pairs or in none; those that differ leave fewer
+ * errors for the others. */
 static void find_spectrum(struct spectrum *spectrum, unsigned distance, const uint64_t *a, size_t a_count,
                           const uint64_t *b, size_t b_count) {
     uint64_t set, common, errors = 0;
@@ -98,12 +102,12 @@ static void find_spectrum(struct spectrum *spectrum, unsigned distance, const ui
     rank_bits(spectrum);
 }
 
-/* The radius of part `number` of `parts`. */
+/* Returns the radius of part `number` of `parts`; the first parts may have one more than the last ones. */
 static unsigned get_radius(unsigned distance, unsigned parts, unsigned number) {
     return (distance + 1) / parts - 1 + (number < (distance + 1) % parts ? 1 : 0);
 }
 
-/* What comparing takes, where a share of all pairs is compared in buckets of these sizes. */
+/* The time of comparing this many pairs, in buckets of this size: a bucket's last vector is half empty on average. */
 static double get_compare_time(const struct idxi_compare_way *way, double pairs, double bucket) {
     return pairs * way->vector_time / (double)way->lanes * (1 + (double)way->lanes / 2 / (bucket < 1 ? 1 : bucket));
 }
@@ -113,8 +117,9 @@ struct sizes {
     bool within;
 };
 
-static double get_time(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance, unsigned parts,
-                       unsigned width) {
+/* The time of a search by so many parts of `width` bits: sorting, visiting pairs of buckets, and comparing. */
+static double get_layout_time(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
+                              unsigned parts, unsigned width) {
     double values = (double)((uint64_t)1 << width), half = sizes->within ? 0.5 : 1, time = 0;
     double sort = IDXI_SORT_TIME + (width > IDXI_CACHED_BITS ? (width - IDXI_CACHED_BITS) * IDXI_FAR_TIME : 0);
     for (unsigned i = 0; i < parts; i++) {
@@ -125,15 +130,15 @@ static double get_time(const struct idxi_compare_way *way, const struct sizes *s
     return time;
 }
 
-/* Deals the ranked bits to the balls. */
-static void deal(struct idxi_cut *cut, const struct spectrum *spectrum, unsigned parts, unsigned width) {
+/* Deals the ranked bits to the balls in turn, so that all have equally good ones. */
+static void deal_bits(struct idxi_cut *cut, const struct spectrum *spectrum, unsigned parts, unsigned width) {
     cut->count = parts;
     cut->width = width;
     for (unsigned i = 0; i < parts; i++) cut->balls[i] = (struct idxi_ball){0, get_radius(spectrum->left, parts, i)};
     for (unsigned i = 0; i < parts * width; i++) cut->balls[i % parts].mask |= UINT64_C(1) << spectrum->ranked[i];
 }
 
-/* The share of all pairs that are in a ball, in the sample, summed over the balls. */
+/* Returns the share of all pairs that are in a ball, summed over the balls, as the sample has it. */
 static double get_sampled_share(const struct idxi_cut *cut, const struct spectrum *spectrum, bool within) {
     size_t found = 0, compared = 0;
     for (size_t i = 0; i < spectrum->a_sampled; i++) {
@@ -153,7 +158,7 @@ struct layout {
     double time;
 };
 
-/* The fastest way to cut so many bits; without parts where comparing all with all is as fast. */
+/* Returns the fastest way to cut so many bits, with 0 parts if comparing all with all is about as fast. */
 static struct layout choose_layout(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
                                    unsigned bits) {
     double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1);
@@ -161,7 +166,7 @@ static struct layout choose_layout(const struct idxi_compare_way *way, const str
     for (unsigned parts = 1; parts <= distance + 1 && parts <= bits; parts++) {
         for (unsigned width = 1; width <= MAX_WIDTH && width * parts <= bits; width++) {
             if ((double)((uint64_t)1 << width) > 2 * (sizes->a + sizes->b)) break;
-            double time = get_time(way, sizes, distance, parts, width);
+            double time = get_layout_time(way, sizes, distance, parts, width);
             if (time < best.time) best = (struct layout){parts, width, time};
         }
     }
@@ -169,12 +174,13 @@ static struct layout choose_layout(const struct idxi_compare_way *way, const str
     return best;
 }
 
-static void choose(struct idxi_cut *cut, const struct idxi_compare_way *way, const struct spectrum *spectrum,
-                   const struct sizes *sizes) {
+/* Chooses the cut for uniform bits, and gives it up if the sample shows that too many pairs would be compared. */
+static void choose_cut(struct idxi_cut *cut, const struct idxi_compare_way *way, const struct spectrum *spectrum,
+                       const struct sizes *sizes) {
     double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), all = get_compare_time(way, pairs, sizes->b);
     struct layout layout = choose_layout(way, sizes, spectrum->left, spectrum->ranked_count);
     if (layout.parts == 0) return;
-    deal(cut, spectrum, layout.parts, layout.width);
+    deal_bits(cut, spectrum, layout.parts, layout.width);
     double compared = get_compare_time(way, get_sampled_share(cut, spectrum, sizes->within) * pairs, sizes->b);
     if (compared > all * IDXI_WORTH) cut->count = 0;
 }
@@ -191,7 +197,7 @@ void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, u
     if (a_count == 0 || (b != NULL && b_count == 0)) return;
     find_spectrum(&spectrum, distance, a, a_count, b, b_count);
     struct sizes sizes = {(double)a_count, (double)(b == NULL ? a_count : b_count), b == NULL};
-    if (spectrum.any) choose(cut, way, &spectrum, &sizes);
+    if (spectrum.any) choose_cut(cut, way, &spectrum, &sizes);
 }
 
 void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, const uint64_t *fingerprints,
@@ -201,12 +207,13 @@ void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, co
     if (count == 0) return;
     find_spectrum(&spectrum, distance, fingerprints, count, NULL, 0);
     unsigned most = spectrum.ranked_count / (distance + 1);
-    if (most > 0) deal(cut, &spectrum, distance + 1, width < most ? width : most);
+    if (most > 0) deal_bits(cut, &spectrum, distance + 1, width < most ? width : most);
 }
 
 /* ---- Two sorted sides ---- */
 
-static void visit(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
+/* Called for each near pair. Hands it over, unless it lies in a ball that was searched before. */
+static void visit_new(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
     struct idxi_balls *balls = (struct idxi_balls *)comparison;
     for (size_t i = 0; i < balls->before_count; i++) {
         uint64_t errors = (a ^ b) & balls->before[i].mask;
@@ -224,35 +231,35 @@ static void match_large(struct idxi_comparison *comparison, const uint64_t *a, s
 void idxi_balls_init(struct idxi_balls *balls, unsigned distance) {
     memset(balls, 0, sizeof *balls);
     balls->way = idxi_compare_widest();
-    balls->comparison = (struct idxi_comparison){distance, visit, match_large, LARGE};
+    balls->comparison = (struct idxi_comparison){distance, visit_new, match_large, LARGE};
 }
 
 /* Fingerprints of both sides, sorted by the bits of a ball. */
 struct sorted {
     struct idxi_buckets a, b;
-    bool within; /* Pairs of `a` alone are searched, and `b` is `a`. */
+    bool within; /* pairs of `a` alone are searched, and `b` is `a` */
     unsigned width, radius;
 };
 
-/* The next number with as many bits set. */
+/* Returns the next greater number with as many bits set. */
 static uint64_t get_next_combination(uint64_t bits) {
     uint64_t lowest = bits & -bits, ripple = bits + lowest;
     return ripple | ((bits ^ ripple) >> 2) / lowest;
 }
 
-/* The bits of a value that tell tiles apart. */
+/* Returns how many bits of a value are the number of its tile. */
 static unsigned get_high_bits(const struct sorted *sorted) {
     return sorted->width > TILE_BITS ? sorted->width - TILE_BITS : 0;
 }
 
-/* The number of combinations of at most `radius` of the high bits. */
+/* Returns how many combinations of at most `radius` of the tile bits there are. */
 static size_t count_high_flips(const struct sorted *sorted) {
     return (size_t)(idxi_count_patterns(get_high_bits(sorted), sorted->radius) + 0.5);
 }
 
 static size_t count_steps(const struct sorted *sorted) { return count_high_flips(sorted) << get_high_bits(sorted); }
 
-/* Lists the combinations of at most `radius` of the low bits, and returns how many these are. */
+/* Lists the combinations of at most `radius` of the bits within a tile, and returns how many there are. */
 static size_t list_lows(const struct sorted *sorted, unsigned radius, uint16_t lows[1 << TILE_BITS]) {
     unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
     uint64_t end = UINT64_C(1) << bits;
@@ -264,7 +271,7 @@ static size_t list_lows(const struct sorted *sorted, unsigned radius, uint16_t l
     return count;
 }
 
-/* Calls the kernel for the tile `first` and the one with its high bits flipped. */
+/* Compares the buckets of the tile that begins at `first` with those of the tile with the bits of `high` flipped. */
 static void search_tiles(struct idxi_balls *balls, const struct sorted *sorted, uint64_t first, uint64_t high) {
     uint16_t lows[1 << TILE_BITS];
     unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
@@ -281,6 +288,7 @@ static void search_tiles(struct idxi_balls *balls, const struct sorted *sorted, 
     balls->way->buckets(&balls->comparison, &pairs);
 }
 
+/* Searches one pair of tiles. The low bits of `step` are the first tile; the rest counts the combinations of flips. */
 static void search_step(struct idxi_balls *balls, const struct sorted *sorted, size_t step) {
     unsigned high_bits = get_high_bits(sorted);
     uint64_t tile = step & idxf_low_bits(high_bits), flip = 0;
@@ -307,16 +315,16 @@ struct side {
     struct idxi_buckets buckets;
 };
 
-/* A search by several threads, or, of two buckets, by one alone, where there is no progress. */
+/* A search by all threads of a team, with progress; or of two buckets by one thread, without progress. */
 struct search {
-    struct idxi_balls *const *team; /* of each thread */
+    struct idxi_balls *const *team; /* one for each thread */
     unsigned threads;
     struct idxi_progress *progress;
-    double work, all, done; /* comparisons, were all compared with all: of the whole, and of the parts that are done */
-    uint64_t memory;        /* bytes of all threads */
-    struct side a, b;       /* the parts that are searched; within `a` where b.fingerprints is NULL */
+    double work, all, done; /* what is added to the progress; comparisons of all with all: of the whole, and done */
+    uint64_t memory;        /* bytes, for all threads together */
+    struct side a, b;       /* the parts that are searched; if b.fingerprints is NULL, within `a` */
     struct idxi_cut cut;
-    uint32_t *counts; /* of each thread, for sorting */
+    uint32_t *counts; /* for sorting on several threads; may be NULL */
     struct sorted balls;
     size_t ball, steps;
     atomic_size_t next;
@@ -324,14 +332,14 @@ struct search {
 
 static bool goes_on(const struct search *search) { return search->team[0]->goes_on(search->team[0]->context); }
 
-/* Runs a task on each thread. */
-static enum idx_status work(struct search *search, idxi_task task, struct idx_error *error) {
+/* Runs a task once on each thread; the calls share the work by counting up search->next, which begins at 0. */
+static enum idx_status run_on_team(struct search *search, idxi_task task, struct idx_error *error) {
     search->next = 0;
     if (search->threads == 1) return task(search, 0, error);
     return idxi_parallel(search->threads, search->threads, task, search, search->progress, error);
 }
 
-/* Adds the share of the parts' work that one more of `count` things makes. */
+/* Adds to the progress that the one of `count` equal shares of these parts' work with this number is done. */
 static enum idx_status note_progress(const struct search *search, double number, double count,
                                      struct idx_error *error) {
     double a = (double)search->a.count, b = (double)search->b.count;
@@ -366,6 +374,7 @@ static enum idx_status search_steps(void *context, size_t thread, struct idx_err
     return IDX_OK;
 }
 
+/* Searches one ball, and then adds it to those in which pairs were found. */
 static enum idx_status search_ball(struct search *search, struct idx_error *error) {
     struct idxi_ball ball = search->cut.balls[search->ball];
     bool within = search->b.fingerprints == NULL;
@@ -374,7 +383,7 @@ static enum idx_status search_ball(struct search *search, struct idx_error *erro
     search->balls = (struct sorted){search->a.buckets, within ? search->a.buckets : search->b.buckets, within,
                                     search->cut.width, ball.radius};
     search->steps = count_steps(&search->balls);
-    IDXI_TRY(work(search, search_steps, error));
+    IDXI_TRY(run_on_team(search, search_steps, error));
     for (unsigned i = 0; i < search->threads; i++) {
         struct idxi_balls *balls = search->team[i];
         balls->before[balls->before_count++] = ball;
@@ -400,7 +409,8 @@ static void compare_between(struct idxi_balls *balls, const uint64_t *a, size_t 
         balls->way->between(&balls->comparison, a, a_count, b + i, get_less(b_count - i, CACHED));
 }
 
-/* Compares some of `a` with those behind them, or of two sides some with some, until there are no more of these. */
+/* Compares all with all, without buckets. Threads take some fingerprints of `a` and some of `b`, or of `a` alone, at a
+ * time until none are left. */
 static enum idx_status compare_some(void *context, size_t thread, struct idx_error *error) {
     struct search *search = context;
     struct idxi_balls *balls = search->team[thread];
@@ -410,7 +420,7 @@ static enum idx_status compare_some(void *context, size_t thread, struct idx_err
     size_t step;
     while (goes_on(search) && (step = atomic_fetch_add(&search->next, 1)) < steps) {
         size_t begin = step % a_steps * COMPARED, some = get_less(a->count - begin, COMPARED);
-        size_t other = step / a_steps * CACHED; /* of the other side, which so stays in the caches for some steps */
+        size_t other = step / a_steps * CACHED; /* in `b`, whose part stays in the caches for many steps */
         const uint64_t *from = a->fingerprints + begin;
         if (within) {
             balls->way->within(&balls->comparison, from, some);
@@ -425,7 +435,8 @@ static enum idx_status compare_some(void *context, size_t thread, struct idx_err
 
 /* ---- Parts ---- */
 
-/* Large arrays of a whole search are made at once; small ones, for two buckets, again and again. */
+/* Makes the buckets of a side. Only a search with progress may have large arrays, whose memory is taken at once; the
+ * others are small and frequent. */
 static bool make_buckets(const struct search *search, struct side *side) {
     bool large = search->progress != NULL;
     side->buckets.fingerprints = large ? idxi_array_reserve(side->count) : malloc((side->count + 1) * sizeof(uint64_t));
@@ -442,7 +453,8 @@ static void free_buckets(const struct search *search, struct side *side) {
     free(side->buckets.starts);
 }
 
-/* Sorts and searches, with `memory` bytes besides what the sides' buckets take. */
+/* Searches by balls, with `memory` bytes besides those of the sides' buckets. If there is no memory for the buckets of
+ * two buckets, all are compared instead. */
 static enum idx_status search_sorted(struct search *search, uint64_t memory, struct idx_error *error) {
     unsigned threads = search->threads;
     size_t bytes = threads * idxi_sorting_bytes(search->cut.width);
@@ -455,17 +467,19 @@ static enum idx_status search_sorted(struct search *search, uint64_t memory, str
     if (enough)
         status = search_balls(search, error);
     else
-        status = search->progress == NULL ? work(search, compare_some, error) : idxi_fail_memory(error);
+        status = search->progress == NULL ? run_on_team(search, compare_some, error) : idxi_fail_memory(error);
     free(search->counts);
     free_buckets(search, &search->a);
     if (!within) free_buckets(search, &search->b);
     return status;
 }
 
+/* Searches two sides, or one within itself: by balls, if these are expected to be faster, cut in halves until the
+ * buckets fit the memory; else by comparing all with all. */
 static enum idx_status search_part(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
                                    size_t b_count, struct idx_error *error);
 
-/* Halves the larger side. */
+/* Halves the larger side, or `a` if `b` is NULL, and searches each half with each. */
 static enum idx_status search_halves(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
                                      size_t b_count, struct idx_error *error) {
     size_t half = (a_count >= b_count ? a_count : b_count) / 2;
@@ -493,7 +507,7 @@ static enum idx_status search_part(struct search *search, const uint64_t *a, siz
     search->a = (struct side){.fingerprints = a, .count = a_count};
     search->b = (struct side){.fingerprints = b, .count = b_count};
     IDXI_TRY(search->cut.count > 0 && fits ? search_sorted(search, search->memory - bytes, error)
-                                           : work(search, compare_some, error));
+                                           : run_on_team(search, compare_some, error));
     search->done += b == NULL ? (double)a_count * ((double)a_count - 1) / 2 : (double)a_count * (double)b_count;
     return IDX_OK;
 }
@@ -509,7 +523,8 @@ enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threa
     return search_part(&search, a, a_count, b, b_count, error);
 }
 
-/* Whether all have the same bits in a ball that was searched before. */
+/* Whether all fingerprints have the same bits in a ball that was searched before, so that all their pairs were
+ * found. */
 static bool were_found(const struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                        size_t b_count) {
     uint64_t a_set, a_common, b_set, b_common;

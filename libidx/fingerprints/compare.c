@@ -24,6 +24,7 @@ IDXF_INLINE void compare_between(struct idxi_comparison *comparison, const uint6
     for (size_t i = 0; i < a_count; i++) compare_one(comparison, a[i], b, b_count);
 }
 
+/* Compares each fingerprint with those behind it that agree in `mask`. */
 IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count && ((a[i] ^ a[j]) & mask) == 0; j++) {
@@ -36,16 +37,17 @@ IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t
 typedef void (*bucket_comparer)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                 const uint64_t *b, size_t b_count);
 
-/* The members of a bucket of `b`, and of one of `a` that it is compared with; `same` where they are one. */
+/* A bucket of `b`, and one of `a` that it is compared with; `same` if they are one bucket. */
 struct two_buckets {
     const uint64_t *a, *b;
     size_t a_count, b_count;
     bool same;
 };
 
-/* Whether buckets `value` of `a` and `other` of `b` are to be compared. Large ones are given away. */
-IDXF_INLINE bool get_two(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs, uint64_t value,
-                         uint64_t other, struct two_buckets *two) {
+/* Sets *two to buckets `value` of `a` and `other` of `b`, and returns whether to compare them here. Large ones are
+ * handed to match_large. */
+IDXF_INLINE bool find_two(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs, uint64_t value,
+                          uint64_t other, struct two_buckets *two) {
     if (pairs->within && other < value) return false;
     two->a = pairs->a + pairs->a_starts[value];
     two->a_count = pairs->a_starts[value + 1] - pairs->a_starts[value];
@@ -55,7 +57,7 @@ IDXF_INLINE bool get_two(struct idxi_comparison *comparison, const struct idxi_b
     return false;
 }
 
-/* For each bucket of `b`, those of `a` one after the other. */
+/* Compares each bucket of `b` with its buckets of `a`, one after the other. */
 IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison *comparison,
                                  const struct idxi_bucket_pairs *pairs) {
     for (uint64_t at = pairs->first; at < pairs->end; at++) {
@@ -63,7 +65,7 @@ IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison
         struct two_buckets two = {.b = pairs->b + pairs->b_starts[other],
                                   .b_count = pairs->b_starts[other + 1] - pairs->b_starts[other]};
         for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
-            if (get_two(comparison, pairs, at ^ pairs->lows[i], other, &two) && two.a_count > 0)
+            if (find_two(comparison, pairs, at ^ pairs->lows[i], other, &two) && two.a_count > 0)
                 compare(comparison, two.a, two.a_count, two.same ? NULL : two.b, two.b_count);
         }
     }
@@ -77,7 +79,7 @@ IDXF_INLINE void compare_two(struct idxi_comparison *comparison, const uint64_t 
         compare_between(comparison, a, a_count, b, b_count);
 }
 
-/* The bits of a number that a mask has, moved together. */
+/* Returns the bits of a number that a mask has, moved together. */
 typedef uint64_t (*extractor)(uint64_t number, uint64_t mask);
 
 IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
@@ -104,38 +106,39 @@ IDXF_INLINE void compare_met(extractor key, struct idxi_comparison *comparison, 
     }
 }
 
-static void within(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
+static void within_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     compare_within(comparison, a, count);
 }
 
-static void between(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
-                    size_t b_count) {
+static void between_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
+                             size_t b_count) {
     compare_between(comparison, a, a_count, b, b_count);
 }
 
-static void runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
+static void runs_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
     compare_runs(comparison, a, count, mask);
 }
 
-static void buckets(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
+static void buckets_portable(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
     compare_buckets(compare_two, comparison, pairs);
 }
 
-static void meet(struct idxi_comparison *comparison, const uint64_t *a, size_t number,
-                 const struct idxi_folded_buckets *b) {
+static void meet_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t number,
+                          const struct idxi_folded_buckets *b) {
     compare_met(extract, comparison, a, number, b);
 }
 
-static void count(const uint64_t *from, size_t number, uint64_t mask, uint32_t *counts) {
+static void count_portable(const uint64_t *from, size_t number, uint64_t mask, uint32_t *counts) {
     count_by(extract, from, number, mask, counts);
 }
 
-static void place(const uint64_t *from, size_t number, uint64_t mask, uint64_t *to, uint32_t *places) {
+static void place_portable(const uint64_t *from, size_t number, uint64_t mask, uint64_t *to, uint32_t *places) {
     place_by(extract, from, number, mask, to, places);
 }
 
-static const struct idxi_compare_way portable = {"portable",         within, between, runs, buckets, meet, count, place,
-                                                 IDXI_PORTABLE_TIME, 4};
+static const struct idxi_compare_way portable = {
+    "portable",    within_portable, between_portable, runs_portable,      buckets_portable,
+    meet_portable, count_portable,  place_portable,   IDXI_PORTABLE_TIME, 4};
 
 #ifdef IDXF_X86
 IDXF_BMI2 static void within_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
@@ -161,10 +164,10 @@ IDXF_BMI2 static void place_bmi2(const uint64_t *from, size_t number, uint64_t m
     place_by(extract_bmi2, from, number, mask, to, places);
 }
 
-/* The vectors of a bucket that are kept in registers while the other bucket passes. */
+/* How many vectors of one bucket are kept in registers while the other bucket passes. */
 #define HELD 4
 
-/* Takes those of `b` whose bits are set in `near`. */
+/* Visits the pairs of `a` and those of `b` whose bits are set in `near`. */
 __attribute__((noinline)) static void take_held(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
                                                 unsigned near) {
     for (; near != 0; near &= near - 1) comparison->visit(comparison, a, b[__builtin_ctz(near)]);
@@ -178,7 +181,7 @@ IDXF_AVX2 static inline __m256i load_avx2(const uint64_t *from, size_t count) {
     return _mm256_maskload_epi64((const long long *)from, _mm256_cmpgt_epi64(all, lanes));
 }
 
-/* Compares `a` with up to `vectors` vectors of `b`. */
+/* Compares each of `a` with all of `b`, which fills at most `vectors` vectors. */
 IDXF_AVX2 IDXF_INLINE void compare_held_avx2(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                              const uint64_t *b, size_t b_count, const unsigned vectors) {
     const __m256i most = _mm256_set1_epi64x((long long)comparison->distance), all = _mm256_set1_epi64x(-1);
@@ -231,7 +234,7 @@ static const struct idxi_compare_way avx2 = {"AVX2",    within_bmi2, between_avx
 
 #define LANES IDXI_AVX512_LANES
 
-/* A bit for each of the next lanes that there are. */
+/* Returns a mask of the first `count` lanes, or of all. */
 static inline __mmask8 get_lanes(size_t count) {
     return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }
@@ -261,19 +264,20 @@ IDXF_AVX512 static void between_avx512(struct idxi_comparison *comparison, const
     for (size_t i = 0; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
 }
 
-/* Takes those of `a` and `b` that the bits of `near` stand for; no part of the loops, so that these keep their vectors
+/* Visits the pairs whose bits are set in `near`. It is not inlined, so that the loops that call it keep their vectors
  * in registers. */
 __attribute__((noinline)) static void take_near(struct idxi_comparison *comparison, const uint64_t *a,
                                                 const uint64_t *b, unsigned near) {
     for (; near != 0; near &= near - 1) comparison->visit(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
 }
 
-/* What is compared with twice as many fingerprints as there are lanes. */
+/* Two vectors of fingerprints that are compared with later ones: the bits that pairs must share, and the distance. */
 struct shifted {
     __m512i here, there, shared, most;
 };
 
-/* Those of the lanes that share a run with fingerprints at `b`, and are near to them. */
+/* Compares the two vectors, from `a`, with those at `b`, lane by lane, in the lanes of `first` and `second`. Returns
+ * whether any lane had two of one run. */
 IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *comparison, const struct shifted *at,
                                                const uint64_t *a, const uint64_t *b, __mmask8 first, __mmask8 second) {
     __m512i errors = _mm512_xor_si512(at->here, _mm512_maskz_loadu_epi64(first, b));
@@ -287,7 +291,7 @@ IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *compariso
 }
 
 /* Compares fingerprints with those one place after them, then two places after, as long as any two share a run. It
- * takes twice as many as there are lanes, because the length of runs is then mispredicted less often. */
+ * takes two vectors at a time, because the length of runs is then mispredicted less often. */
 IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                     uint64_t mask) {
     struct shifted at = {.shared = _mm512_set1_epi64((long long)mask),
@@ -306,8 +310,8 @@ IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const ui
     }
 }
 
-/* The least errors of some fingerprints, in each lane; those of which one is near are compared again. No part of the
- * loops, as take_near. */
+/* Compares again those of UNROLLED fingerprints whose least distance, in any lane, is near. It is not inlined, for the
+ * same reason as take_near. */
 #define UNROLLED 4
 IDXF_AVX512 __attribute__((noinline)) static void compare_near(struct idxi_comparison *comparison, const uint64_t *a,
                                                                const __m512i least[UNROLLED], const uint64_t *b,
@@ -318,7 +322,8 @@ IDXF_AVX512 __attribute__((noinline)) static void compare_near(struct idxi_compa
     }
 }
 
-/* Compares `a`, UNROLLED at a time, with up to `vectors` vectors of `b`. Lanes beyond these have the first of `b`. */
+/* Compares each of `a`, UNROLLED at a time, with all of `b`, which fills at most `vectors` vectors. Lanes beyond these
+ * hold the first of `b`. */
 IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                           const uint64_t *b, size_t b_count, const unsigned vectors) {
     __m512i held[HELD], least[UNROLLED], first = _mm512_set1_epi64((long long)b[0]);
@@ -341,6 +346,7 @@ IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, co
     for (; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
 }
 
+/* Compares each of `a` with all of `b`, HELD vectors at a time. */
 IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                          const uint64_t *b, size_t b_count) {
     for (; b_count > HELD * LANES; b += HELD * LANES, b_count -= HELD * LANES)
@@ -355,11 +361,11 @@ IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, con
         compare_held(comparison, a, a_count, b, b_count, 1);
 }
 
-/* Members of buckets that are compared with one bucket, in a row: so the processor does not mispredict where each
- * bucket ends, which takes longer than moving it here. */
+/* How many members of buckets are gathered in a row before they are compared with one bucket. That avoids mispredicting
+ * where each bucket ends, which takes longer than moving it. */
 #define GATHERED 1024
 
-/* Appends up to HELD vectors without a look at how many there are. */
+/* Appends a bucket of up to HELD vectors, always by HELD writes, so that no branch depends on its size. */
 IDXF_AVX512 static inline size_t gather(uint64_t *gathered, size_t at, const uint64_t *from, size_t count) {
     uint32_t lanes = _bzhi_u32(UINT32_MAX, (unsigned)count);
     for (unsigned i = 0; i < HELD; i++)
@@ -368,6 +374,7 @@ IDXF_AVX512 static inline size_t gather(uint64_t *gathered, size_t at, const uin
     return at + count;
 }
 
+/* Compares buckets. Small buckets of `a` are gathered in a row first, and compared with one bucket of `b` together. */
 IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
     uint64_t gathered[GATHERED + HELD * LANES];
     for (uint64_t at = pairs->first; at < pairs->end; at++) {
@@ -376,7 +383,7 @@ IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const
                                   .b_count = pairs->b_starts[other + 1] - pairs->b_starts[other]};
         size_t count = 0;
         for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
-            if (!get_two(comparison, pairs, at ^ pairs->lows[i], other, &two)) continue;
+            if (!find_two(comparison, pairs, at ^ pairs->lows[i], other, &two)) continue;
             if (two.same) {
                 within_avx512(comparison, two.a, two.a_count);
             } else if (__builtin_expect(two.a_count > HELD * LANES, 0)) {
@@ -392,7 +399,7 @@ IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const
     }
 }
 
-/* Fingerprints that seem near to some of their buckets: these are asked for, and looked at when they are there. */
+/* Fingerprints that seem near to some of their buckets, whose members are prefetched and compared later. */
 #define SEEMING 16
 struct seeming {
     uint64_t fingerprints[SEEMING];
@@ -409,8 +416,8 @@ IDXF_AVX512 static void compare_seeming(struct idxi_comparison *comparison, stru
     seeming->count = 0;
 }
 
-/* Compares the folds of a bucket's first fingerprints, without a look at how many there are: what follows does not
- * matter, since it seldom seems near. */
+/* Compares the folds of a bucket's first members, always IDXI_FOLD_PADDING of them: those behind the bucket seldom seem
+ * near, and do not matter. */
 IDXF_AVX512 static void meet_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                     const struct idxi_folded_buckets *b) {
     const __m512i most = _mm512_set1_epi32((int)comparison->distance);

@@ -1,4 +1,5 @@
-/* compare.h: compares fingerprints all with all, and sorts them by some of their bits: where joins spend their time. */
+/* compare.h: compares fingerprints all with all, and sorts them by some of their bits. Joins spend most of their time
+ * here. */
 #ifndef IDX_LIBIDX_COMPARE_H
 #define IDX_LIBIDX_COMPARE_H
 
@@ -6,39 +7,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A comparison: the distance, and who gets the pairs. The first member of its owner's struct. */
+/* A comparison: the distance, and who gets the pairs. It must be the first member of its owner's struct. */
 struct idxi_comparison {
     unsigned distance;
-    /* Called for each two that differ in at most `distance` bits, in no particular order. */
+    /* Called for each pair that differs in at most `distance` bits, in no particular order. */
     void (*visit)(struct idxi_comparison *comparison, uint64_t a, uint64_t b);
-    /* For idxi_compare_way.buckets: two buckets with more comparisons than `large` are given to this call instead; `b`
-     * is NULL where a bucket is to be compared within itself. */
+    /* Called by idxi_compare_way.buckets for two buckets with more than `large` comparisons, instead of comparing them;
+     * `b` is NULL if a bucket is to be compared with itself. */
     void (*match_large)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                         size_t b_count);
     uint64_t large;
 };
 
-/* Fingerprints in buckets: those of bucket v are from starts[v] to starts[v + 1]. Each bucket from `first` to before
- * `end` of `a` is compared with those of `b` whose values differ in the bits of `high` and of one of the `lows`; a
- * value with the bits of one of these flipped is also from `first` to before `end`. */
+/* Which buckets are compared. Bucket v has the fingerprints from starts[v] to before starts[v + 1]. Each bucket of `a`
+ * with a value from `first` to before `end` is compared with those of `b` whose values differ from it in exactly the
+ * bits of `high` and of one of `lows`. Flipping the bits of one of `lows` must not leave [first, end). */
 struct idxi_bucket_pairs {
     const uint64_t *a, *b;
     const uint32_t *a_starts, *b_starts;
     uint64_t first, end, high;
     const uint16_t *lows;
     size_t low_count;
-    bool within; /* `b` is `a`: each two are compared once */
+    bool within; /* `b` is `a`, and each pair is compared once */
 };
 
-/* Fingerprints sorted by some bits. The members of the bucket with value v, which is these bits moved together, are
- * those from starts[v] to starts[v + 1]. */
+/* Fingerprints sorted by some bits. The bucket of value v, which is these bits moved together, has those from starts[v]
+ * to before starts[v + 1]. */
 struct idxi_buckets {
     uint64_t *fingerprints;
-    uint32_t *starts; /* There is room for 2 more than there are values. */
+    uint32_t *starts; /* with room for 2 more than there are values */
 };
 
-/* Buckets by the bits of `mask` with the fold of each member: both of its halves in one. Where fingerprints differ in
- * few bits, so do their folds. */
+/* Buckets by the bits of `mask`, with the fold of each member: the exclusive or of its halves. Two folds differ in no
+ * more bits than their fingerprints do. */
 struct idxi_folded_buckets {
     struct idxi_buckets buckets;
     uint64_t mask;
@@ -47,37 +48,36 @@ struct idxi_folded_buckets {
 #define IDXI_FOLD_PADDING 32
 static inline uint32_t idxi_fold(uint64_t fingerprint) { return (uint32_t)(fingerprint ^ fingerprint >> 32); }
 
-/* The most bits that matching.h sorts by, and the numbers that it counts with. */
+/* The most bits that pairs/matching.h sorts by, and the length of the counts for it. */
 #define IDXI_SORTED_BITS 14
 #define IDXI_SORT_COUNTS ((1 << IDXI_SORTED_BITS) + 1)
 
-/* An implementation: portable, or with instructions that only some processors have. */
+/* An implementation of comparing: portable, or with instructions that only some processors have. */
 struct idxi_compare_way {
     const char *name;
-    /* Each of `a` with each after it. */
+    /* Compares each of `a` with each after it. */
     void (*within)(struct idxi_comparison *comparison, const uint64_t *a, size_t count);
-    /* Each of `a` with each of `b`. */
+    /* Compares each of `a` with each of `b`. */
     void (*between)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                     size_t b_count);
-    /* Each of `a` with each behind it, as far as the bits of `mask` are the same; those of which they are stand
-     * together.
-     */
+    /* Compares each of `a` with those right behind it that agree with it in the bits of `mask`. Fingerprints that agree
+     * must be adjacent. */
     void (*runs)(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask);
     void (*buckets)(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs);
-    /* Each of `a` with each in the bucket of `b` that has the same bits in its mask. */
+    /* Compares each of `a` with all in the bucket of `b` that has the same bits in its mask. */
     void (*meet)(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                  const struct idxi_folded_buckets *b);
-    /* Adds to counts[v] the fingerprints with value v, which is the bits of `mask` moved together. */
+    /* Adds to counts[v] the number of fingerprints with value v, which is the bits of `mask` moved together. */
     void (*count)(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts);
     /* Puts each fingerprint with value v at to[places[v]++]. */
     void (*place)(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places);
-    /* The nanoseconds that `buckets` takes for as many comparisons as a vector has lanes, about. */
+    /* About how many nanoseconds `buckets` takes for as many comparisons as a vector has lanes. */
     double vector_time;
     unsigned lanes;
 };
 
-/* Sorts by the bits of `mask` into `to`; fewer than 2^32. There are one more `counts` than values of these bits. Then
- * counts[v] is the end of the fingerprints with value v. */
+/* Sorts fewer than 2^32 fingerprints by the bits of `mask` into `to`. `counts` has room for one more than these bits
+ * have values; afterwards counts[v] is the end of the fingerprints with value v. */
 void idxi_compare_sort(const struct idxi_compare_way *way, const uint64_t *from, size_t count, uint64_t mask,
                        uint64_t *to, uint32_t *counts);
 

@@ -1,4 +1,4 @@
-/* lanes_avx2.h: counts bits with AVX2, which has no instruction for it. */
+/* lanes_avx2.h: counts bits with AVX2, which has no instruction for that. */
 #ifndef IDX_LIBIDX_LANES_AVX2_H
 #define IDX_LIBIDX_LANES_AVX2_H
 
@@ -9,7 +9,7 @@
 
 #define IDXI_LANES_AVX2 4
 
-/* The bits that are set in each lane: those of each half of a byte are looked up. */
+/* Returns how many bits are set in each lane, by looking up the number for each half of a byte. */
 IDXF_AVX2 static inline __m256i idxi_count_bits_avx2(__m256i lanes) {
     const __m256i counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1,
                                             2, 2, 3, 2, 3, 3, 4);

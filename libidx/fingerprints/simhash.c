@@ -1,5 +1,5 @@
-/* simhash.c: from features to fingerprints: Hamming distance, weights, hashes of features, and the SimHash accumulator
- * (Charikar 2002; WWW 2007, section 2). It also tells which instructions are used, and whether recipes match. */
+/* simhash.c: makes fingerprints of features: weights, hashes of features, and the SimHash accumulator (Charikar 2002;
+ * WWW 2007, section 2). Also Hamming distances, which instructions are used, and whether recipes match. */
 #include "libidx/fingerprints/simhash.h"
 
 #include <idx.h>
@@ -21,9 +21,9 @@ void idx_simhash_add(struct idx_simhash *simhash, const void *feature, size_t le
     idx_simhash_add_hash(simhash, XXH3_64bits(feature, length), weight);
 }
 
-/* Unsigned, so that sums beyond the promised range wrap around instead of being undefined. Two bits go side by side
- * because they fill a 128-bit register, and each is shifted by a constant, since plain x86-64 has no shifts by a
- * vector: 35 ns a feature instead of 75. */
+/* Sums are unsigned, so that those beyond the promised range wrap around instead of being undefined. Two bits go side
+ * by side because they fill a 128-bit register, and each is shifted by a constant, since plain x86-64 can't shift by a
+ * vector: that takes 35 ns a feature instead of 75. */
 void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t weight) {
     uint64_t *sums = (uint64_t *)simhash->sums;
     uint64_t lanes[2] = {hash, hash >> 1};
@@ -40,9 +40,9 @@ static void add_plain(struct idx_simhash *simhash, const struct idx_feature *fea
     for (size_t i = 0; i < count; i++) idx_simhash_add_hash(simhash, features[i].hash, features[i].weight);
 }
 
-/* The wide ways add up the weights of 1 bits alone, in registers, and the total: a sum is then twice its ones less the
- * total. Counters of bits side by side (a carry-save adder on whole hashes) take features of one weight only, which a
- * document's aren't, and for those gain a fifth over the widest way: not worth sorting by weight. */
+/* The vector implementations add up only the weights of 1 bits, in registers, and the total weight: a sum is then twice
+ * that of its 1 bits less the total. Counters of bits side by side (a carry-save adder on whole hashes) would be a
+ * fifth faster than the widest one, but only for features of one weight, and documents have several. */
 #ifdef IDXF_X86
 static int64_t total_weight(const struct idx_feature *features, size_t count) {
     uint64_t total = 0;
@@ -50,7 +50,7 @@ static int64_t total_weight(const struct idx_feature *features, size_t count) {
     return (int64_t)total;
 }
 
-/* Half of the sums at a time, because all don't fit the registers: a lane compares one bit of its own. */
+/* Computes half of the sums at a time, because all don't fit the registers. Each lane tests one bit of the hash. */
 __attribute__((target("avx2"))) static void add_avx2(struct idx_simhash *simhash, const struct idx_feature *features,
                                                      size_t count) {
     const __m256i total = _mm256_set1_epi64x(total_weight(features, count));
@@ -75,7 +75,7 @@ __attribute__((target("avx2"))) static void add_avx2(struct idx_simhash *simhash
     }
 }
 
-/* A byte of the hash is the mask of eight additions. */
+/* Uses each byte of the hash as the mask of eight additions. */
 IDXF_AVX512 static void add_avx512(struct idx_simhash *simhash, const struct idx_feature *features, size_t count) {
     const __m512i total = _mm512_set1_epi64(total_weight(features, count));
     __m512i ones[8] = {0};
@@ -124,19 +124,20 @@ uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bits) {
 
 static const uint64_t fnv_start = UINT64_C(0xcbf29ce484222325), fnv_prime = UINT64_C(0x100000001b3);
 
-static uint64_t fnv1(const uint8_t *bytes, size_t length) {
+static uint64_t hash_fnv1(const uint8_t *bytes, size_t length) {
     uint64_t hash = fnv_start;
     for (size_t i = 0; i < length; i++) hash = hash * fnv_prime ^ bytes[i];
     return hash;
 }
 
-static uint64_t fnv1a(const uint8_t *bytes, size_t length) {
+static uint64_t hash_fnv1a(const uint8_t *bytes, size_t length) {
     uint64_t hash = fnv_start;
     for (size_t i = 0; i < length; i++) hash = (hash ^ bytes[i]) * fnv_prime;
     return hash;
 }
 
-static uint64_t end_of_md5(const uint8_t *bytes, size_t length) {
+/* Returns the last eight bytes of the MD5 as a big-endian number. */
+static uint64_t hash_md5(const uint8_t *bytes, size_t length) {
     uint8_t digest[IDXI_MD5_BYTES];
     uint64_t hash = 0;
     idxi_md5(bytes, length, digest);
@@ -146,9 +147,9 @@ static uint64_t end_of_md5(const uint8_t *bytes, size_t length) {
 
 uint64_t idx_hash(enum idx_hash_kind kind, const void *feature, size_t length) {
     switch (kind) {
-        case IDX_HASH_FNV1: return fnv1(feature, length);
-        case IDX_HASH_FNV1A: return fnv1a(feature, length);
-        case IDX_HASH_MD5: return end_of_md5(feature, length);
+        case IDX_HASH_FNV1: return hash_fnv1(feature, length);
+        case IDX_HASH_FNV1A: return hash_fnv1a(feature, length);
+        case IDX_HASH_MD5: return hash_md5(feature, length);
         case IDX_HASH_XXH3: break;
     }
     return XXH3_64bits(feature, length);

@@ -1,5 +1,5 @@
-/* sorting.c: see sorting.h. Each thread counts the values of its share of the fingerprints. The sums of these counts
- * are the places to which the thread moves its share. */
+/* sorting.c: see sorting.h. Each thread counts the values of its share of the fingerprints. Summing up these counts
+ * gives the places to which each thread moves its share. */
 #include "libidx/fingerprints/sorting.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ uint64_t idxi_buckets_bytes(size_t count, unsigned width) {
 
 size_t idxi_sorting_bytes(unsigned width) { return sizeof(uint32_t) << width; }
 
-/* Where a thread's share begins. */
+/* Returns where a thread's share begins. */
 static size_t get_begin(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->count * thread / sorting->threads;
 }
@@ -38,7 +38,8 @@ static enum idx_status place_some(void *context, size_t thread, struct idx_error
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
-/* Makes the counts of each thread the places of its first fingerprints. */
+/* Turns the counts of each thread into the places of its first fingerprint with each value, and sets the buckets'
+ * starts. */
 static void sum_counts(const struct idxi_sorting *sorting) {
     size_t values = (size_t)1 << idxf_count_bits(sorting->mask);
     uint32_t *starts = sorting->to.starts, at = 0;

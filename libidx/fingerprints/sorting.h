@@ -8,19 +8,20 @@
 struct idxi_sorting {
     const struct idxi_compare_way *way;
     unsigned threads;
-    struct idxi_progress *progress; /* NULL where there is no counts array */
-    uint32_t *counts;               /* of each value for each thread; NULL: the calling thread sorts alone */
+    struct idxi_progress *progress; /* may be NULL if `counts` is */
+    uint32_t *counts;               /* for each thread a count of each value; NULL: the calling thread sorts alone */
     const uint64_t *from;
     size_t count;
     uint64_t mask;
     struct idxi_buckets to;
 };
 
-/* The bytes that the buckets by so many bits take, and the counts of one thread. */
+/* Return the bytes of the buckets by `width` bits, and of the counts of one thread. */
 uint64_t idxi_buckets_bytes(size_t count, unsigned width);
 size_t idxi_sorting_bytes(unsigned width);
 
-/* Sorts fewer than 2^32 fingerprints. Errors: IDX_CANCELLED. */
+/* Sorts `count` fingerprints, fewer than 2^32, from `from` into the buckets `to`, which the caller has allocated, by
+ * the bits of `mask`. Errors: IDX_CANCELLED. */
 enum idx_status idxi_sorting_run(struct idxi_sorting *sorting, struct idx_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* value_slots.c: a hash table of places in an array. A value whose slot is taken goes to the next one that is free. */
+/* value_slots.c: a hash table of places in an array. A value whose slot is taken goes to the next free one. */
 #include "libidx/fingerprints/value_slots.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 struct idxi_value_slots {
     const uint64_t *values;
     uint32_t *slots; /* places in the array, from 1 on; 0: empty */
-    unsigned bits;   /* There are 2 to the power of this many slots. */
+    unsigned bits;   /* there are 2^bits slots */
 };
 
 /* Returns the bytes of the slots for so many values: at most 12 for each, and 16. */
@@ -19,10 +19,10 @@ uint64_t idxi_value_slots_bytes(size_t count);
  * false when memory runs out. Call idxi_value_slots_free even then. */
 bool idxi_value_slots_make(struct idxi_value_slots *slots, const uint64_t *values, size_t count);
 
-/* Returns the place of a value in the array, or SIZE_MAX where it is not there. */
+/* Returns the place of a value in the array, or SIZE_MAX if it is not there. */
 size_t idxi_value_slots_find(const struct idxi_value_slots *slots, uint64_t value);
 
-/* Prefetches what a search for a value reads first. It pays some searches ahead of that one. */
+/* Prefetches what a search for a value reads first; call it for values that are searched for a little later. */
 void idxi_value_slots_expect(const struct idxi_value_slots *slots, uint64_t value);
 
 void idxi_value_slots_free(struct idxi_value_slots *slots);

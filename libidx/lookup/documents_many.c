@@ -1,6 +1,6 @@
-/* documents_many.c: the documents of many fingerprints. Fingerprints are gone to in ascending order, as the document
- * map has them, which gives the values of their documents; then these are, for the text IDs; and at last each ID is
- * copied to its place. */
+/* documents_many.c: the documents of many fingerprints. Fingerprints are looked up in ascending order, as document maps
+ * store them, which gives the values of their documents. For text IDs these values, document numbers, are then looked
+ * up in ascending order as well, and each ID is copied to its place in the caller's order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "libidx/view/documents.h"
 #include "libidx/view/index.h"
 
-/* Fingerprints, or documents, that a task is of. */
+/* How many fingerprints, or documents, a task has. */
 #define TAKEN 4096
 
-/* What one task found: the values of documents, or the bytes of IDs, one after the other. */
+/* What one task found, one after the other: values of documents, or the bytes of IDs. */
 struct share {
     union {
         uint64_t *values;
@@ -25,13 +25,13 @@ struct share {
 struct many {
     const struct idx_index *index;
     struct idx_document_lists_options options;
-    size_t count;                    /* of fingerprints */
-    uint64_t *fingerprints, *places; /* ascending, and where the caller has them */
-    uint64_t *values, *slots;        /* of documents, ascending, and where their IDs belong */
-    uint64_t listed;                 /* documents */
+    size_t count;                    /* how many fingerprints were asked for */
+    uint64_t *fingerprints, *places; /* ascending, and their places in the caller's array */
+    uint64_t *values, *slots;        /* values of documents, ascending, and where in the lists their IDs belong */
+    uint64_t listed;                 /* how many documents are listed */
     struct share *shares;
     size_t share_count;
-    atomic_uint_fast64_t bytes; /* that the lists take */
+    atomic_uint_fast64_t bytes; /* bytes that the lists take so far */
     struct idx_document_lists lists;
     struct idxi_progress progress;
 };
@@ -54,13 +54,14 @@ static enum idx_status make_shares(struct many *many, uint64_t items, struct idx
     return IDX_OK;
 }
 
-/* The items of a task: from place *begin on, before *end. */
+/* Sets the bounds of a task's items: from *begin to before *end. */
 static void get_bounds(size_t task, size_t items, size_t *begin, size_t *end) {
     *begin = task * TAKEN;
     *end = items - *begin < TAKEN ? items : *begin + TAKEN;
 }
 
-static enum idx_status reserve(struct share *share, size_t more, size_t width, struct idx_error *error) {
+/* Makes room for `more` items of `width` bytes in a share. */
+static enum idx_status reserve_items(struct share *share, size_t more, size_t width, struct idx_error *error) {
     if (share->capacity - share->count >= more) return IDX_OK;
     if (more > SIZE_MAX / width / 2 - share->count - TAKEN) return idxi_fail_memory(error);
     size_t capacity = 2 * (share->count + more) + TAKEN;
@@ -71,6 +72,7 @@ static enum idx_status reserve(struct share *share, size_t more, size_t width, s
     return IDX_OK;
 }
 
+/* Adds to the bytes that the lists take. Fails if these are more than the caller allows. */
 static enum idx_status count_bytes(struct many *many, uint64_t more, struct idx_error *error) {
     uint64_t bytes = atomic_fetch_add(&many->bytes, more) + more;
     if (bytes <= many->options.max_bytes) return IDX_OK;
@@ -87,10 +89,10 @@ struct finding {
     struct share *share;
     struct idx_documents *cursor;
     uint64_t fingerprint;
-    uint64_t given; /* of its documents, by now */
+    uint64_t given; /* how many of its documents were found so far */
 };
 
-/* A fingerprint that has no documents must not be the index's. */
+/* Fails if the index has a fingerprint for which its document map has no documents. */
 static enum idx_status check_missing(const struct finding *finding, struct idx_error *error) {
     const struct idx_index *index = finding->many->index;
     bool exists;
@@ -101,13 +103,14 @@ static enum idx_status check_missing(const struct finding *finding, struct idx_e
 
 static enum idx_status take_value(struct finding *finding, uint64_t value, struct idx_error *error) {
     if (finding->given++ >= finding->many->options.max_documents) return IDX_OK;
-    IDXI_TRY(reserve(finding->share, 1, sizeof value, error));
+    IDXI_TRY(reserve_items(finding->share, 1, sizeof value, error));
     finding->share->values[finding->share->count++] = value;
     return IDX_OK;
 }
 
-/* Takes the values of a fingerprint's documents, and counts these: by going through them where that alone tells. */
-static enum idx_status find_one(struct finding *finding, uint64_t *total, struct idx_error *error) {
+/* Takes the values of a fingerprint's documents, up to the limit, and sets *total to how many there are. The map tells
+ * that number only for text IDs without removals; otherwise all are visited to count them. */
+static enum idx_status find_values_of_one(struct finding *finding, uint64_t *total, struct idx_error *error) {
     const struct many *many = finding->many;
     uint64_t most, value;
     bool found = true;
@@ -125,26 +128,27 @@ static enum idx_status find_one(struct finding *finding, uint64_t *total, struct
     return IDX_OK;
 }
 
-/* Gives a fingerprint again what the one before, the same, has. */
-static enum idx_status repeat(struct share *share, size_t listed, struct idx_error *error) {
-    IDXI_TRY(reserve(share, listed, sizeof *share->values, error));
+/* Copies the last `listed` values, for a fingerprint equal to the one before. */
+static enum idx_status repeat_values(struct share *share, size_t listed, struct idx_error *error) {
+    IDXI_TRY(reserve_items(share, listed, sizeof *share->values, error));
     if (listed > 0)
         memcpy(share->values + share->count, share->values + share->count - listed, listed * sizeof *share->values);
     share->count += listed;
     return IDX_OK;
 }
 
-static enum idx_status find_some(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
+/* Takes the values of a task's fingerprints, and sets their counts; offsets hold the lengths of lists for now. */
+static enum idx_status find_values_of_some(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
     struct many *many = finding->many;
     uint64_t total = 0, bytes = 0;
     size_t listed = 0;
     for (size_t i = begin; i < end; i++) {
         size_t before = finding->share->count, place = (size_t)many->places[i];
         if (i > begin && many->fingerprints[i] == finding->fingerprint) {
-            IDXI_TRY(repeat(finding->share, listed, error));
+            IDXI_TRY(repeat_values(finding->share, listed, error));
         } else {
             finding->fingerprint = many->fingerprints[i];
-            IDXI_TRY(find_one(finding, &total, error));
+            IDXI_TRY(find_values_of_one(finding, &total, error));
             listed = finding->share->count - before;
         }
         many->lists.counts[place] = (int64_t)total;
@@ -163,19 +167,19 @@ static enum idx_status find_values(void *context, size_t task, struct idx_error 
     size_t begin, end;
     get_bounds(task, many->count, &begin, &end);
     IDXI_TRY(idx_documents_open(many->index, &finding.cursor, error));
-    enum idx_status status = find_some(&finding, begin, end, error);
+    enum idx_status status = find_values_of_some(&finding, begin, end, error);
     idx_documents_close(finding.cursor);
     return status;
 }
 
-/* Turns counts into offsets. Returns their sum. */
+/* Turns lengths, each at the place after its own, into offsets. Returns their sum. */
 static uint64_t sum_up(int64_t *offsets, size_t count) {
     offsets[0] = 0;
     for (size_t i = 0; i < count; i++) offsets[i + 1] += offsets[i];
     return (uint64_t)offsets[count];
 }
 
-/* Puts values in the caller's order, as integer IDs; or lists them with the places of their IDs. */
+/* Puts integer IDs in the caller's order. For text IDs, lists the document numbers with the places of their IDs. */
 static void place_values(struct many *many) {
     bool integers = many->lists.numbers != NULL;
     size_t at = 0;
@@ -199,6 +203,7 @@ static void place_values(struct many *many) {
 
 /* ---- From values to text IDs ---- */
 
+/* Reads the text IDs of a task's documents into its share. A document that is listed several times is read once. */
 static enum idx_status get_texts(struct many *many, struct idx_documents *cursor, struct share *share, size_t begin,
                                  size_t end, struct idx_error *error) {
     struct idx_document document;
@@ -211,7 +216,7 @@ static enum idx_status get_texts(struct many *many, struct idx_documents *cursor
             IDXI_TRY(idxi_documents_get(cursor, many->values[i], &document, error));
             length = document.id_length;
         }
-        IDXI_TRY(reserve(share, length, 1, error));
+        IDXI_TRY(reserve_items(share, length, 1, error));
         id = repeated ? share->bytes + share->count - length : document.id;
         if (length > 0) memcpy(share->bytes + share->count, id, length);
         share->count += length;
@@ -235,6 +240,7 @@ static enum idx_status fetch_texts(void *context, size_t task, struct idx_error 
     return status;
 }
 
+/* Copies the text IDs of a task to their places in the lists. */
 static enum idx_status place_texts(void *context, size_t task, struct idx_error *error) {
     struct many *many = context;
     const struct share *share = &many->shares[task];
@@ -258,6 +264,7 @@ static enum idx_status sort_values(struct many *many, struct idx_error *error) {
     return IDX_OK;
 }
 
+/* Lists text IDs: reads them in the order of document numbers, and copies each to its place. */
 static enum idx_status list_texts(struct many *many, struct idx_error *error) {
     size_t count = (size_t)many->listed;
     many->values = malloc((count + 1) * sizeof *many->values);
@@ -286,7 +293,7 @@ static enum idx_status list_integers(struct many *many, struct idx_error *error)
 
 /* ---- The whole ---- */
 
-/* Sorts the fingerprints, with their places. */
+/* Sorts a copy of the fingerprints, with their places. */
 static enum idx_status sort_fingerprints(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
     size_t count = many->count;
     many->fingerprints = malloc((count + 1) * sizeof *many->fingerprints);
@@ -302,7 +309,8 @@ static enum idx_status sort_fingerprints(struct many *many, const uint64_t *fing
     return enough ? IDX_OK : idxi_fail_memory(error);
 }
 
-static enum idx_status list(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
+/* Lists the documents of all fingerprints: first their values, then their IDs. */
+static enum idx_status list_documents(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
     size_t count = many->count;
     many->lists.offsets = malloc((count + 1) * sizeof *many->lists.offsets);
     many->lists.counts = malloc((count + 1) * sizeof *many->lists.counts);
@@ -325,7 +333,7 @@ enum idx_status idx_document_lists_make(const struct idx_index *index, const uin
     IDXI_TRY(idxi_check_threads(many.options.threads, error));
     IDXI_TRY(idxi_check_queries(index, fingerprints, count, error));
     idxi_progress_init(&many.progress, many.options.progress, many.options.context);
-    enum idx_status status = list(&many, fingerprints, error);
+    enum idx_status status = list_documents(&many, fingerprints, error);
     free_shares(&many);
     free(many.fingerprints);
     free(many.places);

@@ -42,7 +42,7 @@ enum idx_status idx_exists(const struct idx_index *index, uint64_t fingerprint, 
 
 /* ---- Many queries ---- */
 
-/* Queries to be answered, by one thread or several, each of which takes the next few until none is left. */
+/* Queries to be answered, CHUNK at a time, by one thread or several. */
 struct batch {
     const struct idx_index *index;
     const uint64_t *queries;
@@ -51,7 +51,7 @@ struct batch {
     struct idxi_nearest nearest;
 };
 
-/* Queries that a thread takes at a time. */
+/* How many queries a thread takes at a time. */
 #define CHUNK 256
 
 static enum idx_status look_up_chunk(void *context, size_t number, struct idx_error *error) {

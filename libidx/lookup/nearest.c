@@ -11,6 +11,7 @@ static void swap(struct idx_match *a, struct idx_match *b) {
     *b = other;
 }
 
+/* Restores the heap, in which only the match at `at` may be nearer than its children. */
 static void sift_down(struct idx_match *matches, size_t count, size_t at) {
     for (;;) {
         size_t child = 2 * at + 1;

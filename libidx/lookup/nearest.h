@@ -4,17 +4,18 @@
 
 #include <idx.h>
 
-/* The nearest matches of queries so far, `capacity` for each: heaps, the farthest on top. */
+/* The nearest matches of each query so far, up to `capacity` of them, as a heap with the farthest on top. Of equal
+ * distances, the smaller fingerprint is nearer. */
 struct idxi_nearest {
     struct idx_match *matches;
     size_t capacity;
-    size_t *counts; /* found, in the heap or not; 0 at first */
+    size_t *counts; /* how many matches each query had, in the heap or not; the caller sets 0 at first */
 };
 
 /* Adds a match. An idxi_match_visitor, whose context is a struct idxi_nearest; returns true. */
 bool idxi_nearest_add(void *context, size_t query, const struct idx_match *match);
 
-/* Orders the matches of a query, once all were added: by distance, then by value. */
+/* Orders the matches of a query, after all were added: by distance, then by fingerprint. */
 void idxi_nearest_sort(const struct idxi_nearest *nearest, size_t query);
 
 #endif

@@ -1,6 +1,6 @@
-/* search.c: see search.h. The probes of several queries go through stages together: prefetch the directory line; find
- * the block and prefetch it; search the blocks, some of them side by side. So the waits for memory, or for a disk,
- * overlap. */
+/* search.c: see search.h. The probes of several queries go through three stages together, so that their waits for
+ * memory or a disk overlap: prefetch the directory line; find the block and prefetch it; search the blocks, some of
+ * them side by side. */
 #include "libidx/lookup/search.h"
 
 #include <sys/mman.h>
@@ -12,9 +12,9 @@
 
 /* ---- Matches ---- */
 
-/* `query` and `found` are permuted. */
-static enum idx_status report(struct idxi_search *search, const struct idxi_probe *probe, uint64_t query,
-                              uint64_t found) {
+/* Visits a match, unless an earlier table or segment has it, or it was removed. `query` and `found` are permuted. */
+static enum idx_status report_match(struct idxi_search *search, const struct idxi_probe *probe, uint64_t query,
+                                    uint64_t found) {
     uint64_t errors = idxf_unpermute(&probe->table->permutation, query ^ found);
     bool earlier;
     if (search->stopped || !idxi_owns(search->probing, probe->order, errors)) return IDX_OK;
@@ -28,7 +28,7 @@ static enum idx_status report(struct idxi_search *search, const struct idxi_prob
 
 /* ---- Stages ---- */
 
-/* Into the first cache, or the second, which waits for more lines at a time. */
+/* Prefetch into the first cache, or into the second, which can wait for more lines at a time. */
 static inline void prefetch(const uint8_t *address) { __builtin_prefetch(address, 0, 3); }
 static inline void prefetch_block(const uint8_t *address) { __builtin_prefetch(address, 0, 2); }
 
@@ -44,6 +44,7 @@ static enum idx_status read_ahead(const struct idxi_search *search, const struct
     return IDX_OK;
 }
 
+/* Prefetches the block in which a probe's search begins, or reads it ahead from disk. */
 static enum idx_status ask_for_block(const struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
     if (probe->start.block == table->header.blocks) return IDX_OK;
@@ -53,16 +54,17 @@ static enum idx_status ask_for_block(const struct idxi_search *search, const str
     return IDX_OK;
 }
 
+/* Visits the matches among the hits of the lanes. */
 static enum idx_status report_hits(struct idxi_search *search) {
     unsigned align = 64 - search->lane_probes[0]->table->decoder->bits;
     for (size_t i = 0; i < search->hits.count && !search->stopped; i++) {
         const struct idxi_probe *probe = search->lane_probes[search->hits.lanes[i]];
-        IDXI_TRY(report(search, probe, probe->permuted, search->hits.fingerprints[i] << align));
+        IDXI_TRY(report_match(search, probe, probe->permuted, search->hits.fingerprints[i] << align));
     }
     return IDX_OK;
 }
 
-/* Takes hits in the course of a search. */
+/* Visits hits when their array is full, during a search. Returns false to end the search. */
 static bool take_hits(struct idxf_hits *hits) {
     struct idxi_search *search = hits->context;
     search->hits_status = report_hits(search);
@@ -70,7 +72,7 @@ static bool take_hits(struct idxf_hits *hits) {
     return search->hits_status == IDX_OK && !search->stopped;
 }
 
-/* Searches the chains that wait, which are of tables with one code. */
+/* Searches the chains that wait in lanes. They are of tables with the same code. */
 static enum idx_status search_lanes(struct idxi_search *search) {
     idxf_search(search->lane_probes[0]->table->decoder, &search->lanes, search->lane_count, search->distance,
                 &search->hits);
@@ -78,7 +80,7 @@ static enum idx_status search_lanes(struct idxi_search *search) {
     return search->hits_status == IDX_OK ? report_hits(search) : search->hits_status;
 }
 
-/* Adds a chain that is to be searched for a probe. */
+/* Adds a chain to be searched for a probe. Searches those that wait if their code differs, or all lanes are full. */
 static inline enum idx_status add_lane(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
                                        uint64_t key, uint64_t begin, uint64_t end) {
     if (search->lane_count > 0 && search->lane_probes[0]->table->alike != probe->table->alike)
@@ -96,7 +98,7 @@ static inline enum idx_status add_lane(struct idxi_search *search, const struct 
     return search->lane_count == IDXF_LANES ? search_lanes(search) : IDX_OK;
 }
 
-/* Adds the chains of a block of several that may have what is sought. */
+/* Adds those chains of a block that may hold what is sought, and sets *key to the key of the block. */
 static enum idx_status add_chains(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
                                   struct idxf_bounds bounds, uint64_t low, uint64_t high, uint64_t *key,
                                   enum idxf_fault *fault) {
@@ -112,8 +114,7 @@ static enum idx_status add_chains(struct idxi_search *search, const struct idxi_
     return IDX_OK;
 }
 
-/* Adds what is to be searched of the probe's block, and of those after it up to the one whose key is beyond the range.
- */
+/* Adds the chains of the probe's block, and of those after it up to the one whose key is not below the range's end. */
 static enum idx_status add_blocks(struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
     const struct idxf_decoder *decoder = table->decoder;
@@ -141,7 +142,7 @@ static enum idx_status add_blocks(struct idxi_search *search, const struct idxi_
     return IDX_OK;
 }
 
-/* Probes before its use that a block comes from the second cache into the first. */
+/* How many probes ahead of its use a block is fetched from the second cache into the first. */
 #define AHEAD 8
 
 static const uint8_t *get_block(const struct idxi_probe *probe) {
@@ -149,6 +150,7 @@ static const uint8_t *get_block(const struct idxi_probe *probe) {
     return idxi_table_block(probe->table, has_block ? probe->start.block : 0);
 }
 
+/* Searches the blocks of all probes of a group, and empties it. */
 static enum idx_status search_group(struct idxi_search *search, struct idxi_group *group) {
     for (size_t i = 0; i < group->count && !search->stopped; i++) {
         if (i + AHEAD < group->count) prefetch(get_block(&group->probes[i + AHEAD]));
@@ -161,8 +163,7 @@ static enum idx_status search_group(struct idxi_search *search, struct idxi_grou
     return IDX_OK;
 }
 
-/* Finds the blocks of the group that was begun, and prefetches them. While they arrive, the previous group is
- * searched. */
+/* Finds the blocks of the group that was begun, and prefetches them. While they arrive, the other group is searched. */
 static enum idx_status end_group(struct idxi_search *search) {
     struct idxi_group *group = search->beginning;
     for (size_t i = 0; i < group->count; i++) {
@@ -199,8 +200,8 @@ static enum idx_status begin_probe(struct idxi_search *search, const struct idxi
     return is_full ? end_group(search) : IDX_OK;
 }
 
-/* The last bits of the prefix, the spared ones, are not flipped: so few fingerprints have the bits before them that
- * they are searched for all of their values at once. */
+/* The last bits of the prefix, the spared ones, are not flipped: so few fingerprints share the bits before them that
+ * one probe searches for all values of the spared bits at once. */
 enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                    unsigned bit, unsigned radius) {
     unsigned prefix = query->table->prefix, flipped = prefix - query->table->spared_bits;
@@ -229,7 +230,7 @@ static bool is_on_disk(const struct idxi_search *search) {
     return search->index->options.residence == IDX_RESIDENCE_DISK;
 }
 
-/* Makes both groups empty, and gives each half of `probes`. */
+/* Empties both groups, and gives each one half of `probes`, room for `most` probes each. */
 static void set_groups(struct idxi_search *search, struct idxi_probe *probes, size_t most, size_t most_bytes) {
     search->most = most;
     search->most_bytes = most_bytes;
@@ -245,6 +246,7 @@ void idxi_search_give_room(struct idxi_search *search, struct idxi_search_room *
         set_groups(search, room->probes, IDXI_MEMORY_GROUP, IDXI_MEMORY_GROUP_BYTES);
 }
 
+/* Begins all probes of one query in the tables of the current segment. */
 static enum idx_status search_query(struct idxi_search *search, size_t query) {
     const struct idxi_table *tables = search->index->segments[search->segment]->tables;
     for (size_t i = 0; i < search->probing->count && !search->stopped; i++) {
@@ -262,7 +264,7 @@ static enum idx_status search_queries(struct idxi_search *search, size_t begin, 
     return idxi_search_end(search);
 }
 
-/* Two functions, so that only what waits for a disk takes the larger room on the stack. */
+/* These are two functions, so that only searches on disk take the larger room on the stack. */
 static __attribute__((noinline)) enum idx_status search_on_disk(struct idxi_search *search, size_t begin, size_t end) {
     struct idxi_search_room room;
     idxi_search_give_room(search, &room);
@@ -281,7 +283,7 @@ static __attribute__((noinline)) enum idx_status search_in_memory(struct idxi_se
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error) {
     search->index = index;
-    /* Beyond k, all that there is to search is unpacked. */
+    /* beyond k, only segments that are unpacked in memory are searched, which need no probing */
     search->probing = &index->probings[distance < index->manifest->k ? distance : index->manifest->k];
     search->distance = distance;
     search->queries = queries;
@@ -322,6 +324,7 @@ static enum idx_status search_unpacked(struct idxi_search *search, const struct 
     return context.status;
 }
 
+/* Visits the matches that segments have of the queries, segment by segment. */
 static enum idx_status search_segments(struct idxi_search *search, size_t begin, size_t end) {
     uint32_t segments = search->index->manifest->segment_count;
     for (search->segment = 0; search->segment < segments && !search->stopped; search->segment++) {
@@ -344,7 +347,7 @@ struct pending_search {
     enum idx_status status;
 };
 
-/* A match that segments also hold was reported with the segments. */
+/* Visits a pending match, unless a segment holds it, too: then it was visited with the segment. */
 static bool report_pending(void *context, size_t query, const struct idx_match *match) {
     struct pending_search *pending = context;
     struct idxi_search *search = pending->search;
@@ -364,7 +367,8 @@ enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, si
     return pending.status;
 }
 
-/* Up to so many queries, what is pending is asked for before segments are searched: it is there afterwards. */
+/* For up to this many queries, pending fingerprints are prefetched before the segments are searched, and have arrived
+ * afterwards. */
 #define FETCHED_AHEAD 4
 
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end) {

@@ -1,19 +1,19 @@
 /* search.h: finds the fingerprints within a distance of queries (SPEC.md, chapter 12), by probing the tables of an open
  * index, and among the pending ones. A match that several tables find belongs to the first of them, so a search
- * remembers, allocates and locks nothing. A search belongs to one thread. */
+ * remembers no matches, and it neither allocates nor locks. A search belongs to one thread. */
 #ifndef IDX_LIBIDX_SEARCH_H
 #define IDX_LIBIDX_SEARCH_H
 
 #include "libidx/view/index.h"
 
 /* Probes go through each stage in groups: short loops, so that many of them wait for memory at the same time. Two
- * groups are in progress, and what they prefetch must stay in the caches. Reading from a disk takes so much longer that
- * a group then has many queries. */
+ * groups are in progress, and what they prefetch must stay in the caches, hence the limit in bytes. Reads from a disk
+ * take so much longer that groups have more probes there. */
 #define IDXI_MEMORY_GROUP 64
 #define IDXI_MEMORY_GROUP_BYTES 8192
 #define IDXI_DISK_GROUP 512
 
-/* One range of permuted fingerprints looked for in one table. */
+/* A probe: one range of permuted fingerprints that is looked for in one table. */
 struct idxi_probe {
     const struct idxi_table *table;
     size_t query;
@@ -25,7 +25,7 @@ struct idxi_probe {
 /* Probes that go through the stages together. */
 struct idxi_group {
     size_t count;
-    size_t bytes; /* bytes that are prefetched */
+    size_t bytes; /* bytes of blocks to prefetch */
     struct idxi_probe *probes;
 };
 
@@ -37,28 +37,28 @@ struct idxi_search {
     idxi_match_visitor visit;
     void *context;
     struct idx_error *error;
-    size_t segment; /* being searched */
+    size_t segment; /* the number of the segment that is searched */
     bool stopped;
     uint64_t blocks_searched;
 
-    size_t most, most_bytes;                /* of a group */
-    struct idxi_group *beginning, *waiting; /* of `waiting`, the blocks were prefetched */
+    size_t most, most_bytes;                /* bounds of a group: probes, and bytes to prefetch */
+    struct idxi_group *beginning, *waiting; /* the blocks of `waiting` were prefetched */
     struct idxi_group groups[2];
 
-    /* Chains to be searched together, the probes that they are for, and what they have. */
+    /* Chains that wait to be searched side by side, the probes that they are for, and what was found. */
     unsigned lane_count;
     struct idxf_lanes lanes;
     const struct idxi_probe *lane_probes[IDXF_LANES];
     struct idxf_hits hits;
-    enum idx_status hits_status; /* of reporting those that had no room */
+    enum idx_status hits_status; /* the status of visiting hits during a search */
 };
 
-/* Room for the probes of both groups: 64 KiB. An index that is not on a disk needs only its beginning. */
+/* Room for the probes of both groups: 64 KiB. Only a search on disk uses more than its beginning. */
 struct idxi_search_room {
     struct idxi_probe probes[2 * IDXI_DISK_GROUP];
 };
 
-/* A query as one table is asked for it: what all probes of it there have in common. */
+/* A query for one table: what all probes of the query there have in common. */
 struct idxi_table_query {
     const struct idxi_table *table;
     size_t number; /* the query's */
@@ -66,30 +66,30 @@ struct idxi_table_query {
     uint64_t permuted;
 };
 
-/* Begins a search. The distance and all its queries must have been checked. Keeps all pointers. */
+/* Begins a search, which keeps all pointers. The distance and all queries must have been checked. */
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error);
 
-/* Gives a search that was just begun the room that idxi_search_probes needs. The calls that look up whole queries take
- * it on the stack. */
+/* Gives a new search the room that idxi_search_probes needs. Calls that look up whole queries have room on the
+ * stack. */
 void idxi_search_give_room(struct idxi_search *search, struct idxi_search_room *room);
 
-/* Finds all matches of the queries `begin` to `end`, in all segments, then in what is pending. */
+/* Visits all matches of the queries [begin, end): those in segments, then those that are only pending. */
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end);
 
-/* Those that are only pending. */
+/* Visits the matches that are only pending. */
 enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, size_t end);
 
-/* Single probes of a table of search->segment, for callers that choose the tables. Begins one probe for each pattern of
- * at most `radius` flipped bits of the prefix of `value`, a permuted query. Bits from bit `bit` on (64: none) were
- * already flipped or not. The probes end with idxi_search_end. */
+/* Probes one table of search->segment, for callers that choose the tables: one probe for each pattern of at most
+ * `radius` flipped bits of the prefix of `value`, a permuted query. Only bits below bit `bit` are flipped (64: any).
+ * Matches are visited by idxi_search_end at the latest. */
 enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                    unsigned bit, unsigned radius);
 
-/* How many probes a query makes of a table. */
+/* Returns how many probes a query makes in a table. */
 double idxi_count_probes(const struct idxi_table *table, unsigned radius);
 
-/* Ends the probes that are in progress. */
+/* Completes all probes that are in progress. */
 enum idx_status idxi_search_end(struct idxi_search *search);
 
 #endif

@@ -8,23 +8,24 @@
 #include "libidx/pairs/id_ranks.h"
 #include "libidx/view/documents.h"
 
-/* A visit, and the current cluster. */
+/* The state of a visit, and of the cluster that is being visited. */
 struct giving {
     const struct idxi_cluster_visit *visit;
     struct idx_documents *documents;
     struct idxi_reading members, values;
-    uint64_t clusters; /* begun */
+    uint64_t clusters; /* clusters begun so far */
     uint64_t root;     /* the representative's number */
     struct idx_cluster_size size;
     struct idx_cluster_member member;
-    uint64_t place; /* of the representative among the documents of its fingerprint */
-    uint8_t *id;    /* its text ID */
+    uint64_t place; /* its representative's place among the documents of its fingerprint */
+    uint8_t *id;    /* a copy of the representative's text ID */
     size_t id_capacity;
     bool stopped;
 };
 
 /* ---- The summary ---- */
 
+/* Keeps summary->largest in descending order of size. Of equal sizes, the cluster that ended first stays first. */
 static void note_largest(struct idx_cluster_summary *summary, const struct idx_cluster_size *size) {
     size_t at = summary->largest_count;
     while (at > 0 && summary->largest[at - 1].documents < size->documents) at--;
@@ -49,6 +50,7 @@ static void end_cluster(struct giving *giving) {
 
 /* ---- The representative ---- */
 
+/* Copies the document with its ID, since the cursor overwrites the ID when it goes on. */
 static enum idx_status keep_representative(struct giving *giving, const struct idx_document *document, uint64_t place,
                                            struct idx_error *error) {
     struct idx_document *kept = &giving->member.representative;
@@ -65,7 +67,8 @@ static enum idx_status keep_representative(struct giving *giving, const struct i
     return IDX_OK;
 }
 
-static enum idx_status find_smallest(struct giving *giving, uint64_t fingerprint, struct idx_error *error) {
+/* Makes the document with the smallest text ID, of all that have the fingerprint, the representative. */
+static enum idx_status find_smallest_id(struct giving *giving, uint64_t fingerprint, struct idx_error *error) {
     const struct idx_document *kept = &giving->member.representative;
     struct idx_document document;
     bool found;
@@ -78,7 +81,8 @@ static enum idx_status find_smallest(struct giving *giving, uint64_t fingerprint
     }
 }
 
-/* Unless it is to be searched for, the representative is the document that comes first now. */
+/* Begins a cluster. Its representative is found here only if it is to have the smallest ID; else it is the first
+ * document that visit_documents comes to. */
 static enum idx_status begin_cluster(struct giving *giving, uint64_t root, uint64_t fingerprint,
                                      struct idx_error *error) {
     end_cluster(giving);
@@ -87,20 +91,20 @@ static enum idx_status begin_cluster(struct giving *giving, uint64_t root, uint6
     giving->member =
         (struct idx_cluster_member){.cluster = giving->clusters, .representative_fingerprint = fingerprint};
     giving->clusters++;
-    return giving->visit->is_id_smallest ? find_smallest(giving, fingerprint, error) : IDX_OK;
+    return giving->visit->is_id_smallest ? find_smallest_id(giving, fingerprint, error) : IDX_OK;
 }
 
 /* ---- Members ---- */
 
-static void give(struct giving *giving) {
+static void visit_member(struct giving *giving) {
     const struct idxi_cluster_visit *visit = giving->visit;
     giving->size.documents++;
     giving->size.far += giving->member.distance > visit->distance;
     giving->stopped = !visit->visit(visit->context, &giving->member);
 }
 
-/* Visits the documents of the key. */
-static enum idx_status give_documents(struct giving *giving, uint64_t key, bool is_root, struct idx_error *error) {
+/* Visits the documents of one fingerprint. `is_root`: it is the fingerprint of the cluster's representative. */
+static enum idx_status visit_documents(struct giving *giving, uint64_t key, bool is_root, struct idx_error *error) {
     struct idx_cluster_member *member = &giving->member;
     struct idxi_reading *values = &giving->values;
     bool found;
@@ -113,24 +117,24 @@ static enum idx_status give_documents(struct giving *giving, uint64_t key, bool 
         if (is_root && place == 0 && !giving->visit->is_id_smallest)
             IDXI_TRY(keep_representative(giving, &member->document, 0, error));
         member->is_representative = is_root && place == giving->place;
-        give(giving);
+        visit_member(giving);
     }
     return IDX_OK;
 }
 
-static enum idx_status give_fingerprint(struct giving *giving, uint64_t key, uint64_t fingerprint,
-                                        struct idx_error *error) {
+static enum idx_status visit_fingerprint(struct giving *giving, uint64_t key, uint64_t fingerprint,
+                                         struct idx_error *error) {
     struct idx_cluster_member *member = &giving->member;
     uint64_t root = key >> 32;
     if (giving->clusters == 0 || root != giving->root) IDXI_TRY(begin_cluster(giving, root, fingerprint, error));
     member->fingerprint = fingerprint;
     member->distance = idx_distance(fingerprint, member->representative_fingerprint);
-    return give_documents(giving, key, fingerprint == member->representative_fingerprint, error);
+    return visit_documents(giving, key, fingerprint == member->representative_fingerprint, error);
 }
 
 /* ---- All ---- */
 
-static enum idx_status give_all(struct giving *giving, struct idx_error *error) {
+static enum idx_status visit_clusters(struct giving *giving, struct idx_error *error) {
     struct idxi_reading *members = &giving->members;
     bool found;
     size_t at;
@@ -138,7 +142,7 @@ static enum idx_status give_all(struct giving *giving, struct idx_error *error) 
     while (!giving->stopped) {
         IDXI_TRY(idxi_reading_next(members, &at, &found, error));
         if (!found) break;
-        IDXI_TRY(give_fingerprint(giving, members->fingerprints[at], members->values[at], error));
+        IDXI_TRY(visit_fingerprint(giving, members->fingerprints[at], members->values[at], error));
     }
     end_cluster(giving);
     return IDX_OK;
@@ -150,7 +154,7 @@ enum idx_status idxi_cluster_visit(const struct idxi_cluster_visit *visit, struc
     struct giving giving = {.visit = visit};
     idxi_reading_init(&giving.members, members, progress);
     idxi_reading_init(&giving.values, documents, progress);
-    enum idx_status status = give_all(&giving, error);
+    enum idx_status status = visit_clusters(&giving, error);
     idx_documents_close(giving.documents);
     free(giving.id);
     return status;

@@ -11,11 +11,12 @@ struct idxi_cluster_visit {
     bool is_id_smallest; /* the representative is the document with the smallest text ID, else the first one */
     idx_cluster_visitor visit;
     void *context;
-    struct idx_cluster_summary *summary; /* all 0 at first */
+    struct idx_cluster_summary *summary; /* zeroed by the caller, but for documents that are not visited */
 };
 
-/* `members`: fingerprints, and `documents`: the values that document maps hold (documents.h) of each, one or more. The
- * keys of both are (number of the cluster's representative) · 2^32 + its own number. */
+/* `members` has the fingerprints, and `documents` one or more values of document maps (documents.h) for each. Both
+ * ascend by the key (number of the representative's fingerprint) · 2^32 + (number of the fingerprint itself), and both
+ * stay the caller's. */
 enum idx_status idxi_cluster_visit(const struct idxi_cluster_visit *visit, struct idxi_stream *members,
                                    struct idxi_stream *documents, struct idxi_progress *progress,
                                    struct idx_error *error);

@@ -1,9 +1,9 @@
-/* clusters.c: idx_clusters: from pairs of fingerprints to clusters. Fingerprints are numbered by preference: of two
- * fingerprints, the one with the smaller number represents the other. Where the memory holds all fingerprints with
- * their numbers, those of each pair are looked up when it is found, and pairs are not kept: for stars, they are found
- * again where many are left (stars.h). Else pairs are sorted by one of their fingerprints,
- * and then by the other; each time, the list of fingerprints and their numbers, in the same order, is read beside them.
- * What remains of a pair is two numbers, and of the clusters one number per fingerprint. */
+/* clusters.c: idx_clusters makes clusters from pairs of fingerprints. Fingerprints are numbered by preference: of two
+ * fingerprints, the one with the smaller number represents the other. If the memory holds all fingerprints with their
+ * numbers, the two numbers of a pair are looked up when it is found, and no pairs are stored; only stars store some,
+ * and find all pairs again if there are more than fit (stars.h). Otherwise pairs are sorted by one of their
+ * fingerprints and then by the other, and each time the ascending list of fingerprints and numbers is read beside them.
+ * A pair becomes two numbers, and the clusters become one number per fingerprint. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +17,14 @@
 #include "libidx/pairs/numbering.h"
 #include "libidx/pairs/stars.h"
 
-/* The memory is shared by the pairs that are sorted by one end, those by the other, the list of fingerprints, and what
- * finds pairs. */
+/* The memory is divided evenly among four users: pairs sorted by their first fingerprint, pairs sorted by their second,
+ * the list of fingerprints, and the search for pairs. */
 #define SHARES 4
 
-/* All fingerprints and their numbers in memory. */
+/* All fingerprints and their numbers, if the memory holds them. */
 struct numbers {
     uint64_t *fingerprints; /* NULL: the memory does not hold them */
-    uint32_t *of;           /* of each */
+    uint32_t *of;           /* the number of each fingerprint */
     struct idxi_value_slots slots;
 };
 
@@ -33,19 +33,19 @@ struct clustering {
     struct idx_cluster_options options;
     struct idxi_sorter_options sorting;
     struct idxi_progress progress;
-    struct idxi_progress silent; /* while idx_pairs reports progress */
+    struct idxi_progress silent; /* takes its place while idx_pairs reports progress */
     struct idxi_numbering numbering;
     struct numbers numbers;
-    struct idxi_stars stars;          /* while the numbers are in memory */
-    struct idxi_sorter pairs, others; /* by the first end and the second; then fingerprints and documents, by cluster */
-    uint32_t *roots;  /* by number: another of the cluster with a smaller one, or itself; at last the representative */
-    uint64_t *listed; /* a bit for each representative: whether its cluster is given */
+    struct idxi_stars stars;          /* used only while the numbers are in memory */
+    struct idxi_sorter pairs, others; /* pairs by their first, and by their second fingerprint; later members */
+    uint32_t *roots;  /* by number: a smaller number of its cluster, or itself; in the end the representative */
+    uint64_t *listed; /* a bit for each representative: whether its cluster is visited */
     int folder;
 };
 
 /* ---- Components ---- */
 
-/* The representative of what a number was joined with so far, halving the way there. */
+/* Returns the smallest number that this one was united with so far, and halves the path to it. */
 static uint32_t find_root(uint32_t *roots, uint32_t number) {
     while (roots[number] != number) number = roots[number] = roots[roots[number]];
     return number;
@@ -69,13 +69,15 @@ static enum idx_status fail_unlisted(const struct clustering *clustering, uint64
         (unsigned long long)fingerprint);
 }
 
-/* Called for a pair that has a number in place of one end or of both. */
+/* Called for a pair: `number` is the number of one fingerprint, and `other` is the other fingerprint, or its number if
+ * that is known too. */
 typedef enum idx_status (*numbered_visitor)(struct clustering *clustering, uint64_t number, uint64_t other,
                                             struct idx_error *error);
 
 static bool has_numbers(const struct clustering *clustering) { return clustering->numbers.fingerprints != NULL; }
 
-/* Numbers of a pair: kept in memory, or sorted next, the smaller first. */
+/* Takes both numbers of a pair for a star: stored in memory if the numbers are there, else sorted, the smaller
+ * first. */
 static enum idx_status put_star_pair(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
     if (has_numbers(clustering)) {
         idxi_stars_put(&clustering->stars, (uint32_t)a, (uint32_t)b);
@@ -88,6 +90,7 @@ static numbered_visitor get_visitor(const struct clustering *clustering) {
     return clustering->options.method == IDX_CLUSTER_STAR ? put_star_pair : unite;
 }
 
+/* The context of take_pairs. */
 struct taking {
     struct clustering *clustering;
     enum idx_status status;
@@ -102,7 +105,7 @@ static enum idx_status number_pair(struct clustering *clustering, const struct i
     return get_visitor(clustering)(clustering, numbers->of[a], numbers->of[b], error);
 }
 
-/* Pairs are expected so many before they are numbered. */
+/* How many pairs ahead of its use the place of a number is prefetched. */
 #define AHEAD 16
 
 static enum idx_status number_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
@@ -122,7 +125,7 @@ static enum idx_status put_pairs(struct clustering *clustering, const struct idx
     return IDX_OK;
 }
 
-/* An idx_pairs_visitor. */
+/* Takes pairs from idx_pairs: numbers them at once if it can, else adds them to the sorter. */
 static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct taking *taking = context;
     struct clustering *clustering = taking->clustering;
@@ -130,6 +133,7 @@ static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count
     return taking->status == IDX_OK;
 }
 
+/* Reads the list of fingerprints into the arrays, whose room is known to suffice, and makes the hash table of them. */
 static enum idx_status fill_numbers(struct clustering *clustering, struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
     struct numbers *numbers = &clustering->numbers;
@@ -147,7 +151,8 @@ static enum idx_status fill_numbers(struct clustering *clustering, struct idx_er
     return idxi_value_slots_make(&numbers->slots, numbers->fingerprints, count) ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Reads all fingerprints and their numbers, where a share of the memory holds them. */
+/* Reads all fingerprints and their numbers if a share of the memory holds them; else numbers->fingerprints stays
+ * NULL. */
 static enum idx_status read_numbers(struct clustering *clustering, struct idx_error *error) {
     struct numbers *numbers = &clustering->numbers;
     uint64_t count = clustering->numbering.count;
@@ -166,7 +171,7 @@ static void free_numbers(struct numbers *numbers) {
     *numbers = (struct numbers){0};
 }
 
-/* Where stars are asked for, and the numbers are in memory. */
+/* Prepares to store pairs for stars, if stars are wanted and the numbers are in memory. */
 static enum idx_status make_stars(struct clustering *clustering, struct idx_error *error) {
     size_t count = (size_t)clustering->numbering.count;
     if (clustering->options.method != IDX_CLUSTER_STAR || !has_numbers(clustering)) return IDX_OK;
@@ -174,7 +179,8 @@ static enum idx_status make_stars(struct clustering *clustering, struct idx_erro
     return made ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Finds all pairs. What is not joined at once is sorted by the first ends. */
+/* Finds all pairs. Afterwards clusters are complete if the numbers were in memory; else the pairs are in the sorter, by
+ * their first fingerprint. */
 static enum idx_status find_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
     struct taking taking = {clustering, IDX_OK, error};
@@ -198,7 +204,7 @@ static enum idx_status find_pairs(struct clustering *clustering, struct idx_erro
     return idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error);
 }
 
-/* Goes on in the list of fingerprints, as far as to this one, and gives its number. */
+/* Reads on in the list of fingerprints as far as this one, and sets *number to its number. Calls must ascend. */
 static enum idx_status find_number(const struct clustering *clustering, struct idxi_reading *numbers,
                                    uint64_t fingerprint, uint64_t *number, struct idx_error *error) {
     bool found;
@@ -213,7 +219,7 @@ static enum idx_status find_number(const struct clustering *clustering, struct i
     return fail_unlisted(clustering, fingerprint, error);
 }
 
-/* Ends a sorter of pairs, and puts numbers in place of the ends that they are sorted by. */
+/* Ends a sorter of pairs, replaces the fingerprints that they are sorted by with numbers, and visits each. */
 static enum idx_status put_numbers(struct clustering *clustering, struct idxi_sorter *sorter, numbered_visitor visit,
                                    struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream, *pairs;
@@ -233,12 +239,13 @@ static enum idx_status put_numbers(struct clustering *clustering, struct idxi_so
     }
 }
 
-/* The pair is sorted by its second end next. */
+/* Adds the pair to those sorted by their second fingerprint. */
 static enum idx_status visit_first_end(struct clustering *clustering, uint64_t number, uint64_t other,
                                        struct idx_error *error) {
     return idxi_sorter_put(&clustering->others, other, number, error);
 }
 
+/* Makes stars of the pairs of numbers, in ascending order. */
 static enum idx_status take_sorted_stars(struct clustering *clustering, struct idx_error *error) {
     uint32_t *roots = clustering->roots;
     struct idxi_reading reading;
@@ -260,7 +267,7 @@ static enum idx_status reopen(struct idxi_sorter *sorter, const struct idxi_sort
     return idxi_sorter_open(sorter, options, error);
 }
 
-/* Puts numbers in place of the fingerprints of pairs that were sorted. */
+/* Replaces both fingerprints of each sorted pair with their numbers, and unites these or sorts them for stars. */
 static enum idx_status number_sorted(struct clustering *clustering, struct idx_error *error) {
     const struct idxi_sorter_options *sorting = &clustering->sorting;
     IDXI_TRY(idxi_sorter_open(&clustering->others, sorting, error));
@@ -271,7 +278,8 @@ static enum idx_status number_sorted(struct clustering *clustering, struct idx_e
     return IDX_OK;
 }
 
-static enum idx_status join(struct clustering *clustering, struct idx_error *error) {
+/* Frees the numbers in memory. If there were none, makes clusters of the pairs that were sorted instead. */
+static enum idx_status unite_sorted(struct clustering *clustering, struct idx_error *error) {
     bool numbered = has_numbers(clustering);
     free_numbers(&clustering->numbers);
     if (numbered) return IDX_OK;
@@ -279,8 +287,9 @@ static enum idx_status join(struct clustering *clustering, struct idx_error *err
     return clustering->options.method == IDX_CLUSTER_STAR ? take_sorted_stars(clustering, error) : IDX_OK;
 }
 
-/* Representatives have the smallest numbers of their clusters. */
-static void settle_roots(struct clustering *clustering) {
+/* Sets roots[i] to the representative of number i. In ascending order one step is enough, since roots[i] <= i is
+ * final. */
+static void set_representatives(struct clustering *clustering) {
     uint32_t *roots = clustering->roots;
     for (uint64_t i = 0; i < clustering->numbering.count; i++) roots[i] = roots[roots[i]];
 }
@@ -295,7 +304,7 @@ static bool is_listed(const struct clustering *clustering, uint64_t root) {
     return clustering->listed[root / 64] >> root % 64 & 1;
 }
 
-/* Those of fingerprints with several documents. */
+/* Lists the clusters of fingerprints that have several documents. */
 static enum idx_status list_shared(struct clustering *clustering, struct idxi_document_groups *groups,
                                    struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
@@ -313,6 +322,7 @@ static enum idx_status list_shared(struct clustering *clustering, struct idxi_do
     }
 }
 
+/* Lists all clusters of at least two documents. */
 static enum idx_status list_clusters(struct clustering *clustering, struct idx_error *error) {
     struct idxi_document_groups groups;
     for (uint64_t i = 0; i < clustering->numbering.count; i++) {
@@ -325,7 +335,8 @@ static enum idx_status list_clusters(struct clustering *clustering, struct idx_e
     return status;
 }
 
-/* Sorts fingerprints and documents that are given by cluster, and counts the others. */
+/* Sorts the fingerprints and documents of listed clusters by cluster, or of all with the option `alone`. Sets *others
+ * to the number of documents left out. */
 static enum idx_status sort_documents(struct clustering *clustering, struct idxi_reading *documents, uint64_t *others,
                                       struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
@@ -361,6 +372,7 @@ static enum idx_status sort_members(struct clustering *clustering, uint64_t *oth
     return status;
 }
 
+/* Visits all members of clusters, and fills *summary, in which documents alone count even if they are not visited. */
 static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
                                  struct idx_cluster_summary *summary, struct idx_error *error) {
     struct idxi_stream *members, *documents;
@@ -396,7 +408,7 @@ static enum idx_status check_options(struct clustering *clustering, struct idx_e
     return idxi_memory_settle(&options->memory_bytes, error);
 }
 
-static enum idx_status reserve(struct clustering *clustering, struct idx_error *error) {
+static enum idx_status allocate_roots(struct clustering *clustering, struct idx_error *error) {
     size_t count = (size_t)clustering->numbering.count;
     clustering->roots = malloc((count + 1) * sizeof *clustering->roots);
     clustering->listed = calloc(count / 64 + 1, sizeof *clustering->listed);
@@ -405,8 +417,9 @@ static enum idx_status reserve(struct clustering *clustering, struct idx_error *
     return IDX_OK;
 }
 
-static enum idx_status run(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
-                           struct idx_cluster_summary *summary, struct idx_error *error) {
+/* Makes and visits all clusters. What it opens or allocates is released by idx_clusters, even after an error. */
+static enum idx_status cluster_index(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
+                                     struct idx_cluster_summary *summary, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
     IDXI_TRY(check_options(clustering, error));
     const char *folder = options->temporary_folder;
@@ -423,10 +436,10 @@ static enum idx_status run(struct clustering *clustering, idx_cluster_visitor vi
     IDXI_TRY(idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error));
     IDXI_TRY(idxi_numbering_open(&clustering->numbering, clustering->index, options->representative,
                                  &clustering->sorting, options->memory_bytes, error));
-    IDXI_TRY(reserve(clustering, error));
+    IDXI_TRY(allocate_roots(clustering, error));
     IDXI_TRY(find_pairs(clustering, error));
-    IDXI_TRY(join(clustering, error));
-    settle_roots(clustering);
+    IDXI_TRY(unite_sorted(clustering, error));
+    set_representatives(clustering);
     return visit_all(clustering, visit, visit_context, summary, error);
 }
 
@@ -436,7 +449,7 @@ enum idx_status idx_clusters(const struct idx_index *index, const struct idx_clu
     struct clustering clustering = {.index = index, .options = IDX_CLUSTER_OPTIONS_INIT, .folder = -1};
     struct idx_cluster_summary made;
     idxi_copy_options(&clustering.options, options);
-    enum idx_status status = run(&clustering, visit, visit_context, &made, error);
+    enum idx_status status = cluster_index(&clustering, visit, visit_context, &made, error);
     if (status == IDX_OK && summary != NULL) *summary = made;
     idxi_sorter_close(&clustering.pairs);
     idxi_sorter_close(&clustering.others);

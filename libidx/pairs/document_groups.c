@@ -1,5 +1,5 @@
-/* document_groups.c: merges the document maps of all segments and the pending documents. Without documents, it sorts
- * the fingerprints of the segments' first tables. */
+/* document_groups.c: merges the document maps of all segments with the pending documents. For an index without document
+ * IDs, it sorts the fingerprints of each segment's first table instead. */
 #include "libidx/pairs/document_groups.h"
 
 #include <stdlib.h>
@@ -9,6 +9,8 @@
 
 /* ---- From document maps ---- */
 
+/* Opens groups->merge over the live documents of each segment and the pending ones. Document numbers are counted on
+ * from segment to segment: `offset` is the first one of the next. */
 static enum idx_status open_maps(struct idxi_document_groups *groups, const struct idx_index *index,
                                  struct idx_error *error) {
     size_t count = index->manifest->segment_count;
@@ -41,6 +43,7 @@ static enum idx_status add_live(struct idxi_sorter *sorter, const struct idx_ind
     return live ? idxi_sorter_put(sorter, fingerprint, fingerprint, error) : IDX_OK;
 }
 
+/* Adds the live fingerprints of a table to the sorter, not permuted. */
 static enum idx_status add_table(struct idxi_sorter *sorter, const struct idx_index *index,
                                  const struct idxi_table *table, struct idx_error *error) {
     struct idxi_table_stream stream;
@@ -56,6 +59,7 @@ static enum idx_status add_table(struct idxi_sorter *sorter, const struct idx_in
     return IDX_OK;
 }
 
+/* Sorts all live and pending fingerprints. Sets *stream to the sorter's stream, which has each once. */
 static enum idx_status sort_tables(struct idxi_document_groups *groups, const struct idx_index *index,
                                    const struct idxi_sorter_options *options, struct idxi_stream **stream,
                                    struct idx_error *error) {

@@ -9,9 +9,9 @@
 #include "libidx/view/documents.h"
 
 struct idxi_document_groups {
-    struct idxi_live_documents *maps; /* as many as there are segments; or, where no documents are kept: */
+    struct idxi_live_documents *maps; /* one for each segment; with IDX_ID_NONE the sorter is used instead */
     size_t map_count;
-    struct idxi_sorter sorter; /* of the fingerprints */
+    struct idxi_sorter sorter; /* the fingerprints of an index with IDX_ID_NONE */
     struct idxi_pending_entries pending;
     struct idxi_kway_merge *merge;
     struct idxi_reading reading;
@@ -20,19 +20,18 @@ struct idxi_document_groups {
 
 struct idxi_document_group {
     uint64_t fingerprint;
-    uint64_t count; /* of its documents; 1 for IDX_ID_NONE */
-    uint64_t first; /* its first document's number, counted on over the segments, and then over the pending
-                       records; or its smallest integer ID; for
-                       IDX_ID_NONE the fingerprint. With ranks, the smallest rank of its documents' */
+    uint64_t count; /* how many documents it has; 1 for IDX_ID_NONE */
+    uint64_t first; /* its smallest document number or integer ID; with ranks, the smallest rank of its documents; for
+                       IDX_ID_NONE the fingerprint. Numbers count on over the segments, then the pending records */
 };
 
-/* `options`: where fingerprints without documents are sorted. `ranks` (may be NULL) must
- * stay. To be closed also after an error. */
+/* `options` say how fingerprints without documents are sorted. `ranks` may be NULL, and must outlive the groups. Call
+ * idxi_document_groups_close even if this fails. */
 enum idx_status idxi_document_groups_open(struct idxi_document_groups *groups, const struct idx_index *index,
                                           const struct idxi_sorter_options *options, const struct idxi_id_ranks *ranks,
                                           struct idx_error *error);
 
-/* *found is false at the end. */
+/* Gives the next fingerprint in ascending order. *found is false at the end. */
 enum idx_status idxi_document_groups_next(struct idxi_document_groups *groups, struct idxi_document_group *group,
                                           bool *found, struct idx_error *error);
 

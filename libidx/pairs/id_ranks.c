@@ -1,4 +1,4 @@
-/* id_ranks.c: collects all IDs and sorts them. */
+/* id_ranks.c: gathers the IDs of all documents in memory and sorts them. */
 #include "libidx/pairs/id_ranks.h"
 
 #include <stdlib.h>
@@ -8,16 +8,16 @@
 #include "libidx/view/index.h"
 
 struct id {
-    uint64_t begin; /* in the bytes */
+    uint64_t begin; /* offset in gathering->bytes; the ID ends where the next one in order of numbers begins */
     uint64_t number;
 };
 
 struct gathering {
-    uint64_t allowed; /* bytes; for the bytes of the IDs: */
+    uint64_t allowed; /* bytes that the caller allows; `memory` of them are for the bytes of IDs */
     uint64_t memory;
-    char *bytes; /* of all IDs */
+    char *bytes; /* all IDs, one after the other */
     size_t length, capacity;
-    struct id *ids; /* as many as there are documents, and one more, which ends the last */
+    struct id *ids; /* one for each document, and one spare */
     uint64_t count;
 };
 
@@ -28,7 +28,7 @@ static enum idx_status fail_too_large(const struct gathering *gathering, struct 
                      (unsigned long long)gathering->allowed);
 }
 
-static enum idx_status grow(struct gathering *gathering, size_t length, struct idx_error *error) {
+static enum idx_status grow_bytes(struct gathering *gathering, size_t length, struct idx_error *error) {
     size_t capacity = gathering->capacity * 2 + length + 4096;
     if (capacity > gathering->memory) capacity = (size_t)gathering->memory;
     if (capacity < gathering->length + length) return fail_too_large(gathering, error);
@@ -39,11 +39,11 @@ static enum idx_status grow(struct gathering *gathering, size_t length, struct i
     return IDX_OK;
 }
 
-/* An idxi_id_visitor. */
+/* Appends an ID. An idxi_id_visitor, but it numbers the documents itself, over all segments. */
 static enum idx_status gather(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
     struct gathering *gathering = context;
     (void)number;
-    if (gathering->capacity - gathering->length < length) IDXI_TRY(grow(gathering, length, error));
+    if (gathering->capacity - gathering->length < length) IDXI_TRY(grow_bytes(gathering, length, error));
     if (length > 0) memcpy(gathering->bytes + gathering->length, id, length);
     gathering->length += length;
     gathering->ids[gathering->count] = (struct id){gathering->length - length, gathering->count};
@@ -55,6 +55,7 @@ static uint64_t count_pending(const struct idx_index *index) {
     return idxi_has_pending(index) ? index->pending.last - index->pending.after : 0;
 }
 
+/* Gathers the IDs of all segments' documents, then those of pending records, so that numbers are counted on. */
 static enum idx_status gather_all(struct gathering *gathering, const struct idx_index *index, struct idx_error *error) {
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         struct idxi_map *map = &index->segments[i]->map;
@@ -76,13 +77,13 @@ int idxi_id_compare(const void *a, size_t a_length, const void *b, size_t b_leng
     return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
 }
 
-/* An ID ends where the next one began before they were sorted, so lengths are looked up by number. */
+/* What comparing two IDs needs: once IDs are moved by sorting, `ends` tells by document number where each one ends. */
 struct order {
     const struct gathering *gathering;
     const uint64_t *ends;
 };
 
-static int compare(const void *a, const void *b, void *context) {
+static int compare_ids(const void *a, const void *b, void *context) {
     const struct order *order = context;
     const struct id *x = a, *y = b;
     const char *bytes = order->gathering->bytes;
@@ -91,19 +92,20 @@ static int compare(const void *a, const void *b, void *context) {
     return difference != 0 ? difference : (x->number > y->number) - (x->number < y->number);
 }
 
-/* `ranks` holds the ends of IDs until they are sorted. */
-static void rank(struct gathering *gathering, struct idxi_id_ranks *ranks) {
+/* Sorts the IDs and sets their ranks. Until then ranks->of holds where each ID ends. */
+static void set_ranks(struct gathering *gathering, struct idxi_id_ranks *ranks) {
     struct order order = {gathering, ranks->of};
     for (uint64_t i = 0; i < gathering->count; i++)
         ranks->of[i] = i + 1 < gathering->count ? gathering->ids[i + 1].begin : gathering->length;
-    qsort_r(gathering->ids, (size_t)gathering->count, sizeof *gathering->ids, compare, &order);
+    qsort_r(gathering->ids, (size_t)gathering->count, sizeof *gathering->ids, compare_ids, &order);
     for (uint64_t i = 0; i < gathering->count; i++) ranks->of[gathering->ids[i].number] = i;
 }
 
+/* Checks before it allocates that all IDs can fit, so that a limit is reported before much was read. */
 enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
                                    struct idx_error *error) {
     struct gathering gathering = {.allowed = memory};
-    uint64_t documents = 0, each = 2 * sizeof *gathering.ids + sizeof *ranks->of; /* sorting takes as much again */
+    uint64_t documents = 0, each = 2 * sizeof *gathering.ids + sizeof *ranks->of; /* qsort_r may copy all of `ids` */
     *ranks = (struct idxi_id_ranks){NULL, 0};
     for (size_t i = 0; i <= index->manifest->segment_count; i++) {
         bool is_segment = i < index->manifest->segment_count;
@@ -117,7 +119,7 @@ enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx
     ranks->count = documents;
     enum idx_status status = gathering.ids == NULL || ranks->of == NULL ? idxi_fail_memory(error) : IDX_OK;
     if (status == IDX_OK) status = gather_all(&gathering, index, error);
-    if (status == IDX_OK) rank(&gathering, ranks);
+    if (status == IDX_OK) set_ranks(&gathering, ranks);
     free(gathering.bytes);
     free(gathering.ids);
     return status;

@@ -4,8 +4,8 @@
 
 #include "libidx/view/index.h"
 
-/* The rank of each document's ID among all IDs, by their bytes. Indexed by document number, counted through the
- * segments and the pending records. Of equal IDs, the one with the lower number comes first. */
+/* The rank of each document's ID among all IDs, by their bytes, from 0. `of` is indexed by document number, counted on
+ * over the segments and then the pending records. Of equal IDs, the one with the lower number ranks first. */
 struct idxi_id_ranks {
     uint64_t *of;
     uint64_t count;
@@ -14,8 +14,8 @@ struct idxi_id_ranks {
 /* Compares two IDs by their bytes: below 0, 0 or above 0, as memcmp. An ID comes before those that begin with it. */
 int idxi_id_compare(const void *a, size_t a_length, const void *b, size_t b_length);
 
-/* For an index of IDX_ID_TEXT. All IDs must fit into `memory` bytes while this runs, else IDX_OUT_OF_MEMORY. To be
- * closed also after an error. */
+/* For an index with IDX_ID_TEXT. Fails with IDX_OUT_OF_MEMORY unless all IDs fit into `memory` bytes while this runs.
+ * Call idxi_id_ranks_close even if this fails. */
 enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
                                    struct idx_error *error);
 

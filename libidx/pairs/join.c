@@ -1,10 +1,10 @@
 /* join.c: finds all pairs within an index, or between two. A table is divided into ranges by its leading bits, so that
  * a range fits the caches. Pairs that agree in these bits are found within each range, as the table is decoded in
- * order. A table with a radius may also have pairs that differ in the leading bits. Such a pair differs less in the
- * bits after them that a look-up flips, so the fingerprints are sorted in memory by some of those bits instead. A pair
- * that several tables find belongs to the first of them. Removed fingerprints are dropped from the pairs, and pending
- * ones are looked up. Pairs that may differ in many bits are found in memory
- * instead (join_arrays.c). */
+ * order. A table with a radius may also have pairs that differ in the leading bits; these differ in fewer of the prefix
+ * bits after them, so the fingerprints are sorted in memory by some of those bits instead (join_spread.c). A pair that
+ * several tables find belongs to the first of them. Pairs of removed fingerprints are dropped, and pending fingerprints
+ * are looked up (pending_pairs.c). If searching in memory is expected to be faster, as for large distances, tables are
+ * not used (join_arrays.c). */
 #include "libidx/pairs/join.h"
 
 #include <limits.h>
@@ -31,7 +31,7 @@ unsigned idxi_join_range_bits(const struct idxi_join *join) {
 
 /* ---- Tables ---- */
 
-/* Each segment must have given as many fingerprints as it says. */
+/* Fails if a segment's table did not hold as many fingerprints as its header says, and resets the counts. */
 static enum idx_status check_counts(const struct idxi_join *join, struct idx_error *error) {
     for (size_t i = 0; i < join->a->open_segments; i++) {
         const struct idxi_table *table = &join->a->segments[i]->tables[join->table->table];
@@ -56,7 +56,7 @@ static enum idx_status check_workers(const struct idxi_join *join, struct idx_er
     return IDX_OK;
 }
 
-/* Goes on to a table of the probing. */
+/* Sets what the join knows about its current table, number `order` of the probing. */
 static void begin_table(struct idxi_join *join, size_t order) {
     join->order = order;
     join->table = &join->probing->tables[order];
@@ -74,6 +74,7 @@ static void begin_table(struct idxi_join *join, size_t order) {
     join->pass = (struct idxi_join_pass){.narrow = join->prefix, .errors = radius};
 }
 
+/* Finds the pairs of one table: those within ranges first, then those whose leading bits differ. */
 static enum idx_status match_table(struct idxi_join *join, size_t order, struct idx_error *error) {
     begin_table(join, order);
     IDXI_TRY(idxi_join_add_leaves(join, (struct idxi_join_leaf){0, 0}, error));
@@ -84,7 +85,7 @@ static enum idx_status match_table(struct idxi_join *join, size_t order, struct 
     return check_workers(join, error);
 }
 
-/* The fingerprints that are gone through, for progress. */
+/* The fingerprints to go through, of all tables and passes, which is the unit of progress. */
 static uint64_t count_work(const struct idxi_join *join) {
     uint64_t passes = 0;
     for (size_t i = 0; i < join->probing->count; i++)
@@ -117,7 +118,7 @@ static enum idx_status match_pending(struct idxi_join *join, struct idx_error *e
 
 /* ---- The whole ---- */
 
-/* How many fingerprints an array holds: all of them, or as many as half of the memory has room for. */
+/* How many fingerprints a thread's array holds: all of them, or as many as half of the memory has room for. */
 static size_t get_capacity(const struct idxi_join *join) {
     unsigned threads = join->options.threads;
     uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, threads) /
@@ -159,9 +160,11 @@ static bool are_tables_equal(const struct idxf_manifest *a, const struct idxf_ma
     return true;
 }
 
-static enum idx_status run(const struct idx_index *a, const struct idx_index *b, bool within,
-                           const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
-                           struct idx_error *error) {
+/* Checks the options, joins two indexes or one with itself, and frees all that this took. Tables are used only if both
+ * indexes have the same ones and these cover the distance. */
+static enum idx_status join_indexes(const struct idx_index *a, const struct idx_index *b, bool within,
+                                    const struct idx_join_options *options, idx_pairs_visitor visit,
+                                    void *visit_context, struct idx_error *error) {
     struct idxi_join join = {.a = a,
                              .b = b,
                              .within = within,
@@ -183,10 +186,10 @@ static enum idx_status run(const struct idx_index *a, const struct idx_index *b,
 
 enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
                           idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
-    return run(index, index, true, options, visit, visit_context, error);
+    return join_indexes(index, index, true, options, visit, visit_context, error);
 }
 
-/* What a sentence says that two indexes differ in; NULL where they can be joined. */
+/* Returns what two indexes differ in so that they can't be joined, as a word for the error; NULL if they can. */
 static const char *find_difference(const struct idxf_manifest *a, const struct idxf_manifest *b) {
     if (a->bits != b->bits) return "bits";
     return idx_recipe_matches(a->recipe, b->recipe, NULL) ? NULL : "recipe";
@@ -199,5 +202,5 @@ enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b, c
         return idxi_fail(error, IDX_INVALID_ARGUMENT, b->path,
                          "can't be joined with %s, because they differ in their %s: rebuild one of them", a->path,
                          difference);
-    return run(a, b, false, options, visit, visit_context, error);
+    return join_indexes(a, b, false, options, visit, visit_context, error);
 }

@@ -11,11 +11,11 @@
 #include "libidx/pairs/matching.h"
 #include "libidx/view/range.h"
 
-/* Pairs that are handed over at a time. */
+/* How many pairs a visitor gets at a time, at most. */
 #define IDXI_JOIN_PAIRS 4096
 
-/* Arrays of fingerprints that a thread has: those of either index, with room to sort them; and one to merge segments
- * from. Large groups are searched in the memory of so many more. */
+/* The arrays of fingerprints that each thread has: those of index a and index b, each followed by room to sort them,
+ * and one from which segments are merged. Large groups are searched in the memory of IDXI_JOIN_MORE_ARRAYS more. */
 #define IDXI_JOIN_ARRAYS 5
 #define IDXI_JOIN_MORE_ARRAYS 3
 enum { IDXI_ARRAY_A = 0, IDXI_ARRAY_B = 2, IDXI_ARRAY_SEGMENTS = 4 };
@@ -26,17 +26,18 @@ struct idxi_join_leaf {
     unsigned same;
 };
 
-/* Which pairs of a table are looked for: those that are the same in some bits, and in none of `before`. */
+/* Which pairs of a table are looked for: those that agree in some bits, and differ in each mask of `before`, since
+ * pairs that agree in one of these were found in an earlier pass. */
 struct idxi_join_pass {
-    unsigned number; /* 0: ranges in order; then the same in one part of the bits behind the leading ones, for each
-                        error that may be */
+    unsigned number; /* 0: ranges in table order; from 1 on, the part of the bits after the leading ones in which pairs
+                        agree; there is a part for each bit of the radius */
     uint64_t before[IDX_MAX_RADIUS + 1];
-    uint64_t mask, value; /* only fingerprints are loaded whose bits of `mask` are `value` */
-    uint64_t narrow;      /* bits that differ in few places: */
+    uint64_t mask, value; /* only fingerprints whose bits of `mask` are `value` are loaded */
+    uint64_t narrow;      /* the bits in which a pair differs in at most `errors` places */
     unsigned errors;
 };
 
-/* The fingerprints of an index that are the same in some bits, unsorted, and in buckets by other bits. */
+/* The fingerprints of an index that are the same in some bits: as they were loaded, and in buckets by other bits. */
 struct idxi_join_side {
     const struct idx_index *index;
     uint64_t *fingerprints;
@@ -48,34 +49,34 @@ struct idxi_join_worker;
 
 struct idxi_join {
     const struct idx_index *a, *b;
-    bool within; /* pairs of `a` alone; then `b` is the same one */
+    bool within; /* pairs of `a` alone; then `b` is `a` */
     struct idx_join_options options;
-    const struct idxi_probing *probing; /* NULL: the tables are of no use */
+    const struct idxi_probing *probing; /* NULL if the tables can't find the pairs */
     idx_pairs_visitor visit;
     void *visit_context;
-    struct idxi_join_worker **workers; /* of each thread */
+    struct idxi_join_worker **workers; /* one for each thread */
     size_t capacity;                   /* fingerprints that an array holds */
     struct idxi_progress progress;
-    atomic_bool ended; /* by an error, or by the visitor */
+    atomic_bool ended; /* set by an error, or by the visitor */
     pthread_mutex_t handing_over;
 
     /* The table that is gone through. */
-    size_t order; /* in the probing */
+    size_t order; /* its number in the probing */
     const struct idxi_probed *table;
     struct idxf_permutation permutation;
     uint64_t prefix;                  /* the bits of the mask, permuted */
-    uint64_t earlier[IDX_MAX_TABLES]; /* the masks of the tables before it without radius, permuted */
+    uint64_t earlier[IDX_MAX_TABLES]; /* the permuted masks of those tables before it that have radius 0 */
     size_t earlier_count;
-    unsigned leading; /* bits that all ranges have in common, where there is a radius */
+    unsigned leading; /* the number of leading bits that cut the table into ranges, if it has a radius */
     struct idxi_join_leaf *leaves;
     size_t leaf_count, leaf_room;
     struct idxi_join_pass pass;
-    atomic_size_t next;             /* leaf, or bucket */
-    struct idxi_join_side sides[2]; /* those that are spread; the second one where there are two indexes */
-    uint32_t *counts;               /* for sorting them */
+    atomic_size_t next;             /* number of the next leaf or bucket that a thread takes */
+    struct idxi_join_side sides[2]; /* what join_spread.c loads; the second one only between two indexes */
+    uint32_t *counts;               /* for sorting the sides on several threads; else NULL */
     size_t room;                    /* fingerprints that a side holds */
-    unsigned spread_bits;           /* by which they are sorted */
-    atomic_bool is_full;            /* one of these */
+    unsigned spread_bits;           /* how many bits the sides are sorted by */
+    atomic_bool is_full;            /* whether a side had no room for all */
 };
 
 /* What a thread has. */
@@ -86,12 +87,12 @@ struct idxi_join_worker {
     uint64_t *arrays[IDXI_JOIN_ARRAYS];
     struct idx_pair pairs[IDXI_JOIN_PAIRS];
     size_t pair_count;
-    uint64_t *counts;       /* fingerprints of `a` in the table, of each segment */
-    enum idx_status status; /* of taking pairs, and: */
+    uint64_t *counts;       /* fingerprints loaded from each segment of `a`, to be checked */
+    enum idx_status status; /* the status of checking whether pairs are live, with its error */
     struct idx_error error;
 };
 
-/* The first `bits` bits. */
+/* A mask of the first `bits` bits, 0 to 64. */
 static inline uint64_t idxi_top_bits(unsigned bits) { return ~idxf_low_bits(64 - bits); }
 
 /* The last value of a range. */
@@ -101,69 +102,69 @@ static inline uint64_t idxi_leaf_high(const struct idxi_join_leaf *leaf) {
 
 /* ---- Counts: join.c ---- */
 
-/* The fingerprints of the index that has more. */
+/* The number of fingerprints, over its segments, of the index that has more. */
 uint64_t idxi_join_most(const struct idxi_join *join);
 
-/* The leading bits that cut the fingerprints into ranges, were they spread evenly. */
+/* How many leading bits cut the fingerprints into ranges of the right size if they are spread evenly. */
 unsigned idxi_join_range_bits(const struct idxi_join *join);
 
 /* ---- Threads: join_workers.c ---- */
 
-/* To be freed also after an error. */
+/* Makes a worker for each thread. Call idxi_join_free_workers even if this fails. */
 enum idx_status idxi_join_make_workers(struct idxi_join *join, struct idx_error *error);
 void idxi_join_free_workers(struct idxi_join *join);
 
-/* Runs a task by all threads, which share join->next. */
+/* Runs the task once on each thread; the calls share the work by counting up join->next, which begins at 0. */
 typedef enum idx_status (*idxi_join_task)(struct idxi_join_worker *worker, struct idx_error *error);
 enum idx_status idxi_join_work(struct idxi_join *join, idxi_join_task task, struct idx_error *error);
 
-/* Calls the visitor with the pairs that a thread has. */
+/* Calls the visitor with the pairs that a worker has gathered, unless the join has ended, and forgets them. */
 void idxi_join_hand_over(struct idxi_join_worker *worker);
 
-/* Adds a pair to those that a thread has. */
+/* Adds a pair to those that a worker has gathered. Within one index, the smaller fingerprint comes first. */
 void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y);
 
-/* Whether the join, of the worker that is the context, was neither ended nor cancelled. */
+/* Whether the join was neither ended nor cancelled. The context is one of its workers. */
 bool idxi_join_goes_on(void *context);
 
 /* ---- Ranges: join_ranges.c ---- */
 
-/* Fingerprints that a range is to have at most, about. */
+/* About how many fingerprints a range has at most. */
 size_t idxi_join_range_fingerprints(const struct idxi_join *join);
 
-/* What an index has of the table that is gone through. */
+/* The current table of the join in all segments of an index. */
 struct idxi_ranges idxi_join_ranges(const struct idxi_join *join, const struct idx_index *index);
 
-/* A range to be loaded into an array. */
+/* A range, not loaded yet, whose fingerprints go to the worker's array of this number. */
 struct idxi_range idxi_join_range(const struct idxi_join_worker *worker, size_t array, uint64_t low, uint64_t high);
 
-/* Adds the leaves that a range is halved into. */
+/* Halves a range until each part is small enough, and adds the parts to join->leaves. */
 enum idx_status idxi_join_add_leaves(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error);
 
-/* Matches fingerprints whose first `same` bits are the same, each with those of `b` or, where it is NULL, with each
- * other. */
+/* Finds the pairs of fingerprints that all agree in their first `same` bits: between `a` and `b`, or within `a` if `b`
+ * is NULL. */
 void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, const struct idxi_matched *a,
                             const struct idxi_matched *b);
 
-/* What is in a worker's array, with the room beside it. */
+/* The first `count` fingerprints of a worker's array, with the array behind it as room to sort them. */
 struct idxi_matched idxi_join_matched(const struct idxi_join_worker *worker, size_t array, size_t count);
 
-/* Matches a leaf in itself, or with the other index, some at a time where it is much. */
+/* Finds the pairs of a leaf within the index or with the other one, part by part if it does not fit the arrays. */
 enum idx_status idxi_join_match_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
                                      struct idx_error *error);
 
-/* The same for all leaves: a task. */
+/* Calls idxi_join_match_leaf for all leaves. An idxi_join_task. */
 enum idx_status idxi_join_match_leaves(struct idxi_join_worker *worker, struct idx_error *error);
 
 /* ---- Spread: join_spread.c ---- */
 
-/* Finds the pairs of the table that is gone through with an error in the leading bits at least. */
+/* Finds those pairs of the current table, which has a radius, that differ in at least one of the leading bits. */
 enum idx_status idxi_join_match_apart(struct idxi_join *join, struct idx_error *error);
 void idxi_join_free_sides(struct idxi_join *join);
 
 /* ---- Arrays in memory: join_arrays.c ---- */
 
-/* Whether searching in memory is faster than tables, and the memory is enough; or tables are of no use. */
+/* Whether the pairs are to be searched for in memory, since the tables can't find them or are expected to be slower. */
 bool idxi_join_prefers_arrays(const struct idxi_join *join);
 
 /* Finds all pairs in memory, pending fingerprints included. */

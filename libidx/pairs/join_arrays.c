@@ -1,6 +1,6 @@
-/* join_arrays.c: finds the pairs of a join in memory (array_pairs.h), where going through the tables is slower, or the
- * tables do not support the distance. Where memory is short, each side is read in parts, and each part is searched with
- * each of the other side. */
+/* join_arrays.c: finds the pairs of a join in memory (array_pairs.h), if going through the tables is slower or they do
+ * not cover the distance. If memory is short, each side is read in parts, and each part is searched with each part of
+ * the other side. */
 #include "libidx/pairs/join.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "libidx/batch/cost.h"
 #include "libidx/fingerprints/array_pairs.h"
 
-/* A side, some of whose fingerprints are in memory. */
+/* One side of the join, of which one part at a time is in memory. */
 struct side {
     struct idxi_progress *progress;
     const struct idx_index *index;
@@ -17,7 +17,7 @@ struct side {
     atomic_size_t count;
     size_t room;
     uint32_t parts, part;
-    uint32_t steps; /* in which the part is read */
+    uint32_t steps; /* how many tasks read a part */
     atomic_bool is_full;
 };
 
@@ -25,10 +25,10 @@ struct searching {
     struct idxi_join *join;
     struct side a, b;
     uint64_t memory;
-    uint64_t parts, done; /* pairs of parts that are searched, and were */
+    uint64_t parts, done; /* pairs of parts: how many there are, and were searched */
 };
 
-/* The fingerprints of an index, or a few more. */
+/* Returns the number of fingerprints, or a little more: each pending record counts as one. */
 static uint64_t count_all(const struct idx_index *index) {
     const struct idxi_pending_view *pending = &index->pending;
     return idxi_count_fingerprints(index) + (pending->records == NULL ? 0 : pending->last - pending->after);
@@ -42,10 +42,10 @@ static uint64_t get_memory(const struct idxi_join *join) {
     return idxi_memory_of_arrays(join->options.memory_bytes, join->options.threads);
 }
 
-/* Each fingerprint takes so many bytes. */
+/* Bytes of memory that each fingerprint takes. */
 #define BYTES (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES)
 
-/* Fingerprints that a part may have. */
+/* How many fingerprints a part may have: any number if all fit into the memory, else those of half of it. */
 static uint64_t get_most(const struct idxi_join *join, uint64_t memory) {
     uint64_t most = memory / 2 / BYTES;
     if (count_both(join) * BYTES <= memory) most = UINT32_MAX - 1;
@@ -53,13 +53,13 @@ static uint64_t get_most(const struct idxi_join *join, uint64_t memory) {
     return most < UINT32_MAX ? most : UINT32_MAX - 1;
 }
 
-/* In so many parts a side is read. */
+/* How many parts a side of `all` fingerprints is read in. */
 static uint32_t count_parts(uint64_t all, uint64_t most) {
     uint64_t parts = all > most ? (all - 1) / most + 1 : 1;
     return parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
 }
 
-/* What searching each part with each is expected to take. */
+/* The nanoseconds that searching each part with each is expected to take. */
 static double get_cost(const struct idxi_join *join) {
     uint64_t all_a = count_all(join->a), all_b = count_all(join->b), most = get_most(join, get_memory(join));
     double a_parts = count_parts(all_a, most), b_parts = count_parts(all_b, most);
@@ -78,7 +78,8 @@ bool idxi_join_prefers_arrays(const struct idxi_join *join) {
 
 /* ---- Reading ---- */
 
-static bool take(void *context, const uint64_t *fingerprints, size_t count) {
+/* An idx_fingerprints_visitor that several threads call at once. Stops if there are more fingerprints than counted. */
+static bool append_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct side *side = context;
     size_t at = atomic_fetch_add(&side->count, count);
     if (at > side->room || count > side->room - at) side->is_full = true;
@@ -90,13 +91,14 @@ static bool take(void *context, const uint64_t *fingerprints, size_t count) {
 static enum idx_status load_step(void *context, size_t number, struct idx_error *error) {
     struct side *side = context;
     uint32_t step = side->part * side->steps + (uint32_t)number;
-    IDXI_TRY(idx_visit_part(side->index, step, side->parts * side->steps, take, side, error));
+    IDXI_TRY(idx_visit_part(side->index, step, side->parts * side->steps, append_fingerprints, side, error));
     if (side->is_full) return idxi_fail_fault(error, IDXF_FAULT_COUNT, side->index->segments[0]->tables[0].path, 0);
     return idxi_progress_add(side->progress, 0, error);
 }
 
-/* Reads a part of a side, in some steps, on all threads. */
-static enum idx_status load(struct searching *searching, struct side *side, uint32_t part, struct idx_error *error) {
+/* Reads a part of a side on all threads, in up to 16 steps so that they end together. */
+static enum idx_status load_part(struct searching *searching, struct side *side, uint32_t part,
+                                 struct idx_error *error) {
     side->steps = UINT32_MAX / side->parts < 16 ? 1 : 16;
     side->part = part;
     side->count = 0;
@@ -106,7 +108,9 @@ static enum idx_status load(struct searching *searching, struct side *side, uint
 
 /* ---- Searching ---- */
 
-static enum idx_status search(struct searching *searching, const struct side *b, struct idx_error *error) {
+/* Searches the part of side a within itself, or with that of `b` if that is not NULL. Progress is divided evenly over
+ * all such searches. */
+static enum idx_status search_arrays(struct searching *searching, const struct side *b, struct idx_error *error) {
     struct idxi_join *join = searching->join;
     uint64_t all = idxi_count_fingerprints(join->a), done = searching->done++;
     uint64_t arrays = (searching->a.count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
@@ -127,22 +131,23 @@ static enum idx_status search(struct searching *searching, const struct side *b,
     return IDX_OK;
 }
 
-/* The first side's part was read. */
+/* Searches the part of side a that is in memory with all parts of side b. Within one index, where the sides are equal,
+ * it searches that part itself, and with later parts alone. */
 static enum idx_status search_part(struct searching *searching, uint32_t part, struct idx_error *error) {
     bool within = searching->join->within;
-    if (within) IDXI_TRY(search(searching, NULL, error));
+    if (within) IDXI_TRY(search_arrays(searching, NULL, error));
     for (uint32_t i = within ? part + 1 : 0; i < searching->b.parts && !searching->join->ended; i++) {
-        IDXI_TRY(load(searching, &searching->b, i, error));
-        IDXI_TRY(search(searching, &searching->b, error));
+        IDXI_TRY(load_part(searching, &searching->b, i, error));
+        IDXI_TRY(search_arrays(searching, &searching->b, error));
     }
     return IDX_OK;
 }
 
-static enum idx_status search_all(struct searching *searching, struct idx_error *error) {
+static enum idx_status search_all_parts(struct searching *searching, struct idx_error *error) {
     uint64_t a = searching->a.parts, b = searching->b.parts;
     searching->parts = searching->join->within ? a * (a + 1) / 2 : a * b;
     for (uint32_t i = 0; i < a && !searching->join->ended; i++) {
-        IDXI_TRY(load(searching, &searching->a, i, error));
+        IDXI_TRY(load_part(searching, &searching->a, i, error));
         IDXI_TRY(search_part(searching, i, error));
     }
     return IDX_OK;
@@ -150,9 +155,10 @@ static enum idx_status search_all(struct searching *searching, struct idx_error 
 
 /* ---- All ---- */
 
-/* Parts of about equal size are a little uneven, since blocks hold different numbers of fingerprints. */
-static enum idx_status prepare(struct idxi_join *join, struct side *side, const struct idx_index *index, uint64_t most,
-                               struct idx_error *error) {
+/* Makes room for the whole side, since parts vary in size with the fingerprints that blocks hold; only what is written
+ * takes memory. */
+static enum idx_status open_side(struct idxi_join *join, struct side *side, const struct idx_index *index,
+                                 uint64_t most, struct idx_error *error) {
     uint64_t all = count_all(index);
     side->progress = &join->progress;
     side->index = index;
@@ -166,9 +172,9 @@ enum idx_status idxi_join_search_arrays(struct idxi_join *join, struct idx_error
     struct searching searching = {.join = join, .memory = get_memory(join)};
     uint64_t most = get_most(join, searching.memory);
     IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_count_fingerprints(join->a), error));
-    enum idx_status status = prepare(join, &searching.a, join->a, most, error);
-    if (status == IDX_OK) status = prepare(join, &searching.b, join->b, most, error);
-    if (status == IDX_OK) status = search_all(&searching, error);
+    enum idx_status status = open_side(join, &searching.a, join->a, most, error);
+    if (status == IDX_OK) status = open_side(join, &searching.b, join->b, most, error);
+    if (status == IDX_OK) status = search_all_parts(&searching, error);
     idxi_array_release(searching.a.fingerprints, searching.a.room);
     idxi_array_release(searching.b.fingerprints, searching.b.room);
     return status;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Fingerprints of a range, about. */
+/* About how many fingerprints a range has. */
 #define RANGE_FINGERPRINTS 16384
 
 struct idxi_ranges idxi_join_ranges(const struct idxi_join *join, const struct idx_index *index) {
@@ -26,8 +26,8 @@ size_t idxi_join_range_fingerprints(const struct idxi_join *join) {
     return join->capacity < RANGE_FINGERPRINTS ? join->capacity : RANGE_FINGERPRINTS;
 }
 
-/* Whether a range is not to be halved: it is small enough, or has the whole prefix in common. With a radius all have
- * the same leading bits. */
+/* Sets *is to whether a range is not to be halved: it is small enough, or its fingerprints agree in the whole prefix.
+ * With a radius, all ranges are cut by the same number of leading bits. */
 static enum idx_status is_leaf(const struct idxi_join *join, const struct idxi_join_leaf *leaf, bool *is,
                                struct idx_error *error) {
     struct idxi_ranges a = idxi_join_ranges(join, join->a), b = idxi_join_ranges(join, join->b);
@@ -69,6 +69,7 @@ static void add_before(struct idxi_balls *balls, uint64_t mask) {
     balls->before[balls->before_count++] = (struct idxi_ball){mask, 0};
 }
 
+/* Groups that no worker's arrays have room to sort are searched by balls, which take memory of their own. */
 void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, const struct idxi_matched *a,
                             const struct idxi_matched *b) {
     const struct idxi_join *join = worker->join;
@@ -83,8 +84,8 @@ void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, cons
         idxi_match(&worker->matching, a, b, pass->narrow & ~idxi_top_bits(same), pass->errors, pass->number == 0);
 }
 
-/* Matches the part of a leaf that was loaded with all that `b` has from `low` to `high`, some at a time where it is
- * much. */
+/* Finds the pairs between `a`, a loaded part of a leaf, and all that index b has from `low` to `high`, part by part if
+ * the array does not hold it at once. */
 static enum idx_status match_with(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
                                   const struct idxi_matched *a, uint64_t low, uint64_t high, struct idx_error *error) {
     struct idxi_ranges ranges = idxi_join_ranges(worker->join, worker->join->b);

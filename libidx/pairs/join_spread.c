@@ -1,6 +1,6 @@
 /* join_spread.c: finds the pairs of a table that differ in its leading bits. All fingerprints are loaded into memory
- * and sorted by some of the bits after these, and those that share them are matched. Where the memory does not hold
- * all, first those with one value of the first of these bits are loaded, and then those with the other. */
+ * and sorted by some of the bits after these, and those that agree in them are compared. If the memory does not hold
+ * all, they are loaded in two halves, by the first of these bits, and each half is divided again if need be. */
 #include "libidx/pairs/join.h"
 
 #include <stdlib.h>
@@ -13,6 +13,7 @@ static size_t count_sides(const struct idxi_join *join) { return join->within ? 
 
 /* ---- Loading ---- */
 
+/* Appends a loaded range to a side. Threads call it at once; too many fingerprints set join->is_full. */
 static void add_fingerprints(struct idxi_join *join, struct idxi_join_side *side, const struct idxi_range *range) {
     size_t at = atomic_fetch_add(&side->count, range->count);
     if (at > join->room || range->count > join->room - at)
@@ -21,6 +22,7 @@ static void add_fingerprints(struct idxi_join *join, struct idxi_join_side *side
         memcpy(side->fingerprints + at, range->fingerprints, range->count * sizeof *range->fingerprints);
 }
 
+/* Loads what an index has of a leaf, and appends it to its side. */
 static enum idx_status load_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
                                  struct idxi_join_side *side, struct idx_error *error) {
     struct idxi_join *join = worker->join;
@@ -44,7 +46,7 @@ static enum idx_status load_leaves(struct idxi_join_worker *worker, struct idx_e
     return IDX_OK;
 }
 
-/* Loads the fingerprints whose bits of `mask` are `value`, unless there are too many for the room. */
+/* Loads the fingerprints whose bits of `mask` are `value`. Sets join->is_full if there is no room for them. */
 static enum idx_status load_all(struct idxi_join *join, uint64_t mask, uint64_t value, struct idx_error *error) {
     join->is_full = idxi_join_most(join) >> idxf_count_bits(mask) > join->room;
     if (join->is_full) return IDX_OK;
@@ -58,6 +60,7 @@ static enum idx_status load_all(struct idxi_join *join, uint64_t mask, uint64_t 
 
 /* ---- Matching ---- */
 
+/* A bucket of a side, with a worker's arrays as room to sort it. */
 static struct idxi_matched get_bucket(const struct idxi_join_worker *worker, size_t side, size_t bucket) {
     const struct idxi_buckets *buckets = &worker->join->sides[side].buckets;
     struct idxi_matched matched = idxi_join_matched(worker, side == 0 ? IDXI_ARRAY_A : IDXI_ARRAY_B,
@@ -78,7 +81,7 @@ static enum idx_status match_buckets(struct idxi_join_worker *worker, struct idx
     return IDX_OK;
 }
 
-/* Matches what was loaded. */
+/* Sorts what was loaded by the bits of `part`, and finds the pairs within each bucket. */
 static enum idx_status match_loaded(struct idxi_join *join, uint64_t part, struct idx_error *error) {
     for (size_t i = 0; i < count_sides(join); i++) {
         struct idxi_join_side *side = &join->sides[i];
@@ -95,7 +98,8 @@ static enum idx_status match_loaded(struct idxi_join *join, uint64_t part, struc
     return idxi_join_work(join, match_buckets, error);
 }
 
-/* Matches those with one value of the bits of a part by going through the table: the memory does not hold them. */
+/* Finds the pairs of fingerprints whose bits of `part` are `value` by going through the whole table, since the memory
+ * does not hold them. */
 static enum idx_status match_unloaded(struct idxi_join *join, uint64_t part, uint64_t value, struct idx_error *error) {
     struct idxi_join_leaf all = {0, 0};
     join->pass.mask = part;
@@ -106,7 +110,8 @@ static enum idx_status match_unloaded(struct idxi_join *join, uint64_t part, uin
     return status;
 }
 
-/* Matches those that are the same in `part`, and whose bits of `mask`, the first ones of it, are `value`. */
+/* Finds the pairs that agree in `part`, among fingerprints whose bits of `mask` are `value`. The mask has the first
+ * bits of `part`, none at first, and is made longer until the fingerprints fit the memory. */
 static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_t mask, uint64_t value,
                                   struct idx_error *error) {
     IDXI_TRY(load_all(join, mask, value, error));
@@ -123,7 +128,7 @@ static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_
 /* A side has fewer than 2^32 fingerprints, since they are sorted with numbers of 32 bits. */
 #define MOST_ROOM (UINT32_MAX - 2)
 
-/* Makes room to spread any table, once. */
+/* Makes room to load and sort any table, once for the whole join. */
 static enum idx_status make_sides(struct idxi_join *join, struct idx_error *error) {
     unsigned threads = join->options.threads;
     uint64_t bytes = 2 * sizeof(uint64_t) * count_sides(join), most = idxi_join_most(join);
@@ -158,8 +163,8 @@ void idxi_join_free_sides(struct idxi_join *join) {
     free(join->counts);
 }
 
-/* Pairs with an error in the leading bits at least: then one of as many parts of the others as there may be errors has
- * none. */
+/* A pair differs in at most `radius` bits of the prefix, and here in at least one of the leading bits. The bits after
+ * these are cut into `radius` parts, so that at least one part has no error; each pass finds the pairs of one part. */
 enum idx_status idxi_join_match_apart(struct idxi_join *join, struct idx_error *error) {
     unsigned radius = join->table->radius, prefix = idxf_count_bits(join->prefix), ranges = idxi_join_range_bits(join);
     unsigned width = (prefix - join->leading) / radius, shift = 64 - join->leading;

@@ -15,7 +15,7 @@ void idxi_join_hand_over(struct idxi_join_worker *worker) {
     worker->pair_count = 0;
 }
 
-/* Whether both were not removed from segments; false, and the worker's status, where that can't be told. */
+/* Whether both fingerprints are live. If that can't be read, false, with the worker's status set and the join ended. */
 static bool are_live(struct idxi_join_worker *worker, uint64_t x, uint64_t y) {
     const struct idxi_join *join = worker->join;
     bool live = false;
@@ -34,7 +34,9 @@ void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y)
     if (worker->pair_count == IDXI_JOIN_PAIRS) idxi_join_hand_over(worker);
 }
 
-static void visit_pair(void *context, uint64_t a, uint64_t b) {
+/* Called for each near pair that a table finds. Takes it if no earlier table finds it and both fingerprints are
+ * live. */
+static void take_permuted_pair(void *context, uint64_t a, uint64_t b) {
     struct idxi_join_worker *worker = context;
     const struct idxi_join *join = worker->join;
     uint64_t x = idxf_unpermute(&join->permutation, a), y = idxf_unpermute(&join->permutation, b);
@@ -54,7 +56,7 @@ struct shared_task {
     idxi_join_task task;
 };
 
-/* Each task is that of one worker, which takes ranges or buckets until there are no more. */
+/* Runs the task as worker `number`, which takes ranges or buckets until none is left. An error ends the join. */
 static enum idx_status run_worker(void *context, size_t number, struct idx_error *error) {
     const struct shared_task *shared = context;
     struct idxi_join_worker *worker = shared->join->workers[number];
@@ -70,6 +72,7 @@ enum idx_status idxi_join_work(struct idxi_join *join, idxi_join_task task, stru
     return idxi_parallel(join->options.threads, join->options.threads, run_worker, &shared, &join->progress, error);
 }
 
+/* Makes one worker with its arrays. After an error, what was made is freed by idxi_join_free_workers. */
 static enum idx_status make_worker(struct idxi_join *join, unsigned number, struct idx_error *error) {
     struct idxi_join_worker *worker = calloc(1, sizeof *worker);
     join->workers[number] = worker;
@@ -78,7 +81,7 @@ static enum idx_status make_worker(struct idxi_join *join, unsigned number, stru
     worker->number = number;
     struct idxi_balls *balls = &worker->matching.balls;
     idxi_balls_init(balls, join->options.distance);
-    balls->found = visit_pair;
+    balls->found = take_permuted_pair;
     balls->goes_on = idxi_join_goes_on;
     balls->context = worker;
     balls->memory = IDXI_JOIN_MORE_ARRAYS * sizeof(uint64_t) * join->capacity;

@@ -1,6 +1,6 @@
-/* matching.c: see matching.h. The bits of which few may differ are cut into one part more than there may be errors, so
- * that each pair is the same in a part. The fingerprints are sorted by one part after the other, and those that are the
- * same in it are compared all with all, or by balls where they are many. */
+/* matching.c: see matching.h. The bits in which a pair may have some errors are cut into one part more than that, so
+ * that each pair agrees in at least one part. The fingerprints are sorted by one part after the other, and those that
+ * agree in it are compared all with all, or by balls if they are many. */
 #include "libidx/pairs/matching.h"
 
 #include "format/bytes.h"
@@ -9,13 +9,14 @@
 /* Groups with fewer comparisons than this are compared all with all. */
 #define FEW ((uint64_t)1 << 18)
 
-/* Groups of less than twice this are compared with those behind each, without a look for where they end. */
+/* If no group has twice as many fingerprints, each is compared with those behind it until the group ends, without
+ * searching for its end first. */
 #define SHORT 128
 
-/* The fingerprints that share a part, as far as its bits can be chosen: about 2 to the power of this. */
+/* Parts are made so wide that groups have about 2^GROUP_LOG fingerprints, if there are bits enough. */
 #define GROUP_LOG 1
 
-/* Masks of bits by which fingerprints are grouped, one after the other. */
+/* The masks of bits by which fingerprints are grouped, in the order of the passes. */
 struct parts {
     size_t count;
     uint64_t masks[IDX_MAX_K + 1];
@@ -23,7 +24,7 @@ struct parts {
 
 /* ---- Groups ---- */
 
-/* The end of the group that begins at `begin`. */
+/* Returns the end of the group that begins at `begin`. */
 static size_t find_end(const struct idxi_matched *side, size_t begin, uint64_t mask) {
     uint64_t value = side->at[begin] & mask;
     size_t end = begin + 1;
@@ -31,7 +32,7 @@ static size_t find_end(const struct idxi_matched *side, size_t begin, uint64_t m
     return end;
 }
 
-/* Compares groups, or where `b` is NULL, one within itself. */
+/* Finds the pairs between two groups, or within one if `b` is NULL. */
 static void match_group(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                         size_t b_count) {
     if ((b == NULL ? (uint64_t)a_count * a_count / 2 : (uint64_t)a_count * b_count) > FEW)
@@ -42,7 +43,8 @@ static void match_group(struct idxi_balls *balls, const uint64_t *a, size_t a_co
         balls->way->between(&balls->comparison, a, a_count, b, b_count);
 }
 
-/* Whether groups of one side are surely small. */
+/* Whether all groups of a sorted side have less than 2 * SHORT fingerprints, since of every SHORT-th fingerprint no two
+ * neighbours are in one group. */
 static bool has_short_runs(const struct idxi_matched *a, uint64_t mask) {
     uint64_t least = mask;
     for (size_t i = SHORT; i < a->count; i += SHORT) {
@@ -52,7 +54,7 @@ static bool has_short_runs(const struct idxi_matched *a, uint64_t mask) {
     return a->count <= SHORT || least > 0;
 }
 
-/* Matches the groups of fingerprints that are the same in `mask`, by which the side is sorted. */
+/* Finds the pairs within each group of a side, which is sorted by `mask`. */
 static void match_within(struct idxi_balls *balls, const struct idxi_matched *a, uint64_t mask) {
     if (has_short_runs(a, mask)) {
         balls->way->runs(&balls->comparison, a->at, a->count, mask);
@@ -64,6 +66,7 @@ static void match_within(struct idxi_balls *balls, const struct idxi_matched *a,
     }
 }
 
+/* Finds the pairs between the groups of two sides, both sorted by `mask`, that have the same value in it. */
 static void match_between(struct idxi_balls *balls, const struct idxi_matched *a, const struct idxi_matched *b,
                           uint64_t mask) {
     for (size_t i = 0, j = 0, end; i < a->count; i = end) {
@@ -79,21 +82,22 @@ static void match_between(struct idxi_balls *balls, const struct idxi_matched *a
 
 /* ---- All ---- */
 
-/* The bits worth sorting so many fingerprints by. */
+/* How many bits are worth sorting `count` fingerprints by: more would only make groups empty. */
 static unsigned count_useful_bits(size_t count) {
     unsigned bits = count < 2 ? 1 : 64 - (unsigned)__builtin_clzll(count);
     return bits > GROUP_LOG + 1 ? bits - GROUP_LOG : 1;
 }
 
-/* The highest `count` bits of a set, or all. */
+/* The highest `count` bits of a set, or all if it has fewer. */
 static uint64_t get_highest(uint64_t bits, unsigned count) {
     while (idxf_count_bits(bits) > count) bits &= bits - 1;
     return bits;
 }
 
-/* Chooses masks, so that errors in `bits` leave at least one of them unchanged, and none has more bits than are useful.
- * With one error: all of three parts but one, if half of the bits would not suffice. The first masks lead. */
-static void cover(struct parts *parts, uint64_t bits, unsigned errors, unsigned useful) {
+/* Chooses masks such that any `errors` errors in `bits` leave at least one of them unchanged, and none has more than
+ * `useful` bits. With one error there are two halves, or three masks that each leave out a third, if a half has fewer
+ * bits than are useful. The first mask has the highest bits, so that ascending fingerprints are in its order. */
+static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, unsigned useful) {
     unsigned all = idxf_count_bits(bits);
     size_t count = errors + 1;
     bool leaves_one_out = errors == 1 && all / 2 + 3 < useful && all >= 3;
@@ -115,7 +119,7 @@ static void cover(struct parts *parts, uint64_t bits, unsigned errors, unsigned 
     for (size_t i = 0; i < parts->count; i++) parts->masks[i] = get_highest(parts->masks[i], useful);
 }
 
-/* A side's copy, sorted. */
+/* Copies a side to its room, sorted by `mask`, and returns the copy. */
 static struct idxi_matched get_sorted(struct idxi_matching *matching, const struct idxi_matched *side, uint64_t mask) {
     idxi_compare_sort(matching->balls.way, side->at, side->count, mask, side->room, matching->counts);
     return (struct idxi_matched){side->room, side->room, side->count};
@@ -129,7 +133,7 @@ void idxi_match(struct idxi_matching *matching, const struct idxi_matched *a, co
     unsigned useful = count_useful_bits(b != NULL && b->count > a->count ? b->count : a->count);
     size_t before = balls->before_count;
     if (useful > IDXI_SORTED_BITS) useful = IDXI_SORTED_BITS;
-    cover(&parts, narrow, errors, ascending && errors == 0 ? 64 : useful);
+    choose_masks(&parts, narrow, errors, ascending && errors == 0 ? 64 : useful);
     for (size_t i = 0; i < parts.count; i++) {
         bool leads = ascending && i == 0;
         struct idxi_matched x = leads ? *a : get_sorted(matching, a, parts.masks[i]);

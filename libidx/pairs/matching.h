@@ -1,26 +1,26 @@
-/* matching.h: finds the pairs among fingerprints in memory that differ in few of some bits, by groups that share some
- * of these, however large the groups are. */
+/* matching.h: finds the pairs of fingerprints in memory that differ in at most a few of some bits, by groups that agree
+ * in some of these, however large the groups are. */
 #ifndef IDX_LIBIDX_MATCHING_H
 #define IDX_LIBIDX_MATCHING_H
 
 #include "libidx/fingerprints/balls.h"
 
-/* What one thread has. A pair is not found again where it is in one of balls.before, which the owner puts there. */
+/* The memory of one thread. Pairs that agree in a mask of balls.before, which the owner fills, are not found again. */
 struct idxi_matching {
     struct idxi_balls balls;
     uint32_t counts[IDXI_SORT_COUNTS];
 };
 
-/* Fingerprints, and room for as many. */
+/* Fingerprints, which stay as they are, and room to sort a copy of them. */
 struct idxi_matched {
     const uint64_t *at;
     uint64_t *room;
     size_t count;
 };
 
-/* Finds pairs of one of `a` and one of `b` with at most `errors` errors in the bits of `narrow`, within the distance;
- * maybe others within that distance; none twice in a call. `b` NULL: pairs within `a`. The fingerprints stay as they
- * are. `ascending`: they ascend, and have the bits above the highest of `narrow` in common, on each side. */
+/* Finds the pairs of one fingerprint of `a` and one of `b`, or of two of `a` if `b` is NULL, that are within the
+ * distance and have at most `errors` errors in the bits of `narrow`. It may find other pairs within the distance, but
+ * none twice in a call. `ascending`: each side ascends, and all agree in the bits above the highest of `narrow`. */
 void idxi_match(struct idxi_matching *matching, const struct idxi_matched *a, const struct idxi_matched *b,
                 uint64_t narrow, unsigned errors, bool ascending);
 

@@ -1,4 +1,4 @@
-/* numbering.c: sorts fingerprints by preference, numbers them in that order, and sorts them back. */
+/* numbering.c: sorts fingerprints by preference, numbers them in that order, and sorts them by value again. */
 #include "libidx/pairs/numbering.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static enum idx_status add_firsts(struct idxi_sorter *sorter, struct idxi_docume
     }
 }
 
-/* Fills a sorter with each fingerprint behind what is first of it. */
+/* Adds each fingerprint to the sorter, by its group's `first` (document_groups.h). */
 static enum idx_status sort_firsts(struct idxi_sorter *sorter, const struct idx_index *index,
                                    const struct idxi_id_ranks *ranks, struct idx_error *error) {
     struct idxi_document_groups groups;
@@ -28,7 +28,7 @@ static enum idx_status sort_firsts(struct idxi_sorter *sorter, const struct idx_
     return status;
 }
 
-/* Numbers what a sorter gives in its order, fingerprints behind what they were sorted by. */
+/* Numbers fingerprints in the order of the sorter `firsts`, whose values they are, and sorts them by fingerprint. */
 static enum idx_status number_in_order(struct idxi_numbering *numbering, struct idxi_sorter *firsts,
                                        struct idx_error *error) {
     struct idxi_reading reading;
@@ -48,6 +48,7 @@ static enum idx_status number_in_order(struct idxi_numbering *numbering, struct 
     return idxi_sorter_end(&numbering->sorter, &numbering->stream, error);
 }
 
+/* Numbers fingerprints by their first document, or by the smallest rank of their IDs if `ranks` is not NULL. */
 static enum idx_status number_by_first(struct idxi_numbering *numbering, const struct idx_index *index,
                                        const struct idxi_sorter_options *options, const struct idxi_id_ranks *ranks,
                                        struct idx_error *error) {
@@ -60,6 +61,7 @@ static enum idx_status number_by_first(struct idxi_numbering *numbering, const s
     return status;
 }
 
+/* Numbers fingerprints by the smallest text ID of their documents. */
 static enum idx_status number_by_id(struct idxi_numbering *numbering, const struct idx_index *index,
                                     const struct idxi_sorter_options *options, uint64_t most_memory,
                                     struct idx_error *error) {
@@ -72,7 +74,7 @@ static enum idx_status number_by_id(struct idxi_numbering *numbering, const stru
 
 /* ---- By how many documents ---- */
 
-/* Adds each fingerprint's number behind its count, so that the largest count comes first. */
+/* Adds each fingerprint's number to the sorter, by descending count. Equal counts stay in the order of numbers. */
 static enum idx_status add_counts(struct idxi_sorter *sorter, struct idxi_numbering *numbering,
                                   struct idxi_document_groups *groups, struct idx_error *error) {
     struct idxi_reading reading;
@@ -89,7 +91,7 @@ static enum idx_status add_counts(struct idxi_sorter *sorter, struct idxi_number
     }
 }
 
-/* What each number is in the new order. */
+/* Sets new_numbers[number] for each number of the old order. */
 static enum idx_status set_new_numbers(struct idxi_sorter *sorter, uint32_t *new_numbers, struct idx_error *error) {
     struct idxi_reading reading;
     struct idxi_stream *stream;
@@ -105,6 +107,7 @@ static enum idx_status set_new_numbers(struct idxi_sorter *sorter, uint32_t *new
     }
 }
 
+/* Adds all fingerprints to the sorter with their new numbers. */
 static enum idx_status replace_numbers(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
                                        const uint32_t *new_numbers, struct idx_error *error) {
     struct idxi_reading reading;
@@ -119,6 +122,7 @@ static enum idx_status replace_numbers(struct idxi_numbering *numbering, struct 
     }
 }
 
+/* Fills the sorter with the fingerprints and their numbers by descending count of documents. */
 static enum idx_status renumber(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
                                 const struct idx_index *index, uint32_t *new_numbers, struct idx_error *error) {
     struct idxi_document_groups groups;
@@ -127,14 +131,14 @@ static enum idx_status renumber(struct idxi_numbering *numbering, struct idxi_so
     idxi_document_groups_close(&groups);
     if (status == IDX_OK) status = set_new_numbers(sorter, new_numbers, error);
     if (status != IDX_OK) return status;
-    /* The memory was given back at the end: the sorter begins anew. */
+    /* Ending the sorter released memory, so it is opened again. */
     struct idxi_sorter_options options = sorter->options;
     idxi_sorter_close(sorter);
     IDXI_TRY(idxi_sorter_open(sorter, &options, error));
     return replace_numbers(numbering, sorter, new_numbers, error);
 }
 
-/* Numbers by what is first, then sorts these numbers by the counts. */
+/* Numbers fingerprints by how many documents they have, most first; of equal counts, by their first document. */
 static enum idx_status number_by_count(struct idxi_numbering *numbering, const struct idx_index *index,
                                        const struct idxi_sorter_options *options, struct idx_error *error) {
     struct idxi_sorter sorter = {0};

@@ -1,4 +1,4 @@
-/* pending_pairs.c: looks up each fingerprint that is only pending in the other index, or in its own. */
+/* pending_pairs.c: looks up each fingerprint that is pending and in no segment, in the other index or in its own. */
 #include "libidx/pairs/pending_pairs.h"
 
 #include <stdlib.h>
@@ -6,10 +6,10 @@
 #include "libidx/base/base.h"
 #include "libidx/lookup/search.h"
 
-/* Looked up between two looks at whether there is to be an end. */
+/* How many queries are looked up before it is checked again whether the visitor stopped. */
 #define TOGETHER ((size_t)1024)
 
-/* Ascending. */
+/* Fingerprints in ascending order. */
 struct fingerprints {
     uint64_t *at;
     size_t count;
@@ -18,13 +18,13 @@ struct fingerprints {
 struct finding {
     const struct idxi_pending_pairs *pairs;
     const struct fingerprints *queries;
-    const struct fingerprints *found; /* which have been looked up as well: of `a` before those of `b` */
-    bool exchanged;                   /* the queries are of `b` */
+    const struct fingerprints *found; /* those of `a`, which were looked up first */
+    bool exchanged;                   /* the queries are those of `b`, looked up in `a` */
     bool stopped;
     struct idxi_search search;
 };
 
-static bool has(const struct fingerprints *fingerprints, uint64_t fingerprint) {
+static bool contains(const struct fingerprints *fingerprints, uint64_t fingerprint) {
     size_t low = 0, high = fingerprints->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -37,24 +37,26 @@ static bool has(const struct fingerprints *fingerprints, uint64_t fingerprint) {
     return false;
 }
 
-/* A pair of two that are looked up is found twice: it is taken by the one that comes first. */
-static bool is_taken(const struct finding *finding, uint64_t query, uint64_t match) {
-    if (finding->pairs->within) return match == query || (match < query && has(finding->queries, match));
-    return finding->exchanged && has(finding->found, match);
+/* Whether the pair belongs to another query. If both fingerprints are queries, it is found twice, and counts for the
+ * smaller one, or between two indexes for that of `a`. */
+static bool was_found(const struct finding *finding, uint64_t query, uint64_t match) {
+    if (finding->pairs->within) return match == query || (match < query && contains(finding->queries, match));
+    return finding->exchanged && contains(finding->found, match);
 }
 
 static bool take_match(void *context, size_t number, const struct idx_match *match) {
     struct finding *finding = context;
     uint64_t query = finding->queries->at[number], other = match->fingerprint;
-    if (is_taken(finding, query, other)) return true;
+    if (was_found(finding, query, other)) return true;
     const struct idxi_pending_pairs *pairs = finding->pairs;
     finding->stopped =
         !pairs->visit(pairs->context, finding->exchanged ? other : query, finding->exchanged ? query : other);
     return !finding->stopped;
 }
 
-/* Looks all queries up in an index. */
-static enum idx_status look_up(struct finding *finding, const struct idx_index *index, struct idx_error *error) {
+/* Looks up all queries in an index, some at a time. */
+static enum idx_status look_up_queries(struct finding *finding, const struct idx_index *index,
+                                       struct idx_error *error) {
     for (size_t begin = 0; begin < finding->queries->count && !finding->stopped; begin += TOGETHER) {
         size_t left = finding->queries->count - begin, end = begin + (left < TOGETHER ? left : TOGETHER);
         idxi_search_init(&finding->search, index, finding->pairs->distance, finding->queries->at, take_match, finding,
@@ -64,31 +66,33 @@ static enum idx_status look_up(struct finding *finding, const struct idx_index *
     return IDX_OK;
 }
 
-static enum idx_status find(const struct idxi_pending_pairs *pairs, const struct fingerprints *a,
-                            const struct fingerprints *b, struct idx_error *error) {
+/* Looks up what is only pending in `a` in index b, and between two indexes also the reverse. */
+static enum idx_status find_pairs(const struct idxi_pending_pairs *pairs, const struct fingerprints *a,
+                                  const struct fingerprints *b, struct idx_error *error) {
     struct finding *finding = calloc(1, sizeof *finding);
     if (finding == NULL) return idxi_fail_memory(error);
     *finding = (struct finding){.pairs = pairs, .queries = a, .found = a};
-    enum idx_status status = look_up(finding, pairs->b, error);
+    enum idx_status status = look_up_queries(finding, pairs->b, error);
     if (status == IDX_OK && !pairs->within) {
         finding->queries = b;
         finding->exchanged = true;
-        status = look_up(finding, pairs->a, error);
+        status = look_up_queries(finding, pairs->a, error);
     }
     free(finding);
     return status;
 }
 
-static enum idx_status get_alone(const struct idx_index *index, struct fingerprints *alone, struct idx_error *error) {
+static enum idx_status get_only_pending(const struct idx_index *index, struct fingerprints *alone,
+                                        struct idx_error *error) {
     *alone = (struct fingerprints){NULL, 0};
     return idxi_has_pending(index) ? idxi_sort_pending(index, true, &alone->at, &alone->count, error) : IDX_OK;
 }
 
 enum idx_status idxi_pending_pairs_find(const struct idxi_pending_pairs *pairs, struct idx_error *error) {
     struct fingerprints a, b = {NULL, 0};
-    IDXI_TRY(get_alone(pairs->a, &a, error));
-    enum idx_status status = pairs->within ? IDX_OK : get_alone(pairs->b, &b, error);
-    if (status == IDX_OK) status = find(pairs, &a, &b, error);
+    IDXI_TRY(get_only_pending(pairs->a, &a, error));
+    enum idx_status status = pairs->within ? IDX_OK : get_only_pending(pairs->b, &b, error);
+    if (status == IDX_OK) status = find_pairs(pairs, &a, &b, error);
     free(a.at);
     free(b.at);
     return status;

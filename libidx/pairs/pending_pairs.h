@@ -10,7 +10,7 @@ typedef bool (*idxi_pair_visitor)(void *context, uint64_t a, uint64_t b);
 
 struct idxi_pending_pairs {
     const struct idx_index *a, *b;
-    bool within; /* pairs of `a` alone; then `b` is the same one */
+    bool within; /* pairs of `a` alone; then `b` is `a` */
     unsigned distance;
     idxi_pair_visitor visit;
     void *context;

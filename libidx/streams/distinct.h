@@ -1,5 +1,5 @@
-/* distinct.h: the distinct fingerprints of a build, ascending, from which its tables are written: in memory, or if that
- * is too small, as a run on disk. */
+/* distinct.h: the distinct fingerprints of a build, ascending, from which its tables are written. They are in memory,
+ * or if that is too small, in a run on disk. */
 #ifndef IDX_LIBIDX_DISTINCT_H
 #define IDX_LIBIDX_DISTINCT_H
 
@@ -14,12 +14,12 @@ struct idxi_distinct {
     struct idxi_run run;
 };
 
-/* Begins without fingerprints. `most` is how many may be in memory; 0: they go to a temporary file in `folder`, at
- * `path`. To be freed also after an error. */
+/* Begins without fingerprints. `most` is how many may be in memory; if it is 0, they go to a temporary file in
+ * `folder`, at `path`. Call idxi_distinct_free even if this fails. */
 enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t most, int folder, const char *path,
                                     struct idx_error *error);
 
-/* Adds fingerprints above all added so far. */
+/* Adds fingerprints, which must ascend from above all that were added so far. */
 enum idx_status idxi_distinct_add(struct idxi_distinct *distinct, const uint64_t *fingerprints, size_t count,
                                   struct idx_error *error);
 
@@ -27,14 +27,14 @@ enum idx_status idxi_distinct_end(struct idxi_distinct *distinct, struct idx_err
 
 void idxi_distinct_free(struct idxi_distinct *distinct);
 
-/* All of them in ascending order. Any number of streams at a time. */
+/* A stream of all fingerprints in ascending order. Any number of streams may be open at a time. */
 struct idxi_distinct_stream {
     struct idxi_array_stream array;
     struct idxi_run_stream run;
     struct idxi_stream *stream; /* one of the two */
 };
 
-/* To be closed also after an error. */
+/* Opens a stream. Call idxi_distinct_close even if this fails. */
 enum idx_status idxi_distinct_open(const struct idxi_distinct *distinct, struct idxi_distinct_stream *stream,
                                    struct idx_error *error);
 

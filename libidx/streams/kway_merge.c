@@ -1,4 +1,4 @@
-/* kway_merge.c: a tree of two-way merges, each into a buffer of its own. */
+/* kway_merge.c: a tree of two-way merges, in which each node has a buffer of its own. */
 #include "libidx/streams/kway_merge.h"
 
 #include <stdlib.h>
@@ -8,27 +8,27 @@
 #include "libidx/streams/two_way.h"
 
 #define NODE_ENTRIES 2048
-#define FEW 384 /* entries that are made more before they are merged */
+#define FEW 384 /* a node with fewer entries is refilled first, since many are merged faster than few */
 
-/* What a node has merged and its parent not yet taken: [begin, end). */
+/* A node of the tree. Entries [begin, end) of its buffer are merged, and not yet taken by its parent. */
 struct node {
     uint64_t *fingerprints, *values; /* values: NULL for fingerprints alone */
     size_t begin, end;
-    bool ended;                /* nothing comes after these */
-    struct idxi_stream *input; /* of a leaf; NULL for the others: */
+    bool ended;                /* no entries come after those in the buffer */
+    struct idxi_stream *input; /* what a leaf reads; NULL for a node with children */
     struct node *left, *right;
 };
 
 struct idxi_kway_merge {
     struct idxi_stream stream;
-    struct node *nodes; /* each behind its children; the last is the root */
+    struct node *nodes; /* each after its children; the last is the root */
     size_t node_count;
-    uint64_t *entries; /* all buffers */
-    bool any;          /* an entry was given, and the last one was: */
+    uint64_t *entries; /* the buffers of all nodes */
+    bool any;          /* whether an entry was read yet; the last one is in the next members */
     uint64_t fingerprint, value;
 };
 
-/* Merges `count` entries of two nodes that have as many each. */
+/* Merges `count` entries of two nodes that have at least as many each. */
 static void merge_nodes(struct node *node, struct node *left, struct node *right, size_t count) {
     struct idxi_sides sides = {left->fingerprints + left->begin, NULL, right->fingerprints + right->begin, NULL,
                                node->fingerprints + node->end,   NULL};
@@ -46,7 +46,8 @@ static void merge_nodes(struct node *node, struct node *left, struct node *right
     node->end += count;
 }
 
-static void take_rest(struct node *node, struct node *from, size_t count) {
+/* Moves the next `count` entries of one child to the node, while the other child has none. */
+static void take_from_one(struct node *node, struct node *from, size_t count) {
     memcpy(node->fingerprints + node->end, from->fingerprints + from->begin, count * sizeof *node->fingerprints);
     if (node->values != NULL)
         memcpy(node->values + node->end, from->values + from->begin, count * sizeof *node->values);
@@ -56,17 +57,17 @@ static void take_rest(struct node *node, struct node *from, size_t count) {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-static enum idx_status fill(struct node *node, struct idx_error *error);
+static enum idx_status refill(struct node *node, struct idx_error *error);
 
-/* Sets *has to how many entries the node has to offer, 0 at the end. Many at a time are merged faster than few. */
-static enum idx_status offer(struct node *node, size_t *has, struct idx_error *error) {
-    if (node->end - node->begin < FEW && !node->ended) IDXI_TRY(fill(node, error));
+/* Sets *has to how many entries the node has, after refilling it if they are few; 0 at the end. */
+static enum idx_status count_available(struct node *node, size_t *has, struct idx_error *error) {
+    if (node->end - node->begin < FEW && !node->ended) IDXI_TRY(refill(node, error));
     *has = node->end - node->begin;
     return IDX_OK;
 }
 
-/* Moves what the node has to the front of its buffer. */
-static void compact(struct node *node) {
+/* Moves the node's entries to the front of its buffer. */
+static void move_to_front(struct node *node) {
     size_t count = node->end - node->begin;
     memmove(node->fingerprints, node->fingerprints + node->begin, count * sizeof *node->fingerprints);
     if (node->values != NULL) memmove(node->values, node->values + node->begin, count * sizeof *node->values);
@@ -84,25 +85,25 @@ static enum idx_status read_input(struct node *node, struct idx_error *error) {
     return IDX_OK;
 }
 
-/* Fills the node's buffer. */
-static enum idx_status fill(struct node *node, struct idx_error *error) {
-    compact(node);
+/* Refills the node's buffer from its input or its children. */
+static enum idx_status refill(struct node *node, struct idx_error *error) {
+    move_to_front(node);
     if (node->input != NULL) return read_input(node, error);
     while (node->end < NODE_ENTRIES) {
         size_t left, right, room = NODE_ENTRIES - node->end;
-        IDXI_TRY(offer(node->left, &left, error));
-        IDXI_TRY(offer(node->right, &right, error));
+        IDXI_TRY(count_available(node->left, &left, error));
+        IDXI_TRY(count_available(node->right, &right, error));
         node->ended = left + right == 0;
         if (node->ended) break;
         if (left == 0 || right == 0)
-            take_rest(node, left > 0 ? node->left : node->right, least(left + right, room));
+            take_from_one(node, left > 0 ? node->left : node->right, least(left + right, room));
         else
             merge_nodes(node, node->left, node->right, least(room, least(left, right)));
     }
     return IDX_OK;
 }
 
-/* Copies entries, but for those like the one before. Returns how many remain. */
+/* Copies entries, except those equal to the one before. Returns how many it copied. */
 static size_t copy_distinct(const struct idxi_kway_merge *merge, const struct node *root, size_t count,
                             uint64_t *fingerprints, uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin;
@@ -121,16 +122,16 @@ static size_t copy_distinct(const struct idxi_kway_merge *merge, const struct no
     return made;
 }
 
-/* Whether each fingerprint differs from the one before. */
+/* Whether each fingerprint differs from the one before, so that no entry is repeated. */
 static bool all_differ(const struct idxi_kway_merge *merge, const uint64_t *fingerprints, size_t count) {
     uint64_t alike = merge->any && fingerprints[0] == merge->fingerprint;
     for (size_t i = 1; i < count; i++) alike += fingerprints[i] == fingerprints[i - 1];
     return alike == 0;
 }
 
-/* Gives the next `count` entries of the root, each once. Returns how many that are. */
-static size_t give(struct idxi_kway_merge *merge, struct node *root, size_t count, uint64_t *fingerprints,
-                   uint64_t *values) {
+/* Takes the next `count` entries of the root, and copies each that is not a repetition. Returns how many it copied. */
+static size_t copy_next(struct idxi_kway_merge *merge, struct node *root, size_t count, uint64_t *fingerprints,
+                        uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin, *last = from + count - 1;
     size_t made = count;
     if (all_differ(merge, from, count)) {
@@ -146,6 +147,7 @@ static size_t give(struct idxi_kway_merge *merge, struct node *root, size_t coun
     return made;
 }
 
+/* Reads from the root, as idxi_stream.read. */
 static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                    size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_kway_merge *merge = (struct idxi_kway_merge *)stream;
@@ -154,10 +156,10 @@ static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerp
     struct node *root = &merge->nodes[merge->node_count - 1];
     while (*count < capacity) {
         size_t has;
-        IDXI_TRY(offer(root, &has, error));
+        IDXI_TRY(count_available(root, &has, error));
         if (has == 0) break;
-        *count += give(merge, root, least(has, capacity - *count), fingerprints + *count,
-                       values == NULL ? NULL : values + *count);
+        *count += copy_next(merge, root, least(has, capacity - *count), fingerprints + *count,
+                            values == NULL ? NULL : values + *count);
     }
     return IDX_OK;
 }
@@ -174,7 +176,7 @@ static enum idx_status rewind_merge(struct idxi_stream *stream, struct idx_error
     return IDX_OK;
 }
 
-/* Adds the nodes that merge `count` inputs, and returns the last. */
+/* Adds the nodes that merge `count` inputs, 1 or more, and returns their root. */
 static struct node *add_nodes(struct idxi_kway_merge *merge, struct idxi_stream *const *inputs, size_t count) {
     struct node *left = count == 1 ? NULL : add_nodes(merge, inputs, count / 2);
     struct node *right = count == 1 ? NULL : add_nodes(merge, inputs + count / 2, count - count / 2);

@@ -1,4 +1,4 @@
-/* kway_merge.h: k-way merge: makes one ascending stream of several, with each entry once. */
+/* kway_merge.h: a k-way merge makes one ascending stream, with each entry once, from several. */
 #ifndef IDX_LIBIDX_KWAY_MERGE_H
 #define IDX_LIBIDX_KWAY_MERGE_H
 
@@ -7,8 +7,8 @@
 struct idxi_kway_merge;
 
 /* Makes one stream of `count` streams, which stay the caller's and must outlive it. `with_values`: entries have values,
- * and equal fingerprints are ordered by them. The stream has each entry once. Needs about 16 KiB per input, twice that
- * with values. The caller frees *merge. Errors: IDX_OUT_OF_MEMORY. */
+ * and equal fingerprints are ordered by them. Takes about 32 KiB per input, twice that with values. The caller closes
+ * *merge. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **merge, struct idxi_stream *const *inputs, size_t count,
                                      bool with_values, struct idx_error *error);
 

@@ -6,13 +6,13 @@
 #include "libidx/streams/stream.h"
 
 struct idxi_reading {
-    struct idxi_stream *stream; /* with values */
+    struct idxi_stream *stream; /* its entries have values */
     struct idxi_progress *progress;
     size_t next, count;
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
 };
 
-/* Both stay the caller's. Each entry counts as one step of `progress`. */
+/* Begins to read. `stream` and `progress` stay the caller's. Each entry counts as one step of `progress`. */
 static inline void idxi_reading_init(struct idxi_reading *reading, struct idxi_stream *stream,
                                      struct idxi_progress *progress) {
     reading->stream = stream;
@@ -27,7 +27,7 @@ static inline enum idx_status idxi_reading_refill(struct idxi_reading *reading, 
                                  &reading->count, error);
 }
 
-/* Looks at the next entry, without taking it: `*at` is its place in the arrays. *found is false after the last one. */
+/* Sets *at to the place of the next entry in the arrays, without taking it. *found is false after the last one. */
 static inline enum idx_status idxi_reading_peek(struct idxi_reading *reading, size_t *at, bool *found,
                                                 struct idx_error *error) {
     if (reading->next == reading->count) IDXI_TRY(idxi_reading_refill(reading, error));
@@ -36,7 +36,7 @@ static inline enum idx_status idxi_reading_peek(struct idxi_reading *reading, si
     return IDX_OK;
 }
 
-/* The same, and takes it. */
+/* Does the same as idxi_reading_peek, and takes the entry. */
 static inline enum idx_status idxi_reading_next(struct idxi_reading *reading, size_t *at, bool *found,
                                                 struct idx_error *error) {
     IDXI_TRY(idxi_reading_peek(reading, at, found, error));

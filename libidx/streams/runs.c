@@ -29,7 +29,7 @@ enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const
     return idxi_temporary_file(&file->fd, folder, path, error);
 }
 
-static enum idx_status flush(struct idxi_run_file *file, struct idx_error *error) {
+static enum idx_status write_buffer(struct idxi_run_file *file, struct idx_error *error) {
     size_t used = file->used;
     file->used = 0;
     IDXI_TRY(idxi_write_at(file->fd, file->buffer, used, file->written, file->folder, error));
@@ -37,11 +37,11 @@ static enum idx_status flush(struct idxi_run_file *file, struct idx_error *error
     return IDX_OK;
 }
 
-/* Writes a group of the first of these entries, and sets *made to how many it took. */
+/* Writes the first of these entries as a group, and sets *made to how many it has. */
 static enum idx_status put_group(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                  size_t count, size_t *made, struct idx_error *error) {
     size_t size;
-    if (BUFFER_BYTES - file->used < MOST_BYTES) IDXI_TRY(flush(file, error));
+    if (BUFFER_BYTES - file->used < MOST_BYTES) IDXI_TRY(write_buffer(file, error));
     uint8_t *at = file->buffer + file->used, *group = at + GROUP_HEADER_BYTES;
     *made =
         idxf_group_encode(fingerprints, file->with_values ? values : NULL, count, IDXF_MAX_GROUP_BYTES, group, &size);
@@ -51,19 +51,21 @@ static enum idx_status put_group(struct idxi_run_file *file, const uint64_t *fin
     return IDX_OK;
 }
 
-/* Keeps entries until there are enough for a full group. */
-static void keep(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values, size_t count) {
+/* Copies entries to those that wait until a group is full. There must be room. */
+static void append_waiting(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
+                           size_t count) {
     memcpy(file->fingerprints + file->waiting, fingerprints, count * sizeof *fingerprints);
     if (file->with_values) memcpy(file->values + file->waiting, values, count * sizeof *values);
     file->waiting += count;
 }
 
-static void drop(struct idxi_run_file *file, size_t count) {
+static void remove_waiting(struct idxi_run_file *file, size_t count) {
     file->waiting -= count;
     memmove(file->fingerprints, file->fingerprints + count, file->waiting * sizeof *file->fingerprints);
     if (file->with_values) memmove(file->values, file->values + count, file->waiting * sizeof *file->values);
 }
 
+/* Full groups are written from where the entries are; only entries that do not fill a group are copied. */
 enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                     size_t count, struct idx_error *error) {
     for (size_t done = 0, made; done < count;) {
@@ -74,13 +76,13 @@ enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *
             continue;
         }
         size_t room = IDXF_MAX_GROUP_ENTRIES - file->waiting, more = count - done < room ? count - done : room;
-        keep(file, fingerprints + done, next_values, more);
+        append_waiting(file, fingerprints + done, next_values, more);
         done += more;
         if (file->waiting < IDXF_MAX_GROUP_ENTRIES) break;
         IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &made, error));
-        drop(file, made);
+        remove_waiting(file, made);
         if (file->waiting > more) continue;
-        /* What is left can be taken from where it came. */
+        /* All entries that still wait were just copied, so they are taken again from where they came. */
         done -= file->waiting;
         file->waiting = 0;
     }
@@ -91,9 +93,9 @@ enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *r
     while (file->waiting > 0) {
         size_t made;
         IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &made, error));
-        drop(file, made);
+        remove_waiting(file, made);
     }
-    IDXI_TRY(flush(file, error));
+    IDXI_TRY(write_buffer(file, error));
     *run = (struct idxi_run){file, file->ended, file->written};
     file->ended = file->written;
     return IDX_OK;
@@ -123,7 +125,7 @@ static enum idx_status fail_damage(const struct idxi_run_stream *stream, struct 
                      "a temporary file does not have the content that was written: check the disk, and build again");
 }
 
-/* Reads on until a whole group is in the buffer. */
+/* Moves what is left to the front of the buffer and fills it, so that a whole group is in it if the run has one. */
 static enum idx_status read_on(struct idxi_run_stream *stream, struct idx_error *error) {
     const struct idxi_run *run = &stream->run;
     size_t left = stream->end - stream->begin, more = stream->capacity - left;
@@ -139,6 +141,7 @@ static enum idx_status read_on(struct idxi_run_stream *stream, struct idx_error 
     return IDX_OK;
 }
 
+/* Checks and decodes the next group; there are no entries at the end of the run. */
 static enum idx_status decode_group(struct idxi_run_stream *stream, struct idx_error *error) {
     struct idxf_group group;
     if (stream->end - stream->begin < MOST_BYTES && stream->next < stream->run.end) IDXI_TRY(read_on(stream, error));

@@ -5,12 +5,12 @@
 
 #include "libidx/streams/stream.h"
 
-/* One file, of runs one after the other. One thread at a time writes to it. */
+/* A file of runs, one after the other. Only one thread at a time may write to it. */
 struct idxi_run_file {
     int fd;
-    const char *folder; /* that it is in, for messages; the caller's */
+    const char *folder; /* the folder's path, for messages; the caller's */
     uint64_t written;   /* bytes in the file */
-    uint64_t ended;     /* where the last run ended */
+    uint64_t ended;     /* where the last complete run ends */
     uint8_t *buffer;
     size_t used;
     uint64_t *fingerprints, *values; /* entries that do not yet fill a group */
@@ -24,12 +24,12 @@ struct idxi_run {
     uint64_t begin, end;
 };
 
-/* Makes a file in the folder with this descriptor and path. `with_values`: whether entries have values. To be closed
- * also after an error. Needs about 1 MiB. */
+/* Makes a file in the folder with this descriptor and path. `with_values`: whether entries have values. Takes about 1
+ * MiB. Call idxi_run_file_close even if this fails. */
 enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const char *path, bool with_values,
                                    struct idx_error *error);
 
-/* Adds entries to the run at the end of the file; they must not descend. `values` is NULL for a file without. */
+/* Adds entries to the run at the end of the file; they must not descend. `values` is NULL for a file without values. */
 enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                     size_t count, struct idx_error *error);
 
@@ -42,19 +42,20 @@ void idxi_run_drop(const struct idxi_run *run);
 /* Closes the file, which then no longer exists. */
 void idxi_run_file_close(struct idxi_run_file *file);
 
-/* The entries of a run as they were written, equal ones included. Any number of streams and threads may read the runs
- * of a file, also while others are appended. IDX_BAD_CHECKSUM: they are not what was written. */
+/* A stream of a run's entries as they were written, with equal ones. Any number of streams and threads may read the
+ * runs of a file, even while others are appended. IDX_BAD_CHECKSUM means that they are not what was written. */
 struct idxi_run_stream {
     struct idxi_stream stream;
     struct idxi_run run;
-    uint64_t next; /* to be read from the file */
+    uint64_t next; /* offset in the file of what is read next */
     uint8_t *buffer;
     size_t capacity, begin, end; /* bytes read and not yet decoded: [begin, end) */
     uint64_t *fingerprints, *values;
-    size_t given, count; /* entries decoded: [given, count) are still to be given */
+    size_t given, count; /* entries decoded, of which [given, count) are not read yet */
 };
 
-/* Needs `buffer_bytes`, IDXI_MIN_RUN_BUFFER or more, and 16 KiB. To be closed also after an error. */
+/* Opens a stream. Takes `buffer_bytes`, IDXI_MIN_RUN_BUFFER or more, and 16 KiB. Call idxi_run_stream_close even if
+ * this fails. */
 #define IDXI_MIN_RUN_BUFFER ((size_t)32 << 10)
 enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struct idxi_run *run, size_t buffer_bytes,
                                      struct idx_error *error);

@@ -1,8 +1,7 @@
 /* sort.c: radix sorts from the most significant digit down. A range is scattered into buckets by the highest bits that
- * vary in it, from one array to its spare; buckets of few elements are sorted by insertion where they end up, and the
- * others in the same way. After one pass over all, a bucket mostly fits the second cache, and its own digit is chosen
- * so wide that little is left to insertion. Widths and thresholds are the fastest measured at 1e7 and 5e7 uniform
- * pairs. */
+ * vary in it, from one array to its spare. Buckets of few elements are then sorted by insertion, and larger ones in the
+ * same way as the range. After one pass over all, a bucket mostly fits the second cache, and its own digit is so wide
+ * that little is left to insertion. Widths and thresholds are the fastest measured at 1e7 and 5e7 uniform pairs. */
 #include "libidx/streams/sort.h"
 
 #include <stdlib.h>
@@ -15,20 +14,21 @@
 
 #define MAX_DIGIT_BITS 12
 #define MAX_DIGITS ((size_t)1 << MAX_DIGIT_BITS)
-#define SOME 256         /* elements at least that are sorted by one or two digits at once */
-#define ONE_DIGIT_BITS 6 /* of these digits, at most */
+#define SOME 256         /* least number of elements that are sorted by one or two digits at once */
+#define ONE_DIGIT_BITS 6 /* most bits of one such digit, and then of two */
 #define TWO_DIGITS_BITS 22
-#define FEW 16                       /* elements at most that insertion sorts */
-#define MANY ((size_t)1 << 18)       /* elements at least that are gathered by cache line before they are written */
-#define LINE (64 / sizeof(uint64_t)) /* elements of a cache line */
+#define FEW 16                 /* most elements that insertion sorts */
+#define MANY ((size_t)1 << 18) /* least number of elements that are gathered by cache line before they are written */
+#define LINE (64 / sizeof(uint64_t)) /* elements in a cache line */
 
-/* Keys with their values, if there are any. */
+/* Keys with their values; `values` is NULL if there are none. */
 struct run {
     uint64_t *keys;
     uint64_t *values;
 };
 
-/* What a range is sorted by: these bits of the keys (the others are in order already), and then perhaps the value. */
+/* What a range is sorted by: these bits of the keys, since it is in order by the others, and then by value if need
+ * be. */
 struct order {
     uint64_t mask;
     bool by_value;
@@ -43,6 +43,7 @@ static struct run run_at(struct run run, size_t at) {
     return (struct run){run.keys + at, run.values == NULL ? NULL : run.values + at};
 }
 
+/* Returns the bits in which any two keys differ. */
 static uint64_t find_varying(const uint64_t *keys, size_t count) {
     uint64_t ones = 0, zeros = 0;
     for (size_t i = 0; i < count; i++) {
@@ -52,12 +53,12 @@ static uint64_t find_varying(const uint64_t *keys, size_t count) {
     return ones & zeros;
 }
 
-/* From the highest bit that is set to the lowest one. */
+/* Returns the number of bits from the highest one that is set, of which there must be one, to the lowest. */
 static unsigned count_span(uint64_t bits) {
     return 64 - (unsigned)__builtin_clzll(bits) - (unsigned)__builtin_ctzll(bits);
 }
 
-/* The highest of the bits that vary (there is one), enough of them for a bucket to have one or two elements. */
+/* Chooses the highest of the bits that vary, of which there must be one: enough for one or two elements in a bucket. */
 static struct digit choose_digit(uint64_t varying, size_t count) {
     unsigned bits = count_span(varying), enough = 63 - (unsigned)__builtin_clzll(count);
     if (bits > enough) bits = enough;
@@ -67,7 +68,7 @@ static struct digit choose_digit(uint64_t varying, size_t count) {
 
 /* ---- Scattering ---- */
 
-/* What moves in a pass. */
+/* One pass: what it moves, where to, and by which digit. */
 struct scatter {
     const uint64_t *keys;
     const uint64_t *values; /* or NULL */
@@ -76,7 +77,7 @@ struct scatter {
     struct digit digit;
 };
 
-/* Where each digit's bucket begins. */
+/* Sets starts[i] to where the bucket of digit value i begins. */
 static void find_starts(const struct scatter *scatter, size_t *starts) {
     struct digit digit = scatter->digit;
     memset(starts, 0, (digit.mask + 1) * sizeof *starts);
@@ -101,7 +102,7 @@ static void scatter_plainly(const struct scatter *scatter, size_t *starts) {
     }
 }
 
-/* Writes a cache line without reading it into the caches before. */
+/* Writes a cache line without first reading it into the caches. */
 static void write_line(uint64_t *to, const uint64_t *line) {
 #ifdef __SSE2__
     for (size_t i = 0; i < LINE; i += 2)
@@ -111,16 +112,16 @@ static void write_line(uint64_t *to, const uint64_t *line) {
 #endif
 }
 
-/* Writes what is left in the lines. */
-static void write_rest(uint64_t *to, const uint64_t *lines, const size_t *ends, size_t digits) {
+/* Writes what is left in the lines: the last elements of each bucket, which did not fill a line. */
+static void write_line_ends(uint64_t *to, const uint64_t *lines, const size_t *ends, size_t digits) {
     for (size_t digit = 0; digit < digits; digit++) {
         size_t begin = digit == 0 ? 0 : ends[digit - 1], end = ends[digit], line_begin = end - end % LINE;
         for (size_t i = begin > line_begin ? begin : line_begin; i < end; i++) to[i] = lines[digit * LINE + i % LINE];
     }
 }
 
-/* The same by whole cache lines, one gathered for each bucket. A bucket's first line may have begun with the ends of
- * other buckets; they are written over it last. */
+/* Scatters by whole cache lines, one gathered for each bucket. Where a line has the end of one bucket and the beginning
+ * of the next, the next bucket writes all of it, and the end is written over it at last. */
 static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_t *lines) {
     const uint64_t *values = scatter->values;
     struct run to = scatter->to;
@@ -139,13 +140,13 @@ static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_
 #ifdef __SSE2__
     _mm_sfence();
 #endif
-    write_rest(to.keys, lines, starts, digits);
-    if (values != NULL) write_rest(to.values, value_lines, starts, digits);
+    write_line_ends(to.keys, lines, starts, digits);
+    if (values != NULL) write_line_ends(to.values, value_lines, starts, digits);
 }
 
 static bool is_aligned(const uint64_t *array) { return (uintptr_t)array % (LINE * sizeof *array) == 0; }
 
-/* One pass: stable. */
+/* Runs one pass, which is stable. */
 static void scatter_all(const struct scatter *scatter) {
     size_t starts[MAX_DIGITS];
     bool by_lines = scatter->count >= MANY && is_aligned(scatter->to.keys) && is_aligned(scatter->to.values);
@@ -170,6 +171,7 @@ static void insert_keys(uint64_t *keys, size_t count) {
     }
 }
 
+/* Sorts pairs by insertion, which is stable unless it is `by_value`. */
 static void insert_pairs(struct run run, size_t count, bool by_value) {
     for (size_t i = 1; i < count; i++) {
         uint64_t key = run.keys[i], value = run.values[i];
@@ -185,8 +187,7 @@ static void insert_pairs(struct run run, size_t count, bool by_value) {
     }
 }
 
-/* Elements that are no further from their places than a bucket of few is wide. By whole keys, whatever the mask is: by
- * the bits outside it they are in order already. */
+/* Sorts by insertion. This compares whole keys, whatever the mask is, since by the other bits the keys are in order. */
 static void insert_all(struct run run, size_t count, bool by_value) {
     if (run.values == NULL)
         insert_keys(run.keys, count);
@@ -194,12 +195,12 @@ static void insert_all(struct run run, size_t count, bool by_value) {
         insert_pairs(run, count, by_value);
 }
 
-static void copy(struct run from, struct run to, size_t count) {
+static void copy_run(struct run from, struct run to, size_t count) {
     memcpy(to.keys, from.keys, count * sizeof *to.keys);
     if (to.values != NULL) memcpy(to.values, from.values, count * sizeof *to.values);
 }
 
-/* Where the next bucket of more than a few elements begins; `count` when there is none. */
+/* Returns where the next bucket of more than FEW elements begins, or `count` if there is none. */
 static size_t find_large(const uint64_t *keys, size_t at, size_t count, unsigned shift) {
     for (; count - at > FEW; at++) {
         if (keys[at] >> shift == keys[at + FEW] >> shift) return at;
@@ -207,6 +208,7 @@ static size_t find_large(const uint64_t *keys, size_t at, size_t count, unsigned
     return count;
 }
 
+/* Returns the end of the bucket that begins at `begin`, which has more than FEW elements. */
 static size_t find_end(const uint64_t *keys, size_t begin, size_t count, unsigned shift) {
     size_t inside = begin + FEW, end = count;
     while (end - inside > 1) {
@@ -221,12 +223,12 @@ static size_t find_end(const uint64_t *keys, size_t begin, size_t count, unsigne
 
 static void sort_range(struct run here, struct run there, size_t count, struct order order, bool stays);
 
-/* Sorts a range that is in buckets by its bits from `shift` on. */
+/* Sorts a range that is in buckets by its bits from `shift` on. The result is here if it `stays`, else there. */
 static void sort_buckets(struct run here, struct run there, size_t count, unsigned shift, struct order order,
                          bool stays) {
     for (size_t done = 0; done < count;) {
         size_t large = find_large(here.keys, done, count, shift);
-        if (!stays) copy(run_at(here, done), run_at(there, done), large - done);
+        if (!stays) copy_run(run_at(here, done), run_at(there, done), large - done);
         insert_all(run_at(stays ? here : there, done), large - done, order.by_value);
         done = large;
         if (large == count) continue;
@@ -247,8 +249,8 @@ static void sort_by_digits(struct run here, struct run there, size_t count, uint
     bool is_here = high.mask != 0;
     scatter_all(&first);
     if (is_here) scatter_all(&second);
-    if (is_here && !stays) copy(here, there, count);
-    if (!is_here && stays) copy(there, here, count);
+    if (is_here && !stays) copy_run(here, there, count);
+    if (!is_here && stays) copy_run(there, here, count);
 }
 
 /* Sorts what is `here`. The result is here if it `stays`, else there. Each pass consumes the highest bit that varies,
@@ -266,7 +268,7 @@ static void sort_range(struct run here, struct run there, size_t count, struct o
         sort_range((struct run){here.values, here.keys}, (struct run){there.values, there.keys}, count, by_value,
                    stays);
     } else if (!stays) {
-        copy(here, there, count);
+        copy_run(here, there, count);
     }
 }
 
@@ -292,17 +294,18 @@ void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, u
 
 /* ---- Evenly spread keys ---- */
 
-/* Keys that share the first digit, about, and the cells that a second one sorts these into, which holds as many bits;
- * more in a bucket, or in a cell, are left to a sort that minds no skew. */
+/* The first digit, of up to EVEN_DIGIT_BITS, gives buckets of about 2^BUCKET_BITS keys if these are spread evenly, and
+ * a second one gives cells of a key or fewer. Buckets with more than BUCKET_MOST keys, or CELL_MOST in a cell, are
+ * sorted by idxi_sort_pairs instead, whose time does not depend on how keys are spread. */
 #define BUCKET_BITS 9
 #define BUCKET_MOST ((size_t)8 << BUCKET_BITS)
 #define CELL_MOST 16
 #define EVEN_DIGIT_BITS 11
 
-/* Where the next key of a bucket will be written is asked for so many places before. */
+/* How many places ahead of its use the room of a bucket is prefetched. */
 #define SCATTER_AHEAD 16
 
-/* From counts, each one place on, to where each begins. Returns the highest count. */
+/* Turns counts, each at the place after its own, into where each begins. Returns the highest count. */
 static uint32_t add_up(uint32_t *starts, size_t count) {
     uint32_t most = 0, sum = 0;
     for (size_t i = 1; i <= count; i++) {

@@ -8,18 +8,19 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
-/* Buffers of runs that are merged. */
+/* How many runs are merged at a time: one for each MERGED_BYTES of memory, from MIN_MERGED to MAX_MERGED. Each has a
+ * buffer of at most MAX_RUN_BUFFER bytes. */
 #define MIN_MERGED 8
 #define MAX_MERGED 1024
 #define MERGED_BYTES ((uint64_t)256 << 10)
 #define MAX_RUN_BUFFER ((size_t)1 << 20)
 
-/* Entries that there is always room for. */
+/* How many entries a sorter has room for at least. */
 #define MIN_ENTRIES ((size_t)8192)
 
 /* ---- Memory ---- */
 
-static bool reserve(struct idxi_sorter *sorter) {
+static bool reserve_arrays(struct idxi_sorter *sorter) {
     bool with_values = sorter->options.with_values;
     sorter->fingerprints = idxi_array_reserve(sorter->most);
     sorter->spare = idxi_array_reserve(sorter->most);
@@ -29,17 +30,17 @@ static bool reserve(struct idxi_sorter *sorter) {
     return enough && (!with_values || (sorter->values != NULL && sorter->spare_values != NULL));
 }
 
-static void release(uint64_t **array, size_t count) {
+static void release_array(uint64_t **array, size_t count) {
     idxi_array_release(*array, count);
     *array = NULL;
 }
 
 static void release_spares(struct idxi_sorter *sorter) {
-    release(&sorter->spare, sorter->most);
-    release(&sorter->spare_values, sorter->most);
+    release_array(&sorter->spare, sorter->most);
+    release_array(&sorter->spare_values, sorter->most);
 }
 
-/* Gives memory back while nothing is in it. */
+/* Gives the arrays' memory back to the system, but not their addresses, while they hold nothing. */
 static void clear_all(struct idxi_sorter *sorter) {
     idxi_array_clear(sorter->fingerprints, sorter->most);
     idxi_array_clear(sorter->values, sorter->most);
@@ -48,8 +49,8 @@ static void clear_all(struct idxi_sorter *sorter) {
 }
 
 static void release_all(struct idxi_sorter *sorter) {
-    release(&sorter->fingerprints, sorter->most);
-    release(&sorter->values, sorter->most);
+    release_array(&sorter->fingerprints, sorter->most);
+    release_array(&sorter->values, sorter->most);
     release_spares(sorter);
 }
 
@@ -59,8 +60,8 @@ enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_s
     *sorter = (struct idxi_sorter){.options = *options, .values_ascend = true};
     sorter->most = (size_t)(options->memory / bytes);
     if (sorter->most < MIN_ENTRIES) sorter->most = MIN_ENTRIES;
-    /* The address space may be limited to less. */
-    while (!reserve(sorter)) {
+    /* The system may limit the address space to less, so less is tried. */
+    while (!reserve_arrays(sorter)) {
         release_all(sorter);
         if (sorter->most < 2 * MIN_ENTRIES) return idxi_fail_memory(error);
         sorter->most /= 2;
@@ -76,6 +77,7 @@ static size_t slice_begin(const struct idxi_sorter *sorter, size_t number) {
     return sorter->count / threads * number + (number < rest ? number : rest);
 }
 
+/* Sorts slice `number` in place. Values are compared only if they were not added in ascending order. */
 static enum idx_status sort_slice(void *context, size_t number, struct idx_error *error) {
     struct idxi_sorter *sorter = context;
     const struct idxi_sorter_options *options = &sorter->options;
@@ -137,8 +139,8 @@ size_t idxi_sorter_fan(uint64_t memory) {
 
 static size_t get_fan(const struct idxi_sorter *sorter) { return idxi_sorter_fan(sorter->options.memory); }
 
-/* Makes a stream of the last `count` runs. All entries are in runs now: the buffers of these take the place of arrays.
- */
+/* Opens sorter->merge over the last `count` runs. No entries are in memory now, so the buffers of runs take the place
+ * of the arrays. */
 static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
     const struct idxi_sorter_run *runs = sorter->runs + sorter->run_count - count;
     size_t buffer = (size_t)(sorter->options.memory / 4 / count);
@@ -169,7 +171,7 @@ static void close_streams(struct idxi_sorter *sorter) {
     sorter->arrays = NULL;
 }
 
-/* Writes what the open streams give as one run. */
+/* Writes what sorter->merge reads as one run. */
 static enum idx_status write_merged(struct idxi_sorter *sorter, struct idxi_run *run, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
     struct idxi_stream *stream = idxi_kway_merge_stream(sorter->merge);
@@ -183,7 +185,7 @@ static enum idx_status write_merged(struct idxi_sorter *sorter, struct idxi_run 
     return idxi_run_file_end(&sorter->files[0], run, error);
 }
 
-/* Makes one run of the last `count` ones. */
+/* Merges the last `count` runs into one. */
 static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
     struct idxi_sorter_run merged = {.level = sorter->runs[sorter->run_count - 1].level + 1};
     enum idx_status status = open_runs(sorter, count, error);
@@ -195,7 +197,7 @@ static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, stru
     return IDX_OK;
 }
 
-/* How many runs at the end are of one level. */
+/* Returns how many runs at the end have the same level. */
 static size_t count_alike(const struct idxi_sorter *sorter) {
     size_t count = 0;
     while (count < sorter->run_count &&
@@ -219,6 +221,7 @@ enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *
 
 /* ---- Giving ---- */
 
+/* Opens sorter->merge over the sorted slices in memory. */
 static enum idx_status open_arrays(struct idxi_sorter *sorter, struct idx_error *error) {
     size_t count = sorter->options.threads;
     struct idxi_stream **inputs = malloc(count * sizeof *inputs);
@@ -241,7 +244,7 @@ static enum idx_status open_arrays(struct idxi_sorter *sorter, struct idx_error 
 enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream **stream, struct idx_error *error) {
     if (sorter->run_count == 0) {
         IDXI_TRY(sort_slices(sorter, error));
-        if (sorter->options.prefix == 0) release_spares(sorter); /* there are no entries to come */
+        if (sorter->options.prefix == 0) release_spares(sorter); /* the arrays will not be sorted again */
         IDXI_TRY(open_arrays(sorter, error));
     } else {
         if (sorter->count > 0) IDXI_TRY(idxi_sorter_spill(sorter, error));

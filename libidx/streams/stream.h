@@ -1,16 +1,16 @@
 /* stream.h: ascending streams, from which tables are written, and which merges read and make. An entry is a
- * fingerprint, or a document: a fingerprint with a value, its document number or integer ID. */
+ * fingerprint, or a document: a fingerprint with a value, which is its document number or integer ID. */
 #ifndef IDX_LIBIDX_STREAM_H
 #define IDX_LIBIDX_STREAM_H
 
 #include <idx.h>
 
-/* How many entries readers of a stream take at a time. */
+/* How many entries the readers of a stream take at a time. */
 #define IDXI_STREAM_ENTRIES ((size_t)2048)
 
-/* The first member of every kind of stream. One thread at a time. */
+/* The first member of every kind of stream. Only one thread at a time may use a stream. */
 struct idxi_stream {
-    /* Gives the next entries, up to `capacity` of them and at least one; *count is 0 at the end. `values` is NULL for a
+    /* Reads the next entries, up to `capacity` of them and at least one; *count is 0 at the end. `values` is NULL for a
      * stream of fingerprints alone. */
     enum idx_status (*read)(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                             size_t *count, struct idx_error *error);
@@ -18,7 +18,7 @@ struct idxi_stream {
     enum idx_status (*rewind)(struct idxi_stream *stream, struct idx_error *error);
 };
 
-/* Entries in memory, which stay the caller's. */
+/* A stream of entries in memory, which stay the caller's. */
 struct idxi_array_stream {
     struct idxi_stream stream;
     const uint64_t *fingerprints, *values; /* values: NULL for fingerprints alone */

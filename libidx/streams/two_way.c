@@ -5,13 +5,14 @@
 
 #include "format/processor.h"
 
+/* Whether entry i of a comes before entry j of b, or equals it. */
 IDXF_INLINE bool takes_a(const struct idxi_sides *sides, size_t i, size_t j, bool with_values) {
     bool takes = sides->a[i] <= sides->b[j];
     if (!with_values) return takes;
     return takes & ((sides->a[i] != sides->b[j]) | (sides->a_values[i] <= sides->b_values[j]));
 }
 
-/* How many of the first `count` entries come from a; both sides have as many. */
+/* Returns how many of the first `count` merged entries come from a; both sides have at least as many. */
 IDXF_INLINE size_t count_a(const struct idxi_sides *sides, size_t count, bool with_values) {
     size_t low = 0, high = count;
     while (low < high) {
@@ -24,7 +25,7 @@ IDXF_INLINE size_t count_a(const struct idxi_sides *sides, size_t count, bool wi
     return low;
 }
 
-/* Puts entry `at`; `*i` of those before it come from a. */
+/* Puts merged entry number `at`; *i of those before it come from a. */
 IDXF_INLINE void put_next(const struct idxi_sides *sides, size_t at, size_t *i, bool with_values) {
     size_t j = at - *i;
     bool takes = takes_a(sides, *i, j, with_values);
@@ -37,8 +38,8 @@ IDXF_INLINE void put_next(const struct idxi_sides *sides, size_t at, size_t *i, 
     *i += takes;
 }
 
-/* Merges the first `count` entries; both sides have as many. Returns how many come from a. Each entry waits for the one
- * before it, so that four parts are merged side by side. */
+/* Merges the first `count` entries; both sides have at least as many. Returns how many come from a. Since each entry
+ * must wait for the one before it, four parts are merged side by side. */
 IDXF_INLINE size_t merge_parts(const struct idxi_sides *sides, size_t count, bool with_values) {
     size_t part = count / 4, i0 = 0, i1 = count_a(sides, part, with_values);
     size_t i2 = count_a(sides, 2 * part, with_values), i3 = count_a(sides, 3 * part, with_values);
@@ -61,15 +62,15 @@ static size_t merge_portably(const struct idxi_sides *sides, size_t count) { ret
 
 #define LANES 8
 
-/* One of two merges that run side by side. It puts eight fingerprints at a time, and holds eight more, the least of
- * those that follow. */
+/* One of two merges that run side by side. It writes eight fingerprints at a time, and holds eight more in `high`,
+ * which are not written yet, ascending. */
 struct lane_merge {
-    const uint64_t *a, *b; /* what comes next */
+    const uint64_t *a, *b; /* the next of each side */
     uint64_t *out;
     __m512i high;
 };
 
-/* Sorts eight numbers that rise and then fall, or the other way round (Batcher, AFIPS 1968). */
+/* Sorts eight numbers that rise and then fall, or fall and then rise (Batcher, AFIPS 1968). */
 IDXF_AVX512 static inline __m512i sort_bitonic(__m512i x) {
     __m512i other = _mm512_shuffle_i64x2(x, x, 0x4e);
     x = _mm512_mask_blend_epi64(0xf0, _mm512_min_epu64(x, other), _mm512_max_epu64(x, other));
@@ -79,6 +80,7 @@ IDXF_AVX512 static inline __m512i sort_bitonic(__m512i x) {
     return _mm512_mask_blend_epi64(0xaa, _mm512_min_epu64(x, other), _mm512_max_epu64(x, other));
 }
 
+/* Begins a merge behind the first `from_a` entries of a and `from_b` of b, holding the eight first of one side. */
 IDXF_AVX512 static inline struct lane_merge begin_lanes(const struct idxi_sides *sides, size_t from_a, size_t from_b) {
     const uint64_t *a = sides->a + from_a, *b = sides->b + from_b;
     bool takes = *a <= *b;
@@ -86,6 +88,7 @@ IDXF_AVX512 static inline struct lane_merge begin_lanes(const struct idxi_sides 
     return (struct lane_merge){a + (takes ? LANES : 0), b + (takes ? 0 : LANES), sides->out + from_a + from_b, first};
 }
 
+/* Writes the next eight fingerprints: the least of the eight held and of eight from the side that goes on lower. */
 IDXF_AVX512 static inline void put_lanes(struct lane_merge *merge) {
     const __m512i backwards = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     bool takes = *merge->a <= *merge->b;
@@ -99,8 +102,8 @@ IDXF_AVX512 static inline void put_lanes(struct lane_merge *merge) {
     merge->out += LANES;
 }
 
-/* What lanes leave at the end, so that they never read beyond the end of a side: 8 that are held, 8 being read, and 8
- * looked at. */
+/* How many entries at the end are merged one by one, so that lanes never read beyond the end of a side: 8 that are
+ * held, 8 that are being read, and 8 that are looked at. */
 #define LANES_REST ((size_t)3 * LANES)
 
 IDXF_AVX512 static size_t merge_avx512(const struct idxi_sides *sides, size_t count) {

@@ -5,16 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Two sides, a and b, that ascend, and where what they have goes. */
+/* Two ascending sides, a and b, and the arrays into which they are merged. */
 struct idxi_sides {
     const uint64_t *a, *a_values, *b, *b_values;
     uint64_t *out, *out_values;
 };
 
-/* Merges the first `count` entries; each side has as many. Returns how many come from a. */
+/* Merges the first `count` entries; each side has at least as many. Returns how many come from a. */
 size_t idxi_merge_entries(const struct idxi_sides *sides, size_t count);
 
-/* The same for fingerprints alone: there are no values. */
+/* Does the same for fingerprints alone, without reading or writing values. */
 size_t idxi_merge_fingerprints(const struct idxi_sides *sides, size_t count);
 
 #endif

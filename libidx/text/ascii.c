@@ -42,9 +42,9 @@ struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folde
     return block;
 }
 
-#ifdef __SSE2__ /* every x86-64 has it */
-/* Returns all ones in each byte from `first` to before `first` + `count`, for ASCII bytes alone, since bytes are
- * compared as signed ones. */
+#ifdef __SSE2__ /* every x86-64 processor has SSE2 */
+/* Returns all ones in each byte that is from `first` to before `first` + `count`. Bytes are compared as signed ones, so
+ * the result holds for ASCII bytes alone. */
 static inline __m128i in_range(__m128i bytes, char first, char count) {
     __m128i shifted = _mm_add_epi8(bytes, _mm_set1_epi8((char)(127 - (first + count - 1))));
     return _mm_cmpgt_epi8(shifted, _mm_set1_epi8((char)(127 - count)));
@@ -82,8 +82,8 @@ struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
 }
 #endif
 
-/* Return which characters have one of a set before them, after them, and on both sides. `previous` and `next` are the
- * same set in the blocks before and after. */
+/* Return which characters have one of a set right before them, right after them, and on both sides. `previous` and
+ * `next` are the same set in the blocks before and after. */
 static uint64_t after_any(uint64_t set, uint64_t previous) { return set << 1 | previous >> 63; }
 static uint64_t before_any(uint64_t set, uint64_t next) { return set >> 1 | next << 63; }
 
@@ -107,7 +107,7 @@ static uint64_t find_words(const struct idxt_ascii_block *previous, const struct
     return (word | kept) & ~alone;
 }
 
-/* Classifies the 64 characters at `at`. Those past the end of the text are in no class. */
+/* Classifies the 64 characters from `at` on. Those past the end of the text are in no class. */
 static struct idxt_ascii_block classify_at(const char *text, size_t length, size_t at, char *folded) {
     if (length - at >= 64) return idxt_ascii_classify(text + at, folded + at);
     char rest[64] = {0};

@@ -20,7 +20,7 @@ enum idx_status idxt_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
-/* Returns the status that a value of errno means. */
+/* Returns the status that stands for a value of errno. */
 static enum idx_status get_status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:

@@ -10,7 +10,7 @@
 __attribute__((format(printf, 3, 4))) enum idx_status idxt_fail(struct idx_error *error, enum idx_status status,
                                                                 const char *format, ...);
 
-/* The same for a system call on `path` that failed with `system_errno`; `doing` says what was tried. */
+/* Does the same for a system call on `path` that failed with `system_errno`; `doing` says what was tried. */
 enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno);
 
 /* Fails with IDX_OUT_OF_MEMORY. */
@@ -19,8 +19,9 @@ enum idx_status idxt_out_of_memory(struct idx_error *error);
 /* Fails because ICU or the segmenter returned `code`. */
 enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code);
 
-/* Makes room for `needed` elements of `size` bytes in the buffer at `buffer` of *capacity elements (NULL and 0 at
- * first). Returns the buffer, which may have moved, or NULL when memory is out: then the old one stays as it is. */
+/* Makes room for `needed` elements of `size` bytes in a buffer that has room for *capacity elements (NULL and 0 at
+ * first). Returns the buffer, which may have moved, or NULL if memory runs out: then the old one stays as it is. The
+ * caller frees it. */
 void *idxt_buffer_grow(void *buffer, size_t *capacity, size_t needed, size_t size);
 
 #endif

@@ -1,7 +1,6 @@
-/* document.c: from the fields of a document to its features and fingerprints: what each method of a recipe does.
- *
- * A signature is the bytes that represent a text in recipes that hash them. If it has several items, these are joined
- * by line feeds, which occur neither in words nor in folded text. */
+/* document.c: makes the features and fingerprints of a document from its fields, as the method of the recipe says. A
+ * signature is the bytes that represent a text in recipes that hash them. If it has several items, these are joined by
+ * line feeds, which occur neither in words nor in folded text. */
 #include "libidx/text/features.h"
 
 #include "libidx/text/base.h"
@@ -18,8 +17,8 @@
 
 enum { MOST_SENTENCES = 64, DESCRIPTION_BYTES = 512 };
 
-/* Returns room for an item of `size` bytes, behind a line feed unless the signature is empty; NULL if memory runs out.
- */
+/* Returns room for an item of `size` bytes, after a line feed unless the signature is empty; NULL if memory runs
+ * out. */
 static char *reserve_item(struct idxt_signature *signature, size_t size) {
     char *grown = idxt_buffer_grow(signature->bytes, &signature->capacity, signature->length + size + 1, 1);
     if (grown == NULL) return NULL;
@@ -35,7 +34,7 @@ static bool append_span(struct idxt_signature *signature, struct idxt_span span)
     return true;
 }
 
-/* Where the bytes of a term are. qsort sorts terms by these. */
+/* Where the bytes of a term are, to sort terms by them. */
 struct term_bytes {
     const char *bytes;
     size_t length;
@@ -71,11 +70,11 @@ static bool sign_terms(struct idxt_signature *signature, struct idxt_features *f
 
 struct sentence {
     struct idxt_span span;
-    int32_t length; /* code points */
+    int32_t length; /* in code points */
 };
 
-/* Keeps up to `number` longest sentences, in the order of the text, and returns how many there are; `kept` were there
- * before. A new one replaces the shortest, or of several the last one. */
+/* Adds a sentence to the `kept` longest ones so far, at most `number`, in the order of the text. If there are so many,
+ * it replaces the shortest, of several the last, if it is longer. Returns how many there are. */
 static size_t keep_longest(struct sentence *longest, size_t kept, size_t number, struct sentence sentence) {
     if (kept == number) {
         size_t shortest = 0;
@@ -90,6 +89,7 @@ static size_t keep_longest(struct sentence *longest, size_t kept, size_t number,
     return kept + 1;
 }
 
+/* Makes a text the one that signature->sentences cuts, which is opened when it is first needed. */
 static UErrorCode set_text(struct idxt_signature *signature, const struct idxt_folding *text) {
     UErrorCode code = U_ZERO_ERROR;
     /* "" is the root locale; NULL would be the user's. */
@@ -98,7 +98,7 @@ static UErrorCode set_text(struct idxt_signature *signature, const struct idxt_f
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-/* Appends a sentence. Its bytes are first put at the end of the signature, and normalised there. */
+/* Appends a normalised sentence. Its bytes are first put at the end of the signature, and normalised from there. */
 static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
                                   struct idxt_span sentence) {
     size_t before = signature->length, start = before + (before > 0);
@@ -113,8 +113,8 @@ static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_
     return append_span(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Makes the signature of the `number` (1 to 64) longest sentences of a text that is folded but not normalised, which is
- * done to each of them. Sets *count to the number of all sentences. Errors are those of ICU. */
+/* Makes the signature of the `number` (1 to 64) longest sentences of a text that is folded but not normalised; each of
+ * them is then normalised. Sets *count to the number of all sentences. Errors are those of ICU. */
 static UErrorCode sign_sentences(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
                                  const struct idxt_folding *text, size_t number, uint64_t *count) {
     struct sentence longest[MOST_SENTENCES];
@@ -145,7 +145,7 @@ static bool sign_description(struct idxt_signature *signature, const struct idxt
     if (!append_span(signature, (struct idxt_span){text->units, units, NULL})) return false;
     if (signature->length <= DESCRIPTION_BYTES) return true;
     size_t length = DESCRIPTION_BYTES;
-    while (((unsigned char)signature->bytes[length] & 0xC0) == 0x80) length--; /* not within a character */
+    while (((unsigned char)signature->bytes[length] & 0xC0) == 0x80) length--; /* must not cut a character */
     signature->length = length;
     return true;
 }
@@ -159,7 +159,7 @@ void idxt_signature_free(struct idxt_signature *signature) {
 
 /* ---- Documents ---- */
 
-/* ICU counts in int32_t, and a buffer of UTF-16 takes up to two bytes for each byte of a text. */
+/* A text has fewer bytes than this: ICU counts in int32_t, and UTF-16 takes up to two bytes for each byte of a text. */
 #define TEXT_LIMIT ((size_t)1 << 30)
 
 enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error) {
@@ -234,10 +234,11 @@ static uint64_t finish_simhash(const struct idx_text *text, const struct idx_sim
     return idx_simhash_finish(sums, bits) | ties;
 }
 
-/* So many features are added to a SimHash at a time, which takes a tenth of the time of adding them one by one. */
+/* How many features are added to a SimHash at a time, which takes a tenth of the time of adding them one by one. */
 enum { BATCH = 256 };
 
-/* Makes the SimHash of all features, or of the heaviest ones. Returns false if memory runs out. */
+/* Makes the SimHash of all features, or of the heaviest ones if the recipe says so. Returns false if memory runs
+ * out. */
 static bool make_simhash(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t count = features->words.count, top = features->recipe.top;
@@ -285,6 +286,7 @@ static void put_digest(struct idx_text *text, struct idxt_result *result) {
     put_fingerprint(result, result->bits < 64 ? hash & ((UINT64_C(1) << result->bits) - 1) : hash);
 }
 
+/* Makes the signature of the heaviest terms: as many as the recipe says, or as many percent of all. */
 static UErrorCode hash_terms(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t count = features->words.count, wanted = features->recipe.number;
@@ -297,7 +299,8 @@ static UErrorCode hash_terms(struct idx_text *text, struct idxt_result *result) 
     return U_ZERO_ERROR;
 }
 
-/* Adds a field to the folding, normalised or not, until there are `enough` units or no more text. */
+/* Adds a field to the folding, normalised or not, until there are `enough` units or no more text. A line feed ends
+ * it. */
 static UErrorCode fold_field(struct idx_text *text, const struct idx_text_field *field, bool normalized,
                              size_t enough) {
     struct idxt_segmenter *segmenter = &text->features.segmenter;
@@ -317,8 +320,8 @@ static UErrorCode fold_field(struct idx_text *text, const struct idx_text_field 
     return idxt_folding_add(folding, u"\n", 1) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Makes the signature of the longest sentences. They are found before normalisation, because they begin with capitals,
- * which normalisation makes small. */
+/* Makes the signature of the longest sentences of all fields `body`. Sentences are found before normalisation, because
+ * they begin with capitals, which normalisation makes small. */
 static UErrorCode hash_sentences(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                  struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
@@ -332,7 +335,7 @@ static UErrorCode hash_sentences(struct idx_text *text, const struct idx_text_fi
                           &result->counts.features);
 }
 
-/* Makes the signature of the field `description`, or of `body` where there is no such field. */
+/* Makes the signature of the field `description`, or of `body` if there is no such field. */
 static UErrorCode hash_description(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                    struct idxt_result *result) {
     const char *name = "body";

@@ -1,7 +1,7 @@
 /* features.c: the features of a text: words, shingles of words, and n-grams of characters, counted and weighted. A text
- * goes through the segmenter in pieces; shingles and n-grams cross the ends of pieces. The items of a shingle or n-gram
- * are in a window, where they move to the front of the buffer when as many bytes precede them as they have, so that
- * each byte moves once. */
+ * goes through the segmenter in pieces; shingles and n-grams cross the ends of pieces, so a window holds their items.
+ * These move to the front of its buffer only when as many bytes precede them as they have, so that each byte moves
+ * about once. */
 #include "libidx/text/features.h"
 
 #include "libidx/text/base.h"
@@ -25,7 +25,7 @@ static size_t find_start(const struct idxt_window *window) {
     return window->items == 0 ? window->byte_count : window->starts[0];
 }
 
-/* Moves the items to the front of the buffer where as many bytes precede them as they have. */
+/* Moves the items to the front of the buffer if as many bytes precede them as they have. */
 static void move_to_front(struct idxt_window *window) {
     size_t start = find_start(window);
     if (start < window->byte_count - start || start == 0) return;
@@ -44,8 +44,8 @@ static char *window_reserve(struct idxt_window *window, size_t size) {
     return bytes + window->byte_count;
 }
 
-/* Adds the item of `length` bytes that was written where window_reserve said, and keeps the last `most` - 1 of the
- * items before. `most` is 1 to IDXT_WINDOW_ITEMS. */
+/* Adds the item of `length` bytes that was written to the room from window_reserve, and drops the oldest item if there
+ * were `most` already. `most` is 1 to IDXT_WINDOW_ITEMS. */
 static void window_push(struct idxt_window *window, size_t length, size_t most) {
     if (window->items == most) {
         window->items--;
@@ -55,7 +55,7 @@ static void window_push(struct idxt_window *window, size_t length, size_t most) 
     window->byte_count += length;
 }
 
-/* Returns the bytes of all items, and sets *length to their number, less the last `without` ones. */
+/* Returns the bytes of all items, and sets *length to their number less `without`, to leave out the last ones. */
 static const char *window_bytes(const struct idxt_window *window, size_t without, size_t *length) {
     *length = window->byte_count - find_start(window) - without;
     return window->bytes + find_start(window);
@@ -92,8 +92,8 @@ static bool append_to_sequence(struct idxt_features *features) {
     return true;
 }
 
-/* Computes the hash of the feature that was counted last, if it is new and the recipe has another hash for SimHashes.
- */
+/* If the feature that was counted last is new and the recipe has another hash for SimHashes, computes that. Returns
+ * false if memory runs out. */
 static bool hash_new(struct idxt_features *features, const char *bytes, size_t length) {
     if (features->recipe.hash == IDX_HASH_XXH3 || features->words.count == features->hash_count) return true;
     uint64_t *grown =
@@ -117,7 +117,7 @@ static bool count_word(struct idxt_features *features, struct idxt_span word) {
     return features->recipe.method != IDXT_SEGMENTS || append_to_sequence(features);
 }
 
-/* Counts the feature that is the items of the window, without the last `without` bytes. */
+/* Counts the feature that consists of the window's items, without the last `without` bytes. */
 static bool count_window(struct idxt_features *features, size_t without) {
     size_t length;
     const char *bytes = window_bytes(&features->window, without, &length);
@@ -125,7 +125,7 @@ static bool count_window(struct idxt_features *features, size_t without) {
 }
 
 /* Adds a word to the window, and counts the shingle that it ends. *needed has a bit for each of the last words, the
- * lowest for the last one: whether it makes its shingles count. */
+ * lowest for the last one: whether that word makes shingles count. Returns false if memory runs out. */
 static bool count_shingle(struct idxt_features *features, struct idxt_span word, uint32_t *needed) {
     char *bytes = window_reserve(&features->window, word.length * IDXT_UTF8_PER_UNIT + 1);
     if (bytes == NULL) return false;
@@ -154,7 +154,7 @@ static UErrorCode count_words(struct idxt_features *features, const char *utf8, 
     return U_ZERO_ERROR;
 }
 
-/* Returns whether a run without white space has a letter or a number, as words have. */
+/* Returns whether a run without white space has a letter or a digit, as words have. */
 static bool is_word(struct idxt_span run) {
     for (size_t i = 0; i < run.length;) {
         UChar32 c;

@@ -1,4 +1,4 @@
-/* features.h: what a recipe makes of a text: its features, their weights, and a document with its fingerprints. */
+/* features.h: what a recipe makes of a text: its features and their weights, and the fingerprints of a document. */
 #ifndef IDX_LIBIDX_TEXT_FEATURES_H
 #define IDX_LIBIDX_TEXT_FEATURES_H
 
@@ -12,7 +12,7 @@
 
 /* ---- Recipe ---- */
 
-/* Recipes, the strings that say how fingerprints are made: parsing and printing (idx_text.h has the grammar). */
+/* A recipe is a string that says how fingerprints are made; idx_text.h has its grammar. */
 
 enum idxt_method {
     IDXT_WORDS,
@@ -29,21 +29,21 @@ enum idxt_weighing { IDXT_WEIGHT_LOGTF, IDXT_WEIGHT_ONE, IDXT_WEIGHT_TF, IDXT_WE
 struct idxt_recipe {
     enum idxt_method method;
     unsigned number;       /* the number after the colon of the method */
-    uint32_t needed_stop;  /* only shingles with a stop word of these languages (words.h) are taken; 0: all are */
+    uint32_t needed_stop;  /* if not 0, only shingles with a stop word of these languages (words.h) are taken */
     uint32_t dropped_stop; /* languages whose stop words are dropped */
     enum idxt_weighing weighing;
     bool has_table;
     uint64_t table;          /* the hash of the table of document frequencies */
-    unsigned top;            /* how many features are taken; 0: all are */
+    unsigned top;            /* how many features are taken, the heaviest; 0: all are */
     unsigned title;          /* the weight of the field `title`; 0: it is not taken */
     bool sorted;             /* order=sorted */
     bool by_spaces;          /* cut=spaces: words are what white space separates */
-    enum idx_hash_kind hash; /* of features, in a SimHash */
+    enum idx_hash_kind hash; /* the hash of features in a SimHash */
     unsigned manuals;        /* how the texts of manual pages were made, if there are any; 0: there are none */
-    bool ties;               /* a bit of a SimHash is 1 where the weights are equal */
+    bool ties;               /* whether a bit of a SimHash is 1 if the weights for 0 and 1 are equal */
 };
 
-/* Reads a recipe. Returns NULL if it is valid, and otherwise the end of a sentence that begins with the recipe. */
+/* Reads a recipe. Returns NULL if it is valid, or else the end of a sentence that begins with the recipe. */
 const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string);
 
 /* Prints a recipe in its canonical form, with a NUL byte. It always fits. */
@@ -55,15 +55,16 @@ bool idxt_recipe_needs_table(const struct idxt_recipe *recipe);
 /* Returns whether the features of a recipe are single words, so that a list of words can weigh them. */
 bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe);
 
-/* Returns the part of a recipe that says which features there are. A table of document frequencies is made for it. */
+/* Returns the part of a recipe that says which features there are, with the weight tf. A table of document frequencies
+ * is made for such a part. */
 struct idxt_recipe idxt_recipe_features(const struct idxt_recipe *recipe);
 
 /* ---- The features of a text, as a recipe defines them, and their weights ---- */
 
 enum { IDXT_WINDOW_ITEMS = 32 };
 
-/* The last few items of a stream, words or characters, contiguous in memory, so that each run of them can be hashed:
- * shingles and n-grams. It starts as {0}, and keeps its buffer from text to text. */
+/* The last few items of a text, words or characters, contiguous in memory, so that they can be hashed together as a
+ * shingle or n-gram. It starts as {0}, and keeps its buffer from text to text. */
 struct idxt_window {
     char *bytes;
     size_t byte_count;
@@ -78,24 +79,24 @@ struct idx_text_table;
 struct idxt_ranked {
     int64_t weight;
     uint64_t hash;
-    size_t number; /* in idxt_features.words */
+    size_t number; /* its number in idxt_features.words */
 };
 
 /* The features of a text. It starts as {0}, and keeps its buffers from text to text. */
 struct idxt_features {
     struct idxt_recipe recipe;
-    const struct idx_text_table *table; /* of document frequencies; NULL where the recipe has none */
+    const struct idx_text_table *table; /* document frequencies; NULL if the recipe needs none */
     struct idxt_segmenter segmenter;
     struct idxt_words needed_stop, dropped_stop;
 
     struct idxt_words words; /* the distinct features; those other than single words are known by hash alone */
-    uint64_t *hashes;        /* of `words` in a SimHash, in their order; none if the recipe uses words[].hash */
+    uint64_t *hashes; /* hashes of `words` for a SimHash, in their order; unused if the recipe uses words[].hash */
     size_t hash_count;
     size_t hash_capacity;
     struct idxt_window window;
     struct idxt_folding folding;
 
-    uint32_t *sequence; /* for segments: numbers of all words, in the order of the text */
+    uint32_t *sequence; /* for segments: the numbers of all words, in the order of the text */
     size_t sequence_length;
     size_t sequence_capacity;
 
@@ -110,21 +111,21 @@ UErrorCode idxt_features_open(struct idxt_features *features);
 /* Forgets the features of the text before. */
 UErrorCode idxt_features_begin(struct idxt_features *features);
 
-/* Counts the features of a text, or of one field of it: words[].count. */
+/* Adds the features of a text, or of one field of it, to words[].count. */
 UErrorCode idxt_features_count(struct idxt_features *features, const char *utf8, size_t length);
 
 /* Returns the hash that represents feature `number` in a SimHash. */
 uint64_t idxt_features_hash(const struct idxt_features *features, size_t number);
 
-/* Adds `factor` times the weights of the counts to words[].weight, and sets the counts to 0. */
+/* Adds `factor` times the weight of each count to words[].weight, and sets the counts to 0. */
 void idxt_features_weigh(struct idxt_features *features, int64_t factor);
 
 /* Adds the words from `start` to before `end` of the sequence to a SimHash, weighed by how often each occurs there.
  * Returns the sum of their weights. The counts must be 0, and are 0 again afterwards. */
 int64_t idxt_features_add_part(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash);
 
-/* Fills `ranked` with all features, the heaviest first, and of equally heavy ones that with the smaller hash first.
- * Returns false if memory runs out. */
+/* Fills `ranked` with all features, the heaviest first; of equally heavy ones, that with the smaller hash. Returns
+ * false if memory runs out. */
 bool idxt_features_rank(struct idxt_features *features);
 
 /* Frees the buffers. */
@@ -146,7 +147,7 @@ struct idxt_signature {
 void idxt_signature_free(struct idxt_signature *signature);
 
 struct idx_text {
-    struct idxt_features features; /* with the recipe */
+    struct idxt_features features; /* including the recipe */
     struct idxt_signature signature;
     struct idx_feature *listed; /* what idx_text_features returns */
     size_t listed_capacity;
@@ -155,12 +156,12 @@ struct idx_text {
 
 struct idxt_result {
     unsigned bits;          /* how many bits a fingerprint is to have */
-    uint64_t *fingerprints; /* has room for as many as the recipe can make */
+    uint64_t *fingerprints; /* with room for as many as the recipe can make */
     size_t count;
     struct idx_text_counts counts;
 };
 
-/* Checks the fields of a document. Errors, here and below: as idx_text_fingerprints. */
+/* Checks the fields of a document. Errors, here and below, are those of idx_text_fingerprints. */
 enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error);
 
 /* Counts and weighs the features of a document, whose fields were checked. */
@@ -181,7 +182,7 @@ enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct id
  * It is exact for every power of two, and for every count below 2^32, more than a text can have. */
 int64_t idxt_weight(uint64_t count);
 
-/* A table keeps so many terms at most while it grows, in 128 MiB of memory. */
+/* The most terms of a table while it grows, in 128 MiB of memory. */
 #define IDXT_MAX_TERMS ((size_t)1 << 22)
 
 enum idxt_table_kind {
@@ -190,26 +191,26 @@ enum idxt_table_kind {
     IDXT_IDF_LIST,   /* a list of another program, of words and their idf */
 };
 
-/* The greatest idf of a list: 1000, in units of 1/65536. With it, the sum of the weights of a text stays far below
- * 2^63, since a text has fewer than 2^29 words, and a title counts up to 100 times. */
+/* The greatest idf of a list: 1000, in units of 1/65536. The sum of the weights of a text then stays far below 2^63,
+ * since a text has fewer than 2^29 words, and a title counts up to 100 times. */
 #define IDXT_MOST_IDF ((uint32_t)1000 << 16)
 
 struct idxt_term {
     uint64_t hash;
-    uint32_t documents; /* 0: the slot is empty. With IDXT_IDF_LIST, the idf in units of 1/65536, plus 1 */
+    uint32_t documents; /* 0 if the slot is empty. With IDXT_IDF_LIST, the idf in units of 1/65536, plus 1 */
 };
 
 struct idx_text_table {
     char features[IDX_MAX_RECIPE_BYTES + 1]; /* what it is made for: idxt_recipe_features, printed */
     enum idxt_table_kind kind;
     uint32_t unknown_idf; /* with IDXT_IDF_LIST, the idf of words that the list lacks */
-    uint64_t documents;   /* of the corpus; 0 with IDXT_IDF_LIST */
-    uint64_t dropped;     /* how much lower than the truth a term's documents may be */
-    uint64_t hash;        /* with which its file ends; valid while `hashed` is true */
+    uint64_t documents;   /* how many documents were counted; 0 with IDXT_IDF_LIST */
+    uint64_t dropped;     /* the most by which a term's documents may be too low */
+    uint64_t hash;        /* the hash with which its file ends; valid if `hashed` */
     bool hashed;
     size_t most_terms; /* IDXT_MAX_TERMS, except in tests */
 
-    struct idxt_term *slots; /* hash table with open addressing */
+    struct idxt_term *slots; /* a hash table with open addressing */
     size_t slot_mask;        /* number of slots, a power of two, less one */
     size_t terms;
 };
@@ -217,20 +218,20 @@ struct idx_text_table {
 /* Returns an empty table, which idx_text_table_free frees, or NULL if memory runs out. */
 struct idx_text_table *idxt_table_new(void);
 
-/* Adds `documents` to those of a term; drops rare terms when there are too many. Returns false if memory runs out. The
- * sum is below 2^32, as table->documents is. */
+/* Adds `documents` to those of a term, and drops rare terms if there are too many. The sum must stay below 2^32, as
+ * table->documents does. Returns false if memory runs out. */
 bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
-/* Sets the `documents` of a term, or keeps those that mean the more frequent term if it has some already. Drops no
- * terms: there must be room for one more. Returns false if memory runs out. */
+/* Sets the `documents` of a term. If it has some already, those that mean the more frequent term stay. No terms are
+ * dropped, so there must be room for one more. Returns false if memory runs out. */
 bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
 /* Returns the idf of a term in units of 1/65536: log2((documents of the corpus + 1) / (documents of the term + 1)),
  * which is 0 for a term of all documents; or with IDXT_IDF_LIST what the list says. */
 int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash);
 
-/* Sets *documents to a number that one in `part` of all terms does not exceed. There must be a term. Returns false if
- * memory runs out. */
+/* Sets *documents to the smallest number that more than one in `part` of all terms do not exceed. There must be a term.
+ * Returns false if memory runs out. */
 bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32_t *documents);
 
 /* Returns all terms, in ascending order of hash, for the caller to free, or NULL if memory runs out. */
@@ -240,11 +241,11 @@ struct idxt_term *idxt_table_sorted(const struct idx_text_table *table);
  * runs out. */
 unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *length);
 
-/* Returns whether bytes begin as those of a table do. */
+/* Returns whether bytes begin as those of a table's file do. */
 bool idxt_table_is_encoded(const unsigned char *bytes, size_t length);
 
-/* Reads the bytes of a table into an empty one. Errors: IDX_BAD_CONTENT, where *fault is the end of a sentence that
- * begins with the name of the file; IDX_OUT_OF_MEMORY. */
+/* Reads the bytes of a table's file into an empty table. Errors: IDX_BAD_CONTENT, with *fault set to the end of a
+ * sentence that begins with the name of the file; IDX_OUT_OF_MEMORY. */
 enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned char *bytes, size_t length,
                                   const char **fault);
 

@@ -1,7 +1,7 @@
-/* leaders.c: finds the representative that a set resembles, among as many as there are. They are looked for by the few
- * members of a set that have the smallest hashes. Of two sets whose Jaccard coefficient is J, each such member of the
- * one is such a member of the other with probability J at least, so that with enough of them hardly any representative
- * is missed. */
+/* leaders.c: finds the representative that a set resembles. However many representatives there are, only those are
+ * compared that share one of the few members with the smallest hashes. If two sets have the Jaccard coefficient J, each
+ * such member of one is such a member of the other with probability J at least; so with enough of them hardly any
+ * representative is missed. */
 #include "libidx/text/base.h"
 #include "libidx/text/resemblance.h"
 
@@ -15,58 +15,58 @@
 
 enum {
     FIRST_SLOTS = 64,
-    MOST_MEMBERS = 64,  /* at most so many members of a set are looked at */
-    MOST_LISTED = 1000, /* at most so many representatives are listed under a member: the first ones */
+    MOST_MEMBERS = 64,  /* how many members of a set are looked at, at most */
+    MOST_LISTED = 1000, /* how many representatives are listed under a member, at most: the first ones */
 };
 
-/* With this probability, a representative is missed that a set resembles by exactly the threshold. */
+/* The probability of missing a representative that a set resembles by exactly the threshold. */
 #define MISSED 1e-5
 
-/* A set, or the features of one. */
+/* A set of hashes, or of features with weights; ascending by hash. It points to the caller's array. */
 struct set {
-    const uint64_t *hashes; /* NULL: it has features */
+    const uint64_t *hashes; /* NULL if it has features */
     const struct idx_feature *features;
     size_t count;
-    double norm; /* the sum of the squares of the weights */
+    double norm; /* of features: the sum of the squares of their weights */
 };
 
 struct leader {
-    uint64_t number; /* the caller's */
+    uint64_t number; /* the caller's number of the set */
     struct set set;
 };
 
-/* Under the hash of a member, mixed and cut, the places of the representatives that have it. Where two hashes are equal
- * after that, too many representatives are looked at. */
+/* A slot of the hash table from members to the representatives that have them, by mixed hashes of 32 bits. If two
+ * members have the same one, some representatives are compared in vain. */
 struct slot {
     uint32_t hash;
-    uint32_t head; /* the first entry of its list; NONE: the slot is free */
+    uint32_t head; /* the first entry of its list; NONE if the slot is free */
 };
 
 #define NONE UINT32_MAX
 
 struct entry {
-    uint32_t place, next; /* of a representative, and of the next entry; NONE: there is no further one */
+    uint32_t place, next; /* the places of a representative and of the next entry; NONE after the last one */
 };
 
-/* Sets that were offered, by a hash of all members, with the places of their representatives: where there are many of
- * one set, it is looked for once. */
+/* The sets that were offered, by a hash of all members, with the places of their representatives: so equal sets are
+ * searched for once. */
 struct known {
     uint64_t *keys;
-    uint32_t *places; /* one more than the place; 0: free */
+    uint32_t *places; /* the place plus 1; 0 if the slot is free */
     size_t slots, used;
 };
 
-/* The hashes of sets that will be offered: one bit for hashes that at least one set has, another for those that several
- * have. Hashes can share a bit, so that a few hashes of one set seem to be of several. */
+/* The hashes of sets that will be offered, as bits: `seen` for hashes that at least one set has, `shared` for those of
+ * several. Hashes can share a bit, so a few that only one set has seem to be shared. */
 struct expected {
     uint64_t *seen, *shared;
-    size_t bits, count; /* bits 0: none is expected */
+    size_t bits, count; /* if `bits` is 0, no sets are expected */
 };
 
 struct idx_text_leaders {
     int64_t threshold; /* in units of 1/IDX_DECIMAL_WEIGHT_ONE */
-    size_t looked_at;  /* members of a set */
-    uint64_t bytes;    /* with so many bytes in use, there are no further representatives; 0: no bound */
+    size_t looked_at;  /* how many members of a set are looked at */
+    uint64_t bytes;    /* once so many bytes are in use, no representatives are added; 0: no bound */
     struct leader *leaders;
     size_t count, capacity;
     struct slot *slots;
@@ -123,7 +123,7 @@ static bool are_alike(const struct idx_text_leaders *leaders, const struct set *
 
 /* ---- Sets that are expected ---- */
 
-/* The first number of bits, a power of two, and how many bits there are at least for each hash. */
+/* The first number of bits, a power of two, and the least number of bits for each hash. */
 enum { FIRST_BITS = 1 << 12, BITS_PER_HASH = 8 };
 
 static size_t get_bit(const struct expected *expected, uint64_t hash) {
@@ -140,8 +140,8 @@ static void forget_expected(struct expected *expected) {
     *expected = (struct expected){0};
 }
 
-/* Doubles the bits. The bit of a hash is then its former one, or the same in the new half, so both halves begin alike.
- * Returns false if memory runs out. */
+/* Doubles the bits. A hash then has its former bit or the same one in the new half, so both halves begin alike. Returns
+ * false if memory runs out. */
 static bool grow_expected(struct expected *expected) {
     size_t before = expected->bits / 8, after = before == 0 ? FIRST_BITS / 8 : 2 * before;
     uint64_t *seen = realloc(expected->seen, after);
@@ -169,7 +169,7 @@ static bool expect_hash(struct expected *expected, uint64_t hash) {
     return true;
 }
 
-/* Returns whether another set may have a hash. */
+/* Returns whether several sets may have a hash. */
 static bool is_shared(const struct expected *expected, uint64_t hash) {
     return expected->bits == 0 || has_bit(expected->shared, get_bit(expected, hash));
 }
@@ -177,7 +177,7 @@ static bool is_shared(const struct expected *expected, uint64_t hash) {
 /* ---- Representatives by their members ---- */
 
 static size_t count_looked_at(const struct idx_text_leaders *leaders, const struct set *set) {
-    /* It is not known how many features two texts with a high cosine share. */
+    /* How many features two texts with a high cosine share is not known. */
     size_t most = set->hashes != NULL ? leaders->looked_at : MOST_MEMBERS;
     return set->count < most ? set->count : most;
 }
@@ -189,7 +189,7 @@ static bool is_at_bound(const struct idx_text_leaders *leaders) {
     return leaders->bytes > 0 && leaders->count > 0 && taken >= leaders->bytes;
 }
 
-static uint32_t mix(uint64_t hash) { return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32); }
+static uint32_t mix_hash(uint64_t hash) { return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32); }
 
 /* Returns the slot of a mixed hash, or the free one where it belongs. */
 static struct slot *find_slot(const struct idx_text_leaders *leaders, uint32_t hash) {
@@ -203,7 +203,8 @@ static void empty_slots(struct idx_text_leaders *leaders, size_t count) {
     memset(leaders->slots, 0xff, count * sizeof *leaders->slots);
 }
 
-static bool set_slots(struct idx_text_leaders *leaders, size_t count) {
+/* Makes `count` empty slots. Returns false if memory runs out. */
+static bool reset_slots(struct idx_text_leaders *leaders, size_t count) {
     struct slot *slots = leaders->slots;
     if (count > leaders->slot_capacity) slots = realloc(slots, count * sizeof *slots);
     if (slots == NULL) return false;
@@ -219,7 +220,7 @@ static bool grow_slots(struct idx_text_leaders *leaders) {
     struct slot *before = malloc(count * sizeof *before);
     if (before == NULL) return false;
     memcpy(before, leaders->slots, count * sizeof *before);
-    bool grown = set_slots(leaders, 2 * count);
+    bool grown = reset_slots(leaders, 2 * count);
     for (size_t i = 0; i < count && grown; i++)
         if (before[i].head != NONE) *find_slot(leaders, before[i].hash) = before[i];
     free(before);
@@ -251,7 +252,7 @@ static bool add_leader(struct idx_text_leaders *leaders, uint64_t number, const 
     for (size_t i = 0; i < count_looked_at(leaders, set); i++) {
         if (!is_shared(&leaders->expected, get_hash(set, i))) continue;
         if (4 * leaders->used >= 3 * leaders->slot_count && !grow_slots(leaders)) return false;
-        const uint32_t hash = mix(get_hash(set, i));
+        const uint32_t hash = mix_hash(get_hash(set, i));
         struct slot *slot = find_slot(leaders, hash);
         if (is_full(leaders, slot)) continue;
         leaders->used += slot->head == NONE;
@@ -267,12 +268,12 @@ static int compare_places(const void *first, const void *second) {
     return (*a > *b) - (*a < *b);
 }
 
-/* Lists the places of the representatives that share a member which is looked at, ascending, some of them several
- * times. Returns false if memory runs out. */
+/* Lists the places of the representatives that share one of the members looked at, ascending, with repetitions. Returns
+ * false if memory runs out. */
 static bool list_shared(struct idx_text_leaders *leaders, const struct set *set, size_t *count) {
     *count = 0;
     for (size_t i = 0; i < count_looked_at(leaders, set); i++) {
-        const struct slot *slot = find_slot(leaders, mix(get_hash(set, i)));
+        const struct slot *slot = find_slot(leaders, mix_hash(get_hash(set, i)));
         uint32_t *grown =
             idxt_buffer_grow(leaders->found, &leaders->found_capacity, *count + MOST_LISTED, sizeof *grown);
         if (grown == NULL) return false;
@@ -284,8 +285,8 @@ static bool list_shared(struct idx_text_leaders *leaders, const struct set *set,
     return true;
 }
 
-/* Sets *place to that of the first representative that the set resembles, or of the next representative where it
- * resembles none. Returns false if memory runs out. */
+/* Sets *place to that of the first representative that the set resembles, or to leaders->count if it resembles none.
+ * Returns false if memory runs out. */
 static bool find_leader(struct idx_text_leaders *leaders, const struct set *set, size_t *place) {
     size_t found;
     *place = leaders->count;
@@ -312,7 +313,7 @@ static size_t find_known(const struct known *known, uint64_t key) {
     return slot;
 }
 
-/* Doubles the slots of the sets that were offered before. Returns false if memory runs out. */
+/* Doubles the slots of known sets. Returns false if memory runs out. */
 static bool grow_known(struct known *known) {
     struct known grown = {.slots = known->slots == 0 ? FIRST_SLOTS : 2 * known->slots, .used = known->used};
     grown.keys = malloc(grown.slots * sizeof *grown.keys);
@@ -334,7 +335,7 @@ static bool grow_known(struct known *known) {
     return true;
 }
 
-/* Forgets all sets, which takes the same time however many there were. */
+/* Forgets all sets, in the same time however many there were. */
 static void forget_known(struct known *known) {
     known->used = 0;
     if (known->slots == FIRST_SLOTS) {
@@ -348,9 +349,9 @@ static void forget_known(struct known *known) {
 
 /* ---- The public functions ---- */
 
-/* Sets *leader to the number of the representative of an equal set that came before, or of the first one that the set
- * resembles, or of the set itself. Sets that differ can have equal keys, so a known representative is compared again.
- */
+/* Sets *leader to the number of the representative that an equal set got before, or of the first one that the set
+ * resembles, or of the set itself. Sets that differ can have equal keys, so a known representative is compared
+ * again. */
 static enum idx_status join_leader(struct idx_text_leaders *leaders, uint64_t number, const struct set *set,
                                    uint64_t *leader, struct idx_error *error) {
     struct known *known = &leaders->known;
@@ -385,7 +386,7 @@ enum idx_status idx_text_leaders_make(struct idx_text_leaders **leaders, int64_t
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a threshold is from 1 to %lld units of 1/%lld, not %lld",
                          (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)threshold);
     struct idx_text_leaders *created = calloc(1, sizeof *created);
-    if (created == NULL || !set_slots(created, FIRST_SLOTS)) {
+    if (created == NULL || !reset_slots(created, FIRST_SLOTS)) {
         free(created);
         return out_of_memory(error);
     }

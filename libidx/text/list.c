@@ -1,5 +1,5 @@
 /* list.c: reads lists of words that other programs made, a word and a number per line. Words are normalised as those of
- * texts are, since the list is to match them. */
+ * texts are, since they must match these. */
 #include "libidx/text/features.h"
 
 #include "libidx/text/base.h"
@@ -17,16 +17,16 @@ enum { FRACTION_UNITS = 1000000000 };
 struct list {
     struct idx_text_table *table;
     struct idxt_segmenter segmenter;
-    char *term; /* normalised */
+    char *term; /* the term of a line, normalised */
     size_t term_capacity;
     const char *path;
     size_t line; /* counted from 1 */
-    bool begun;  /* whether its first line was read */
+    bool begun;  /* whether the first line that is not empty was read */
     bool headed; /* whether that line says what the numbers are */
     struct idx_error *error;
 };
 
-/* A part of the list. */
+/* A part of the list's bytes. */
 struct part {
     const char *at;
     size_t length;
@@ -42,14 +42,14 @@ static size_t count_digits(struct part part, size_t at) {
     return count;
 }
 
-/* Returns whether a part is digits, which may be followed by a point and further digits. */
+/* Returns whether a part is one or more digits, or digits, a point, and any further digits. */
 static bool is_number(struct part part) {
     size_t whole = count_digits(part, 0);
     if (whole == 0 || whole == part.length) return whole > 0;
     return part.at[whole] == '.' && whole + 1 + count_digits(part, whole + 1) == part.length;
 }
 
-/* Reads a number without a point, from 1 to `most`. Returns false if it is none. */
+/* Reads a number without a point, from 1 to `most`. Returns false if it is not one. */
 static bool read_count(struct part number, uint64_t most, uint64_t *count) {
     if (number.length == 0 || count_digits(number, 0) < number.length) return false;
     *count = 0;
@@ -60,8 +60,8 @@ static bool read_count(struct part number, uint64_t most, uint64_t *count) {
     return *count > 0;
 }
 
-/* Reads a number as an idf in units of 1/65536, rounded down; digits behind the ninth of the fraction are ignored.
- * Returns false if it is too great. */
+/* Reads a number as an idf in units of 1/65536, rounded down; digits after the ninth of the fraction are ignored.
+ * Returns false if it is above IDXT_MOST_IDF. */
 static bool read_idf(struct part number, uint32_t *idf) {
     uint64_t whole = 0, fraction = 0, units = 1;
     size_t i = 0;
@@ -75,7 +75,8 @@ static bool read_idf(struct part number, uint32_t *idf) {
     return *idf <= IDXT_MOST_IDF;
 }
 
-/* Cuts a line in two at its last tab, or at its only space. Returns false if it has neither, or no term. */
+/* Cuts a line in two at its last tab, or at its only space. Returns false if it has neither, or if there is no term
+ * before it. */
 static bool cut_line(struct part line, struct part *term, struct part *number) {
     const char *separator = memrchr(line.at, '\t', line.length);
     if (separator == NULL) {
@@ -87,7 +88,7 @@ static bool cut_line(struct part line, struct part *term, struct part *number) {
     return term->length > 0;
 }
 
-/* Puts a normalised term into the table, unless normalisation leaves nothing of it. */
+/* Normalises a term and puts it into the table, unless normalisation leaves nothing of it. */
 static enum idx_status put_term(struct list *list, struct part term, uint32_t value) {
     struct idxt_segmenter *segmenter = &list->segmenter;
     UErrorCode code = idxt_segmenter_normalize_words(segmenter, term.at, term.length);
@@ -154,7 +155,8 @@ static enum idx_status read_line(struct list *list, struct part line) {
     return (list->table->kind == IDXT_IDF_LIST ? read_weighted : read_counted)(list, term, number);
 }
 
-/* Gives words that the list lacks an idf: the upper median of all, as jieba does. Returns false if memory runs out. */
+/* Sets the idf of words that the list lacks to the upper median of all, as jieba does. Returns false if memory runs
+ * out. */
 static bool find_median(struct idx_text_table *table) {
     uint32_t median;
     if (!idxt_table_quantile(table, 2, &median)) return false;

@@ -12,8 +12,8 @@ enum { STOP = 1, WEIGHT = 2, TOP = 4, TITLE = 8, ORDER = 16, HASH = 32, TIES = 6
 
 static const struct method {
     const char *name;
-    unsigned least, most; /* bounds of its number; 0: it has no number */
-    unsigned parts;       /* the parts that it can have, a bit each */
+    unsigned least, most; /* bounds of its number; 0 if it has no number */
+    unsigned parts;       /* the parts that it can have, one bit each */
 } methods[] = {
     [IDXT_WORDS] = {"words", 1, 8, CUT | STOP | WEIGHT | TOP | TITLE | HASH | TIES},
     [IDXT_CHARS] = {"chars", 1, 32, WEIGHT | TOP | TITLE | HASH | TIES},
@@ -35,13 +35,13 @@ bool idxt_recipe_needs_table(const struct idxt_recipe *recipe) {
     return recipe->weighing == IDXT_WEIGHT_TFIDF || recipe->weighing == IDXT_WEIGHT_IDF;
 }
 
-/* A part of the string of a recipe. */
+/* A part of a recipe's string, without a NUL byte. */
 struct piece {
     const char *at;
     size_t length;
 };
 
-static bool is(struct piece piece, const char *string) {
+static bool equals(struct piece piece, const char *string) {
     return piece.length == strlen(string) && memcmp(piece.at, string, piece.length) == 0;
 }
 
@@ -54,8 +54,8 @@ static bool take_start(struct piece *piece, const char *start) {
     return true;
 }
 
-/* Removes what precedes the first `separator`, with the separator, from the front of *rest, or everything if there is
- * none. Returns it without the separator. */
+/* Removes the bytes before the first `separator`, and the separator, from the front of *rest, or everything if there is
+ * none. Returns them without the separator. */
 static struct piece cut_piece(struct piece *rest, char separator) {
     const char *end = memchr(rest->at, separator, rest->length);
     struct piece front = {rest->at, end == NULL ? rest->length : (size_t)(end - rest->at)};
@@ -65,7 +65,7 @@ static struct piece cut_piece(struct piece *rest, char separator) {
     return front;
 }
 
-/* Reads a decimal number without leading zeros, from `least` to `most`. Returns false if it is none. */
+/* Reads a decimal number without leading zeros, from `least` to `most`. Returns false if it is not one. */
 static bool read_number(struct piece piece, unsigned least, unsigned most, unsigned *number) {
     if (piece.length < 1 || piece.length > 7 || (piece.at[0] == '0' && piece.length > 1)) return false;
     unsigned value = 0;
@@ -88,6 +88,7 @@ static bool read_hash(struct piece piece, uint64_t *hash) {
     return true;
 }
 
+/* Reads codes of languages joined by +, at least one. Returns false if one is unknown or missing. */
 static bool read_languages(struct piece piece, uint32_t *languages) {
     *languages = 0;
     while (piece.length > 0) {
@@ -105,7 +106,7 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     struct piece name = cut_piece(&piece, ':');
     struct piece number = cut_piece(&piece, ',');
     int method = 0;
-    while (method < METHODS && !is(name, methods[method].name)) method++;
+    while (method < METHODS && !equals(name, methods[method].name)) method++;
     if (method == METHODS)
         return "it must begin with words:N, chars:N, segments:N, sentences:N, description, terms:N or idf:P";
     recipe->method = (enum idxt_method)method;
@@ -119,10 +120,11 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
                   "it, nl, pt, ru and zh, joined by +";
 }
 
+/* Reads the weights, with the hash of a table. Returns NULL, or what is wrong. */
 static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe) {
     struct piece name = cut_piece(&piece, ':');
     int weighing = 0;
-    while (weighing < WEIGHINGS && !is(name, weighings[weighing])) weighing++;
+    while (weighing < WEIGHINGS && !equals(name, weighings[weighing])) weighing++;
     if (weighing == WEIGHINGS) return "the weights are w=1, w=tf, w=logtf, w=tfidf:HASH and w=idf:HASH";
     recipe->weighing = (enum idxt_weighing)weighing;
     if (piece.at == name.at + name.length) return NULL;
@@ -136,32 +138,33 @@ static const char *read_feature_hash(struct piece piece, struct idxt_recipe *rec
     const char *name;
     for (int kind = 0; (name = idx_hash_name((enum idx_hash_kind)kind)) != NULL; kind++) {
         recipe->hash = (enum idx_hash_kind)kind;
-        if (is(piece, name)) return NULL;
+        if (equals(piece, name)) return NULL;
     }
     return "the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5";
 }
 
-/* Reads a part that has one or two possible values. Returns false if it is none. */
+/* Reads a part with one or two possible values. Returns false if the piece is no such part. */
 static bool read_choice(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
-    if (is(piece, "order=weight") || is(piece, "order=sorted")) {
-        recipe->sorted = is(piece, "order=sorted");
+    if (equals(piece, "order=weight") || equals(piece, "order=sorted")) {
+        recipe->sorted = equals(piece, "order=sorted");
         *part = ORDER;
-    } else if (is(piece, "ties=0") || is(piece, "ties=1")) {
-        recipe->ties = is(piece, "ties=1");
+    } else if (equals(piece, "ties=0") || equals(piece, "ties=1")) {
+        recipe->ties = equals(piece, "ties=1");
         *part = TIES;
-    } else if (is(piece, "cut=spaces")) {
+    } else if (equals(piece, "cut=spaces")) {
         recipe->by_spaces = true;
         *part = CUT;
     }
     return *part != 0;
 }
 
-/* Reads a part behind the first, and sets *part to which one it is: 0 for those that every recipe may have. */
+/* Reads a part after the first. Sets *part to its bit, or 0 for those that every recipe may have. Returns NULL, or what
+ * is wrong. */
 static const char *read_value(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     static const char *const bad = "one of its parts is unknown, or has a value out of range";
     unsigned icu;
     *part = 0;
-    if (is(piece, "nfkc-cf") || is(piece, "v1")) return NULL;
+    if (equals(piece, "nfkc-cf") || equals(piece, "v1")) return NULL;
     if (take_start(&piece, "man=")) return read_number(piece, 1, 1, &recipe->manuals) ? NULL : bad;
     if (take_start(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : bad;
     if (take_start(&piece, "stop=")) {
@@ -189,7 +192,8 @@ static const char *read_value(struct piece piece, struct idxt_recipe *recipe, un
     return read_choice(piece, recipe, part) ? NULL : bad;
 }
 
-/* Reads a part behind the first. *seen has a bit for each part that came before. Returns NULL, or what is wrong. */
+/* Reads a part after the first, and checks that the recipe may have it. *seen has the bits of the parts before it.
+ * Returns NULL, or what is wrong. */
 static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen) {
     unsigned part, allowed = methods[recipe->method].parts;
     const char *fault = read_value(piece, recipe, &part);
@@ -214,8 +218,8 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     return fault;
 }
 
-/* Appends to a string that has room. */
-__attribute__((format(printf, 2, 3))) static void append(char *string, const char *format, ...) {
+/* Appends to a string of IDX_MAX_RECIPE_BYTES and a NUL byte at most. */
+__attribute__((format(printf, 2, 3))) static void append_formatted(char *string, const char *format, ...) {
     size_t length = strlen(string);
     va_list arguments;
     va_start(arguments, format);
@@ -227,7 +231,7 @@ static void append_languages(char *string, const char *before, uint32_t language
     const char *separator = before;
     for (uint32_t language = 1; languages != 0; language <<= 1) {
         if ((languages & language) == 0) continue;
-        append(string, "%s%s", separator, idxt_stop_language_name(language));
+        append_formatted(string, "%s%s", separator, idxt_stop_language_name(language));
         languages &= ~language;
         separator = "+";
     }
@@ -236,21 +240,21 @@ static void append_languages(char *string, const char *before, uint32_t language
 void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]) {
     const struct method *method = &methods[recipe->method];
     *string = '\0';
-    append(string, "%s", method->name);
-    if (method->most > 0) append(string, ":%u", recipe->number);
+    append_formatted(string, "%s", method->name);
+    if (method->most > 0) append_formatted(string, ":%u", recipe->number);
     append_languages(string, ",stop=", recipe->needed_stop);
-    append(string, ";nfkc-cf");
-    if (recipe->by_spaces) append(string, ";cut=spaces");
+    append_formatted(string, ";nfkc-cf");
+    if (recipe->by_spaces) append_formatted(string, ";cut=spaces");
     append_languages(string, ";stop=", recipe->dropped_stop);
-    if ((method->parts & WEIGHT) != 0) append(string, ";w=%s", weighings[recipe->weighing]);
-    if (recipe->has_table) append(string, ":%016" PRIx64, recipe->table);
-    if (recipe->top > 0) append(string, ";top=%u", recipe->top);
-    if (recipe->title > 0) append(string, ";title=%u", recipe->title);
-    if ((method->parts & ORDER) != 0) append(string, ";order=%s", recipe->sorted ? "sorted" : "weight");
-    if (recipe->hash != IDX_HASH_XXH3) append(string, ";hash=%s", idx_hash_name(recipe->hash));
-    if (recipe->ties) append(string, ";ties=1");
-    if (recipe->manuals > 0) append(string, ";man=%u", recipe->manuals);
-    append(string, ";v1");
+    if ((method->parts & WEIGHT) != 0) append_formatted(string, ";w=%s", weighings[recipe->weighing]);
+    if (recipe->has_table) append_formatted(string, ":%016" PRIx64, recipe->table);
+    if (recipe->top > 0) append_formatted(string, ";top=%u", recipe->top);
+    if (recipe->title > 0) append_formatted(string, ";title=%u", recipe->title);
+    if ((method->parts & ORDER) != 0) append_formatted(string, ";order=%s", recipe->sorted ? "sorted" : "weight");
+    if (recipe->hash != IDX_HASH_XXH3) append_formatted(string, ";hash=%s", idx_hash_name(recipe->hash));
+    if (recipe->ties) append_formatted(string, ";ties=1");
+    if (recipe->manuals > 0) append_formatted(string, ";man=%u", recipe->manuals);
+    append_formatted(string, ";v1");
 }
 
 bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe) {

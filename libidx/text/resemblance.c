@@ -127,7 +127,7 @@ bool idx_text_next_word(const void *utf8, size_t length, size_t *at, size_t *beg
 
 /* ---- Shingles ---- */
 
-/* The last words or characters are kept by their numbers modulo a power of two. */
+/* The last words or characters are kept in a ring, by their numbers modulo this power of two. */
 enum { RING = 16 };
 _Static_assert(RING >= IDX_TEXT_MAX_SHINGLE_WIDTH && (RING & (RING - 1)) == 0, "the ring holds a shingle");
 
@@ -136,13 +136,13 @@ struct shingling {
     size_t capacity;
     size_t shingles; /* how many there are, in the array or not */
     uint64_t width;
-    uint64_t items[RING]; /* hashes of words or characters */
-    uint64_t count;       /* of all items */
-    uint64_t word;        /* hash, before mix(), of the word that is being read; 0: no word has begun */
-    bool space;           /* with characters: whether anything else came since the last one */
+    uint64_t items[RING]; /* hashes of the last words or characters */
+    uint64_t count;       /* how many items there were */
+    uint64_t word;        /* hash, before mix(), of the word that is being read; 0 if none has begun */
+    bool space;           /* with characters: whether other characters came since the last letter */
 };
 
-/* Adds the shingle of the last `width` items. */
+/* Adds the shingle of the last `width` items, to the array if it has room. */
 static inline void add_shingle(struct shingling *shingling, uint64_t width) {
     uint64_t hash = width;
     for (uint64_t i = shingling->count - width; i < shingling->count; i++)
@@ -178,11 +178,11 @@ static inline void take_character(struct shingling *shingling, enum idxt_letter 
     add_item(shingling, mix(folded));
 }
 
-/* Takes the next character of a text: what it is, and the folded one. */
+/* Takes the next character of a text: its kind, and its folded form. */
 typedef void (*taker)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
 
-/* Gives all characters of a text to `take`, and ends with the last word. A text that is shorter than a shingle is one.
- */
+/* Calls `take` for all characters of a text, and ends the last word. A text that is shorter than a shingle is one
+ * itself. */
 static inline void take_text(struct shingling *shingling, const uint8_t *bytes, size_t length, taker take) {
     for (size_t i = 0; i < length;) {
         UChar32 c = bytes[i];
@@ -237,9 +237,9 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
 
 /* ---- Texts ---- */
 
-/* What was measured of `idx dedup --confirm` (bench/DECISIONS.md): distances at which so many pairs of near-duplicates
- * lose a text as idx_text.h says, or the next ones where these barely do. The last row holds for all resemblances
- * beyond it. */
+/* Distances measured with `idx dedup --confirm` (bench/DECISIONS.md): at these, as few pairs of near-duplicates lose a
+ * text as idx_text.h says; where a distance barely reached that, the next one is taken. The last row holds for all
+ * higher resemblances. */
 static const struct {
     double resemblance;
     unsigned of_paragraphs, of_documents;
@@ -264,7 +264,7 @@ double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, si
     return (double)shared / (double)(a_count - shared + b_count);
 }
 
-/* Makes the set of shingles of a text. The caller frees *hashes, also after an error. */
+/* Makes the set of shingles of a text. The caller frees *hashes, even after an error. */
 static enum idx_status make_set(const void *utf8, size_t length, const struct idx_text_shingle_options *options,
                                 uint64_t **hashes, size_t *count, struct idx_error *error) {
     bool words = options == NULL || options->unit == IDX_TEXT_WORDS;

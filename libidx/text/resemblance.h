@@ -1,4 +1,4 @@
-/* resemblance.h: what resemblance compares: letters of words, and sets of hashes. */
+/* resemblance.h: what the resemblance of texts is computed from: letters of words, and sets of hashes. */
 #ifndef IDX_LIBIDX_TEXT_RESEMBLANCE_H
 #define IDX_LIBIDX_TEXT_RESEMBLANCE_H
 
@@ -9,15 +9,15 @@
 
 /* ---- What a character is to the words by which texts are compared (idx_text.h, Resemblance) ---- */
 
-/* They depend on properties of characters alone, and not on the dictionaries by which words of recipes are cut. */
+/* This depends on properties of characters alone, and not on the dictionaries by which the words of recipes are cut. */
 
 enum idxt_letter {
-    IDXT_LETTER_NONE,  /* It ends a word, and belongs to none. */
-    IDXT_LETTER_PART,  /* It is a part of a word. */
-    IDXT_LETTER_WHOLE, /* It is a word by itself. */
+    IDXT_LETTER_NONE,  /* ends a word, and belongs to none */
+    IDXT_LETTER_PART,  /* is a part of a word */
+    IDXT_LETTER_WHOLE, /* is a word by itself */
 };
 
-/* Returns an ASCII character as words have it, in lower case, or 0 if it belongs to no word. */
+/* Returns an ASCII character in lower case, or 0 if it belongs to no word. */
 static inline unsigned idxt_ascii_letter(unsigned c) {
     unsigned lower = c | 0x20;
     if (lower >= 'a' && lower <= 'z') return lower;
@@ -49,7 +49,7 @@ bool idxt_is_set(const uint64_t *hashes, size_t count);
 /* Returns how many hashes two sets share. */
 size_t idxt_count_shared(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
 
-/* Returns whether two sets share at least `needed` hashes. It gives up as soon as too few are left. */
+/* Returns whether two sets share at least `needed` hashes, as soon as that is certain. */
 bool idxt_share(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, uint64_t needed);
 
 #endif

@@ -1,12 +1,11 @@
-/* segmenter.c: from UTF-8 to normalised words, with ICU (UTF-16, NFKC_Casefold, word segmentation), or without it, by
- * ascii.c, for the stretches of a text that are ASCII.
- *
- * A text may be cut before white space (ASCII white space: space and U+0009 to U+000D), because no step looks across
- * such a cut. White space has a normalisation boundary before it, and is no part of an ill-formed sequence. There is
- * always a word boundary before it, unless white space precedes it (Unicode Standard Annex 29, rules WB3, WB3a, WB3b,
- * WB3d, WB999), and then no word is near. Nothing changes for the text after the cut either: it begins with the white
- * space itself, so a combining mark after the white space stays with it. Therefore stretches that aren't ASCII give the
- * same words alone as they do together in one text, and ICU's cost per text is paid only once. */
+/* segmenter.c: turns UTF-8 into normalised words, with ICU (UTF-16, NFKC_Casefold, word segmentation), or for the
+ * stretches of a text that are ASCII, without it, by ascii.c. A text may be cut before white space (ASCII white space:
+ * space and U+0009 to U+000D), because no step looks across such a cut. White space has a normalisation boundary before
+ * it, and is no part of an ill-formed sequence. There is always a word boundary before it, unless white space precedes
+ * it (Unicode Standard Annex 29, rules WB3, WB3a, WB3b, WB3d, WB999), and then no word is near. Nothing changes for the
+ * text after the cut either: it begins with the white space itself, so a combining mark after the white space stays
+ * with it. Therefore stretches that aren't ASCII give the same words alone as they do together in one text, and ICU's
+ * cost per text is paid only once. */
 #include "libidx/text/words.h"
 
 #include "libidx/text/base.h"
@@ -65,9 +64,9 @@ enum {
     LONGEST_RUN = 256,        /* is part of every recipe, and never changes */
 };
 
-/* A piece ends behind a line feed, or at the end of the text. No step looks across a line feed: it normalises to itself
- * and joins with nothing, and words always break on both sides of it (Unicode Standard Annex 29, rules WB3a and WB3b).
- * Nor is it part of any ill-formed sequence. */
+/* A piece ends after a line feed, or at the end of the text. No step looks across a line feed: it normalises to itself
+ * and joins with nothing, words always break on both sides of it (Unicode Standard Annex 29, rules WB3a and WB3b), and
+ * it is no part of an ill-formed sequence. */
 size_t idxt_piece_length(const char *utf8, size_t length) {
     if (length <= IDXT_PIECE_BYTES) return length;
     const char *line_feed = memchr(utf8 + IDXT_PIECE_BYTES, '\n', length - IDXT_PIECE_BYTES);
@@ -92,9 +91,9 @@ static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
 
 static int32_t capacity_for_icu(size_t capacity) { return capacity < INT32_MAX ? (int32_t)capacity : INT32_MAX; }
 
-/* Returns where the last character begins that is behind `start`, not behind `end`, and has a normalisation boundary
+/* Returns where the last character begins that is after `start`, not after `end`, and has a normalisation boundary
  * before it; or `start` if there is none. */
-static size_t last_boundary(const UNormalizer2 *normalizer, const UChar *units, size_t start, size_t end) {
+static size_t find_last_boundary(const UNormalizer2 *normalizer, const UChar *units, size_t start, size_t end) {
     for (size_t i = end; i > start; i--) {
         if (U16_IS_TRAIL(units[i])) continue;
         UChar32 c;
@@ -104,17 +103,17 @@ static size_t last_boundary(const UNormalizer2 *normalizer, const UChar *units, 
     return start;
 }
 
-/* Returns where the part of the text ends that is normalised next: at a character with which nothing before it can
- * combine. Runs without one are cut before the first character that begins LONGEST_RUN units or more after the run,
- * because ICU takes time quadratic in them: 27 s for 400 KB of accents. People write none that long, so one look at a
- * time goes LONGEST_RUN units ahead, and from there back. */
-static size_t part_length(const UNormalizer2 *normalizer, const UChar *units, size_t length) {
+/* Returns the length of the part of the text that is normalised next: it ends before a character with which nothing
+ * before it can combine. A run without such characters is cut before the first character that begins LONGEST_RUN units
+ * or more after the run's beginning, because ICU takes time quadratic in runs: 27 s for 400 KB of accents. People write
+ * no such runs, so each step looks LONGEST_RUN units ahead, and from there back. */
+static size_t find_part_length(const UNormalizer2 *normalizer, const UChar *units, size_t length) {
     size_t run = 0;
     while (length - run > LONGEST_RUN) {
         size_t limit = run + LONGEST_RUN;
-        if (U16_IS_TRAIL(units[limit])) limit++; /* the first character that begins there or behind */
+        if (U16_IS_TRAIL(units[limit])) limit++; /* the first character that begins there or later */
         if (limit == length) break;
-        size_t boundary = last_boundary(normalizer, units, run, limit);
+        size_t boundary = find_last_boundary(normalizer, units, run, limit);
         if (boundary == run) return limit;
         run = boundary;
         if (run >= PART_UNITS) return run;
@@ -122,14 +121,14 @@ static size_t part_length(const UNormalizer2 *normalizer, const UChar *units, si
     return length;
 }
 
-/* Appends the source, normalised, to the units. It goes by parts, since a part can be given all the room that it could
- * need, while ICU takes endless time for a result of nearly 2^31 units. */
+/* Normalises the source and appends it to the units. Each part gets all the room that it could need, since ICU takes
+ * endless time to find out that a result has nearly 2^31 units. */
 static UErrorCode normalize(struct idxt_segmenter *segmenter) {
     UErrorCode code = U_ZERO_ERROR;
     const UChar *source = segmenter->source;
     size_t rest = segmenter->source_length, written = segmenter->unit_length;
     do {
-        size_t part = part_length(segmenter->normalizer, source, rest);
+        size_t part = find_part_length(segmenter->normalizer, source, rest);
         size_t room = part * MOST_UNITS_PER_UNIT;
         if (!grow_units(&segmenter->units, &segmenter->unit_capacity, written + room)) return U_MEMORY_ALLOCATION_ERROR;
         written += (size_t)unorm2_normalize(segmenter->normalizer, source, (int32_t)part, segmenter->units + written,
@@ -144,9 +143,9 @@ static UErrorCode normalize(struct idxt_segmenter *segmenter) {
 }
 
 /* Replaces `:` and `@` by spaces. Releases of ICU disagree on these: in 72 `@` joins the letters around it, from 77 on
- * `:` does. Made spaces, they separate words in every release, as they do by themselves in 73 to 76. Without this, 845
- * of 1,400 documents of a Debian system (most files named copyright hold an e-mail address) get other words from ICU 72
- * than from 74. */
+ * `:` does. As spaces they separate words in every release, as the marks themselves do in 73 to 76. Otherwise 845 of
+ * 1,400 documents of a Debian system (most files named copyright hold an e-mail address) would get other words from ICU
+ * 72 than from 74. */
 static void separate_marks(UChar *units, size_t length) {
     for (size_t i = 0; i < length; i++) {
         if (units[i] == u':' || units[i] == u'@') units[i] = u' ';
@@ -176,7 +175,7 @@ UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char
     return code;
 }
 
-/* Appends a stretch of the text to the units. */
+/* Normalises a stretch of the text, appends it to the units, and sets where it ends there. */
 static UErrorCode add_stretch(struct idxt_segmenter *segmenter, const char *utf8, struct idxt_stretch *stretch) {
     UErrorCode code = idxt_segmenter_convert(segmenter, utf8 + stretch->begin, stretch->end - stretch->begin);
     if (U_SUCCESS(code)) code = normalize(segmenter);
@@ -184,7 +183,7 @@ static UErrorCode add_stretch(struct idxt_segmenter *segmenter, const char *utf8
     return code;
 }
 
-/* Returns the first bit that is set in a map at `from` or behind it, or `none`. */
+/* Returns the first bit of a map of `size` numbers that is set, from `from` on, or `none`. */
 static size_t find_bit(const uint64_t *map, size_t size, size_t from, size_t none) {
     size_t i = from / 64;
     if (i >= size) return none;
@@ -196,7 +195,7 @@ static size_t find_bit(const uint64_t *map, size_t size, size_t from, size_t non
     return 64 * i + (size_t)__builtin_ctzll(bits);
 }
 
-/* Returns the last bit that is set in a map before `before`, or 0. */
+/* Returns the last bit of a map that is set before `before`, or 0. */
 static size_t find_bit_before(const uint64_t *map, size_t before) {
     size_t i = before / 64;
     uint64_t bits = map[i] & ~(UINT64_MAX << before % 64);
@@ -207,8 +206,9 @@ static size_t find_bit_before(const uint64_t *map, size_t before) {
     return 64 * i + 63 - (size_t)__builtin_clzll(bits);
 }
 
-/* Finds the next stretch at `from`, white space or the text's beginning, or behind it: white space before the first
- * byte that isn't ASCII, to white space behind it, and on while what follows has such a byte before its white space. */
+/* Finds the next stretch from `from` on, where there is white space or the text begins. It goes from the white space
+ * before the next byte that isn't ASCII to the white space after it, and on while the next word has such a byte, too.
+ * Returns false if there is none. */
 static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, size_t from,
                          struct idxt_stretch *stretch) {
     const size_t size = segmenter->map_size;
@@ -223,6 +223,7 @@ static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, 
     return true;
 }
 
+/* Normalises all stretches of the text and lists them. */
 static UErrorCode add_stretches(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     struct idxt_stretch stretch = {0};
     while (find_stretch(segmenter, length, stretch.end, &stretch)) {
@@ -237,6 +238,7 @@ static UErrorCode add_stretches(struct idxt_segmenter *segmenter, const char *ut
     return U_ZERO_ERROR;
 }
 
+/* Makes the folded text and the maps of a text. Returns false if memory runs out. */
 static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     const size_t size = idxt_ascii_map_size(length);
     char *folded = idxt_buffer_grow(segmenter->folded, &segmenter->folded_capacity, 64 * size, 1);
@@ -250,7 +252,7 @@ static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t 
     return true;
 }
 
-/* Finds the next word in the units. */
+/* Sets begin and end to the next word in the units. */
 static void find_next_word(struct idxt_segmenter *segmenter) {
     int32_t begin = ubrk_current(segmenter->iterator), end;
     while ((end = ubrk_next(segmenter->iterator)) != UBRK_DONE) {
@@ -302,7 +304,7 @@ static inline bool next_ascii(struct idxt_segmenter *segmenter, struct idxt_span
     return true;
 }
 
-/* Goes on behind a stretch, at white space, where no word begins but one of the stretch may end. */
+/* Goes on after a stretch, at white space: no word begins there, but the edge of one that ends there is skipped. */
 static void pass_stretch(struct idxt_segmenter *segmenter) {
     size_t end = segmenter->stretches[segmenter->stretch++].end;
     segmenter->block = end / 64;
@@ -349,8 +351,8 @@ void idxt_segmenter_close(struct idxt_segmenter *segmenter) {
 
 /* ---- Dictionaries ---- */
 
-/* ICU does not fail if dictionaries were left out of its data: Chinese and Japanese fall into characters then, and a
- * run of Thai, Lao, Khmer or Burmese is one word. */
+/* ICU does not fail if its data has no dictionaries: it then cuts Chinese and Japanese into characters, and takes a run
+ * of Thai, Lao, Khmer or Burmese as one word. */
 
 /* Each sample has two words or more. The first word ends at `end`, and not before, in every release of ICU. */
 static const struct {

@@ -1,6 +1,6 @@
-/* stop_words.c: the most common words of some languages: articles, pronouns, prepositions, conjunctions, auxiliary
- * verbs, as the segmenter returns them: one word each, normalised by NFKC_Casefold (so `dass`). A list is part of every
- * recipe that names its language, so it never changes; a better list would have another language code. */
+/* stop_words.c: the most common words of some languages (articles, pronouns, prepositions, conjunctions, auxiliary
+ * verbs), as the segmenter returns them: one word each, normalised by NFKC_Casefold, which makes ß ss. A list is part
+ * of every recipe that names its language, so it never changes; a better list would have another language code. */
 #include "libidx/text/words.h"
 
 #include <string.h>

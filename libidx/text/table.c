@@ -1,9 +1,7 @@
-/* table.c: a document-frequency table in memory and as bytes, and the weights of features by it.
- *
- * The table's size is bounded. When there are too many terms, it drops those with the fewest documents, at least a
- * quarter of all (lossy counting, Manku and Motwani 2002). A count sketch of the same size would blur the frequencies
- * of all terms, and those of common terms matter most. A dropped rare term is wrong only by the few documents that it
- * had. */
+/* table.c: a document-frequency table in memory and as bytes, and the weights of features by it. The table's size is
+ * bounded: when there are too many terms, it drops those with the fewest documents, at least a quarter of all (lossy
+ * counting, Manku and Motwani 2002). A dropped rare term is wrong only by the few documents that it had, while a count
+ * sketch of the same size would blur the frequencies of all terms, and those of common terms matter most. */
 #include "libidx/text/features.h"
 
 #define XXH_INLINE_ALL
@@ -80,7 +78,7 @@ static struct idxt_term *find_term(const struct idx_text_table *table, uint64_t 
     return &table->slots[slot];
 }
 
-/* Enters the terms of more than `least` documents anew, in `count` slots. Returns false if memory runs out. */
+/* Makes `count` slots, with the terms of more than `least` documents alone. Returns false if memory runs out. */
 static bool rebuild_slots(struct idx_text_table *table, size_t count, uint32_t least) {
     struct idxt_term *old = table->slots, *slots = calloc(count, sizeof *slots);
     size_t old_count = table->slot_mask + 1;
@@ -123,12 +121,13 @@ static bool drop_rare(struct idx_text_table *table) {
     return true;
 }
 
+/* Makes room for one more term. Returns false if memory runs out. */
 static bool make_room(struct idx_text_table *table) {
     if (table->terms >= table->most_terms && !drop_rare(table)) return false;
     return table->terms * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
 }
 
-/* Returns a term, which is new if its documents are 0, or NULL if memory runs out. */
+/* Returns the slot of a term, which is new if its documents are 0, or NULL if memory runs out. */
 static struct idxt_term *enter_term(struct idx_text_table *table, uint64_t hash) {
     struct idxt_term *term = find_term(table, hash);
     table->hashed = false;
@@ -238,6 +237,7 @@ bool idxt_table_is_encoded(const unsigned char *bytes, size_t length) {
     return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
+/* Returns NULL if the bytes have a table's header and length, or else the end of a sentence. */
 static const char *check_sizes(const unsigned char *bytes, size_t length) {
     if (length < HEADER_BYTES + SUM_BYTES || !idxt_table_is_encoded(bytes, length))
         return "is not a table of document frequencies";
@@ -253,6 +253,7 @@ static const char *check_sizes(const unsigned char *bytes, size_t length) {
     return NULL;
 }
 
+/* Reads all but the terms, and checks the hash. Returns NULL, or the end of a sentence about what is wrong. */
 static const char *read_header(struct idx_text_table *table, const unsigned char *bytes, size_t length) {
     const char *fault = check_sizes(bytes, length);
     if (fault != NULL) return fault;

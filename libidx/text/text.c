@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Checks that the given table, with its hash, suits a recipe that weighs by one, and makes the recipe name it. `string`
- * is the recipe as it was written. */
+/* If the recipe weighs by a table, checks that the one that was given suits it, and makes the recipe name its hash.
+ * `string` is the recipe as it was written, for messages. */
 static enum idx_status take_table(struct idxt_features *features, const char *string,
                                   const struct idx_text_table *table, uint64_t hash, struct idx_error *error) {
     struct idxt_recipe *recipe = &features->recipe;
@@ -47,7 +47,7 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
     return IDX_OK;
 }
 
-/* Checks that ICU has all of its dictionaries, if the recipe needs them: otherwise texts would have other words than
+/* Checks that ICU has all of its dictionaries, if the recipe needs them: without them texts would get other words than
  * elsewhere. */
 static enum idx_status check_dictionaries(struct idxt_features *features, struct idx_error *error) {
     enum idxt_method method = features->recipe.method;

@@ -35,7 +35,7 @@ enum idx_status idx_text_table_make(struct idx_text_table **table, const struct 
     return IDX_OK;
 }
 
-/* Fails because a list of another program is complete, so that nothing can be added to it. */
+/* Fails because a list that another program made is complete, so nothing can be added to it. */
 static enum idx_status refuse_list(struct idx_error *error) {
     return idxt_fail(error, IDX_INVALID_ARGUMENT,
                      "a list of words that another program made can't take documents, nor be merged");
@@ -100,23 +100,24 @@ static bool write_all(int file, const unsigned char *bytes, size_t length) {
     return true;
 }
 
-/* A file that is written before it gets its name, so that nobody sees it half-written, and a process that is killed
- * leaves none. */
+/* A file that is written before it gets its name, so that nobody sees it half-written, and a killed process leaves
+ * none. */
 struct publication {
     int folder, file;
-    const char *name;   /* in the folder */
-    char temporary[40]; /* the name that it has there until then; "": it has none */
+    const char *name;   /* its name in the folder */
+    char temporary[40]; /* its name there while it is written; "" if it has none */
 };
 
 enum { ATTEMPTS = 100 };
 
+/* Draws a temporary name, which other processes hardly draw. */
 static void draw_name(struct publication *publication) {
     uint64_t random;
     if (getentropy(&random, sizeof random) != 0) random = (uint64_t)getpid() << 32 ^ (uintptr_t)publication;
     snprintf(publication->temporary, sizeof publication->temporary, ".idx-table-%016" PRIx64, random);
 }
 
-/* Opens the folder and the temporary file. Returns false, and errno, if that fails. */
+/* Opens the folder and the temporary file. Returns false and sets errno if that fails. */
 static bool begin_publication(struct publication *publication, const char *path) {
     const char *slash = strrchr(path, '/');
     char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
@@ -129,7 +130,7 @@ static bool begin_publication(struct publication *publication, const char *path)
     if (publication->file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
         return publication->file >= 0;
 #endif
-    /* Not every file system has files without names. */
+    /* Not every file system supports files without names. */
     for (int i = 0; i < ATTEMPTS && publication->file < 0 && (i == 0 || errno == EEXIST); i++) {
         draw_name(publication);
         publication->file =
@@ -139,8 +140,8 @@ static bool begin_publication(struct publication *publication, const char *path)
     return publication->file >= 0;
 }
 
-/* Gives a file without a name its name, or a temporary one if there is a file with that name. Returns false, and errno,
- * if that fails. */
+/* Gives a file without a name its name, or if there is a file with that name, a temporary one. Returns false and sets
+ * errno if that fails. */
 static bool link_file(struct publication *publication) {
     char link[40];
     snprintf(link, sizeof link, "/proc/self/fd/%d", publication->file);
@@ -153,6 +154,7 @@ static bool link_file(struct publication *publication) {
     return false;
 }
 
+/* Gives the file its name, in place of any former file. Returns false and sets errno if that fails. */
 static bool name_file(struct publication *publication) {
     if (publication->temporary[0] == '\0' && !link_file(publication)) return false;
     if (publication->temporary[0] == '\0') return true;
@@ -162,7 +164,7 @@ static bool name_file(struct publication *publication) {
     return true;
 }
 
-/* Writes the file of a table. Returns false, and errno, if that fails; then a former file stays as it was. */
+/* Writes the file of a table. If that fails, returns false and sets errno, and a former file stays as it was. */
 static bool publish_table(const char *path, const unsigned char *bytes, size_t length) {
     struct publication publication;
     bool well = begin_publication(&publication, path) && write_all(publication.file, bytes, length) &&
@@ -186,13 +188,13 @@ enum idx_status idx_text_table_write(const struct idx_text_table *table, const c
     return well ? IDX_OK : idxt_fail_system(error, path, "write the table", kept);
 }
 
-/* At most so many bytes of a file are read: more than a table of IDXT_MAX_TERMS has, and room for a list of as many
- * words. */
+/* How many bytes of a file are read, at most: a table of IDXT_MAX_TERMS has fewer, and a list of as many words has
+ * room. */
 #define MOST_BYTES ((size_t)1 << 28)
 enum { READ_BYTES = 1 << 16 };
 
-/* Returns all bytes of a file, or more than MOST_BYTES of them, which the caller frees; NULL, and errno, if that fails.
- */
+/* Returns all bytes of a file, or more than MOST_BYTES of them, for the caller to free. If that fails, returns NULL and
+ * sets errno. */
 static unsigned char *read_whole(int file, size_t *length) {
     unsigned char *bytes = NULL;
     size_t capacity = 0;
@@ -216,7 +218,7 @@ static unsigned char *read_whole(int file, size_t *length) {
     return bytes;
 }
 
-/* Makes a table from the bytes of its file, or of a list of another program. */
+/* Makes a table from the bytes of its file, or of a list that another program made. */
 static enum idx_status decode_table(struct idx_text_table **table, const unsigned char *bytes, size_t length,
                                     const char *path, struct idx_error *error) {
     struct idx_text_table *made = idxt_table_new();

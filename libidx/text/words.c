@@ -5,7 +5,7 @@
 
 #include "libidx/text/base.h"
 
-/* Inlined, because most words are a few bytes, and so that libidxtext needs no library but libidx and ICU. */
+/* xxHash is inlined, because most words are a few bytes, and so that libidxtext needs no library but libidx and ICU. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -18,15 +18,15 @@ enum {
     MOST_WORDS = 1 << 30, /* more than any text has; there are then 2^32 slots, as many as keys */
 };
 
-/* Draws the seed of the keys, which nobody can foresee. Otherwise somebody could make a text of words whose keys begin
- * alike, which would take hours. */
+/* Draws the seed of the keys, which nobody can foresee. Otherwise somebody could write a text of words with equal keys,
+ * which would take hours. */
 static void draw_seed(struct idxt_words *words) {
     uint64_t seed;
     if (getentropy(&seed, sizeof seed) != 0) seed = (uintptr_t)words;
     words->seed = seed | 1;
 }
 
-/* Uses `count` slots, a power of two, and enters all words anew. Returns false if memory runs out. */
+/* Makes `count` slots, a power of two, and enters all words again. Returns false if memory runs out. */
 static bool set_slots(struct idxt_words *words, size_t count) {
     uint64_t *slots = idxt_buffer_grow(words->slots, &words->slot_capacity, count, sizeof *slots);
     if (slots == NULL) return false;
@@ -68,8 +68,8 @@ static inline uint32_t load_4(const char *bytes) {
     return value;
 }
 
-/* Returns whether two words of one length are the same. Calling memcmp would take as long as all the rest of counting.
- */
+/* Returns whether two words of one length are the same. Calls of memcmp would take as long as all the rest of
+ * counting. */
 static inline bool equal_bytes(const char *a, const char *b, size_t length) {
     if (length < 4)
         return length == 0 || (a[0] == b[0] && a[length / 2] == b[length / 2] && a[length - 1] == b[length - 1]);
@@ -111,7 +111,7 @@ static inline void count_again(struct idxt_words *words, size_t slot) {
     words->words[words->last].count++;
 }
 
-/* Adds a new word, whose bytes are already behind those of all words. Returns false if memory runs out. */
+/* Adds a new word, whose bytes are already after those of all words. Returns false if memory runs out. */
 static bool enter_word(struct idxt_words *words, size_t slot, uint64_t key, uint64_t hash, size_t length) {
     if (words->count == MOST_WORDS) return false;
     struct idxt_word *array = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *array);

@@ -14,10 +14,10 @@
 struct idxt_word {
     uint64_t hash;  /* XXH3, seed 0, of its bytes */
     size_t start;   /* offset of its bytes in idxt_words.bytes */
-    size_t length;  /* bytes */
+    size_t length;  /* in bytes */
     uint64_t count; /* how often it occurs */
     int64_t weight; /* 0 at first; the set's user keeps it */
-    uint64_t key;   /* its place in the hash table */
+    uint64_t key;   /* determines its place in the hash table */
 };
 
 /* A set of words. It starts as {0}, and keeps its buffers from text to text. */
@@ -27,27 +27,27 @@ struct idxt_words {
     size_t capacity;
     size_t last; /* number of the word that was counted last */
 
-    char *bytes; /* of all words, one after another */
+    char *bytes; /* the bytes of all words, one after another */
     size_t byte_count;
     size_t byte_capacity;
 
-    uint64_t *slots;  /* hash table: 0, or 1 + the number of a word, and 32 bits of its key above */
+    uint64_t *slots;  /* a hash table: 0, or 1 + the number of a word, with its key in the upper 32 bits */
     size_t slot_mask; /* number of slots in use, a power of two, less one */
     size_t slot_capacity;
-    uint64_t seed; /* of the keys; 0 when none was drawn yet */
+    uint64_t seed; /* the seed of the keys; 0 if none was drawn yet */
 };
 
-/* Empties the set, which takes the same time however many words it held. Returns false if memory runs out. */
+/* Empties the set, in the same time however many words it held. Returns false if memory runs out. */
 bool idxt_words_begin(struct idxt_words *words);
 
 /* Returns room for a word of up to `size` bytes, valid until the next call, or NULL if memory runs out. */
 char *idxt_words_reserve(struct idxt_words *words, size_t size);
 
-/* Counts the word of `length` bytes that was written where idxt_words_reserve said. Returns false if memory runs out.
- */
+/* Counts the word of `length` bytes that was written to the room from idxt_words_reserve. Returns false if memory runs
+ * out. */
 bool idxt_words_count(struct idxt_words *words, size_t length);
 
-/* Counts a feature that is known by its hash alone: one of length 0. Returns false if memory runs out. */
+/* Counts a feature that is known by its hash alone, as a word of length 0. Returns false if memory runs out. */
 bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash);
 
 /* Returns whether a word is in the set, which must have been begun. */
@@ -61,7 +61,7 @@ void idxt_words_free(struct idxt_words *words);
 /* Returns the bit that stands for a language with a code of two letters, or 0 if the language is not known. */
 uint32_t idxt_stop_language(const char *code, size_t length);
 
-/* Returns the code of the language of a bit, which must be known. */
+/* Returns the code of the language that a bit stands for, which must be known. */
 const char *idxt_stop_language_name(uint32_t language);
 
 /* Makes the set of the stop words of `languages`. Returns false if memory runs out. */
@@ -69,7 +69,7 @@ bool idxt_stop_words(struct idxt_words *words, uint32_t languages);
 
 /* ---- Words of ASCII text without ICU, 64 characters at a time ---- */
 
-/* The classes of 64 characters: bit i belongs to the character at i. One in no class is any other ASCII character. */
+/* The classes of 64 characters: bit i belongs to the character at i. Other ASCII characters are in no class. */
 struct idxt_ascii_block {
     uint64_t letters;  /* A to Z, a to z */
     uint64_t digits;   /* 0 to 9 */
@@ -80,8 +80,8 @@ struct idxt_ascii_block {
     uint64_t foreigns; /* bytes that aren't ASCII */
 };
 
-/* Classifies 64 bytes, and writes them to `folded`, with A to Z as a to z. The plain way gives the same: it is for
- * tests, and for processors without a better way. */
+/* Classifies 64 bytes, and writes them to `folded`, with A to Z as a to z. Both functions give the same; the plain one
+ * is for tests, and for processors without a better way. */
 struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded);
 struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folded);
 
@@ -127,7 +127,7 @@ void idxt_folding_free(struct idxt_folding *folding);
 /* A part of the text that goes through ICU, because it isn't all ASCII. */
 struct idxt_stretch {
     size_t begin, end; /* bytes of the text */
-    size_t unit_end;   /* where it ends in idxt_segmenter.units */
+    size_t unit_end;   /* its end in idxt_segmenter.units */
 };
 
 /* Cuts texts into words. It starts as {0}, and keeps its buffers from text to text. */
@@ -137,34 +137,34 @@ struct idxt_segmenter {
 
     char *folded; /* the text, lower-cased as ASCII */
     size_t folded_capacity;
-    uint64_t *maps; /* of the text: edges, blanks, foreigns (see above), map_size each */
+    uint64_t *maps; /* maps of the text: edges, blanks, foreigns (see idxt_ascii_map), map_size numbers each */
     size_t map_capacity;
     size_t map_size;
-    uint64_t edges; /* of the words in block number `block` that are still to come */
+    uint64_t edges; /* edges in block number `block` that are still to come */
     size_t block;
 
-    struct idxt_stretch *stretches; /* in order */
+    struct idxt_stretch *stretches; /* in the order of the text */
     size_t stretch_capacity;
     size_t stretch_count;
-    size_t stretch; /* the number of the first that has not been passed */
+    size_t stretch; /* the number of the first one that has not been passed */
     UChar *source;  /* the text, or a stretch of it, in UTF-16 */
     size_t source_capacity;
     size_t source_length;
     UChar *units; /* the text, or all stretches, normalised; the iterator points into it */
     size_t unit_capacity;
     size_t unit_length;
-    size_t begin, end; /* the next word in `units`; SIZE_MAX when there is none */
+    size_t begin, end; /* the next word in `units`; `begin` is SIZE_MAX if there is none */
 };
 
 /* A word of the text, valid until the next idxt_segmenter_set. */
 struct idxt_span {
     const UChar *units;
     size_t length;     /* UTF-16 units */
-    const char *ascii; /* NULL, or the word, and then there are no `units` */
+    const char *ascii; /* the word, if it is ASCII, and then there are no `units`; else NULL */
 };
 
-/* A text goes through ICU in pieces of about this size, so that its buffers stay in the processor's cache and don't
- * grow with the text. */
+/* About how many bytes go through ICU at a time, so that its buffers stay in the processor's cache and don't grow with
+ * the text. */
 #define IDXT_PIECE_BYTES ((size_t)1 << 15)
 
 /* Returns how many bytes the first piece of a text has. The words of the pieces are exactly the words of the text. */
@@ -180,7 +180,7 @@ UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *
 /* Converts a text as idxt_segmenter_convert does, and normalises it, in `units`. */
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Normalises words that were cut by something else: unlike in texts, `:` and `@` stay as they are. */
+/* Does the same with words that were cut by something else: unlike in texts, `:` and `@` stay as they are. */
 UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
 /* Takes a text of at most INT32_MAX bytes, to be cut into words. */
@@ -196,9 +196,9 @@ size_t idxt_span_utf8(struct idxt_span word, char *utf8);
 /* Closes the iterator and frees the buffers. */
 void idxt_segmenter_close(struct idxt_segmenter *segmenter);
 
-/* Returns the name of the first language whose dictionary ICU lacks, or NULL where none is missing or *code is set to
- * an error. Finds out by cutting a sample of each such language with `iterator`, whose text is another one afterwards.
- */
+/* Returns the name of the first language whose dictionary ICU lacks, or NULL if none is missing or *code is set to an
+ * error. It finds out by cutting a sample of each such language with `iterator`, whose text is another one
+ * afterwards. */
 const char *idxt_missing_dictionary(UBreakIterator *iterator, UErrorCode *code);
 
 #endif
