@@ -172,10 +172,9 @@ void texts_put(struct request *request, struct output *file, const char *name) {
                                .bytes = *file,
                                .most = MOST_ANSWER_BYTES,
                                .place = place,
-                               .encoding =
-                                   "any"}; /* A file may be compressed, as inputs of idx fingerprint_body may be. */
-    rules.max_text = MOST_ANSWER_BYTES;    /* This bounds the decompressed text. */
-    memory_ran_out();                      /* This forgets that memory ran out while this thread did something else. */
+                               .encoding = "any"}; /* A file may be compressed, as inputs of idx fingerprint may be. */
+    rules.max_text = MOST_ANSWER_BYTES;            /* This bounds the decompressed text. */
+    memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     extractor_init(&extractor, &rules);
     bool good = extract(&extractor, &raw, &fields, &bad);
     if (memory_ran_out()) good = bad_set_memory(&bad);
