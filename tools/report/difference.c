@@ -1,7 +1,7 @@
 /* difference.c: finds the words that differ by Myers' greedy algorithm ("An O(ND) Difference Algorithm and Its
- * Variations", 1986). A path through the words of both texts goes along equal words, and makes an edit where
- * it leaves out a word of one of them. On each diagonal, where as many more words of `a` than of `b` were passed, the
- * paths of one edit more continue those that went farthest with one edit less. */
+ * Variations", 1986). A path through the words of both texts goes along equal words, and makes an edit where it leaves
+ * out a word of one of them. On each diagonal, where as many more words of `a` than of `b` were passed, the paths of
+ * one edit more continue those that went farthest with one edit less. */
 #include "tools/report/report.h"
 
 #include <stdlib.h>
@@ -20,8 +20,8 @@ static int32_t *get_row(const struct comparison *comparison, int32_t edits) {
     return comparison->ends + edits * (edits + 1) / 2;
 }
 
-/* Returns the word of `a` that path i reaches by its last edit, or -1. The edit leaves out a word of
- * `b` if *of_b is set. */
+/* Returns the word of `a` that path i reaches by its last edit, or -1. The edit leaves out a word of `b` if
+ * *of_b is set. */
 static int32_t reach_by_edit(const struct comparison *comparison, int32_t edits, int32_t i, bool *of_b) {
     const int32_t *before = get_row(comparison, edits - 1);
     int32_t a = -1, b = -1, diagonal = 2 * i - edits;
