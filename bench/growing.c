@@ -525,6 +525,8 @@ static void measure_step(uint64_t count, const uint64_t *queries, struct times *
     idx_close(index);
 }
 
+/* Lets an index grow in STEPS steps, and prints after each how its look-ups and its costs compare with those of a built
+ * one. */
 static void measure_growth(void) {
     const char *scheme = choose_scheme();
     char built_path[4200];

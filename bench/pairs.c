@@ -69,8 +69,8 @@ static void add_pair(struct answers *answers, uint64_t a, uint64_t b) {
 
 #define DIGIT 16
 
-/* Adds the pairs of a group of fingerprints that share 16 bits. A pair is counted only at the first 16 bits that it
- * shares. */
+/* Adds the pairs of group[at] with the fingerprints behind it, all of which share the 16 bits number `digit`. A pair
+ * that also shares earlier 16 bits was added there. */
 static void add_near_pairs(struct answers *answers, const uint64_t *group, size_t count, size_t at, unsigned digit) {
     for (size_t i = at + 1; i < count; i++) {
         uint64_t errors = group[at] ^ group[i];

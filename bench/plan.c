@@ -171,6 +171,7 @@ static void print_row(const struct data *data, size_t asked, const struct candid
     if (tally->count < MAX_ROWS) tally->errors[tally->count++] = fabs(error);
 }
 
+/* Measures all candidates in turns, in both modes, and prints a row for each beside the prediction. */
 static void measure_all(const struct options *options, const struct data *data, size_t asked,
                         struct candidate *candidates, size_t count, bool in_memory) {
     static struct runner runners[2 * MAX_CHOICES];

@@ -30,6 +30,7 @@ struct add {
 
 /* ---- Arguments ---- */
 
+/* Refuses options that have no effect. Returns false after a complaint. */
 static bool check_options(const struct add *add) {
     const char *vain = add->distance != UINT_MAX          ? "-k"
                        : add->limit != UINT64_MAX         ? "--limit"

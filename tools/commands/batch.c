@@ -42,6 +42,7 @@ struct batch {
 
 /* ---- Arguments ---- */
 
+/* Refuses options that contradict each other, or that have no effect. Returns false after a complaint. */
 static bool check_options(const struct batch *batch) {
     const struct question *question = &batch->question;
     enum idx_batch_method method = batch->options.method;

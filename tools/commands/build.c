@@ -87,8 +87,7 @@ static bool read_shard(struct build *build) {
 /* Completes what the arguments say by the format, which may depend on the input's first bytes. Returns false after a
  * complaint. */
 static bool complete_options(struct build *build) {
-    static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64,
-                                       TSV_ID_NONE}; /* They are in the order of enum idx_id_type. */
+    static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* In the order of enum idx_id_type. */
     struct input *input = &build->input;
     input->format = (enum input_format)build->format;
     if (!input_await_format(&input->paths, &input->format)) return false;

@@ -98,6 +98,7 @@ static bool check_texts(struct clusters *clusters) {
 /* The options that -h shows. */
 static const char common[] = "-k --keep --drop --json --method --representative --report --confirm --threads --memory";
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct clusters *clusters, int *status) {
     struct listing *listing = &clusters->listing;
     struct extract_rules *extract = &clusters->rules.extract;

@@ -18,6 +18,7 @@ struct lookup {
     struct idx_index *index;
 };
 
+/* Refuses options that contradict each other, or that have no effect. Returns false after a complaint. */
 static bool check_options(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
     if (lookup->queries.texts.count > 0 && lookup->queries.fingerprints.count > 0)

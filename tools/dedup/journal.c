@@ -14,7 +14,7 @@ uint64_t *bits_make(uint64_t count) {
 /* The record of a file in the journal; the file's path, with its NUL, follows the record. */
 struct file_record {
     struct stat status;
-    size_t length; /* The path has so many bytes, its NUL included. */
+    size_t length; /* Bytes of the path, with its NUL. */
     bool in_folder;
 };
 

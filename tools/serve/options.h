@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct serve_options {
-    const char *path;     /* This is the path of the index. */
+    const char *path;     /* The path of the index. */
     struct texts listen;  /* Each one is ADDRESS:PORT or unix:PATH. Without any, the service listens at the sockets that
                              systemd passes, or else at the default address. */
     struct texts hosts;   /* Clients may call the service by these names. */

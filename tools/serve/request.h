@@ -53,8 +53,8 @@ bool views_refresh(struct views *views);
 struct view *views_acquire(struct views *views);
 void views_release(struct views *views, struct view *view);
 
-/* Starts the thread that refreshes every so many seconds, and when views_ask is called. Returns false after a
- * complaint. */
+/* Starts the thread that refreshes every `seconds` seconds, unless that is 0, and when views_ask is called. Returns
+ * false after a complaint. */
 bool views_start(struct views *views, unsigned seconds);
 void views_ask(struct views *views);
 
@@ -135,7 +135,7 @@ struct request {
 
     unsigned distance; /* UINT_MAX: it is the k of the index. */
     size_t limit, max_documents;
-    const char *id; /* It has id_length bytes; NULL if there is none. */
+    const char *id; /* The ID, of id_length bytes; NULL: there is none. */
     size_t id_length;
     int type; /* The body has this one of the route's types. */
 

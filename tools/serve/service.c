@@ -185,7 +185,7 @@ static void say_room(const struct server *server) {
              (uintmax_t)server->limit, room, wanted);
 }
 
-/* Waits until all connections are closed, but at most for so many seconds. */
+/* Waits until all connections are closed, but at most `seconds` seconds. */
 static void await_end(struct service *service, unsigned seconds) {
     uint64_t end = now_nanoseconds() + (uint64_t)seconds * 1000000000;
     while (peers_count(&service->peers) > 0 && now_nanoseconds() < end) {

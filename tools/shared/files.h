@@ -86,7 +86,8 @@ bool folder_is_shared(const char *a, const char *b);
 
 /* ---- A file without a name, in a scratch folder ---- */
 
-/* It is written to its end, and then mapped into memory, where what was read stays valid until the file is closed. */
+/* Such a file is written to its end, and then mapped into memory. What was read there stays valid until the file is
+ * closed. */
 
 struct temporary {
     struct output output; /* The file is written through this. */
