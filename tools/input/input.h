@@ -254,7 +254,7 @@ struct passing {
     const char *recipe;         /* The recipe of the queries; NULL: not known. */
     uint32_t part, parts;       /* The part of the index, from 0, and their number; 0: all of it is read. */
     struct idx_index *index;    /* NULL: files are read. */
-    struct idx_error *error;    /* Not used. */
+    struct idx_error *error;    /* Unused. */
     bool warned_of_icu, failed; /* `failed`: the visitor returned false. */
 };
 

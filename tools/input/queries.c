@@ -40,7 +40,7 @@ static enum queries_status next_argument(struct queries *queries, struct query *
 
 static enum queries_status next_text(struct queries *queries, struct query *query);
 
-/* Returns the next document of the folder that is being read, or the next query after it. */
+/* Returns the next document of the folder that is being read, or the next query after the folder. */
 static enum queries_status next_below(struct queries *queries, struct query *query) {
     uint64_t fingerprint;
     struct span id;

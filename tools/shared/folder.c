@@ -99,6 +99,7 @@ static bool visit_entry(struct walk *walk, const char *path) {
     return !S_ISREG(status.st_mode) || walk->visit(walk->context, path);
 }
 
+/* Visits the entries of a folder in order. Returns false if the visitor stopped or memory ran out. */
 static bool walk_folder(struct walk *walk, const char *path) {
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, no_dots, by_bytes);
