@@ -1,5 +1,5 @@
-/* batch.c: many queries against an index: one by one, some at a time, and as batches in every way; and against
- * fingerprints in memory that stream past them. All must find the same matches. */
+/* batch.c: measures many queries against an index, one by one, some at a time, and as batches in every way, and against
+ * fingerprints in memory that stream past them. All ways must find the same matches. */
 #include "bench/data.h"
 
 #include <signal.h>
@@ -98,7 +98,7 @@ static void look_up_many(struct bench *bench, unsigned threads) {
     }
 }
 
-static bool take(void *context, size_t query, const struct idx_match *matches, size_t count) {
+static bool add_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
     struct bench *bench = context;
     for (size_t i = 0; i < count; i++) add_match(&bench->found, query, matches[i].fingerprint);
     return true;
@@ -109,7 +109,8 @@ static void batch(struct bench *bench, enum idx_batch_method method, unsigned th
     struct idx_error error;
     options.method = method;
     options.threads = threads;
-    try(idx_batch(bench->index, bench->data.queries, bench->data.query_count, &options, take, bench, &error), &error);
+    try(idx_batch(bench->index, bench->data.queries, bench->data.query_count, &options, add_matches, bench, &error),
+        &error);
 }
 
 static void probe(struct bench *bench, unsigned threads) { batch(bench, IDX_BATCH_PROBE, threads); }
@@ -129,7 +130,7 @@ static void stream_memory(struct bench *bench, unsigned threads) {
         try(idx_stream_add(opened, data->fingerprints + at, data->count - at < STREAMED ? data->count - at : STREAMED,
                            &error),
             &error);
-    try(idx_stream_finish(opened, take, bench, &error), &error);
+    try(idx_stream_finish(opened, add_matches, bench, &error), &error);
     idx_stream_close(opened);
 }
 
@@ -140,7 +141,7 @@ static void run(struct bench *bench, way_function *way, unsigned threads) {
     way(bench, threads);
 }
 
-/* What a way took in each pass. */
+/* How long a way took in each pass. */
 struct measured {
     double seconds[MAX_PASSES], cpu_seconds[MAX_PASSES];
 };
@@ -169,7 +170,7 @@ static void print_row(const struct bench *bench, const struct way *way, unsigned
     fflush(stdout);
 }
 
-/* In turns, so that what slows the machine for a while slows all ways. */
+/* Measures the ways in turns, so that what slows the machine for a while slows all of them. */
 static void measure(struct bench *bench, const struct way *ways, size_t count, unsigned threads, const char *beside) {
     static struct measured measured[MAX_WAYS];
     for (size_t i = 0; i < count; i++) run(bench, ways[i].function, threads); /* all pages are touched */
@@ -178,7 +179,7 @@ static void measure(struct bench *bench, const struct way *ways, size_t count, u
     for (size_t i = 0; i < count; i++) print_row(bench, &ways[i], threads, beside, &measured[i]);
 }
 
-/* One thread, while a copy of this process does the same over and over. */
+/* Measures a way with one thread, while a copy of this process does the same again and again. */
 static void measure_beside(struct bench *bench, const struct way *way) {
     pid_t self = getpid(), other = fork();
     if (other < 0) die("fork failed");
@@ -191,7 +192,7 @@ static void measure_beside(struct bench *bench, const struct way *way) {
     waitpid(other, NULL, 0);
 }
 
-/* idx_lookup has one thread. */
+/* Measures all ways, but idx_lookup only with one thread. */
 static void measure_ways(struct bench *bench, const struct way *ways, size_t count) {
     measure(bench, ways, count, 1, "");
     size_t alone = ways->function == look_up;

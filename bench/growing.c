@@ -1,6 +1,6 @@
-/* growing.c: what an index that grows costs: look-ups beside those in what was built, check-and-adds a second,
- * refreshing after a compaction, how long a look-up lasts at most while a writer is at work, what processes hold, and
- * growing beside building. */
+/* growing.c: measures what an index that grows costs: its look-ups compared with those of a built one, check-and-adds
+ * per second, refreshing after a compaction, the longest look-up while a writer works, the memory of processes, and
+ * growing compared with building. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -34,12 +34,12 @@ static const char help[] =
 
 #define K 3
 #define QUERIES ((size_t)200000)
-#define TOGETHER ((size_t)1000) /* queries of a call, and documents of a batch */
+#define TOGETHER ((size_t)1000) /* Queries of a call, and documents of a batch. */
 #define MOST_TOGETHER ((size_t)100000)
-#define SINGLES 4000 /* durable single calls */
+#define SINGLES 4000 /* Durable calls for single documents. */
 #define SINGLES_AT_ONCE 50
 #define ROUNDS 5
-#define STEPS 10 /* of growth, between which look-ups are measured */
+#define STEPS 10 /* Steps of growth, between which look-ups are measured. */
 
 static struct {
     uint64_t count, pending, seconds, from, to, compact, batch, threads;
@@ -48,13 +48,14 @@ static struct {
 
 /* ---- Data ---- */
 
-/* A random number for each. */
+/* Returns a number that looks random, a different one for each argument. */
 static uint64_t scatter(uint64_t number) { return mix(number + UINT64_C(0x9e3779b97f4a7c15)); }
 
-/* That of document i; one that is added to `count` built ones is number count + i. */
+/* Returns the fingerprint of document i. Documents that are added to `count` built ones have numbers from `count`
+ * on. */
 static uint64_t fingerprint_of(uint64_t i) { return scatter(i); }
 
-/* One of ten queries is near a fingerprint, of the first `count`. */
+/* Makes queries, of which one in ten is near one of the first `count` fingerprints. The caller frees them. */
 static uint64_t *make_queries(uint64_t count) {
     uint64_t *queries = allocate(QUERIES, sizeof *queries);
     for (size_t i = 0; i < QUERIES; i++) {
@@ -91,7 +92,7 @@ static struct idx_index *open_as(const char *path, enum idx_residence residence)
 
 static struct idx_index *open_index(const char *path) { return open_as(path, IDX_RESIDENCE_DIRECTORY); }
 
-/* One that compacts beside itself when so many documents are pending; 0 for never. */
+/* Opens a writer that compacts in the background once `compact` documents are pending; 0: never. */
 static struct idx_writer *open_writer(const char *path, uint64_t compact) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_writer *writer;
@@ -103,7 +104,7 @@ static struct idx_writer *open_writer(const char *path, uint64_t compact) {
     return writer;
 }
 
-/* Checks and adds documents `begin` to `end`, some at a time. */
+/* Checks and adds the documents from `begin` to before `end`, `together` at a time. */
 static void add(struct idx_writer *writer, uint64_t begin, uint64_t end, size_t together) {
     static struct idx_item items[MOST_TOGETHER];
     static size_t counts[MOST_TOGETHER];
@@ -118,7 +119,7 @@ static void add(struct idx_writer *writer, uint64_t begin, uint64_t end, size_t 
 
 /* ---- Look-ups ---- */
 
-/* Nanoseconds of the processor that a query takes. */
+/* Returns the processor time of a query, in nanoseconds. */
 static double look_up(const struct idx_index *index, const uint64_t *queries, size_t together) {
     static struct idx_match matches[TOGETHER];
     static size_t counts[TOGETHER];
@@ -131,7 +132,7 @@ static double look_up(const struct idx_index *index, const uint64_t *queries, si
     return (thread_now() - begin) * 1e9 / (double)QUERIES;
 }
 
-/* The better of two times, in turns. */
+/* Measures look-ups in two indexes in turns, and sets `best` to the shortest time of each. */
 static void compare(const struct idx_index *a, const struct idx_index *b, const uint64_t *queries, size_t together,
                     double best[2]) {
     best[0] = best[1] = 1e18;
@@ -169,7 +170,7 @@ static void measure_lookups(void) {
 
 /* ---- Check-and-adds ---- */
 
-/* A file of zeros that are on disk, and where the next bytes of it come. */
+/* A file of zeros that are on disk, and where the next write goes. */
 struct prepared {
     char path[4200];
     int file;
@@ -186,11 +187,12 @@ static void prepare(struct prepared *prepared) {
         die("can't write %s", prepared->path);
 }
 
-/* Bytes that a call which adds one document with an integer ID writes to the log: a frame of one record. */
+/* The bytes that a call that adds one document with an integer ID writes to the log: a frame of one record. */
 #define SINGLE_BYTES (24 + 17 + 8)
 
-/* Seconds of so many writes of as many bytes, each synced: what a durable call takes at least. */
-static double overwrite(struct prepared *prepared, size_t count) {
+/* Returns the seconds that `count` writes of that size take, each with a sync: the least that durable calls can
+ * take. */
+static double time_synced_writes(struct prepared *prepared, size_t count) {
     static const char bytes[SINGLE_BYTES] = "0123456789";
     double begin = now();
     for (size_t i = 0; i < count; i++, prepared->at += SINGLE_BYTES) {
@@ -200,7 +202,7 @@ static double overwrite(struct prepared *prepared, size_t count) {
     return now() - begin;
 }
 
-/* Durable single calls, and plain writes, in turns of a few. */
+/* Measures durable calls for single documents, and plain writes, a few of each in turns. */
 static void measure_singles(struct idx_writer *writer, uint64_t at) {
     struct prepared prepared;
     double called = 0, plain = 0;
@@ -209,7 +211,7 @@ static void measure_singles(struct idx_writer *writer, uint64_t at) {
         double begin = now();
         add(writer, at + i, at + i + SINGLES_AT_ONCE, 1);
         called += now() - begin;
-        plain += overwrite(&prepared, SINGLES_AT_ONCE);
+        plain += time_synced_writes(&prepared, SINGLES_AT_ONCE);
     }
     close(prepared.file);
     unlink(prepared.path);
@@ -238,7 +240,7 @@ static void measure_adds(void) {
 
 static atomic_bool compacting, added;
 
-/* Holds a compaction back until all is added that is to be pending behind it. */
+/* Delays a compaction until all documents that are to be pending afterwards are added. */
 static bool wait_for_adds(void *context, const struct idx_progress *progress) {
     (void)context;
     compacting = true;
@@ -254,7 +256,7 @@ static void *compact(void *context) {
     return context;
 }
 
-/* Milliseconds of a refresh. */
+/* Refreshes the index, and returns the milliseconds that it took. */
 static double refresh(struct idx_index **index) {
     struct idx_index *newer;
     struct idx_error error;
@@ -266,7 +268,7 @@ static double refresh(struct idx_index **index) {
     return took;
 }
 
-/* The longest of some refreshes, each behind a batch, and the longest batch. */
+/* Adds batches, refreshes after each, and prints the longest refresh and the longest batch. */
 static void refresh_on(struct idx_writer *writer, uint64_t at, uint64_t batches, struct idx_index **index) {
     double longest = 0, longest_batch = 0, sum = 0;
     for (uint64_t i = 0; i < batches; i++) {
@@ -281,7 +283,8 @@ static void refresh_on(struct idx_writer *writer, uint64_t at, uint64_t batches,
            batches, TOGETHER, sum / (double)batches, longest, longest_batch);
 }
 
-/* A reader that has all files mapped opens a segment at once: what it takes is the log's part. */
+/* Measures refreshing. For a reader that maps all files, opening a segment takes no time, so its time is that of the
+ * log. */
 static void measure_refresh(void) {
     build(setting.path, setting.count, "auto");
     struct idx_writer *writer = open_writer(setting.path, 0);
@@ -310,7 +313,7 @@ static void measure_refresh(void) {
 struct shared {
     atomic_bool ended;
     atomic_ullong added;
-    atomic_uint ready; /* processes that hold what they are measured for */
+    atomic_uint ready; /* Processes that are ready to be measured. */
 };
 
 static struct shared *shared;
@@ -322,10 +325,11 @@ static void share(void) {
 
 struct latency {
     double longest, sum;
-    uint64_t count, slow; /* of over a millisecond */
+    uint64_t count, slow; /* Look-ups of more than a millisecond. */
 };
 
-/* Looks up one by one, and refreshes a hundred times a second, which doesn't count. */
+/* Looks queries up one by one for some seconds. In between, it refreshes a hundred times a second, which is not part of
+ * a look-up's time. */
 static struct latency look_up_for(double seconds, double *longest_refresh) {
     struct idx_index *index = open_index(setting.path), *newer;
     struct latency latency = {0};
@@ -362,7 +366,7 @@ static void print_latency(const char *name, const struct latency *latency, doubl
     fflush(stdout);
 }
 
-/* A process that adds, and compacts, until it is told to end. */
+/* Adds documents and compacts, in a process of its own, until it is told to end. */
 static void write_on(void) {
     struct idx_writer *writer = open_writer(setting.path, setting.compact);
     for (uint64_t at = setting.count; !shared->ended; at += TOGETHER) {
@@ -372,8 +376,8 @@ static void write_on(void) {
     idx_writer_close(writer);
 }
 
-/* One that does nothing but keep a processor busy. */
-static void spin(void) {
+/* Keeps a processor busy and does nothing else. */
+static void keep_busy(void) {
     for (uint64_t i = 0; !shared->ended; i++) atomic_signal_fence(memory_order_seq_cst);
 }
 
@@ -392,7 +396,8 @@ static void measure_beside(const char *name, void (*work)(void)) {
     print_latency(name, &latency, longest_refresh);
 }
 
-/* Beside a process that only computes, too: what the system's scheduler does to look-ups is not the writer's doing. */
+/* Measures the longest look-up alone, beside a writer, and beside a process that only computes, to tell what the
+ * system's scheduler does from what the writer does. */
 static void measure_longest(void) {
     double longest_refresh;
     build(setting.path, setting.count, "auto");
@@ -400,7 +405,7 @@ static void measure_longest(void) {
     look_up_for(1, &longest_refresh);
     printf("beside\tlook-ups\tmean us\tlongest us\tover 1 ms\tlongest refresh us\n");
     measure_beside("nothing", NULL);
-    measure_beside("a process that computes", spin);
+    measure_beside("a process that computes", keep_busy);
     measure_beside("a writer", write_on);
     printf("the writer added %llu in %" PRIu64 " s\n", (unsigned long long)shared->added, setting.seconds);
 }
@@ -428,7 +433,7 @@ static void hold_reader(void) {
     idx_close(index);
 }
 
-/* Returns once the process is ready. */
+/* Starts a process that calls `hold`, and returns once it is ready. */
 static pid_t begin_process(void (*hold)(void), unsigned number) {
     fflush(stdout);
     pid_t process = fork();
@@ -443,7 +448,7 @@ static pid_t begin_process(void (*hold)(void), unsigned number) {
     return process;
 }
 
-/* Megabytes that are a process's share of what it maps, and those that are no file's. */
+/* Adds the megabytes that are a process's share of what it maps, and those of them that belong to no file. */
 static void add_share(pid_t process, double *all, double *anonymous) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)process);
@@ -469,7 +474,7 @@ static void measure_memory(void) {
 
 /* ---- Growth ---- */
 
-/* The one that `auto` takes for the size that it grows to. */
+/* Returns the scheme that `auto` chooses for the size to which the index grows. */
 static const char *choose_scheme(void) {
     static struct idx_plan plans[64];
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
@@ -482,7 +487,7 @@ static const char *choose_scheme(void) {
     return plans[chosen].scheme;
 }
 
-/* Seconds of a clock on the wall, and of the processor, in all threads. */
+/* Elapsed seconds, and processor seconds of all threads. */
 struct times {
     double wall, cpu;
 };
@@ -502,9 +507,9 @@ static struct times time_build(const char *path, uint64_t count, const char *sch
     return total;
 }
 
-static struct idx_index *built; /* what a growing index is compared with */
+static struct idx_index *built; /* The index with which a growing one is compared. */
 
-/* Prints a row. What it measures by itself doesn't count, but what a compaction does at that time counts. */
+/* Measures and prints a row. The time of the measurement doesn't count, except for what a compaction does meanwhile. */
 static void measure_step(uint64_t count, const uint64_t *queries, struct times *total, struct times build_time) {
     struct times begin = times_now();
     double own = thread_now(), best[2];
@@ -520,6 +525,8 @@ static void measure_step(uint64_t count, const uint64_t *queries, struct times *
     idx_close(index);
 }
 
+/* Lets an index grow in STEPS steps, and prints after each how its look-ups and its costs compare with those of a built
+ * one. */
 static void measure_growth(void) {
     const char *scheme = choose_scheme();
     char built_path[4200];

@@ -1,5 +1,5 @@
-/* lookup.c: measures look-ups by all systems on the same data: passes over the queries, medians, rows; and checks their
- * answers. Each system is freed before the next is built. */
+/* lookup.c: measures look-ups by all systems on the same data, and checks their answers. It times passes over the
+ * queries, and prints a row with the median for each system. A system is freed before the next is built. */
 #include "bench/systems.h"
 
 #include <sched.h>
@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #define MAX_PASSES 100
-/* Queries that every system answers, all alike. */
+/* The number of queries that every system answers, so that their answers can be compared. */
 #define SHARED_QUERIES 1000
-/* A system that takes so long for the shared queries is measured by them alone. */
+/* A system that takes longer than this for the shared queries is measured by them alone. */
 #define SLOW_SECONDS 15
 
 #ifdef BENCH_HAS_FAISS
@@ -75,7 +75,7 @@ static bool is_chosen(const struct options *options, const char *system) {
 struct run {
     const struct options *options;
     struct data data;
-    struct answers shared; /* of the shared queries, by a system that is believed */
+    struct answers shared; /* Answers to the shared queries, by a system that is known to be right. */
 };
 
 /* ---- Rows ---- */
@@ -90,8 +90,8 @@ static void print_row(const struct run *run, const struct system *system, const 
 
 /* ---- Passes ---- */
 
-/* Answers the next queries; each pass has queries of its own as long as there are any, so that none finds in a cache
- * what the last one left there. */
+/* Times the next queries. Each pass has its own queries as long as there are enough, so that it does not find in a
+ * cache what the one before left there. */
 static double time_pass(const struct data *data, const struct system *system, enum mode mode, size_t count,
                         size_t *next) {
     struct answers answers = {0};
@@ -129,7 +129,7 @@ static double median_pass(const struct run *run, const struct system *system, en
     double seconds[MAX_PASSES];
     size_t next = SHARED_QUERIES;
     size_t count = SHARED_QUERIES;
-    /* These warm up, too; few queries right after another system say little. */
+    /* These also warm up caches; timing few queries right after another system would say little. */
     for (int i = 0; i < 3; i++)
         count = queries_a_pass(run, (double)count / time_pass(data, system, mode, count, &next));
     for (unsigned pass = 0; pass < run->options->passes; pass++)
@@ -148,7 +148,7 @@ static void pin(int core, cpu_set_t *before) {
     sched_setaffinity(0, sizeof one, &one);
 }
 
-/* Checks the system's answers in a mode, measures it and prints a row. Ends the program with status 1 when they are
+/* Checks the system's answers in a mode, measures it and prints a row. Ends the program with status 1 if they are
  * wrong. `threads` is for MODE_THREADS, which runs on all cores. */
 static void measure(const struct run *run, const struct system *system, enum mode mode, unsigned threads) {
     char threads_name[32];
@@ -162,7 +162,7 @@ static void measure(const struct run *run, const struct system *system, enum mod
     print_row(run, system, mode_name, seconds);
 }
 
-/* The same for the shared queries alone, answered once, as the first thing that the system does. */
+/* Does the same for the shared queries alone, answered once, as the first thing that the system does. */
 static void measure_cold(const struct run *run, const struct system *system) {
     cpu_set_t before;
     pin((int)run->options->core, &before);
@@ -218,7 +218,8 @@ static void measure_index(struct run *run, const struct index_choice *choice) {
     remove_index();
 }
 
-/* Unpacked tables are the same whatever they are made from: from one table, which is built the fastest. */
+/* Measures unpacked tables. They don't depend on the scheme, so the index has a single table, which is built
+ * fastest. */
 static void measure_unpacked(struct run *run) {
     const struct index_choice choice = {"1:1:1", IDX_DEFAULT_BLOCK_SIZE, run->options->unpacked_bytes};
     char path[4096];
@@ -228,7 +229,7 @@ static void measure_unpacked(struct run *run) {
     remove_index();
 }
 
-/* Whether `auto` comes to a scheme that is measured already. */
+/* Returns whether this scheme is `auto` and chooses one that was measured before. */
 static bool is_repeated(const struct run *run, size_t scheme) {
     const struct list *schemes = &run->options->schemes;
     struct idx_scheme parsed;
@@ -314,7 +315,7 @@ static void check_options(const struct options *options) {
 
 /* ---- Defaults ---- */
 
-/* Adds a value that is made here; it stays until the program ends. */
+/* Adds a formatted value to a list. Its memory is not freed before the program ends. */
 static __attribute__((format(printf, 2, 3))) void add_made(struct list *list, const char *format, ...) {
     va_list arguments;
     char *value;
@@ -324,7 +325,8 @@ static __attribute__((format(printf, 2, 3))) void add_made(struct list *list, co
     add_choice(list, value);
 }
 
-/* The fewest flips that are exact, with as many bits as there are, or with a few less where buckets are then few. */
+/* Adds the settings of Faiss that are exact with the fewest flips: all 64 bits divided among the hashes, and for two
+ * hashes also 24 bits each. */
 static void add_faiss_defaults(struct list *faiss, unsigned k) {
     for (unsigned hashes = 2; hashes <= 8 && hashes <= k + 1; hashes++) {
         unsigned flips = k / hashes;

@@ -1,5 +1,6 @@
-/* pairs.c: how long all pairs of fingerprints within k bits take: of an index, of an array, of plain fingerprints by
- * building an index first, by comparing all with all, and up to 3 bits by a plain join in memory. */
+/* pairs.c: measures how long it takes to find all pairs of fingerprints within k bits: those of an index, of an array,
+ * of plain fingerprints with an index that is built first, by comparing all with all, and up to 3 bits by a plain join
+ * in memory. */
 #include "bench/systems.h"
 
 #include <limits.h>
@@ -8,11 +9,11 @@
 #include <unistd.h>
 
 #define MAX_ROUNDS 99
-#define RAW_BLOCK_SIZE 512 /* no look-ups follow, which smaller ones are for */
-#define BRUTE_MOST 1000000 /* fingerprints that are all compared with all; of more, the first: */
+#define RAW_BLOCK_SIZE 512 /* Smaller blocks would only help look-ups, and none follow. */
+#define BRUTE_MOST 1000000 /* Up to this many fingerprints, all are compared; of more, the first BRUTE_SOME. */
 #define BRUTE_SOME 100000
-#define PLAIN_MOST 3       /* bits: the plain join has four parts */
-#define FAISS_MOST 1000000 /* fingerprints: it would take hours for many more */
+#define PLAIN_MOST 3       /* Bits; the plain join divides fingerprints into four parts. */
+#define FAISS_MOST 1000000 /* Fingerprints; many more would take hours. */
 
 static const char help[] =
     "Usage: pairs --count N [OPTION]...\n"
@@ -53,7 +54,7 @@ static unsigned distance;
 
 static char index_path[PATH_MAX];
 
-/* What a run found and took. */
+/* What a run found, and how long it took. */
 struct run {
     struct answers answers;
     double build, pairs, build_cpu, cpu;
@@ -68,8 +69,9 @@ static void add_pair(struct answers *answers, uint64_t a, uint64_t b) {
 
 #define DIGIT 16
 
-/* A pair belongs to the first 16 bits that are equal. */
-static void take_near(struct answers *answers, const uint64_t *group, size_t count, size_t at, unsigned digit) {
+/* Adds the pairs of group[at] with the fingerprints behind it, all of which share the 16 bits number `digit`. A pair
+ * that also shares earlier 16 bits was added there. */
+static void add_near_pairs(struct answers *answers, const uint64_t *group, size_t count, size_t at, unsigned digit) {
     for (size_t i = at + 1; i < count; i++) {
         uint64_t errors = group[at] ^ group[i];
         if (__builtin_popcountll(errors) > (int)distance) continue;
@@ -120,7 +122,7 @@ static void join_digit(struct answers *answers, const uint64_t *fingerprints, ui
         size_t group = begins[i] - begin;
         for (size_t j = 0; j + 1 < group; j++) {
             if (near(sorted[begin + j], sorted + begin + j + 1, group - j - 1))
-                take_near(answers, sorted + begin, group, j, digit);
+                add_near_pairs(answers, sorted + begin, group, j, digit);
         }
     }
 }
@@ -139,19 +141,18 @@ static void run_plain(const uint64_t *fingerprints, size_t count, struct run *ru
 
 /* ---- Brute force ---- */
 
-#define BLOCK 64  /* fingerprints that are compared at a time, */
-#define TILE 1024 /* with so many, which stay in the first cache */
+#define BLOCK 64  /* Fingerprints that are compared at a time ... */
+#define TILE 1024 /* ... with this many, which stay in the first cache. */
 
-/* Finds the pairs of one block with others, of a higher place: those behind each of its own, where they are the same.
- */
-static void take_block(struct answers *answers, uint64_t x, const uint64_t *block, size_t count) {
+/* Adds the pairs of fingerprint x with those of a block. */
+static void add_pairs_of_block(struct answers *answers, uint64_t x, const uint64_t *block, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (__builtin_popcountll(x ^ block[i]) <= (int)distance) add_pair(answers, x, block[i]);
     }
 }
 
 static void compare_plain(struct answers *answers, const uint64_t *some, size_t count, const uint64_t *block) {
-    for (size_t i = 0; i < count; i++) take_block(answers, some[i], block, BLOCK);
+    for (size_t i = 0; i < count; i++) add_pairs_of_block(answers, some[i], block, BLOCK);
 }
 
 #ifdef __x86_64__
@@ -168,7 +169,7 @@ compare_avx512(struct answers *answers, const uint64_t *some, size_t count, cons
 #pragma GCC unroll 8
         for (size_t j = 1; j < BLOCK / LANES; j++)
             least = _mm512_min_epu64(least, _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j])));
-        if (_mm512_cmple_epu64_mask(least, most) != 0) take_block(answers, some[i], block, BLOCK);
+        if (_mm512_cmple_epu64_mask(least, most) != 0) add_pairs_of_block(answers, some[i], block, BLOCK);
     }
 }
 #endif
@@ -182,17 +183,19 @@ static block_comparer choose_comparer(void) {
     return compare_plain;
 }
 
-/* Each tile with the whole blocks behind it; the pairs within a tile, and with the rest of a block, one by one. */
+/* Compares all with all: each tile with the whole blocks behind it, and pairs within a tile or with an incomplete block
+ * one by one. */
 static void run_brute(const uint64_t *fingerprints, size_t count, struct run *run) {
     double begin = now(), cpu = cpu_now();
     block_comparer compare = choose_comparer();
     memset(run, 0, sizeof *run);
     for (size_t tile = 0; tile < count; tile += TILE) {
         size_t size = count - tile < TILE ? count - tile : TILE, at = tile + size;
-        for (size_t i = tile; i < at; i++) take_block(&run->answers, fingerprints[i], fingerprints + i + 1, at - i - 1);
+        for (size_t i = tile; i < at; i++)
+            add_pairs_of_block(&run->answers, fingerprints[i], fingerprints + i + 1, at - i - 1);
         for (; at + BLOCK <= count; at += BLOCK) compare(&run->answers, fingerprints + tile, size, fingerprints + at);
         for (size_t i = tile; i < tile + size; i++)
-            take_block(&run->answers, fingerprints[i], fingerprints + at, count - at);
+            add_pairs_of_block(&run->answers, fingerprints[i], fingerprints + at, count - at);
     }
     run->pairs = now() - begin;
     run->cpu = cpu_now() - cpu;
@@ -253,8 +256,8 @@ static void find_array_pairs(const uint64_t *fingerprints, size_t count, unsigne
     run->cpu = cpu_now() - cpu;
 }
 
-/* What the model says of an index of a scheme, or of an array. */
-static double expect(size_t count, const char *text) {
+/* Returns the seconds that the library's cost model expects for an index of this scheme, or for an array. */
+static double expected_seconds(size_t count, const char *text) {
     struct idx_scheme scheme;
     struct idx_error error;
     if (text == NULL) return idx_pairs_seconds(count, 64, distance, NULL);
@@ -317,7 +320,7 @@ static void measure_array(const struct options *options, const uint64_t *fingerp
         for (unsigned i = 0; i < options->rounds; i++)
             find_array_pairs(fingerprints, options->count, threads, &runs[i]);
         struct run run = get_median(runs, options->rounds);
-        print(options->count, "idx, from an array", "-", threads, &run, expect(options->count, NULL));
+        print(options->count, "idx, from an array", "-", threads, &run, expected_seconds(options->count, NULL));
         if (options->threads == 1) break;
     }
 }
@@ -333,7 +336,7 @@ static void measure_index(const struct options *options, const uint64_t *fingerp
         }
         struct run run = get_median(runs, options->rounds);
         run.build_cpu = 0;
-        print(options->count, "idx, from an index", scheme, threads, &run, expect(options->count, scheme));
+        print(options->count, "idx, from an index", scheme, threads, &run, expected_seconds(options->count, scheme));
         if (options->threads == 1) break;
     }
     remove_built();
@@ -349,13 +352,13 @@ static void measure_raw(const struct options *options, const uint64_t *fingerpri
         }
         struct run run = get_median(runs, options->rounds);
         print(options->count, "idx, from fingerprints", options->raw, threads, &run,
-              expect(options->count, options->raw));
+              expected_seconds(options->count, options->raw));
         if (options->threads == 1) break;
     }
 }
 
 #ifdef BENCH_HAS_FAISS
-/* It finds each fingerprint itself, and each pair from both sides. */
+/* Measures Faiss, which finds each fingerprint itself as well, and each pair from both sides. */
 static void measure_faiss(const struct options *options, const struct data *data) {
     struct system system;
     struct answers answers = {0};

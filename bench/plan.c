@@ -1,4 +1,4 @@
-/* plan.c: what the planner predicts for look-ups, beside what they take. */
+/* plan.c: measures how long look-ups take, and compares that with what the planner predicts. */
 #include "bench/systems.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ struct options {
     struct idx_calibration machine;
 };
 
-/* The errors of a residence and a mode. */
+/* The errors of the predictions, by residence and mode. */
 static struct tally {
     double errors[MAX_ROWS];
     size_t count;
@@ -53,13 +53,13 @@ static struct tally {
 
 /* ---- Passes ---- */
 
-/* An open index in a mode, which is measured in turns with others. */
+/* An open index and a mode, which are measured in turns with others. */
 struct runner {
     struct system system;
     enum mode mode;
-    size_t count, next; /* queries of a pass; the next query */
+    size_t count, next; /* Queries of a pass, and the next query. */
     size_t passes;
-    double times[MAX_PASSES]; /* per query */
+    double times[MAX_PASSES]; /* Seconds per query. */
 };
 
 static double time_pass(const struct data *data, struct runner *runner) {
@@ -96,13 +96,13 @@ static void run_rounds(const struct options *options, const struct data *data, s
     }
 }
 
-/* Nanoseconds per query. */
+/* Returns the nanoseconds per query of one of the fastest passes: only one in twenty is faster. */
 static double get_nanoseconds(struct runner *runner) {
     sort_doubles(runner->times, runner->passes);
     return runner->times[runner->passes / 20] * 1e9;
 }
 
-/* Maps and checks all pages, but for a few in a million. */
+/* Answers so many queries that nearly all pages are mapped and checked, so that the passes don't have to. */
 static void map_pages(const struct system *system, const struct data *data, const struct idx_plan *plan) {
     double touches = 16 * plan->table_bytes / 4096 / plan->blocks + 1024;
     struct data some = *data;
@@ -115,7 +115,7 @@ static void map_pages(const struct system *system, const struct data *data, cons
 struct candidate {
     const char *scheme;
     char path[4096];
-    struct idx_scheme built; /* `auto` depends on the data */
+    struct idx_scheme built; /* The scheme of the index; that of `auto` depends on the data. */
     struct idx_plan plan;
 };
 
@@ -142,7 +142,7 @@ static void find_built(struct candidate *candidate) {
     idx_close(index);
 }
 
-/* Builds the index, unless it is too large. */
+/* Builds the index, unless it is too large. Returns whether it did. */
 static bool make_candidate(const struct options *options, const struct data *data, struct candidate *candidate,
                            const char *scheme, size_t number) {
     struct idx_error error;
@@ -171,6 +171,7 @@ static void print_row(const struct data *data, size_t asked, const struct candid
     if (tally->count < MAX_ROWS) tally->errors[tally->count++] = fabs(error);
 }
 
+/* Measures all candidates in turns, in both modes, and prints a row for each beside the prediction. */
 static void measure_all(const struct options *options, const struct data *data, size_t asked,
                         struct candidate *candidates, size_t count, bool in_memory) {
     static struct runner runners[2 * MAX_CHOICES];

@@ -1,5 +1,5 @@
-/* probes.c: uncompressed tables in memory, cut into cells by their top bits, and probed in stages: sorted tables, and
- * hash buckets. A cell holds fingerprints, or in their place numbers of fingerprints.
+/* probes.c: probes uncompressed tables in memory in stages: sorted tables, and hash buckets. Both are divided into
+ * cells by their top bits. A cell has fingerprints, or in their place numbers of fingerprints.
  *
  * A query's stages are: ask for the cells' bounds, ask for the cells, for tables of numbers ask for the fingerprints,
  * compare. A query is in one stage while the queries after it are in the stages before. */
@@ -15,29 +15,29 @@
 #define MAX_PROBE_TABLES 256
 #define LINE_BYTES 64
 #define LINE_VALUES 8
-/* So many lines of a cell are prefetched; the processor's own prefetcher loads the others. */
+/* How many lines of a cell are prefetched; the processor's own prefetcher loads the others. */
 #define PREFETCHED_LINES 8
-/* So many queries are answered at once, one in each stage. More queries, with stages further apart, are no faster. */
+/* How many queries are answered at once, one in each stage. More queries, with stages further apart, are no faster. */
 #define STAGES 4
 
-/* These are the mask and the radius of a table that is to be made, as idx's tables have them. */
+/* The mask and the radius of a table that is to be made, as in tables of idx. */
 struct probe_table_plan {
     uint64_t mask;
     unsigned radius;
-    unsigned cell_bits; /* at most those of the mask */
+    unsigned cell_bits; /* At most as many as the mask has. */
 };
 
 struct table {
     uint64_t mask;
     unsigned radius;
     unsigned cell_bits;
-    size_t first_probe, probe_count; /* among the probes */
-    uint32_t *cells;                 /* where each begins; one more at the end */
-    uint64_t *values;                /* permuted fingerprints, in order; or NULL */
-    uint32_t *numbers;               /* of fingerprints; or NULL */
+    size_t first_probe, probe_count; /* Its probes among those of all tables. */
+    uint32_t *cells;                 /* Where each cell begins; one more at the end. */
+    uint64_t *values;                /* Permuted fingerprints, in order, or NULL. */
+    uint32_t *numbers;               /* Numbers of fingerprints, or NULL. */
 };
 
-/* These are the bounds of a probe's cell. */
+/* The bounds of a probe's cell. */
 struct range {
     uint32_t begin, end;
 };
@@ -48,15 +48,15 @@ struct probes {
     enum instructions instructions;
     size_t table_count;
     size_t probe_count;
-    uint32_t *flips; /* of each probe, in its cell's number */
+    uint32_t *flips; /* For each probe, the bits to flip in the number of the cell. */
     struct table tables[MAX_PROBE_TABLES];
 };
 
-/* This is what is kept of a query between its stages. */
+/* What is kept of a query between its stages. */
 struct stage {
     uint64_t query;
     uint64_t permuted[MAX_PROBE_TABLES];
-    struct range *ranges; /* of each probe */
+    struct range *ranges; /* Those of each probe. */
 };
 
 static const uint64_t no_line[LINE_VALUES] __attribute__((aligned(LINE_BYTES)));
@@ -143,8 +143,8 @@ INLINE void ask_for_bounds(const struct probes *probes, struct stage *stage, uin
     }
 }
 
-/* Where the line of element `begin` stands, of `a_line` elements each. An empty cell has none: then it is one that is
- * always near, so that no branch depends on chance. */
+/* Returns the line of element `begin`, where a line has `a_line` elements. An empty cell has none; then it returns one
+ * that is always in the cache, so that no branch depends on chance. */
 INLINE const void *line_of(const void *elements, struct range range, uint32_t a_line) {
     size_t bytes = (size_t)(range.begin & ~(a_line - 1)) * (LINE_BYTES / a_line);
     return range.begin == range.end ? (const char *)no_line : (const char *)elements + bytes;
@@ -187,8 +187,8 @@ INLINE void ask_for_fingerprints(const struct probes *probes, const struct stage
     }
 }
 
-/* Adds a match when this table is the first that lets its errors through; each fingerprint stands in one cell, and the
- * cells of a table's probes differ. */
+/* Adds a match if this table is the first one whose probes find it, so that it is added once: each fingerprint is in
+ * one cell, and the probes of a table are of different cells. */
 INLINE void add_if_owned(const struct probes *probes, size_t table, uint64_t fingerprint, uint64_t query, size_t number,
                          struct answers *answers) {
     for (size_t t = 0; t <= table; t++) {
@@ -244,7 +244,8 @@ INLINE void compare_fingerprints(const struct probes *probes, const struct stage
     }
 }
 
-/* A query enters its next stage `lag` queries later. If `lag` is 0, it is answered before the next query begins. */
+/* Answers queries, each of which enters its next stage `lag` queries later. If `lag` is 0, it is answered before the
+ * next one begins. */
 INLINE void answer_in_stages(const struct probes *probes, struct stage *stages, size_t lag, const uint64_t *queries,
                              size_t count, struct answers *answers, move_function *extract, move_function *deposit,
                              compare_function *compare) {
@@ -353,6 +354,7 @@ static void fill_numbers(struct table *table, const struct data *data, move_func
     }
 }
 
+/* Fills a table, with fingerprints or with their numbers. `spare` and `values` are room for sorting. */
 static void make_table(struct probes *probes, const struct probe_table_plan *plan, uint64_t **spare,
                        move_function *extract) {
     const struct data *data = probes->data;

@@ -1,6 +1,7 @@
-/* scan.c: the linear scan, one query at a time or many. Fingerprints pass in tiles that fit the first cache, and a tile
- * is only looked at one by one when it has a match. For many queries one half of each fingerprint of a tile is copied
- * out once, so that a vector compares twice as many: half a fingerprint already excludes nearly all. */
+/* scan.c: the linear scan, for one query at a time or many. It goes through fingerprints in tiles that fit into the
+ * first cache, and compares the fingerprints of a tile one by one only if the tile has a match. For many queries, one
+ * half of each fingerprint of a tile is copied once, so that a vector compares twice as many: half a fingerprint
+ * already excludes nearly all. */
 #include "bench/systems.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 /* Halves are compared up to this k only, since half a fingerprint excludes too little for larger distances. */
 #define MAX_K_BY_HALVES 3
 
-/* These return whether any fingerprint, or half of one, of a tile is within k bits of the query. */
+/* Functions that return whether any fingerprint of a tile, or any half of one, is within k bits of the query. */
 typedef bool tile_test(const uint64_t *tile, uint64_t query, unsigned k);
 typedef bool halves_test(const uint32_t *halves, uint32_t query, unsigned k);
 
@@ -23,9 +24,9 @@ struct scan {
     halves_test *has_near_half;
 };
 
-/* ---- Tests in plain C, which compilers widen where k is a constant ---- */
+/* ---- Tests in plain C, which compilers vectorize if k is a constant ---- */
 
-/* Bits are cleared one by one, since all wide registers can do that, where not all can count bits. */
+/* Clears the bits that differ one by one, since not all vector instructions can count bits. */
 static inline __attribute__((always_inline)) bool test_tile_for(const uint64_t *tile, uint64_t query, unsigned k) {
     uint64_t found = 0;
     for (size_t i = 0; i < TILE; i++) {
@@ -99,8 +100,8 @@ __attribute__((target("avx512f"))) static bool test_halves_avx512(const uint32_t
     return found != 0;
 }
 
-/* A count fits a byte, so the least bytes are the least counts; bytes have their minimum on another port than counts.
- */
+/* A count fits into a byte, so the minimum of bytes is that of counts. The processor computes it on another port than
+ * counts. */
 __attribute__((target("avx512f,avx512bw,avx512vpopcntdq"))) static bool
 test_tile_vpopcntdq(const uint64_t *tile, uint64_t query, unsigned k) {
     __m512i queries = _mm512_set1_epi64((long long)query), least = _mm512_set1_epi64(64), other = least;
@@ -126,6 +127,7 @@ test_halves_vpopcntdq(const uint32_t *halves, uint32_t query, unsigned k) {
 }
 #endif
 
+/* Chooses the fastest tests that the processor and the options allow. */
 static void choose_tests(struct scan *scan, enum instructions instructions) {
     scan->has_near = test_tile_plain;
     scan->has_near_half = test_halves_plain;

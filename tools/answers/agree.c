@@ -1,4 +1,4 @@
-/* agree.c: counts for each document of a run of queries how many of these it is near to. */
+/* agree.c: counts for each document how many queries of a group it is near to. */
 #include "tools/answers/answers.h"
 
 #include "tools/shared/json.h"
@@ -32,7 +32,7 @@ void agree_put_query(const struct question *question, const struct query *query,
     put_record(records, RECORD_QUERY_WITHOUT_ID, text, length);
 }
 
-/* Writes a number as 8 bytes, the highest first, so that their order is that of the numbers. */
+/* An integer ID becomes 8 bytes, the highest first, so that the order of bytes is that of the numbers. */
 void agree_put_document(const struct idx_document *document, struct output *records) {
     unsigned char bytes[8];
     if (document->id != NULL) {
@@ -43,13 +43,13 @@ void agree_put_document(const struct idx_document *document, struct output *reco
     put_record(records, RECORD_DOCUMENT, bytes, sizeof bytes);
 }
 
-/* ---- Counting a run ---- */
+/* ---- Counting a group ---- */
 
-/* It is a document near to a query of the run. The IDs are in `ids`, in the order of the entries. */
+/* A document near to a query of the group. The IDs are in `ids`, in the order of the entries. */
 struct entry {
-    const char *id; /* It is set once all of them are there. */
+    const char *id; /* Set when the group ends, since `ids` moves as it grows. */
     size_t length;
-    uint64_t number; /* It is the query's ordinal, and then how many queries have the document. */
+    uint64_t number; /* First the query's ordinal, and later how many queries have the document. */
 };
 
 static int compare_ids(const struct entry *a, const struct entry *b) {
@@ -69,7 +69,8 @@ static int by_number_and_id(const void *first, const void *second) {
     return order != 0 ? order : compare_ids(a, b);
 }
 
-/* Keeps one entry for each document that has enough, and returns how many those are. */
+/* Keeps one entry for each document that at least `least` queries are near to, and returns how many entries remain. The
+ * entries are sorted by ID and ordinal. */
 static size_t count_documents(struct entry *entries, size_t count, uint64_t least) {
     size_t kept = 0;
     for (size_t i = 0, end; i < count; i = end) {
@@ -94,6 +95,7 @@ static void put_id(const struct agree *agree, const struct entry *entry, struct 
     }
 }
 
+/* Writes the line of one document of the group. */
 static void put_line(const struct agree *agree, const struct entry *entry, struct output *output) {
     const struct output *query = &agree->query;
     bool json = agree->question->json;
@@ -125,6 +127,7 @@ void agree_end(struct agree *agree, struct output *output) {
     if (count > 0) agree->found = true;
 }
 
+/* Adds a query to the group if it has the same ID. Otherwise ends that group, and begins another one. */
 static void begin_query(struct agree *agree, bool has_id, const char *name, size_t length, struct output *output) {
     struct output *query = &agree->query;
     bool same = agree->ordinal > 0 && has_id && agree->has_id && length == query->length &&

@@ -1,4 +1,4 @@
-/* answerer.c: looks queries up and writes the answers as `idx lookup` prints it. */
+/* answerer.c: looks queries up and writes the answers as `idx lookup` prints them, or as records for agree.c. */
 #include "tools/answers/answers.h"
 
 #include "tools/shared/json.h"
@@ -85,6 +85,8 @@ static bool find_documents(struct answerer *answerer, uint64_t fingerprint) {
     return idx_documents_find(answerer->documents, fingerprint, NULL, &answerer->error) == IDX_OK;
 }
 
+/* Writes the documents of the fingerprint at which the cursor is. Sets `error` and returns false if the library
+ * fails. */
 static bool put_documents(struct answerer *answerer, struct output *output) {
     const struct question *question = answerer->question;
     struct idx_document document;
@@ -104,6 +106,7 @@ static bool put_documents(struct answerer *answerer, struct output *output) {
     return true;
 }
 
+/* Writes a match in the form that is asked for. Sets `error` and returns false if the library fails. */
 static bool put_match(struct answerer *answerer, const struct query *query, const struct idx_match *match,
                       struct output *output) {
     const struct question *question = answerer->question;
@@ -166,7 +169,7 @@ bool answerer_answer(struct answerer *answerer, const struct query *queries, siz
     struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     options.distance = question->distance;
     for (size_t i = 0; i < count; i++) fingerprints[i] = queries[i].fingerprint;
-    /* After a failure, queries are looked up one by one as well, to answer those before the one that fails. */
+    /* If this fails, queries are looked up one by one, so that those before the one that fails are answered. */
     bool together = idx_lookup_many(question->index, fingerprints, count, &options, answerer->group, ANSWER_MATCHES,
                                     counts, &answerer->error) == IDX_OK;
     for (size_t i = 0; i < count && output->error == 0; i++) {

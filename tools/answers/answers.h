@@ -10,82 +10,80 @@
 
 /* ---- Looks queries up and writes the answers as `idx lookup` prints them, or as records (agree.c) ---- */
 
-/* This is asked of every query. */
+/* What is asked about every query. */
 struct question {
     const struct idx_index *index;
     struct idx_properties properties;
     enum notation notation;
     unsigned distance;
-    uint64_t limit;         /* Each query has so many matches at most. */
-    uint64_t max_documents; /* Each match has so many documents at most. */
-    uint64_t agree; /* So many fingerprints of a query ID have to agree, and records are written (agree.c); 0: there is
-                       no such option. */
-    bool exists;    /* It is only asked whether there is a match. */
+    uint64_t limit;         /* The most matches that are written of a query. */
+    uint64_t max_documents; /* The most documents that are written of a match. */
+    uint64_t agree;         /* How many fingerprints of a query ID have to agree; 0: --agree is not given. */
+    bool exists;            /* Only queries that have a match are written, without matches. */
     bool json;
 };
 
-/* The most queries that are looked up together, and the matches that there is room for then: a query with more is
- * looked up again. */
+/* The most queries that are looked up together, and the matches of each for which there is room then. A query with more
+ * matches is looked up again. */
 enum { ANSWER_QUERIES = 64, ANSWER_MATCHES = 16 };
 
-/* One thread needs this to answer one query after the other. */
+/* What one thread needs to answer one query after the other. */
 struct answerer {
     const struct question *question;
-    struct idx_documents *documents; /* The first match opens them. */
+    struct idx_documents *documents; /* Opened at the first match. */
     struct idx_match group[ANSWER_QUERIES * ANSWER_MATCHES];
-    struct found_matches matches; /* They are of one query. */
-    struct output front;          /* It has the columns before the document. */
+    struct found_matches matches; /* Those of a query that is looked up alone. */
+    struct output front;          /* The columns before the document. */
     bool found;                   /* A query had a match so far. */
     struct idx_error error;
 };
 
 void answerer_init(struct answerer *answerer, const struct question *question);
 
-/* Writes the answers to `count` queries, up to ANSWER_QUERIES, to `output`, in their order. Returns false when the
- * library failed, after what had been found until then: `error`. */
+/* Writes the answers to `count` queries, up to ANSWER_QUERIES, in their order. If the library fails, sets `error` and
+ * returns false; what was found before that is written. */
 bool answerer_answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output);
 
-/* Writes the answer to a query that has `count` matches, 1 or more, the nearest of them at `matches`. Returns false as
- * above.
- */
+/* Writes the answer to a query that has `count` matches; `matches` has the nearest ones, in order. Returns false like
+ * answerer_answer. */
 bool answerer_print(struct answerer *answerer, const struct query *query, const struct idx_match *matches, size_t count,
                     struct output *output);
 
-/* Closes what is open of the question's index. */
+/* Closes what the answerer has open of the question's index, so that the index may be closed. */
 void answerer_forget(struct answerer *answerer);
 
 void answerer_free(struct answerer *answerer);
 
 /* ---- `idx lookup --agree`: agree.c ---- */
 
-/* Of recipes that make several fingerprints of a document, `--agree` counts which documents are near to how many of
- * them. Answerers keep records of what they find, which are counted in the order of the queries. */
+/* Some recipes make several fingerprints of a document. With --agree, a document is written if it is near to enough of
+ * them. Answerers write records of what they find, from which agree.c counts in the order of the queries. */
 
 /* Appends the record of a query, or of a document near to the query before it, to an output that keeps them. */
 void agree_put_query(const struct question *question, const struct query *query, struct output *records);
 void agree_put_document(const struct idx_document *document, struct output *records);
 
-/* Consecutive queries of one ID are a run, and one without an ID is a run of its own. Made with AGREE_INIT; one
- * thread's. */
+/* Counts by consecutive queries of one ID, which are one group; a query without an ID is a group of its own. It is made
+ * with AGREE_INIT, and used by one thread. */
 struct agree {
     const struct question *question;
-    struct output records; /* They are still to be taken. */
+    struct output records; /* Records that agree_take has not taken yet. */
     bool found;            /* A document was printed so far. */
 
-    /* The run that is counted; used by agree.c alone. */
+    /* The group that is being counted. These are used by agree.c alone. */
     struct output query, ids, entries;
     bool has_id;
-    uint64_t ordinal; /* Its last query has this number, from 1; 0: there is no run yet. */
+    uint64_t ordinal; /* The number of its last query, from 1; 0: there is no group yet. */
 };
 
 #define AGREE_INIT(question)                                                                                           \
     { question, OUTPUT_KEPT, false, OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT, false, 0 }
 
-/* Takes the records, and writes of each run that they end the documents that enough of its queries are near to. Where
- * memory runs out, that is an error of `output`. */
+/* Takes the records. For each group that they end, writes the documents that are near to enough of its queries. If
+ * memory runs out, `output` fails. */
 void agree_take(struct agree *agree, struct output *output);
 
-/* Does the same for the last run, once there are no more records. */
+/* Does the same for the last group, once there are no more records. */
 void agree_end(struct agree *agree, struct output *output);
 
 void agree_free(struct agree *agree);
@@ -94,57 +92,58 @@ void agree_free(struct agree *agree);
 
 struct query_batch;
 
-/* A batch that is answered by `threads` threads, this one included. The caller frees it. Returns NULL when memory runs
- * out. */
+/* Makes a batch that `threads` threads answer, the calling one included. The caller frees it. Returns NULL if memory
+ * ran out. */
 struct query_batch *query_batch_new(const struct question *question, unsigned threads);
 
-/* Copies a query into the batch. Returns false when memory runs out. */
+/* Copies a query into the batch, which must not be full. Returns false if memory ran out. */
 bool query_batch_add(struct query_batch *batch, const struct query *query);
 
 bool query_batch_is_full(const struct query_batch *batch);
 
-/* Answers the queries, writes to `output`, and empties it. Returns false when the library failed, after the answers to
- * the queries before: *error. */
+/* Writes the answers to the queries of the batch, and empties the batch. If the library fails, sets *error and returns
+ * false; the answers to the queries before are written. */
 bool query_batch_answer(struct query_batch *batch, struct output *output, struct idx_error *error);
 
 /* Returns whether any query had a match so far. */
 bool query_batch_found(const struct query_batch *batch);
 
-/* Lets go of the question's index, so that it may be closed, and the question may get another. */
+/* Closes what the batch has open of the question's index, so that the question may get another index. */
 void query_batch_forget(struct query_batch *batch);
 
 void query_batch_free(struct query_batch *batch);
 
 /* ---- Stream answers ---- */
 
-/* What `idx batch --stream` prints: query, fingerprint, distance, in the order of LC_ALL=C sort, each line once. A
- * query goes by its ID, or else by its fingerprint; several queries may have one ID. */
+/* `idx batch --stream` prints query, fingerprint and distance, in the order of LC_ALL=C sort, each line once. A query
+ * is printed as its ID, or else as its fingerprint; several queries may have one ID. */
 
 struct stream_answers {
     struct output *output;
     unsigned bits;
-    const uint64_t *fingerprints; /* They are the queries, in the order of their lines. */
+    const uint64_t *fingerprints; /* The queries, in the order of their lines. */
     size_t count;
-    struct query *queries; /* They are the same ones, all with an ID as it is printed; NULL: none has one. */
-    char *names;           /* They are the fingerprints that are printed in place of IDs. */
+    struct query *queries; /* The same ones with what is printed as their ID; NULL: none has an ID. */
+    char *names;           /* The fingerprints that are printed in place of IDs. */
 
-    /* Matches of the queries that share an ID: those of each come sorted, but not those of all. */
+    /* Matches of consecutive queries that share an ID. They are kept to be sorted, since only those of each query come
+     * sorted. */
     struct idx_match *matches;
-    size_t kept, capacity, last; /* The last one is the number of one of the queries. */
+    size_t kept, capacity, last; /* `last` is the number of one of these queries. */
     bool found;                  /* A query had a match so far. */
     bool failed;                 /* Memory ran out. */
 };
 
-/* Sorts queries as their lines will be, and leaves out repeated ones. `ids`: as they are printed, one after the other,
- * that of query i before id_ends[i]; an empty one is none. Queries and IDs remain the caller's. Returns false when
- * memory runs out. */
+/* Sorts queries as their lines will be, and leaves out repeated ones, which makes *count smaller. `ids` has the IDs as
+ * they are printed, one after the other: that of query i ends at id_ends[i], and is empty if it has none. The caller
+ * keeps queries and IDs until stream_answers_free. Returns false if memory ran out. */
 bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
                           const struct output *ids, const size_t *id_ends);
 
 /* This is an idx_batch_visitor for idx_stream_finish, whose context is a struct stream_answers. */
 bool stream_answers_visit(void *context, size_t number, const struct idx_match *matches, size_t count);
 
-/* Prints what is still kept. */
+/* Prints the matches that are still kept. */
 void stream_answers_end(struct stream_answers *answers);
 
 void stream_answers_free(struct stream_answers *answers);

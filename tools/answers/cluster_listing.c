@@ -1,4 +1,4 @@
-/* cluster_listing.c: see cluster_listing.h. */
+/* cluster_listing.c: prints clusters and their summary, as cluster_listing.h says. */
 #include "tools/answers/cluster_listing.h"
 
 #include "tools/shared/library.h"
@@ -78,7 +78,7 @@ static void begin_object(struct listing *listing, const struct idx_cluster_membe
     listing->cluster = member->cluster;
 }
 
-/* Counts a document, which belongs to the same cluster as the one before it, or begins the next cluster. */
+/* Writes a document, in the object of the cluster before if it is the same one, or in a new object. */
 static void put_member(struct listing *listing, const struct idx_cluster_member *member) {
     if (listing->begun && listing->cluster == member->cluster)
         output_byte(&listing->output, ',');
@@ -133,7 +133,7 @@ static void say_sizes(const struct idx_cluster_summary *summary) {
     }
 }
 
-/* Sets what a cluster is named by: a document of its representative's fingerprint, or that. */
+/* Sets the name of a cluster: the ID of the first document of its representative's fingerprint, or that fingerprint. */
 static void name_cluster(const struct listing *listing, struct idx_documents *documents, uint64_t fingerprint,
                          struct output *name) {
     struct idx_document document;
@@ -150,6 +150,7 @@ static void name_cluster(const struct listing *listing, struct idx_documents *do
         output_fingerprint(name, NOTATION_HEX, listing->properties.bits, fingerprint);
 }
 
+/* Prints the sizes of the largest clusters. An error of the library only means that they are not printed or named. */
 static void say_largest(const struct listing *listing, const struct idx_index *index,
                         const struct idx_cluster_summary *summary) {
     struct idx_documents *documents = NULL;
@@ -166,7 +167,8 @@ static void say_largest(const struct listing *listing, const struct idx_index *i
     idx_documents_close(documents);
 }
 
-/* The line that matters. What texts have confirmed is not judged by its distance. */
+/* Prints how much there is to keep and to drop. How many are far is left out if texts confirmed the clusters, since
+ * distances say little then. */
 static void say_result(const struct listing *listing, const struct idx_cluster_summary *summary) {
     uint64_t dropped = summary->clustered - summary->clusters, kept = summary->documents - dropped;
     uint64_t all = summary->documents + listing->kept_apart + listing->dropped_apart;

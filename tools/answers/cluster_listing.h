@@ -1,4 +1,5 @@
-/* cluster_listing.h: what `idx clusters` and `idx dedup` print of the clusters of an index, and say of them. */
+/* cluster_listing.h: prints the clusters of an index, or which documents to keep or to drop, and a summary, for `idx
+ * clusters` and `idx dedup`. */
 #ifndef IDX_TOOLS_CLUSTER_LISTING_H
 #define IDX_TOOLS_CLUSTER_LISTING_H
 
@@ -8,7 +9,7 @@
 
 #include <idx.h>
 
-/* Finds clusters, as idx_clusters does. */
+/* A function that finds clusters in place of idx_clusters, with the same parameters and a context. */
 typedef enum idx_status (*cluster_finder)(void *context, const struct idx_index *index,
                                           const struct idx_cluster_options *options, idx_cluster_visitor visit,
                                           void *visit_context, struct idx_cluster_summary *summary,
@@ -17,31 +18,29 @@ typedef enum idx_status (*cluster_finder)(void *context, const struct idx_index 
 struct listing {
     struct idx_cluster_options options;
     int method, representative;
-    const char *const *representatives; /* They are the values of --representative, and end with NULL. */
+    const char *const *representatives; /* The values of --representative; NULL ends them. */
     bool keep, drop; /* The IDs to keep are printed, or those to drop; or if neither is set, the clusters. */
     bool json;       /* The clusters are printed as JSON, an object per cluster. */
-    bool quiet;      /* None of these is printed. */
-    bool verbose;    /* The summary also has what few need: sizes of clusters, and what it took. */
-    void (*note)(void *context,
-                 const struct idx_cluster_member *member); /* It is called for each document; or it is NULL. */
-    void *context;                                         /* It is the context of `note`. */
-    cluster_finder find; /* It is called in place of idx_clusters unless it is NULL, and returns IDX_CANCELLED after a
-                            complaint. */
+    bool quiet;      /* Nothing of this is printed. */
+    bool verbose;    /* The summary also has the sizes of clusters, and time and memory. */
+    void (*note)(void *context, const struct idx_cluster_member *member); /* Called for each document, unless NULL. */
+    void *context;                                                        /* The context of `note`. */
+    cluster_finder find; /* Replaces idx_clusters, unless NULL. Returns IDX_CANCELLED after a complaint. */
     void *find_context;
-    uint64_t kept_apart, dropped_apart; /* So many documents are not in the index, but belong to the summary. */
-    uint64_t cap;                       /* Clusters with more documents are warned of if they form chains. */
+    uint64_t kept_apart, dropped_apart; /* Documents that are not in the index, but count in the summary. */
+    uint64_t cap;                       /* A warning is about chains with more documents than this. */
     struct output output;               /* The caller closes it. */
     struct progress progress;
 
-    struct idx_properties properties;   /* They are the index's, once it is run. */
-    struct idx_cluster_summary summary; /* It is complete once it was run. */
+    struct idx_properties properties;   /* Those of the index; listing_run sets them. */
+    struct idx_cluster_summary summary; /* listing_run completes it. */
 
     /* These are private. */
-    struct idx_cluster_size size;    /* It is the size of the cluster whose documents are visited. */
-    struct idx_cluster_size chained; /* It is the largest one that is warned of; without documents, there is none. */
-    uint64_t chains;                 /* So many clusters are warned of. */
-    bool begun;                      /* An object of JSON has no end yet. */
-    uint64_t cluster;                /* It is the cluster of this object. */
+    struct idx_cluster_size size;    /* The size of the cluster whose documents are being visited. */
+    struct idx_cluster_size chained; /* The largest one that the warning is about; all zero: none. */
+    uint64_t chains;                 /* How many clusters the warning is about. */
+    bool begun;                      /* A JSON object is open. */
+    uint64_t cluster;                /* The cluster of this object. */
 };
 
 #define LISTING_INIT                                                                                                   \
@@ -50,17 +49,16 @@ struct listing {
         .output = OUTPUT_STANDARD                                                                                      \
     }
 
-/* Fills the list with the rules of the options that both commands have, whose values they set. */
+/* Fills the list with the rules of the options that both commands have, and that set members of the listing. */
 enum { LISTING_OPTIONS = 7 };
 void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIONS]);
 
-/* Writes a document's ID, or where no documents are kept its fingerprint, of an index with these properties. */
+/* Writes a document's ID, or its fingerprint if the index with these properties keeps no documents. */
 void listing_put_id(struct output *output, const struct idx_properties *properties, const struct idx_document *document,
                     uint64_t fingerprint);
 
-/* Finds the clusters, prints what is asked for, and says what there is to say: where progress is shown, or `verbose`, a
- * summary.
- * Returns false after a complaint; or, where a signal was noted, without one. */
+/* Finds the clusters and prints what is asked for. If progress is shown, or `verbose` is set, prints a summary as well.
+ * Returns false after a complaint, and without one if a signal was noted. */
 bool listing_run(struct listing *listing, const struct idx_index *index);
 
 #endif

@@ -1,4 +1,4 @@
-/* near_pairs.c: see near_pairs.h. */
+/* near_pairs.c: prints near pairs, as near_pairs.h says. */
 #include "tools/answers/near_pairs.h"
 
 #include <string.h>
@@ -24,7 +24,6 @@ void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]) {
 
 /* ---- Lines ---- */
 
-/* Prints up to `most` of the documents of the fingerprint that the cursor is at. */
 bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t most) {
     struct idx_document document;
     for (bool found = true; most > 0 && near->output.error == 0; most--) {

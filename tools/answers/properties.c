@@ -19,7 +19,8 @@ double properties_key_bits(const struct idx_table_properties *table) {
     return quotient((double)table->directory_bytes * 8, (double)table->blocks);
 }
 
-/* The bits that are the same in all fingerprints of each segment that has any. */
+/* Finds the bits that are the same in all fingerprints of each segment; segments without fingerprints don't count. Sets
+ * *error and returns false if the library fails. */
 static bool find_dead_bits(const struct idx_index *index, const struct idx_properties *properties, uint64_t *dead,
                            struct idx_error *error) {
     struct measured measured;

@@ -1,5 +1,5 @@
-/* properties.h: what `idx info` knows of an index: its properties, the sizes of its tables beside the least that they
- * need, and all of it as JSON. */
+/* properties.h: what `idx info` says of an index: its properties, the sizes of its tables beside the least possible
+ * ones, and all of it as JSON. */
 #ifndef IDX_TOOLS_PROPERTIES_H
 #define IDX_TOOLS_PROPERTIES_H
 
@@ -8,37 +8,38 @@
 
 #include <idx.h>
 
-/* These are a table's properties, and its size beside the limit. */
+/* A table's properties, and its size beside the least possible one. */
 struct measured {
     struct idx_table_properties table;
     struct density density;
 };
 
-/* Returns false after an error. */
+/* Sets *measured for a table of a segment, both counted from 0. Sets *error and returns false if that fails. */
 bool properties_measure(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
                         size_t table, struct measured *measured, struct idx_error *error);
 
 /* Returns how many bits of a block's key (its last fingerprint) are in memory on average. */
 double properties_key_bits(const struct idx_table_properties *table);
 
-/* This is printed of the fingerprints of the whole index. */
+/* What is known of the fingerprints of the whole index. */
 struct whole {
-    uint64_t dead;
-    uint64_t heaviest, documents; /* The heaviest fingerprint has so many documents. */
+    uint64_t dead;                /* The bits that are the same in all of them. */
+    uint64_t heaviest, documents; /* The fingerprint with the most documents, and how many these are. */
 };
 
-/* Returns false after an error. */
+/* Sets *whole. Sets *error and returns false if that fails. */
 bool properties_find_whole(const struct idx_index *index, const struct idx_properties *properties, struct whole *whole,
                            struct idx_error *error);
 
-/* Returns how many documents, or with IDX_ID_NONE fingerprints, the index answers for, at most. */
+/* Returns the most documents that can be live, or the most fingerprints if the index keeps no documents. */
 uint64_t properties_live(const struct idx_properties *properties);
 
-/* Returns whether exactly so many: nothing was removed, and nothing can be there twice, as one document. Else only
- * going through the document maps would tell. */
+/* Returns whether exactly as many are live as properties_live says, because nothing was removed, and no document can be
+ * in two segments. Otherwise, only reading the whole document maps would tell. */
 bool properties_live_is_exact(const struct idx_properties *properties);
 
-/* Writes a line with all of it as JSON. Returns false after an error of the library; then nothing is written. */
+/* Writes all of this as one line of JSON. Sets *error and returns false if the library fails; then nothing is
+ * written. */
 bool properties_put_json(const struct idx_index *index, struct output *output, struct idx_error *error);
 
 #endif

@@ -11,7 +11,7 @@ enum { CHUNK = ANSWER_QUERIES, MOST_CHUNKS = 256, MOST_QUERIES = CHUNK * MOST_CH
 struct kept_query {
     uint64_t fingerprint;
     bool has_id;
-    size_t id, id_length; /* They are a place within `ids`, and a length. */
+    size_t id, id_length; /* Where the ID begins in `ids`, and its length. */
 };
 
 struct query_batch {
@@ -22,7 +22,7 @@ struct query_batch {
     atomic_size_t next_chunk;
 
     pthread_mutex_t mutex; /* It protects the next two members. */
-    size_t failed_chunk;   /* It is the first that failed; MOST_CHUNKS: none did. */
+    size_t failed_chunk;   /* The first that failed; MOST_CHUNKS: none did. */
     struct idx_error error;
 
     unsigned threads;
@@ -62,7 +62,7 @@ static void note_failure(struct query_batch *batch, size_t chunk, const struct i
     pthread_mutex_unlock(&batch->mutex);
 }
 
-/* Chunks are taken in order: those before one that fails have all been taken, and are answered. */
+/* Answers the queries of a chunk. Since threads take chunks in order, all chunks before one that fails are answered. */
 static void answer_chunk(struct query_batch *batch, struct answerer *answerer, size_t chunk) {
     size_t begin = chunk * CHUNK, end = begin + CHUNK < batch->count ? begin + CHUNK : batch->count;
     struct query queries[CHUNK];
@@ -96,7 +96,7 @@ static void answer_all(struct query_batch *batch, struct batch_worker *works) {
         works[i] = (struct batch_worker){.batch = batch, .answerer = &batch->answerers[i]};
     for (size_t i = 1; i < count; i++)
         works[i].started = pthread_create(&works[i].thread, NULL, answer_chunks, &works[i]) == 0;
-    if (count > 0) answer_chunks(&works[0]); /* It does the work of threads that could not be started, too. */
+    if (count > 0) answer_chunks(&works[0]); /* If threads could not be started, it does their work as well. */
     for (size_t i = 1; i < count; i++) {
         if (works[i].started) pthread_join(works[i].thread, NULL);
     }

@@ -6,7 +6,8 @@
 
 /* ---- Queries ---- */
 
-/* Compares queries as the lines that begin with them: what follows an ID, a tab, is less than any byte within one. */
+/* Compares queries as the lines that begin with them. An ID is followed by a tab, which is less than any byte within a
+ * printed ID. */
 static int compare_names(const struct query *a, const struct query *b) {
     size_t length = a->id_length < b->id_length ? a->id_length : b->id_length;
     int order = memcmp(a->id, b->id, length);
@@ -23,7 +24,7 @@ static bool have_same_name(const struct stream_answers *answers, size_t a, size_
     return answers->queries == NULL ? a == b : compare_names(&answers->queries[a], &answers->queries[b]) == 0;
 }
 
-/* Gives each query the name that is printed. */
+/* Gives each query the name that is printed: its ID, or its fingerprint. Returns false if memory ran out. */
 static bool name_queries(struct stream_answers *answers, const uint64_t *fingerprints, size_t count,
                          const struct output *ids, const size_t *id_ends) {
     size_t digits = (answers->bits + 3) / 4, begin = 0, without = 0;
@@ -68,6 +69,7 @@ bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints
 
 /* ---- Lines ---- */
 
+/* Prints one line. The buffer is large enough for a query without an ID, a fingerprint and a distance. */
 static void put_line(const struct stream_answers *answers, size_t number, const struct idx_match *match) {
     char line[3 * NOTATION_MAX_LENGTH];
     size_t length = 0;
@@ -83,7 +85,7 @@ static void put_line(const struct stream_answers *answers, size_t number, const 
     output_bytes(answers->output, line, length);
 }
 
-/* Returns the rank of a distance as it is sorted in decimal: 1, 10, 16, 2. */
+/* Returns a rank by which distances are in the order of their decimal digits: 1, 10, 16, 2. */
 static unsigned decimal_rank(unsigned distance) {
     return distance < 10 ? distance * 11 : distance / 10 * 11 + 1 + distance % 10;
 }
@@ -104,6 +106,8 @@ void stream_answers_end(struct stream_answers *answers) {
     answers->kept = 0;
 }
 
+/* Keeps the matches of a query that shares its ID with others, after it prints those of another ID. Returns false if
+ * memory ran out. */
 static bool keep_matches(struct stream_answers *answers, size_t number, const struct idx_match *matches, size_t count) {
     if (answers->kept > 0 && !have_same_name(answers, number, answers->last)) stream_answers_end(answers);
     answers->last = number;

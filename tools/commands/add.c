@@ -1,4 +1,4 @@
-/* add.c: `idx add`: adds documents to an index, or those alone that have no near-duplicate in it. */
+/* add.c: `idx add`: adds documents to an index, either all or only those that have no near-duplicate in it. */
 #include "tools/input/index_making.h"
 #include "tools/shared/command.h"
 
@@ -7,29 +7,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* There is room for so many matches of each document in a batch: one with more is looked up again. */
+/* The matches of each document of a batch for which there is room. A document with more is looked up again. */
 enum { MATCHES = 16 };
 
 struct add {
     struct writing writing;
     int format, notation;
     bool if_new;
-    unsigned distance; /* It is UINT_MAX if it is not given. */
+    unsigned distance; /* UINT_MAX: not given. */
     uint64_t limit, max_documents, first_id;
-    uint64_t added, near; /* They count all batches; those that are near were left out. */
+    uint64_t added, near; /* Counts of all batches; `near` documents were left out. */
 
-    /* Within, for --if-new. */
+    /* These are used with --if-new alone. */
     const struct idx_index *view;
-    struct idx_documents *documents; /* It is of the view, and opened at the batch's first match. */
+    struct idx_documents *documents; /* A cursor of the view, opened at the batch's first match. */
     struct idx_match *matches;       /* There is room for MATCHES of each document. */
     size_t *counts;
-    struct found_matches many; /* They are of a document with more than that. */
+    struct found_matches many; /* Those of a document with more than MATCHES. */
     struct output output;
     struct idx_error error;
 };
 
 /* ---- Arguments ---- */
 
+/* Refuses options that have no effect. Returns false after a complaint. */
 static bool check_options(const struct add *add) {
     const char *vain = add->distance != UINT_MAX          ? "-k"
                        : add->limit != UINT64_MAX         ? "--limit"
@@ -86,7 +87,7 @@ static void put_fingerprint(struct add *add, uint64_t fingerprint) {
     output_fingerprint(&add->output, writing->input.rules.notation, writing->properties.bits, fingerprint);
 }
 
-static void put_query(struct add *add, const struct idx_item *item) {
+static void put_document_name(struct add *add, const struct idx_item *item) {
     switch (add->writing.properties.id_type) {
         case IDX_ID_TEXT: output_id(&add->output, item->id, item->id_length); break;
         case IDX_ID_U64: output_decimal(&add->output, item->number); break;
@@ -103,6 +104,7 @@ static void put_front(struct add *add, const struct idx_match *match) {
     output_byte(&add->output, '\t');
 }
 
+/* Writes the documents of a match. Sets `error` and returns false if the library fails. */
 static bool put_documents(struct add *add, const struct idx_match *match) {
     struct idx_document document;
     bool found;
@@ -123,7 +125,7 @@ static bool put_match(struct add *add, const struct idx_match *match) {
     return true;
 }
 
-/* Returns whether a document of the batch behind this one was added with the fingerprint. */
+/* Returns whether a later document of the batch was added with this fingerprint. */
 static bool was_added_behind(const struct add *add, size_t place, uint64_t fingerprint) {
     for (size_t i = place + 1; i < add->writing.count; i++) {
         if (add->counts[i] == 0 && add->writing.items[i].fingerprint == fingerprint) return true;
@@ -131,8 +133,9 @@ static bool was_added_behind(const struct add *add, size_t place, uint64_t finge
     return false;
 }
 
-/* Looks all matches of a document up, which are more than there was room for: those that were there before it. */
-static bool find_more(struct add *add, size_t place, size_t *kept) {
+/* Looks up all matches of a document that has more than there was room for. Of the batch's documents, which are in the
+ * view by now, those that came after it don't count. */
+static bool find_all_matches(struct add *add, size_t place, size_t *kept) {
     size_t count;
     if (find_matches(add->view, add->writing.items[place].fingerprint, add->distance, UINT64_MAX, &add->many, &count,
                      &add->error) != IDX_OK)
@@ -144,14 +147,16 @@ static bool find_more(struct add *add, size_t place, size_t *kept) {
     return true;
 }
 
+/* Writes the line of a document: whether it was added, or what it is near to. Sets `error` and returns false if the
+ * library fails. */
 static bool put_answer(struct add *add, size_t place) {
     size_t count = add->counts[place];
     const struct idx_match *matches = add->matches + MATCHES * place;
     if (count > MATCHES && add->limit > MATCHES) {
-        if (!find_more(add, place, &count)) return false;
+        if (!find_all_matches(add, place, &count)) return false;
         matches = add->many.list;
     }
-    put_query(add, &add->writing.items[place]);
+    put_document_name(add, &add->writing.items[place]);
     output_text(&add->output, count == 0 ? "\tadded" : "\tnear");
     for (size_t i = 0; i < count && i < add->limit && add->output.error == 0; i++) {
         if (!put_match(add, &matches[i])) return false;
@@ -178,6 +183,8 @@ static void count_batch(struct add *add) {
     add->added += add->writing.count - near;
 }
 
+/* Adds the documents of a batch, or those without near-duplicates, and prints the answers. Returns false after a
+ * complaint, or if the output failed. */
 static bool add_batch(struct add *add) {
     struct writing *writing = &add->writing;
     if (writing->count == 0) return true;
@@ -233,7 +240,7 @@ static void finish(struct add *add) {
 }
 
 int command_add(int argc, char **argv) {
-    static struct add add; /* It has some hundred KiB. */
+    static struct add add; /* Too large for the stack. */
     int status;
     add = (struct add){.writing = {.compact = UINT64_MAX, .threads = 1},
                        .notation = -1,

@@ -1,4 +1,5 @@
-/* batch.c: `idx batch`: the matches of many queries at once, in an index, or of fingerprints that stream past. */
+/* batch.c: `idx batch`: finds the matches of many queries at once, in an index or among fingerprints that stream
+ * past. */
 #include "tools/answers/answers.h"
 #include "tools/input/input.h"
 #include "tools/shared/command.h"
@@ -19,21 +20,21 @@ struct batch {
     struct texts operands;
     int method, format, notation;
     bool streams, disk, unpacked, partial, progress_forced;
-    unsigned bits; /* They are 0 if they are not given. */
+    unsigned bits; /* 0: not given. */
     const char *part_text;
     struct progress progress;
 
     /* Queries. */
     uint64_t *fingerprints;
     size_t count, capacity, end_capacity;
-    struct output ids; /* They are the IDs of all queries, one after the other; with --stream, as they are printed. */
+    struct output ids; /* The IDs of all queries, one after the other; with --stream, as they are printed. */
     size_t *id_ends;
-    char *recipe; /* It is that of the queries; NULL: it is not known. */
+    char *recipe; /* The recipe of the queries; NULL: not known. */
 
     /* Answers. */
     struct answerer answerer;
     struct output output;
-    size_t last; /* It is the query that was answered last, of which so many matches were printed. */
+    size_t last; /* The query that was answered last, and how many of its matches were printed. */
     uint64_t printed;
     struct idx_stream *stream;
     struct idx_error error;
@@ -41,6 +42,7 @@ struct batch {
 
 /* ---- Arguments ---- */
 
+/* Refuses options that contradict each other, or that have no effect. Returns false after a complaint. */
 static bool check_options(const struct batch *batch) {
     const struct question *question = &batch->question;
     enum idx_batch_method method = batch->options.method;
@@ -124,7 +126,8 @@ static bool take_recipe(struct batch *batch, const struct input *input, const ch
     return complain("the recipe of the queries is not that of the index (see idx info), so they can't be compared");
 }
 
-/* The recipe is that of the index, or NULL or "" if it is not known. */
+/* Reads all queries. Their recipe must be `recipe`, that of the index, unless that is NULL or "", which means not
+ * known. Returns false after a complaint. */
 static bool read_queries(struct batch *batch, struct texts paths, unsigned bits, const char *recipe) {
     struct input input = {
         .paths = paths, .format = (enum input_format)batch->format, .partial = batch->partial, .reader = READER_INIT};
@@ -149,7 +152,7 @@ static struct query get_query(const struct batch *batch, size_t number) {
     return (struct query){batch->fingerprints[number], length == 0 ? NULL : batch->ids.bytes + begin, length};
 }
 
-/* Matches of a query may come in several calls. */
+/* Prints matches of a query, which may come in several calls. This is an idx_batch_visitor. */
 static bool print_matches(void *context, size_t number, const struct idx_match *matches, size_t count) {
     struct batch *batch = context;
     struct query query = get_query(batch, number);
@@ -169,12 +172,13 @@ static bool print_matches(void *context, size_t number, const struct idx_match *
     return batch->output.error == 0 && !interrupt_noted();
 }
 
-/* Subtracts what the plain tables take from the memory that --memory allows. */
+/* Subtracts what the unpacked tables take from the memory that --memory allows. */
 static void leave_memory(uint64_t *memory, uint64_t taken) {
     if (*memory == 0) return;
     *memory = *memory > taken + IDX_MIN_MEMORY_BYTES ? *memory - taken : IDX_MIN_MEMORY_BYTES;
 }
 
+/* Opens the index for the method that is asked for, and checks the distance. Returns false after a complaint. */
 static bool open_index(struct batch *batch, struct idx_index **index) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct question *question = &batch->question;
@@ -196,7 +200,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
                     batch->options.distance, question->properties.k, path);
 }
 
-/* Returns whether all went well. */
+/* Reads the queries and prints their matches. Returns false after a complaint or a signal. */
 static bool answer_all(struct batch *batch, const struct idx_index *index) {
     struct texts paths = {batch->operands.values + 1, batch->operands.count - 1};
     const struct idx_properties *properties = &batch->question.properties;
@@ -236,6 +240,7 @@ static bool add_fingerprints(void *context, const uint64_t *fingerprints, size_t
     return idx_stream_add(batch->stream, fingerprints, count, &batch->error) == IDX_OK;
 }
 
+/* Passes all fingerprints by the queries, and prints the matches. Returns false after a complaint. */
 static bool stream_all(struct batch *batch, struct passing *passing, struct stream_answers *answers) {
     if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends))
         return complain("out of memory for the queries");
@@ -254,7 +259,9 @@ static bool stream_all(struct batch *batch, struct passing *passing, struct stre
     return whole && !answers->failed;
 }
 
-static bool settle_stream(struct batch *batch, struct passing *passing, const char **recipe) {
+/* Sets what was not given: bits and recipe are those of the index, if the fingerprints are from one. Returns false
+ * after a complaint. */
+static bool complete_stream_options(struct batch *batch, struct passing *passing, const char **recipe) {
     struct idx_properties properties;
     if (passing->index == NULL) {
         if (batch->bits == 0) batch->bits = IDX_MAX_BITS;
@@ -278,6 +285,7 @@ static bool has_standard_input(struct texts paths) {
     return paths.count == 0;
 }
 
+/* Answers --stream. Returns false after a complaint. */
 static bool run_stream(struct batch *batch) {
     struct texts queries = {batch->operands.values, 1};
     struct passing passing = {.paths = {batch->operands.values + 1, batch->operands.count - 1},
@@ -286,8 +294,8 @@ static bool run_stream(struct batch *batch) {
     const char *recipe = NULL;
     if (strcmp(queries.values[0], "-") == 0 && has_standard_input(passing.paths))
         return complain_of_usage("QUERIES and FINGERPRINTS can't both be standard input");
-    bool whole = read_part(batch, &passing) && passing_open(&passing) && settle_stream(batch, &passing, &recipe) &&
-                 read_queries(batch, queries, batch->bits, recipe);
+    bool whole = read_part(batch, &passing) && passing_open(&passing) &&
+                 complete_stream_options(batch, &passing, &recipe) && read_queries(batch, queries, batch->bits, recipe);
     passing.recipe = batch->recipe;
     struct stream_answers answers = {.output = &batch->output, .bits = batch->bits};
     whole = whole && stream_all(batch, &passing, &answers);

@@ -13,13 +13,13 @@
 struct build {
     struct idx_build_options options;
     struct input input;
-    int id_type, notation; /* They are -1 if they are not given. */
+    int id_type, notation; /* -1: not given. */
     int format;
     bool progress_forced;
     const char *output;
-    const char *shard_text; /* It is I/N, as it was given. */
-    uint64_t shard, shards; /* The shard is counted from 0. With 0 shards, all documents are taken. */
-    uint64_t elsewhere;     /* So many documents belong to other shards. */
+    const char *shard_text; /* I/N, as it was given. */
+    uint64_t shard, shards; /* The shard, from 0. With 0 shards, all documents are taken. */
+    uint64_t elsewhere;     /* Documents of other shards. */
     struct progress progress;
 };
 
@@ -56,7 +56,7 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
     return true;
 }
 
-/* Options that would do nothing with this format are mistakes. */
+/* Refuses options that would have no effect with the format. Returns false after a complaint. */
 static bool check_format(const struct build *build) {
     const char *vain = build->notation >= 0 ? "fingerprints" : build->input.skip_bad_lines ? "skip-bad-lines" : NULL;
     if (build->input.format == INPUT_TSV) return true;
@@ -84,9 +84,10 @@ static bool read_shard(struct build *build) {
     return true;
 }
 
-static bool settle(struct build *build) {
-    static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64,
-                                       TSV_ID_NONE}; /* They are in the order of enum idx_id_type. */
+/* Completes what the arguments say by the format, which may depend on the input's first bytes. Returns false after a
+ * complaint. */
+static bool complete_options(struct build *build) {
+    static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* In the order of enum idx_id_type. */
     struct input *input = &build->input;
     input->format = (enum input_format)build->format;
     if (!input_await_format(&input->paths, &input->format)) return false;
@@ -131,7 +132,7 @@ static bool publish(struct idx_builder *builder, struct idx_build_summary *summa
 
 /* ---- The whole ---- */
 
-/* Finds out what can be known of how much there is, before it is read. */
+/* Estimates the number of documents before they are read, for progress and for what the build is said to need. */
 static void look_ahead(struct build *build) {
     struct input_size size;
     if (!input_guess_size(&build->input, &size) || size.documents == 0) return;
@@ -140,7 +141,7 @@ static void look_ahead(struct build *build) {
     forecast(&build->options, build->output, &size, build->progress.shown);
 }
 
-static bool make(struct idx_builder *builder, struct build *build) {
+static bool fill_index(struct idx_builder *builder, struct build *build) {
     struct idx_build_summary summary;
     look_ahead(build);
     bool published = add_all(builder, build) && publish(builder, &summary);
@@ -152,14 +153,14 @@ static bool make(struct idx_builder *builder, struct build *build) {
     return true;
 }
 
-static bool run(struct build *build) {
+static bool build_index(struct build *build) {
     struct idx_builder *builder = NULL;
     struct idx_error error;
     enum input_status status = input_find_recipe(&build->input);
     if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
     build->options.recipe = build->input.recipe;
     if (!succeeded(idx_builder_open(&builder, build->output, &build->options, &error), &error)) return false;
-    bool published = make(builder, build);
+    bool published = fill_index(builder, build);
     idx_builder_close(builder);
     return published;
 }
@@ -172,10 +173,10 @@ int command_build(int argc, char **argv) {
     build.options.progress = progress_visit;
     build.options.context = &build.progress;
     if (!read_arguments(argc, argv, &build, &status)) return status;
-    if (!settle(&build)) return ENDS_BADLY;
+    if (!complete_options(&build)) return ENDS_BADLY;
     progress_start(&build.progress, build.progress_forced);
     interrupt_catch();
-    bool published = run(&build);
+    bool published = build_index(&build);
     input_free(&build.input);
     interrupt_obey();
     return published ? ENDS_WELL : ENDS_BADLY;

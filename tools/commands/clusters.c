@@ -1,4 +1,5 @@
-/* clusters.c: `idx clusters`: the clusters of near-duplicates in an index, and which documents to keep or to drop. */
+/* clusters.c: `idx clusters`: prints the clusters of near-duplicates in an index, or which documents to keep or to
+ * drop. */
 #include "tools/answers/cluster_listing.h"
 #include "tools/dedup/dedup.h"
 #include "tools/report/report.h"
@@ -9,21 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc",
-                                           "html", "man",   NULL}; /* They are in the order of enum document_format. */
+static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv",
+                                           "warc", "html",  "man",   NULL}; /* In the order of enum document_format. */
 
 struct clusters {
     struct listing listing;
     struct confirm confirm;
     struct report report;
-    struct pipeline_rules rules; /* They say how texts are read. */
+    struct pipeline_rules rules; /* How texts are read. */
     int format;
     const char *path;
     struct texts inputs;
     bool progress;
 };
 
-/* Texts are found by their IDs. */
+/* Checks that the index has text IDs if texts are to confirm clusters, since texts are found by them. */
 static bool check_index(const struct clusters *clusters, const struct idx_index *index) {
     struct idx_properties properties;
     idx_get_properties(index, &properties);
@@ -31,7 +32,7 @@ static bool check_index(const struct clusters *clusters, const struct idx_index 
     return complain("%s has no text IDs, so --confirm can't find the texts of its documents", clusters->path);
 }
 
-/* Has the texts confirm the clusters, by a file in the folder for temporary ones. */
+/* If texts are to confirm the clusters, makes the temporary files for that. Returns false after a complaint. */
 static bool open_confirm(struct clusters *clusters, const struct idx_index *index, struct scratch *scratch) {
     struct confirm *confirm = &clusters->confirm;
     struct idx_properties properties;
@@ -48,21 +49,22 @@ static bool open_confirm(struct clusters *clusters, const struct idx_index *inde
     return opened;
 }
 
-/* Notes each document of a cluster; cluster_listing.h calls it. */
-static void note(void *context, const struct idx_cluster_member *member) { report_note(context, member); }
+/* Notes each document of a cluster for the report, as `note` of struct listing. */
+static void note_member(void *context, const struct idx_cluster_member *member) { report_note(context, member); }
 
-static bool settle_report(struct clusters *clusters) {
+static bool prepare_report(struct clusters *clusters) {
     struct listing *listing = &clusters->listing;
     if (clusters->report.path == NULL) return true;
     clusters->report.origin.threshold = clusters->confirm.threshold;
     clusters->report.listing = listing;
-    listing->note = note;
+    listing->note = note_member;
     listing->context = &clusters->report;
     listing->quiet = !listing->keep && !listing->drop && !listing->json;
     return report_check(&clusters->report);
 }
 
-static bool run(struct clusters *clusters) {
+/* Prints the clusters, and writes the report if one is asked for. Returns false after a complaint or a signal. */
+static bool list_clusters(struct clusters *clusters) {
     struct scratch scratch = {0};
     struct idx_index *index;
     if (!open_unloaded(&index, clusters->path)) return false;
@@ -77,7 +79,7 @@ static bool run(struct clusters *clusters) {
     return whole;
 }
 
-/* Refuses what is for texts alone. */
+/* Refuses options for texts if texts are not read. Returns false after a complaint. */
 static bool check_texts(struct clusters *clusters) {
     const struct extract_rules *extract = &clusters->rules.extract;
     const char *vain = clusters->format != FORMAT_AUTO           ? "--format"
@@ -96,6 +98,7 @@ static bool check_texts(struct clusters *clusters) {
 /* The options that -h shows. */
 static const char common[] = "-k --keep --drop --json --method --representative --report --confirm --threads --memory";
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct clusters *clusters, int *status) {
     struct listing *listing = &clusters->listing;
     struct extract_rules *extract = &clusters->rules.extract;
@@ -128,12 +131,12 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
     clusters->inputs = (struct texts){operands.values + 1, operands.count - 1};
     clusters->rules.format = (enum document_format)clusters->format;
     clusters->rules.threads = listing->options.threads;
-    if (listing->keep + listing->drop + listing->json <= 1) return check_texts(clusters) && settle_report(clusters);
+    if (listing->keep + listing->drop + listing->json <= 1) return check_texts(clusters) && prepare_report(clusters);
     return complain_of_usage("give one of --keep, --drop and --json");
 }
 
 int command_clusters(int argc, char **argv) {
-    static struct clusters clusters; /* It has some dozen KiB. */
+    static struct clusters clusters; /* Too large for the stack. */
     struct text_options texts;
     int status;
     clusters = (struct clusters){.listing = LISTING_INIT,
@@ -146,7 +149,7 @@ int command_clusters(int argc, char **argv) {
     if (!read_arguments(argc, argv, &clusters, &status)) return status;
     progress_start(&clusters.listing.progress, clusters.progress);
     interrupt_catch();
-    bool whole = run(&clusters);
+    bool whole = list_clusters(&clusters);
     globs_free(&clusters.rules.globs);
     bool written = output_close(&clusters.listing.output);
     interrupt_obey();

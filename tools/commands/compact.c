@@ -1,4 +1,4 @@
-/* compact.c: `idx compact`: makes one segment of what is pending and of the newest segments, or of all. */
+/* compact.c: `idx compact`: makes one segment of what is pending and of the newest segments, or of all segments. */
 #include "tools/shared/command.h"
 #include "tools/shared/library.h"
 #include "tools/shared/progress.h"
@@ -13,7 +13,7 @@ struct compact {
     struct idx_compact_options options;
     struct progress progress;
     bool progress_forced;
-    struct texts operands; /* There is one, INDEX. */
+    struct texts operands; /* INDEX. */
 };
 
 static bool read_arguments(int argc, char **argv, struct compact *compact, int *status) {
@@ -37,7 +37,7 @@ static void say_leftovers(const char *path, size_t leftovers) {
         complain("%s: removed %zu segments that killed compactions had left", path, leftovers);
 }
 
-/* Says what was done, if progress is shown. */
+/* Says what was done, if progress is shown. Removed leftovers are always named. */
 static void report(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
     say_leftovers(path, summary->leftovers);
     if (!progress->shown) return;
@@ -49,7 +49,7 @@ static void report(const char *path, const struct idx_compact_summary *summary, 
         complain("moved nothing in %s: it is compact already; segments: %zu", path, summary->segments);
 }
 
-static bool run(struct compact *compact) {
+static bool compact_index(struct compact *compact) {
     const char *path = compact->operands.values[0];
     struct idx_compact_summary summary;
     struct idx_error error;
@@ -69,7 +69,7 @@ int command_compact(int argc, char **argv) {
     if (!read_arguments(argc, argv, &compact, &status)) return status;
     progress_start(&compact.progress, compact.progress_forced);
     interrupt_catch();
-    bool done = run(&compact);
+    bool done = compact_index(&compact);
     interrupt_obey();
     return done ? ENDS_WELL : ENDS_BADLY;
 }

@@ -1,4 +1,5 @@
-/* compare.c: `idx compare`: whether the texts in two files agree, as `idx fingerprint --compare` says it. */
+/* compare.c: `idx compare`: prints whether the texts in two files are the same by a recipe, and how far they differ,
+ * like `idx fingerprint --compare`. */
 #include "tools/text/text.h"
 
 #include "tools/shared/command.h"

@@ -1,4 +1,4 @@
-/* dedup.c: `idx dedup`: from texts or fingerprints to the documents to keep, by an index that is gone at the end. It is
+/* dedup.c: `idx dedup`: finds which documents to keep among texts or fingerprints, by a temporary index. The index is
  * removed as soon as it is open, so that nothing is left however the command ends after that.
  *
  * The way of a document, from file to file; [ ] is where only some options lead:
@@ -37,23 +37,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* They are those of enum document_format, up to FORMAT_MAN, and behind them those of enum input_format from INPUT_TSV
- * on. */
+/* The formats of enum document_format, up to FORMAT_MAN, and then those of enum input_format from INPUT_TSV on. */
 static const char *const format_names[] = {"auto", "plain",        "jsonl", "tsv", "warc", "html",
                                            "man",  "fingerprints", "u64",   "npy", NULL};
 enum { FORMAT_FINGERPRINTS = FORMAT_MAN + 1 };
 
-/* They are those of enum idx_representative, and behind them those of enum preferred, but for its first. */
+/* The values of enum idx_representative, and then those of enum preferred without its first. */
 static const char *const dedup_representatives[] = {"first",   "most-documents", "smallest-id",
                                                     "longest", "newest",         NULL};
 enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 
-/* Near-duplicates have this distance in bits if neither -k nor --resemble is given; and no distance until that is
- * known. */
+/* The distance, in bits, if neither -k nor --resemble is given; and the value that means that -k is not given. */
 #define DEFAULT_DISTANCE 3
 #define NO_DISTANCE UINT_MAX
 
-/* If --memory is small, a text may have as many bytes nonetheless. */
+/* However small --memory is, a text may have this many bytes. */
 #define LEAST_MAX_TEXT ((uint64_t)1 << 20)
 
 struct dedup {
@@ -62,8 +60,8 @@ struct dedup {
     struct idx_build_options building;
     int format;
     bool clusters, partial;
-    const char *resemblance; /* It is the argument of --resemble; NULL: that is not given. */
-    bool chooses_distance;   /* The distance is chosen for it, since -k is not given. */
+    const char *resemblance; /* The argument of --resemble; NULL: not given. */
+    bool chooses_distance;   /* The distance is chosen for --resemble, since -k is not given. */
     uint64_t lengths[65];    /* Number i counts the texts with 2^(i - 1) features or more, and fewer than 2^i. */
     struct texts paths;
     struct against against;
@@ -73,8 +71,8 @@ struct dedup {
     struct scratch scratch;
     struct journal journal;
     struct intake intake;
-    uint64_t undated;  /* So many documents have no date, if the newest are preferred. */
-    uint64_t *dropped; /* It has a bit for each document that was compared. */
+    uint64_t undated;  /* Documents without a date, if the newest are preferred. */
+    uint64_t *dropped; /* A bit for each document that was compared. */
     bool partly;       /* An input could not be read. */
 };
 
@@ -87,7 +85,7 @@ static bool has_texts(const struct dedup *dedup) {
 
 /* ---- Options ---- */
 
-/* Refuses what would do nothing with fingerprints that are made already. */
+/* Refuses options that have no effect on fingerprints that are made already. Returns false after a complaint. */
 static bool check_fingerprints(const struct dedup *dedup) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
     const struct extract_rules *extract = &rules->extract;
@@ -118,7 +116,7 @@ static bool reads_twice(const struct dedup *dedup) {
            (dedup->report.path != NULL && !is_of_fingerprints(dedup));
 }
 
-/* Checks that what is made has places of its own. Each appears as a whole. */
+/* Checks that both folders and the report have places of their own, since each of them appears as a whole. */
 static bool check_places(const struct dedup *dedup) {
     const char *const options[] = {"--write", "--dropped", "--report"};
     const char *const paths[] = {dedup->folders.kept.path, dedup->folders.dropped.path, dedup->report.path};
@@ -132,8 +130,8 @@ static bool check_places(const struct dedup *dedup) {
     return true;
 }
 
-/* Sets the distance for --resemble: at most a quarter of the texts has fewer features; 0: that is not known yet, and
- * the distance is that of the shortest. */
+/* Sets the distance for --resemble, for texts with `features` features or more, as at least three quarters have. 0
+ * means that their lengths are not known yet: then the distance is that for the shortest texts. */
 static void choose_distance(struct dedup *dedup, uint64_t features) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
     unsigned *distance = &dedup->listing.options.distance;
@@ -147,8 +145,8 @@ static void choose_distance(struct dedup *dedup, uint64_t features) {
                  *distance, dedup->resemblance);
 }
 
-/* Settles what --resemble means, which is --confirm with a distance that fits. */
-static bool settle_resemblance(struct dedup *dedup) {
+/* Applies --resemble, which is --confirm with a distance that fits it. Returns false after a complaint. */
+static bool apply_resemblance(struct dedup *dedup) {
     unsigned *distance = &dedup->listing.options.distance;
     bool has_distance = *distance != NO_DISTANCE;
     if (!has_distance) *distance = DEFAULT_DISTANCE;
@@ -170,7 +168,7 @@ static bool settle_resemblance(struct dedup *dedup) {
     return true;
 }
 
-/* Checks what needs the inputs once more. */
+/* Checks the options that need the inputs a second time. Returns false after a complaint. */
 static bool check_again(struct dedup *dedup) {
     if (!confirm_check(&dedup->confirm)) return false;
     if (dedup->confirm.known.texts.count > 0 && (dedup->against.path == NULL || dedup->confirm.threshold == NULL))
@@ -187,8 +185,8 @@ static bool check_again(struct dedup *dedup) {
            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths));
 }
 
-/* Settles which document of a cluster is kept. Returns false after a complaint. */
-static bool settle_representative(struct dedup *dedup) {
+/* Applies --representative: decides which document of a cluster is kept. Returns false after a complaint. */
+static bool apply_representative(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     struct preference *preference = &dedup->intake.preference;
     if (listing->representative > LAST_OF_INDEX) {
@@ -203,7 +201,7 @@ static bool settle_representative(struct dedup *dedup) {
     return complain_of_usage("--date-field needs --representative newest");
 }
 
-/* Refuses several fingerprints of a document, which could be kept by one and dropped by another. */
+/* Refuses a recipe that makes several fingerprints of a document: it could be kept by one and dropped by another. */
 static bool check_recipe(const char *recipe) {
     static const char several[] = "segments:";
     if (recipe == NULL || strncmp(recipe, several, strlen(several)) != 0) return true;
@@ -211,12 +209,12 @@ static bool check_recipe(const char *recipe) {
         "recipe %s makes several fingerprints per document; give one that makes a single fingerprint", recipe);
 }
 
-/* From this distance on, pairs are found in memory faster than by any tables, whatever the number of documents. */
+/* From this distance on, finding pairs in memory is faster than by any tables, whatever the number of documents. */
 enum { WITHOUT_TABLES = 8 };
 
-/* Tables of pairs whose blocks differ in one bit at most: there are few enough of them to be built and gone through
- * once, and prefixes long enough to tell much apart. Where they would be of no use, there is one, of all fingerprints;
- * but the report looks up single ones. */
+/* Chooses a scheme of k / 2 + 1 tables with radius 1: these are few enough to be built and read once, and their
+ * prefixes are long enough to leave few candidates. If tables would be of no use, a single one holds the fingerprints;
+ * but a report needs them, since it looks up single fingerprints. */
 static void choose_scheme(struct dedup *dedup, char scheme[16]) {
     unsigned *k = &dedup->building.k;
     if (*k >= WITHOUT_TABLES && *k <= IDX_MAX_K && *k < dedup->building.bits && dedup->report.path == NULL) *k = 0;
@@ -224,7 +222,8 @@ static void choose_scheme(struct dedup *dedup, char scheme[16]) {
     dedup->building.scheme = scheme;
 }
 
-/* While texts are fingerprinted, one half is the builder's; and the text that takes most has as much as all others. */
+/* Divides the memory while texts are fingerprinted: one half is for the builder, a quarter for the longest text, and a
+ * quarter for all other texts. */
 static void share_memory(struct dedup *dedup) {
     struct pipeline_rules *rules = &dedup->texts.rules;
     uint64_t half = dedup->building.memory_bytes / 2, fitting = half / 2 / PIPELINE_BYTES_PER_BYTE;
@@ -235,8 +234,8 @@ static void share_memory(struct dedup *dedup) {
     if (fitting < rules->extract.max_text) rules->extract.max_text = fitting;
 }
 
-/* Settles the format, where the names or first bytes of the inputs say that they are arrays of fingerprints. Any other
- * input has documents, which may be of several formats. Returns false after a complaint. */
+/* Sets the format if the names or first bytes of the inputs say that they are arrays of fingerprints. All other inputs
+ * have documents, which may be of several formats. Returns false after a complaint. */
 static bool find_fingerprints(struct dedup *dedup) {
     enum input_format found = INPUT_AUTO;
     for (size_t i = 0; i < dedup->paths.count && found <= INPUT_TSV; i++)
@@ -249,8 +248,8 @@ static bool find_fingerprints(struct dedup *dedup) {
     return true;
 }
 
-/* Opens the index that documents are compared with first. */
-static bool settle_against(struct dedup *dedup) {
+/* Opens the index of --against, and checks that it allows the distance. Returns false after a complaint. */
+static bool open_against(struct dedup *dedup) {
     struct against *against = &dedup->against;
     struct known *known = &dedup->confirm.known;
     if (against->path == NULL) return true;
@@ -265,7 +264,9 @@ static bool settle_against(struct dedup *dedup) {
     return complain("%s has no text IDs, so --documents can't find the texts of its documents", against->path);
 }
 
-static bool settle(struct dedup *dedup) {
+/* Checks the options with each other, and derives from them what the parts of the command need. Returns false after a
+ * complaint. */
+static bool complete_options(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     if (listing->drop && (dedup->clusters || listing->json))
         return complain_of_usage("give --drop or %s, not both", listing->json ? "--json" : "--clusters");
@@ -273,13 +274,13 @@ static bool settle(struct dedup *dedup) {
         return complain_of_usage("--json has no clusters for what --against drops; give --clusters");
     dedup->clusters |= listing->json;
     if (dedup->format == FORMAT_AUTO && !find_fingerprints(dedup)) return false;
-    if (!settle_resemblance(dedup)) return false;
-    if (!settle_against(dedup)) return false;
+    if (!apply_resemblance(dedup)) return false;
+    if (!open_against(dedup)) return false;
     if (dedup->texts.rules.bits == 0) dedup->texts.rules.bits = IDX_MAX_BITS;
     if (is_of_fingerprints(dedup) ? !check_fingerprints(dedup)
                                   : !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
         return false;
-    if (!settle_representative(dedup) || !check_again(dedup)) return false;
+    if (!apply_representative(dedup) || !check_again(dedup)) return false;
     if (dedup->chooses_distance) choose_distance(dedup, 0);
     dedup->report.origin.recipe = dedup->texts.rules.recipe;
     dedup->report.origin.threshold = dedup->confirm.threshold;
@@ -328,13 +329,13 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
 
 /* ---- From texts ---- */
 
-/* Notes a file: a file_visitor. */
+/* Notes a file in the journal. This is a file_visitor. */
 static bool visit_file(void *context, const struct opened_file *file) {
     struct dedup *dedup = context;
     return dedup->intake.journal == NULL || journal_add_file(&dedup->journal, file);
 }
 
-/* Returns the value by which a document is preferred, if any are. */
+/* Returns the value by which a document is preferred: its length, its date, or 0. */
 static int64_t find_value(struct dedup *dedup, const struct raw_document *raw) {
     enum preferred preferred = dedup->intake.preference.preferred;
     if (preferred == PREFERRED_LONGEST) return (int64_t)raw->text_bytes;
@@ -350,7 +351,7 @@ static void say_undated(const struct dedup *dedup) {
              field != NULL ? field : "", field != NULL ? ")" : "", dedup->undated == 1 ? "it counts" : "they count");
 }
 
-/* Takes a document: a result_visitor. */
+/* Takes a document. A line that begins with a tab is the ID of one with too few features. This is a result_visitor. */
 static bool visit_result(void *context, const struct raw_document *raw, const char *made, size_t length) {
     struct dedup *dedup = context;
     const struct tsv_rules rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT};
@@ -388,6 +389,7 @@ static bool add_documents(struct dedup *dedup, const struct tsv_record *records,
     return true;
 }
 
+/* Takes the documents of inputs that are fingerprints already. Returns false after a complaint. */
 static bool add_fingerprints(struct dedup *dedup) {
     struct input input = {.reader = READER_INIT,
                           .paths = dedup->paths,
@@ -407,7 +409,7 @@ static bool add_fingerprints(struct dedup *dedup) {
 
 /* ---- The whole ---- */
 
-static bool build(struct dedup *dedup, const char *path) {
+static bool build_index(struct dedup *dedup, const char *path) {
     struct idx_builder **builder = &dedup->intake.builder;
     struct idx_error error;
     if (!succeeded(idx_builder_open(builder, path, &dedup->building, &error), &error)) return false;
@@ -418,8 +420,7 @@ static bool build(struct dedup *dedup, const char *path) {
     return built;
 }
 
-/* Finds the clusters that texts confirm: a cluster_finder. Known documents are among what is dropped apart once it has
- * run. */
+/* Finds the clusters that texts confirm, and marks known documents as dropped. This is a cluster_finder. */
 static enum idx_status find_clusters(void *context, const struct idx_index *index,
                                      const struct idx_cluster_options *options, idx_cluster_visitor visit,
                                      void *visit_context, struct idx_cluster_summary *summary,
@@ -433,7 +434,7 @@ static enum idx_status find_clusters(void *context, const struct idx_index *inde
     return status;
 }
 
-static bool list(struct dedup *dedup, const char *path) {
+static bool list_clusters(struct dedup *dedup, const char *path) {
     struct idx_index *index;
     if (!open_unloaded(&index, path)) return false;
     scratch_remove(&dedup->scratch);
@@ -445,8 +446,8 @@ static bool list(struct dedup *dedup, const char *path) {
     return listed;
 }
 
-/* Notes each document of a cluster; cluster_listing.h calls it. */
-static void note(void *context, const struct idx_cluster_member *member) {
+/* Notes each document of a cluster, as `note` of struct listing. */
+static void note_member(void *context, const struct idx_cluster_member *member) {
     struct dedup *dedup = context;
     uint64_t number = preference_number(&dedup->intake.preference, member->document.number);
     if (dedup->report.path != NULL) report_note(&dedup->report, member);
@@ -456,7 +457,7 @@ static void note(void *context, const struct idx_cluster_member *member) {
 }
 
 static bool open_folders(struct dedup *dedup) {
-    dedup->listing.note = note;
+    dedup->listing.note = note_member;
     dedup->listing.context = dedup;
     dedup->folders.properties = &dedup->listing.properties;
     if (dedup->intake.journal == NULL) return true;
@@ -471,7 +472,7 @@ static bool write_report(struct dedup *dedup) {
            report_write(report);
 }
 
-/* Says that nothing is kept, which could be taken for a mistake. */
+/* Says so if nothing is kept, since empty output could be taken for a mistake. */
 static void say_nothing_kept(const struct dedup *dedup) {
     const struct intake *intake = &dedup->intake;
     uint64_t compared = intake->looks_up ? intake->compared : intake->compared - intake->known_count;
@@ -479,7 +480,7 @@ static void say_nothing_kept(const struct dedup *dedup) {
         complain("no document is kept: each has a near-duplicate in %s", dedup->against.path);
 }
 
-/* Returns a number of features than which at most a quarter of the texts has fewer. */
+/* Returns a number of features such that at most a quarter of the texts has fewer: the largest power of two. */
 static uint64_t find_quartile(const struct dedup *dedup) {
     uint64_t all = 0, fewer = dedup->lengths[0];
     unsigned i = 1;
@@ -488,11 +489,12 @@ static uint64_t find_quartile(const struct dedup *dedup) {
     return UINT64_C(1) << (i - 1);
 }
 
-/* Lists and writes what is found. Files and folders appear once all of them are written. */
+/* Prints and writes what is found. The report and the folders appear once all of them are written. */
 static bool list_and_write(struct dedup *dedup, const char *path) {
     dedup->confirm.compared = dedup->intake.compared;
     if (dedup->chooses_distance) choose_distance(dedup, find_quartile(dedup));
-    if (!open_folders(dedup) || !list(dedup, path) || !intake_print(&dedup->intake, &dedup->listing)) return false;
+    if (!open_folders(dedup) || !list_clusters(dedup, path) || !intake_print(&dedup->intake, &dedup->listing))
+        return false;
     say_nothing_kept(dedup);
     bool has_folders = folders_are_asked_for(&dedup->folders), has_report = dedup->report.path != NULL;
     return (!has_folders || folders_write(&dedup->folders, &dedup->intake, dedup->dropped)) &&
@@ -500,6 +502,7 @@ static bool list_and_write(struct dedup *dedup, const char *path) {
            (!has_report || report_publish(&dedup->report));
 }
 
+/* Makes the temporary files that the options need, and hands them to their users. Returns false after a complaint. */
 static bool open_temporaries(struct dedup *dedup, const char *folder) {
     struct intake *intake = &dedup->intake;
     intake->against = &dedup->against;
@@ -521,7 +524,7 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
     return confirm_open(&dedup->confirm, &dedup->scratch, folder);
 }
 
-/* Removes what killed commands left at the places of what is made, which may be among the inputs. */
+/* Removes what killed commands left beside the report and the folders, since those places may be among the inputs. */
 static bool clean_places(const struct dedup *dedup) {
     const char *const paths[] = {dedup->folders.kept.path, dedup->folders.dropped.path, dedup->report.path};
     for (int i = 0; i < 3; i++) {
@@ -534,19 +537,20 @@ static bool clean_places(const struct dedup *dedup) {
     return true;
 }
 
-static bool run(struct dedup *dedup) {
+static bool find_duplicates(struct dedup *dedup) {
     const char *folder = scratch_parent(dedup->listing.options.temporary_folder);
     dedup->listing.options.temporary_folder = folder;
     if (!clean_places(dedup) || !scratch_open(&dedup->scratch, folder, "--tmpdir")) return false;
     char *path = scratch_path(&dedup->scratch, "index");
     if (path == NULL) complain("out of memory");
-    bool whole = path != NULL && open_temporaries(dedup, folder) && build(dedup, path) && list_and_write(dedup, path);
+    bool whole =
+        path != NULL && open_temporaries(dedup, folder) && build_index(dedup, path) && list_and_write(dedup, path);
     scratch_remove(&dedup->scratch);
     free(path);
     return whole && !dedup->partly;
 }
 
-static void finish(struct dedup *dedup) {
+static void free_all(struct dedup *dedup) {
     globs_free(&dedup->texts.rules.globs);
     folders_close(&dedup->folders);
     report_close(&dedup->report);
@@ -558,7 +562,7 @@ static void finish(struct dedup *dedup) {
 }
 
 int command_dedup(int argc, char **argv) {
-    static struct dedup dedup; /* It has some hundred KiB. */
+    static struct dedup dedup; /* Too large for the stack. */
     char scheme[16];
     int status;
     dedup = (struct dedup){
@@ -574,19 +578,19 @@ int command_dedup(int argc, char **argv) {
     dedup.listing.representatives = dedup_representatives;
     text_options_init(&dedup.texts);
     dedup.texts.rules.min_features = 1;
-    dedup.texts.rules.bits = 0; /* They are 0 as long as they are not given. */
+    dedup.texts.rules.bits = 0; /* 0 as long as they are not given. */
     dedup.listing.options.distance = NO_DISTANCE;
     if (!read_arguments(argc, argv, &dedup, &status)) return status;
-    bool whole = settle(&dedup);
+    bool whole = complete_options(&dedup);
     if (whole) {
         choose_scheme(&dedup, scheme);
         dedup.building.progress = progress_visit;
         dedup.building.context = &dedup.listing.progress;
         progress_start(&dedup.listing.progress, dedup.texts.rules.progress);
         interrupt_catch();
-        whole = run(&dedup);
+        whole = find_duplicates(&dedup);
     }
-    finish(&dedup);
+    free_all(&dedup);
     bool written = output_close(&dedup.listing.output);
     interrupt_obey();
     return whole && written ? ENDS_WELL : ENDS_BADLY;

@@ -1,4 +1,4 @@
-/* distance.c: `idx distance`: the Hamming distance of two fingerprints, or of the two in each line. */
+/* distance.c: `idx distance`: prints the distance of two fingerprints, or of the two in each line. */
 #include "tools/input/input.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
@@ -13,7 +13,7 @@
 struct distance {
     unsigned bits, most;
     int notation;
-    struct texts operands; /* They are A and B; or there are none. */
+    struct texts operands; /* A and B, or none. */
     struct output output;
     bool any;
 };
@@ -32,13 +32,14 @@ static bool read_arguments(int argc, char **argv, struct distance *distance, int
     return false;
 }
 
-static bool parse(const struct distance *distance, const char *text, size_t length, uint64_t *fingerprint,
-                  struct problem *problem) {
+static bool parse_fingerprint(const struct distance *distance, const char *text, size_t length, uint64_t *fingerprint,
+                              struct problem *problem) {
     return notation_parse((enum notation)distance->notation, distance->bits, text, length, fingerprint, problem);
 }
 
-/* Prints the distance, and behind it the line, if any, where it is within what was asked for. */
-static void print(struct distance *distance, uint64_t a, uint64_t b, const char *line, size_t length) {
+/* Prints the distance of a and b if it is at most -k, and behind it the line that they are from, or nothing if that is
+ * NULL. */
+static void print_distance(struct distance *distance, uint64_t a, uint64_t b, const char *line, size_t length) {
     unsigned bits = idx_distance(a, b);
     if (bits > distance->most) return;
     distance->any = true;
@@ -53,13 +54,15 @@ static bool print_operands(struct distance *distance) {
     for (size_t i = 0; i < 2; i++) {
         const char *text = distance->operands.values[i];
         struct problem problem;
-        if (parse(distance, text, strlen(text), &fingerprints[i], &problem)) continue;
+        if (parse_fingerprint(distance, text, strlen(text), &fingerprints[i], &problem)) continue;
         return complain("%s", problem.sentence);
     }
-    print(distance, fingerprints[0], fingerprints[1], NULL, 0);
+    print_distance(distance, fingerprints[0], fingerprints[1], NULL, 0);
     return true;
 }
 
+/* Prints the distance of the two fingerprints in a line. Lines that begin with # are skipped. Returns false after a
+ * complaint. */
 static bool print_line(struct distance *distance, const struct reader *reader, const char *line, size_t length) {
     const char *tab = memchr(line, '\t', length), *rest = tab == NULL ? NULL : tab + 1;
     struct problem problem;
@@ -70,15 +73,16 @@ static bool print_line(struct distance *distance, const struct reader *reader, c
                         reader->name, reader->line);
     const char *end = memchr(rest, '\t', length - (size_t)(rest - line));
     if (end == NULL) end = line + length;
-    if (parse(distance, line, (size_t)(tab - line), &a, &problem) &&
-        parse(distance, rest, (size_t)(end - rest), &b, &problem)) {
-        print(distance, a, b, line, length);
+    if (parse_fingerprint(distance, line, (size_t)(tab - line), &a, &problem) &&
+        parse_fingerprint(distance, rest, (size_t)(end - rest), &b, &problem)) {
+        print_distance(distance, a, b, line, length);
         return true;
     }
     return complain("%s:%" PRIu64 ": %s", reader->name, reader->line, problem.sentence);
 }
 
-/* Distances are printed before the next wait for input. */
+/* Prints the distances of all lines of standard input, each before it waits for further input. Returns false after a
+ * complaint. */
 static bool print_lines(struct distance *distance) {
     struct reader reader = READER_INIT;
     const char *line;

@@ -1,4 +1,4 @@
-/* dump.c: `idx dump`: the documents of an index, in the form that `idx build` reads. */
+/* dump.c: `idx dump`: prints the documents of an index, in the form that `idx build` reads. */
 #include "tools/shared/command.h"
 #include "tools/shared/library.h"
 #include "tools/shared/output.h"
@@ -13,7 +13,7 @@ struct dump {
     struct idx_documents *documents;
     struct output output;
     struct idx_error error;
-    uint64_t lines; /* So many lines of fingerprints were printed so far. */
+    uint64_t lines; /* Lines of fingerprints that were printed so far. */
     bool failed;    /* The library failed, and `error` says why. */
 };
 
@@ -21,7 +21,7 @@ static void print_document(struct dump *dump, uint64_t fingerprint, const struct
     output_fingerprint(&dump->output, dump->notation, dump->properties.bits, fingerprint);
     output_byte(&dump->output, '\t');
     if (document->id != NULL && document->id_length == 0)
-        output_byte(&dump->output, '\t'); /* It looks as if it were escaped. */
+        output_byte(&dump->output, '\t'); /* Without this tab, `idx build` would refuse the empty ID. */
     put_document_id(&dump->output, document);
     output_byte(&dump->output, '\n');
     dump->lines++;
@@ -39,7 +39,7 @@ static bool print_documents(struct dump *dump, uint64_t fingerprint) {
     return true;
 }
 
-static bool visit(void *context, const struct idx_match *match) {
+static bool print_fingerprint(void *context, const struct idx_match *match) {
     struct dump *dump = context;
     if (dump->properties.id_type == IDX_ID_NONE) {
         output_fingerprint(&dump->output, dump->notation, dump->properties.bits, match->fingerprint);
@@ -56,14 +56,14 @@ static bool print_index(struct dump *dump, const struct idx_index *index) {
     if (*dump->properties.recipe != '\0') output_format(&dump->output, "#recipe\t%s\n", dump->properties.recipe);
     if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(index, &dump->documents, &dump->error) != IDX_OK)
         return false;
-    bool whole = idx_visit_all(index, visit, dump, &dump->error) == IDX_OK && !dump->failed;
+    bool whole = idx_visit_all(index, print_fingerprint, dump, &dump->error) == IDX_OK && !dump->failed;
     if (*dump->properties.recipe != '\0')
         output_format(&dump->output, "#total\t%" PRIu64 "\t0\t%d\n", dump->lines, whole ? ENDS_WELL : ENDS_BADLY);
     idx_documents_close(dump->documents);
     return whole;
 }
 
-static int run(const char *path, enum notation notation) {
+static int dump_index(const char *path, enum notation notation) {
     struct dump dump = {.notation = notation, .output = OUTPUT_STANDARD};
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
@@ -83,5 +83,5 @@ int command_dump(int argc, char **argv) {
     };
     const struct grammar grammar = {help_dump, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
-    return run(operands.values[0], (enum notation)notation);
+    return dump_index(operands.values[0], (enum notation)notation);
 }

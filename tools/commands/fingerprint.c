@@ -1,4 +1,4 @@
-/* fingerprint.c: `idx fingerprint`: from texts to the lines that `idx build` and `idx lookup` read. */
+/* fingerprint.c: `idx fingerprint`: makes lines of texts that `idx build` and `idx lookup` read. */
 #include "tools/shared/command.h"
 #include "tools/shared/wording.h"
 #include "tools/text/text.h"
@@ -6,10 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* FORMAT_AUTO to FORMAT_MAN. */
+/* The names of FORMAT_AUTO to FORMAT_MAN. */
 static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", "man", NULL};
 
-/* The table takes the place of what is there, which must not be a device, or a link like /dev/stdout. */
+/* Checks --train. Its table replaces the file of its name, which must therefore not be a device, or a link like
+ * /dev/stdout. */
 static bool check_train(const struct text_options *texts) {
     const struct pipeline_rules *rules = &texts->rules;
     struct stat there;
@@ -37,10 +38,11 @@ static int compare(const struct pipeline_rules *rules, const struct texts *paths
     return same ? ENDS_WELL : ENDS_WITHOUT;
 }
 
-static int run(struct text_options *texts, enum document_format format, bool compares, const struct texts *paths) {
+static int fingerprint_texts(struct text_options *texts, enum document_format format, bool compares,
+                             const struct texts *paths) {
     struct pipeline_rules *rules = &texts->rules;
     if (!text_options_settle(texts, format) || !check_train(texts)) return ENDS_BADLY;
-    if (rules->train != NULL) rules->threads = 1; /* The table is the same every time by this. */
+    if (rules->train != NULL) rules->threads = 1; /* So the table is the same every time. */
     if (compares) return compare(rules, paths);
     return pipeline_run(rules, paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
 }
@@ -67,7 +69,7 @@ int command_fingerprint(int argc, char **argv) {
     text_options_list(&texts, options);
     memcpy(options + TEXT_OPTIONS, own, sizeof own);
     if (arguments_read(&grammar, argc, argv, &paths, &status))
-        status = run(&texts, (enum document_format)format, compares, &paths);
+        status = fingerprint_texts(&texts, (enum document_format)format, compares, &paths);
     globs_free(&rules->globs);
     return status;
 }

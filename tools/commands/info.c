@@ -1,4 +1,5 @@
-/* info.c: `idx info`: what an index is, how large it is beside the least that its fingerprints need, and how skewed. */
+/* info.c: `idx info`: prints what an index is, how large it is beside the least that its fingerprints need, and how
+ * unevenly they are distributed. */
 #include "tools/answers/properties.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
@@ -10,6 +11,7 @@
 
 static const char *const format_names[] = {"text", "json", NULL};
 
+/* Sums over the tables, of what is printed as means. */
 struct sum {
     double bits, ratio;
     size_t tables;
@@ -97,6 +99,8 @@ static void put_table(size_t segment, size_t number, unsigned bits, const struct
                   measured->density.ratio, table->mean_group, table->largest_group, table->expected_blocks);
 }
 
+/* Prints the properties, a line for each table, and means of all tables. Sets *error and returns false if the library
+ * fails. */
 static bool print_text(const struct idx_index *index, struct output *output, struct idx_error *error) {
     struct idx_properties properties;
     struct sum sum = {0, 0, 0};
@@ -123,7 +127,7 @@ static bool print_text(const struct idx_index *index, struct output *output, str
     return true;
 }
 
-static int run(const char *path, bool json) {
+static int print_info(const char *path, bool json) {
     struct output output = OUTPUT_STANDARD;
     struct idx_index *index = NULL;
     struct idx_error error;
@@ -145,5 +149,5 @@ int command_info(int argc, char **argv) {
     };
     const struct grammar grammar = {help_info, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
-    return run(operands.values[0], format == 1);
+    return print_info(operands.values[0], format == 1);
 }

@@ -1,4 +1,4 @@
-/* join.c: `idx join`: all near pairs of two indexes. */
+/* join.c: `idx join`: prints all near pairs of two indexes. */
 #include "tools/answers/near_pairs.h"
 #include "tools/shared/command.h"
 #include "tools/shared/wording.h"

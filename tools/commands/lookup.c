@@ -1,4 +1,4 @@
-/* lookup.c: `idx lookup`: which fingerprints of an index are near to these, and which documents they belong to. */
+/* lookup.c: `idx lookup`: prints the fingerprints of an index that are near to the queries, and their documents. */
 #include "tools/answers/answers.h"
 #include "tools/shared/command.h"
 
@@ -12,12 +12,13 @@ struct lookup {
     struct question question;
     struct queries queries;
     int format, notation;
-    unsigned distance; /* It is UINT_MAX if it is not given. */
+    unsigned distance; /* UINT_MAX: not given. */
     unsigned threads;
     bool disk, unpacked, refresh;
     struct idx_index *index;
 };
 
+/* Refuses options that contradict each other, or that have no effect. Returns false after a complaint. */
 static bool check_options(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
     if (lookup->queries.texts.count > 0 && lookup->queries.fingerprints.count > 0)
@@ -89,8 +90,8 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     return check_options(lookup);
 }
 
-/* Asks this index from now on, in place of the one before, if any. */
-static void take_index(struct lookup *lookup, struct idx_index *index) {
+/* Makes further queries use this index, and closes the one before, if any. */
+static void use_index(struct lookup *lookup, struct idx_index *index) {
     struct question *question = &lookup->question;
     struct queries *queries = &lookup->queries;
     if (index != lookup->index) idx_close(lookup->index);
@@ -103,13 +104,15 @@ static void take_index(struct lookup *lookup, struct idx_index *index) {
     queries->id_type = question->properties.id_type;
 }
 
-/* The largest distance that the open index is asked for. */
+/* Returns the largest distance of which look-ups are possible: -k if the index is unpacked for it, or else the index's
+ * k. */
 static unsigned get_most_distance(const struct lookup *lookup, const struct idx_properties *properties) {
     bool chosen = lookup->unpacked && lookup->distance != UINT_MAX && lookup->distance > properties->k;
     return chosen ? lookup->distance : properties->k;
 }
 
-/* Opening costs nothing where all is mapped, and look-ups cost less where the directories are loaded. */
+/* Opens the index, and checks that it can answer. A few queries don't load the directories, which would take longer
+ * than it saves. Returns false after a complaint. */
 static bool open_index(struct lookup *lookup) {
     struct question *question = &lookup->question;
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
@@ -121,7 +124,7 @@ static bool open_index(struct lookup *lookup) {
     if (lookup->unpacked) options.distance = lookup->distance;
     options.threads = lookup->threads;
     if (!succeeded(idx_open(&lookup->index, lookup->path, &options, &error), &error)) return false;
-    take_index(lookup, lookup->index);
+    use_index(lookup, lookup->index);
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
     if (question->distance > get_most_distance(lookup, &question->properties))
         return complain(
@@ -134,15 +137,15 @@ static bool open_index(struct lookup *lookup) {
     return true;
 }
 
-/* Returns whether an index that took the other's place answers the same questions, in the same form. */
+/* Returns whether an index that replaced another one answers the same queries, in the same form. */
 static bool is_alike(const struct idx_properties *one, const struct idx_properties *other) {
     const char *recipe = one->recipe == NULL ? "" : one->recipe, *other_recipe = other->recipe;
     return one->bits == other->bits && one->id_type == other->id_type &&
            strcmp(recipe, other_recipe == NULL ? "" : other_recipe) == 0;
 }
 
-/* Goes on with what the index has now. */
-static bool refresh(struct lookup *lookup, struct query_batch *batch) {
+/* Opens a newer view if the index has changed. Returns false after a complaint. */
+static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
     struct question *question = &lookup->question;
     struct idx_properties properties;
     struct idx_index *newer;
@@ -154,7 +157,7 @@ static bool refresh(struct lookup *lookup, struct query_batch *batch) {
         is_alike(&question->properties, &properties) && question->distance <= get_most_distance(lookup, &properties);
     if (alike) {
         query_batch_forget(batch);
-        take_index(lookup, newer);
+        use_index(lookup, newer);
     } else {
         idx_close(newer);
         complain(
@@ -164,7 +167,7 @@ static bool refresh(struct lookup *lookup, struct query_batch *batch) {
     return alike;
 }
 
-/* Fills the batch with what is at hand, at least one query. */
+/* Fills the batch with the queries that can be read without waiting, but waits for the first. */
 static enum queries_status gather_queries(struct queries *queries, struct query_batch *batch) {
     struct query query;
     enum queries_status status = queries_next(queries, true, &query);
@@ -187,7 +190,8 @@ static bool answer_batch(struct query_batch *batch, struct agree *agree, struct 
     return whole;
 }
 
-/* Ends with the status of the queries, QUERIES_FAILED after an error of the library. */
+/* Answers all queries, batch by batch. Returns the last status of the queries, or QUERIES_FAILED after an error of the
+ * library, which was complained of. */
 static enum queries_status answer_together(struct lookup *lookup, struct output *output, bool *found) {
     struct query_batch *batch = query_batch_new(&lookup->question, lookup->threads);
     struct agree agree = AGREE_INIT(&lookup->question);
@@ -199,7 +203,7 @@ static enum queries_status answer_together(struct lookup *lookup, struct output 
     }
     do {
         status = gather_queries(&lookup->queries, batch);
-        if (lookup->refresh && !refresh(lookup, batch)) {
+        if (lookup->refresh && !refresh_index(lookup, batch)) {
             status = QUERIES_FAILED;
             break;
         }
@@ -225,7 +229,7 @@ static int answer_all(struct lookup *lookup) {
     return found ? ENDS_WELL : ENDS_WITHOUT;
 }
 
-static int run(struct lookup *lookup) {
+static int look_up(struct lookup *lookup) {
     int status = ENDS_BADLY;
     if (open_index(lookup)) {
         if (queries_open(&lookup->queries)) status = answer_all(lookup);
@@ -242,7 +246,7 @@ int command_lookup(int argc, char **argv) {
                             .notation = NOTATION_HEX,
                             .threads = 1};
     int status;
-    if (read_arguments(argc, argv, &lookup, &status)) status = run(&lookup);
+    if (read_arguments(argc, argv, &lookup, &status)) status = look_up(&lookup);
     texts_free(&lookup.queries.texts);
     texts_free(&lookup.queries.ids);
     globs_free(&lookup.queries.globs);

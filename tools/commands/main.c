@@ -29,7 +29,8 @@ static const struct subcommand {
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 
-/* A file that is opened must not come to be standard output: closed ones are opened in the direction that fails. */
+/* Opens standard descriptors that are closed, so that no file becomes one of them by accident. They are opened such
+ * that reading standard input, and writing to the others, fails. */
 static void keep_standard_descriptors(void) {
     for (int descriptor = 0; descriptor < 3; descriptor++) {
         if (fcntl(descriptor, F_GETFD) < 0) (void)!open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);
@@ -43,7 +44,8 @@ static const struct subcommand *find_subcommand(const char *name) {
     return NULL;
 }
 
-/* Returns how many insertions, deletions and replacements make one of the other (Levenshtein). */
+/* Returns the least insertions, deletions and replacements that turn one text into the other (Levenshtein's distance),
+ * or UINT_MAX if b is too long. */
 static unsigned count_edits(const char *a, const char *b) {
     unsigned row[16];
     size_t length = strlen(b);
@@ -61,6 +63,7 @@ static unsigned count_edits(const char *a, const char *b) {
     return row[length];
 }
 
+/* Complains of a subcommand that does not exist, and names the nearest one within two edits. */
 static void complain_of_unknown(const char *name) {
     const char *nearest = NULL;
     unsigned fewest = 3;
@@ -76,7 +79,7 @@ static void complain_of_unknown(const char *name) {
         complain_of_usage("there is no command '%s'", name);
 }
 
-static int run(int argc, char **argv) {
+static int run_subcommand(int argc, char **argv) {
     const struct subcommand *subcommand = find_subcommand(argv[0]);
     if (subcommand == NULL) {
         complain_of_unknown(argv[0]);
@@ -97,15 +100,15 @@ static int print_version(void) {
 int main(int argc, char **argv) {
     static char help_option[] = "--help";
     keep_standard_descriptors();
-    signal(SIGXFSZ, SIG_IGN);    /* A limit of file sizes is an error of write(2), not the end. */
+    signal(SIGXFSZ, SIG_IGN);    /* If a file grows too large, write fails instead. */
     unsetenv("POSIXLY_CORRECT"); /* Options may be anywhere. */
     if (argc < 2) {
         complain_of_usage("a command is missing");
         return ENDS_BADLY;
     }
     if (strcmp(argv[1], "--version") == 0) return print_version();
-    if (strcmp(argv[1], "help") == 0 && argc > 2) return run(2, (char *[]){argv[2], help_option, NULL});
+    if (strcmp(argv[1], "help") == 0 && argc > 2) return run_subcommand(2, (char *[]){argv[2], help_option, NULL});
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
         return print(help_main);
-    return run(argc - 1, argv + 1);
+    return run_subcommand(argc - 1, argv + 1);
 }

@@ -1,4 +1,4 @@
-/* merge.c: `idx merge`: makes one index of several, or of the segments of one. */
+/* merge.c: `idx merge`: makes one index of several, or of the segments of a single one. */
 #include "tools/input/index_making.h"
 #include "tools/shared/command.h"
 #include "tools/shared/progress.h"
@@ -10,7 +10,7 @@ struct merge {
     struct idx_merge_options options;
     struct progress progress;
     bool progress_forced;
-    struct texts operands; /* They are OUTPUT and the INDEXes. */
+    struct texts operands; /* OUTPUT and the INDEXes. */
 };
 
 static bool read_arguments(int argc, char **argv, struct merge *merge, int *status) {
@@ -27,7 +27,7 @@ static bool read_arguments(int argc, char **argv, struct merge *merge, int *stat
     return merge->operands.count > 1;
 }
 
-static bool run(struct merge *merge) {
+static bool merge_indexes(struct merge *merge) {
     const char *output = merge->operands.values[0];
     const char *const *inputs = (const char *const *)(merge->operands.values + 1);
     struct idx_build_summary summary;
@@ -48,7 +48,7 @@ int command_merge(int argc, char **argv) {
     if (!read_arguments(argc, argv, &merge, &status)) return status;
     progress_start(&merge.progress, merge.progress_forced);
     interrupt_catch();
-    bool published = run(&merge);
+    bool published = merge_indexes(&merge);
     interrupt_obey();
     return published ? ENDS_WELL : ENDS_BADLY;
 }

@@ -1,4 +1,4 @@
-/* pairs.c: `idx pairs`: all near pairs of an index. */
+/* pairs.c: `idx pairs`: prints all near pairs of an index, and the documents that share a fingerprint. */
 #include "tools/answers/near_pairs.h"
 #include "tools/shared/command.h"
 #include "tools/shared/wording.h"

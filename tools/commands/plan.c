@@ -1,4 +1,5 @@
-/* plan.c: `idx plan`: the schemes worth having for a number of fingerprints and a distance, with what they cost. */
+/* plan.c: `idx plan`: prints the schemes worth considering for a number of fingerprints and a distance, and their
+ * costs. */
 #include "tools/shared/calibration.h"
 #include "tools/shared/command.h"
 #include "tools/shared/files.h"
@@ -64,28 +65,28 @@ static const char help[] =
 
 enum { CELL = 24, COLUMNS = 13, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE = 320 };
 
-/* A query that takes longer is worth a word. */
+/* A note says so if a query takes longer than this. */
 #define SLOW_NANOSECONDS 1e6
 
-/* So much less time is worth a word. */
-#define WORTH_A_WORD 0.07
+/* A note names a faster scheme if it saves at least this share of the time. */
+#define WORTHWHILE_GAIN 0.07
 
-/* So many matches by chance, a query, are worth a word. */
+/* A note warns of this many matches by chance per query, or more. */
 #define MANY_BY_CHANCE 0.1
 
 static const char *const format_names[] = {"text", "json", NULL};
 
 struct report {
     struct idx_plan_options options;
-    struct texts schemes;    /* asked for; none: those worth considering */
-    const char *calibration; /* a file, or NULL */
+    struct texts schemes;    /* Those of --scheme; none: those worth considering. */
+    const char *calibration; /* A file, or NULL. */
     bool measures;
-    struct idx_calibration machine; /* if one was measured or read */
+    struct idx_calibration machine; /* Valid once it was measured or read. */
     struct idx_plan plans[MAX_PLANS];
     size_t count;
-    double chance_matches; /* of a query */
+    double chance_matches; /* Of a query. */
     double chance_pairs, pairs_seconds;
-    bool unpacks; /* So many can be unpacked. */
+    bool unpacks; /* `count` fingerprints can be unpacked. */
     struct idx_unpacked_plan unpacked;
     char notes[MAX_NOTES][NOTE];
     size_t note_count;
@@ -93,7 +94,7 @@ struct report {
 
 /* ---- Numbers ---- */
 
-/* A number in a few digits: whole from 10 on. */
+/* Writes a number with three digits below 10, and as a whole number from 10 on. */
 static void write_number(char *cell, double number) { snprintf(cell, CELL, number >= 9.995 ? "%.0f" : "%.3g", number); }
 
 static double bytes_of(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
@@ -111,7 +112,7 @@ __attribute__((format(printf, 2, 3))) static void add_note(struct report *report
     va_end(arguments);
 }
 
-/* `chosen` is slow: is there one that is not? */
+/* Notes that `chosen` is slow, and names the smallest scheme that is not, if any. */
 static void note_slow(struct report *report, const struct idx_plan *chosen) {
     for (size_t i = 0; i < report->count; i++) {
         const struct idx_plan *plan = &report->plans[i];
@@ -126,7 +127,8 @@ static void note_slow(struct report *report, const struct idx_plan *chosen) {
              "No scheme answers a query in 1 ms: use a smaller -k, or divide the fingerprints among several machines.");
 }
 
-/* On the machine that was measured, is there something faster that fits where `chosen` does? */
+/* Notes if a scheme that fits into the allowed bytes is clearly faster than `chosen` on the machine that was
+ * measured. */
 static void note_faster(struct report *report, const struct idx_plan *chosen) {
     double count = (double)report->options.count, most = report->options.max_bytes_per_fingerprint * count;
     const struct idx_plan *fastest = chosen;
@@ -136,7 +138,7 @@ static void note_faster(struct report *report, const struct idx_plan *chosen) {
         if (bytes_of(plan) <= most && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
     }
     double gain = 1 - fastest->nanoseconds / chosen->nanoseconds;
-    if (report->options.calibration != NULL && gain >= WORTH_A_WORD)
+    if (report->options.calibration != NULL && gain >= WORTHWHILE_GAIN)
         add_note(report,
                  "On this machine, auto's scheme takes %.2f times as long as one of %zu table%s that fits as well.",
                  1 / (1 - gain), fastest->tables, fastest->tables == 1 ? "" : "s");
@@ -178,6 +180,7 @@ static void write_prefix(char *cell, const struct idx_plan *plan) {
         snprintf(cell, CELL, "%u-%u", plan->min_prefix, plan->max_prefix);
 }
 
+/* Writes the cells of a scheme, in the order of the columns that the help describes. */
 static void write_row(const struct report *report, const struct idx_plan *plan, struct row *row) {
     row->scheme = plan->scheme;
     snprintf(row->cells[0], CELL, "%s", plan->chosen ? "*" : "");
@@ -220,6 +223,7 @@ static void print_unpacked(const struct report *report, struct output *output) {
     output_format(output, "unpacked: %s of memory, %s s to open, %s us/query\n", memory, opening, query);
 }
 
+/* Prints the schemes as a table, and below it the lines that the help announces. */
 static void print_text(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
     char seconds[CELL];
@@ -228,7 +232,8 @@ static void print_text(const struct report *report, struct output *output) {
                                        "scheme"}};
     for (size_t i = 0; i < report->count; i++) {
         write_row(report, &report->plans[i], &rows[i + 1]);
-        if (rows[i + 1].scheme[0] == '\0') rows[i + 1].scheme = report->schemes.values[i]; /* of very many masks */
+        if (rows[i + 1].scheme[0] == '\0')
+            rows[i + 1].scheme = report->schemes.values[i]; /* A scheme of many masks has no short name. */
     }
     output_format(output, "%" PRIu64 " fingerprints of %u bits, k = %u, blocks of %" PRIu32 " bytes\n\n",
                   options->count, options->bits, options->k, options->block_size);
@@ -242,7 +247,7 @@ static void print_text(const struct report *report, struct output *output) {
 
 /* ---- JSON ---- */
 
-/* JSON's integers, as jansson has them, end at 2^63. */
+/* Returns a number in JSON. Integers of jansson end at 2^63 - 1. */
 static json_t *integer(uint64_t number) {
     return number > INT64_MAX ? json_real((double)number) : json_integer((json_int_t)number);
 }
@@ -278,7 +283,7 @@ static void print_json(const struct report *report, struct output *output) {
 
 /* ---- The command ---- */
 
-/* The plans of the schemes that were asked for. Marks the one that `auto` chooses. */
+/* Makes the plans of the schemes that were asked for, and marks the one that `auto` chooses. */
 static enum idx_status plan_asked(struct report *report, struct idx_error *error) {
     const struct idx_plan_options *options = &report->options;
     struct idx_plan chosen = {.chosen = false};
@@ -305,7 +310,8 @@ static enum idx_status plan_once(struct report *report, struct idx_error *error)
     return idx_plan(&report->options, report->plans, MAX_PLANS, &report->count, error);
 }
 
-/* Where no block size is asked for, takes larger blocks than the default when there would be too many. */
+/* Makes the plans. If no block size is given, doubles the default one until a table can hold all fingerprints. Returns
+ * false after a complaint. */
 static bool make_plans(struct report *report) {
     struct idx_plan_options *options = &report->options;
     struct idx_error error;
@@ -319,7 +325,8 @@ static bool make_plans(struct report *report) {
     return status == IDX_OK || complain("%s", error.sentence);
 }
 
-/* A file that did not fit is gone with the folder it was in: the parent of that is what the user knows. */
+/* Complains of a failed measurement. If there was no room, names the parent of the temporary folder, since the user
+ * knows neither that folder nor its files. */
 static void say_unmeasured(const char *parent, const struct idx_error *error) {
     if (error->status == IDX_DISK_FULL)
         complain("%s: there is no room to measure: %s; choose another place with $TMPDIR", parent,
@@ -328,7 +335,8 @@ static void say_unmeasured(const char *parent, const struct idx_error *error) {
         complain("%s", error->sentence);
 }
 
-/* A signal waits for the end, so that no index stays. */
+/* Measures with an index in a temporary folder. A signal takes effect only afterwards, so that no files are left.
+ * Returns false after a complaint. */
 static bool measure(struct idx_calibration *machine) {
     struct scratch scratch = {0};
     struct idx_error error;
@@ -342,7 +350,7 @@ static bool measure(struct idx_calibration *machine) {
     return measured;
 }
 
-/* Measures the machine, or reads what another was measured to take. */
+/* Measures this machine, or reads the measurement of another. Returns false after a complaint. */
 static bool find_machine(struct report *report) {
     report->machine = (struct idx_calibration)IDX_CALIBRATION_INIT;
     if (report->measures && !measure(&report->machine)) return false;
@@ -351,8 +359,8 @@ static bool find_machine(struct report *report) {
     return true;
 }
 
-/* Sets what is near by chance; what all pairs take, by the plan that `auto` chooses or else the first one; and what
- * unpacking takes. */
+/* Estimates what is near by chance, the time for all pairs, with the scheme that `auto` chooses or else the first one,
+ * and what unpacking costs. */
 static void expect_others(struct report *report) {
     const struct idx_plan_options *options = &report->options;
     const struct idx_plan *plan = &report->plans[0];
@@ -369,7 +377,8 @@ static void expect_others(struct report *report) {
     report->unpacks = idx_plan_unpacked(options->count, options->bits, options->k, &report->unpacked, NULL) == IDX_OK;
 }
 
-static int run(struct report *report, bool json) {
+/* Prints the plans, or without --count what was measured. Returns the status of the process. */
+static int print_plans(struct report *report, bool json) {
     struct output output = OUTPUT_STANDARD;
     if (!find_machine(report)) return ENDS_BADLY;
     if (report->options.count == 0) {
@@ -407,7 +416,7 @@ int command_plan(int argc, char **argv) {
     }
     struct idx_plan_options *options = &report->options;
     *options = (struct idx_plan_options)IDX_PLAN_OPTIONS_INIT;
-    options->block_size = 0; /* not given */
+    options->block_size = 0; /* 0: not given. */
     const struct option_rule rules[] = {
         {.name = "count", .kind = OPTION_COUNT, .value = &options->count, .least = 1, .most = UINT64_MAX - 1},
         {.name = "k", .kind = OPTION_NUMBER, .value = &options->k},
@@ -424,7 +433,7 @@ int command_plan(int argc, char **argv) {
     };
     const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "", 0, 0, NULL};
     if (arguments_read(&grammar, argc, argv, &operands, &status))
-        status = is_clear(report) ? run(report, format == 1) : ENDS_BADLY;
+        status = is_clear(report) ? print_plans(report, format == 1) : ENDS_BADLY;
     texts_free(&report->schemes);
     free(report);
     return status;

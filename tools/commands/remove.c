@@ -5,18 +5,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* If a call takes longer, half as many are removed the next time. */
+/* If a call takes longer than this, the next one removes half as many documents. The first one removes
+ * FIRST_TOGETHER. */
 #define LONG_NANOSECONDS 100000000
 enum { FIRST_TOGETHER = 16 };
 
 struct removing {
     struct writing writing;
     int format, notation;
-    size_t together; /* The next call removes so many. */
+    size_t together; /* How many documents the next call removes. */
     struct idx_removal total;
 };
 
-/* Refuses what goes with lines alone. */
+/* Refuses options that need lines of text as input. Returns false after a complaint. */
 static bool check_rows(const struct removing *removing) {
     const struct writing *writing = &removing->writing;
     const char *vain = writing->id_alone               ? "--by-id"
@@ -62,6 +63,7 @@ static enum idx_status remove_fingerprints(struct writing *writing, const struct
     return idx_writer_remove_fingerprints(writing->writer, fingerprints, count, removal, error);
 }
 
+/* Removes documents by ID, fingerprint or both, as one call of the library. Returns false after a complaint. */
 static bool remove_some(struct removing *removing, const struct idx_item *items, size_t count) {
     struct writing *writing = &removing->writing;
     struct idx_removal removal = {0};
@@ -78,8 +80,8 @@ static bool remove_some(struct removing *removing, const struct idx_item *items,
     return succeeded(status, &error);
 }
 
-/* Some at a time, since a removal takes the longer the more documents its fingerprint has: a signal ends it between two
- * times. Returns false after a complaint, or a signal. */
+/* Removes the documents of a batch, some at a time: removing from a fingerprint with many documents takes long, and a
+ * signal takes effect only between two calls. Returns false after a complaint or a signal. */
 static bool remove_batch(struct removing *removing) {
     struct writing *writing = &removing->writing;
     for (size_t done = 0; done < writing->count;) {
@@ -116,7 +118,7 @@ static void report(const struct removing *removing, bool whole) {
 }
 
 int command_remove(int argc, char **argv) {
-    static struct removing removing; /* It has some hundred KiB. */
+    static struct removing removing; /* Too large for the stack. */
     int status;
     removing =
         (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .together = FIRST_TOGETHER};

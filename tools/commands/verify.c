@@ -1,4 +1,4 @@
-/* verify.c: `idx verify`: whether the files of an index are whole. */
+/* verify.c: `idx verify`: says whether the files of an index are whole. */
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 
@@ -17,7 +17,7 @@ static void print_sentence(struct output *output, const char *sentence) {
     output_byte(output, '\n');
 }
 
-/* The sentence on a damaged file begins with the file's path. */
+/* Prints the result of a file. The sentence about a damaged file begins with its path. */
 static void print_file(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct report *report = context;
     size_t length = strlen(report->path);
@@ -33,7 +33,8 @@ static void print_file(void *context, const char *file, enum idx_status status, 
 
 static bool is_damage(enum idx_status status) { return status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY; }
 
-static int verify(const char *path, struct output *output) {
+/* Prints the results of all files of an index. Returns the status of the process. */
+static int verify_index(const char *path, struct output *output) {
     struct report report = {path, output, false};
     struct idx_error error;
     enum idx_status status = idx_verify(path, print_file, &report, &error);
@@ -54,7 +55,7 @@ int command_verify(int argc, char **argv) {
     const struct grammar grammar = {help_verify, NULL, 0, "INDEX", 1, SIZE_MAX, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     for (size_t i = 0; i < operands.count; i++) {
-        status = verify(operands.values[i], &output);
+        status = verify_index(operands.values[i], &output);
         if (status > worst) worst = status;
     }
     return output_close(&output) ? worst : ENDS_BADLY;

@@ -33,7 +33,8 @@ static bool want_text(struct confirm *confirm, uint64_t number) {
     return true;
 }
 
-/* Keeps a member of a cluster by fingerprints, and wants its text if the cluster has others; an idx_cluster_visitor. */
+/* Keeps a member of a cluster by fingerprints, and wants its text if it is not alone. This is an
+ * idx_cluster_visitor. */
 static bool keep_member(void *context, const struct idx_cluster_member *member) {
     struct confirm *confirm = context;
     const struct idx_document *document = &member->document;

@@ -23,23 +23,24 @@ static inline bool bit_is_set(const uint64_t *bits, uint64_t number) {
 
 static inline void bit_set(uint64_t *bits, uint64_t number) { bits[number / 64] |= UINT64_C(1) << number % 64; }
 
-/* Returns bits that are not set, which the caller frees, or NULL after a complaint. */
+/* Returns `count` bits or more, none of them set, which the caller frees. Returns NULL after a complaint. */
 uint64_t *bits_make(uint64_t count);
 
 /* ---- Journal ---- */
 
-/* A command that reads its inputs twice keeps of the first time which files there were, and where in them each document
- * is. */
+/* A command that reads its inputs twice notes, at the first time, which files there are, and where each document is in
+ * them. */
 
-/* It is what became of a document. */
+/* What became of a document. */
 enum fate {
-    FATE_COMPARED, /* It is in the index that is clustered. Such documents are numbered from 0. */
+    FATE_COMPARED, /* It is in the index that is clustered. Such documents are numbered from 0, in the order of the
+                      inputs. */
     FATE_KEPT,     /* It has too few features, or is no document. */
-    FATE_KNOWN,    /* Another index has it. */
+    FATE_KNOWN,    /* The index of --against has it. */
 };
 
 struct place {
-    uint64_t file, begins, ends; /* They are the same as in struct raw_document. */
+    uint64_t file, begins, ends; /* As in struct raw_document. */
     enum unit unit;
     enum fate fate;
 };
@@ -47,14 +48,14 @@ struct place {
 struct journal_file {
     const char *path;
     bool in_folder;
-    struct stat status; /* It is the status when the file was opened for the first time. */
+    struct stat status; /* What fstat said when the file was first opened. */
 };
 
 struct journal {
     struct temporary places, files;
-    uint64_t place_offset, file_offset; /* The next place is read here, and the record of the next file. */
-    uint64_t next_file;                 /* It is the number of the file that is read next. */
-    struct journal_file file;           /* It is the file whose record was read last. */
+    uint64_t place_offset, file_offset; /* Where the next place, and the record of the next file, are read. */
+    uint64_t next_file;                 /* The number of the file whose record is read next. */
+    struct journal_file file;           /* The file whose record was read last. */
 };
 
 #define JOURNAL_CLOSED                                                                                                 \
@@ -63,7 +64,8 @@ struct journal {
 /* Checks that all inputs can be read twice. Returns false after a complaint. */
 bool journal_check_inputs(const struct texts *paths);
 
-/* Makes the journal's files in `scratch`, which is in `folder`. Returns false after a complaint. */
+/* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. Returns false after a
+ * complaint. */
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);
 
 /* Notes a file. Another thread may call journal_add at the same time. Returns false after a complaint if the file can't
@@ -78,7 +80,7 @@ bool journal_rewind(struct journal *journal);
 /* Reads the next place. Returns false at the end. */
 bool journal_next(struct journal *journal, struct place *place);
 
-/* Reads on to the file of this number, which was noted; numbers ascend from call to call. */
+/* Reads on to the file of this number, counted from 0, which must have been noted. Numbers ascend from call to call. */
 void journal_find_file(struct journal *journal, uint64_t number);
 
 /* Checks that the open file is still the same as when it was noted. Returns false after a complaint. */
@@ -91,15 +93,15 @@ void journal_close(struct journal *journal);
 struct again {
     /* These are set by the caller. */
     struct journal *journal;
-    const uint64_t *wanted; /* They have a bit for each document that was compared. */
-    uint64_t compared;      /* So many documents were compared. */
+    const uint64_t *wanted; /* A bit for each document that was compared. */
+    uint64_t compared;      /* How many documents were compared. */
     /* Called for each wanted document that can be read, in order, with its number and what is listed of it. Returns
      * false to stop, after a complaint. */
     bool (*take)(void *context, uint64_t number, const char *listed, size_t length);
     void *context;
 
     /* These are private. */
-    struct place place; /* It is the place of the next document to be read. */
+    struct place place; /* The place of the next document to be read. */
     uint64_t next_number, taken;
     bool is_wanting, failed;
 };
@@ -113,23 +115,23 @@ struct pipeline_rules again_rules(const struct pipeline_rules *rules, const char
 
 /* ---- Sets ---- */
 
-/* The features of documents, in a temporary file; and those of documents of an index whose texts are among some
- * inputs, found by their IDs. */
+/* The features of documents, in a temporary file. The documents are read again by the journal; those of an index are
+ * found among its texts by their IDs. */
 
-/* It says where the features of a document are, which ascend by hash. */
+/* Where the features of a document are. They ascend by hash. */
 struct set {
-    uint64_t number; /* It is the document's number, or the hash of its ID. */
-    uint64_t offset; /* Its first feature is here in the file, in bytes. */
+    uint64_t number; /* The document's number, or the hash of its ID. */
+    uint64_t offset; /* Where its first feature is in the file, in bytes. */
     uint64_t count;
 };
 
 struct sets {
-    bool weighted; /* The file has struct idx_feature, and not uint64_t. */
+    bool weighted; /* A feature is a struct idx_feature; otherwise, a uint64_t hash. */
 
     struct temporary file;
-    struct set *sets; /* They are sorted by number once the file is mapped. */
+    struct set *sets; /* Sorted by number once the file is mapped. */
     size_t count, capacity;
-    size_t size; /* The file has so many bytes. */
+    size_t size; /* Bytes of the file. */
 };
 
 #define SETS_CLOSED                                                                                                    \
@@ -150,20 +152,20 @@ const void *sets_features(struct sets *sets, const struct set *set);
 
 void sets_close(struct sets *sets);
 
-/* The documents of an index whose texts are wanted. If all is zero, none is. */
+/* The documents of an index whose texts are wanted. If all is zero, there are none. */
 struct by_id {
-    uint64_t *wanted; /* They are hashes of the IDs, some of them several times, and ascend once the texts were read. */
+    uint64_t *wanted; /* Hashes of the IDs, perhaps repeated; sorted by by_id_read. */
     size_t count, capacity;
 };
 
 /* Returns the hash of an ID, which is the number of its document in the sets. */
 uint64_t by_id_hash(const void *id, size_t length);
 
-/* Wants the document whose ID has this hash. Returns false after a complaint. */
+/* Adds the document whose ID has this hash to those that are wanted. Returns false after a complaint. */
 bool by_id_want(struct by_id *by_id, uint64_t hash);
 
-/* Reads the inputs, and adds what the recipe makes of the documents that are wanted to the sets. Returns false after a
- * complaint, or where a signal was noted. */
+/* Reads the inputs, and adds to the sets the features that the recipe makes of the wanted documents. Returns false
+ * after a complaint, or if a signal was noted. */
 bool by_id_read(struct by_id *by_id, const struct pipeline_rules *rules, const char *recipe, const struct texts *inputs,
                 struct sets *sets);
 
@@ -174,12 +176,12 @@ void by_id_free(struct by_id *by_id);
 
 /* ---- Intake ---- */
 
-/* Takes the documents of a dedup, one after the other: those to be compared go into the index that is built of them,
- * others are kept aside. */
+/* Takes the documents of `idx dedup`, one after the other. Those to be compared go into an index; IDs of the others are
+ * kept in files. */
 
 /* The index that new documents are compared with before they are compared with each other. */
 struct against {
-    const char *path; /* It is NULL if there is no such index. */
+    const char *path; /* NULL: there is no such index. */
     unsigned distance;
 
     struct idx_properties properties;
@@ -196,26 +198,26 @@ bool against_settle(const struct against *against, struct pipeline_rules *rules,
 
 void against_close(struct against *against);
 
-/* The values of --representative that idx_clusters does not know; the command numbers them behind those it knows. */
+/* The values of --representative that idx_clusters does not know. The command numbers them behind those that it
+ * knows. */
 enum preferred { PREFERRED_NONE, PREFERRED_LONGEST, PREFERRED_NEWEST };
 
-/* Which documents are preferred as representatives, where their texts or dates say so. All of them are kept in a
- * temporary file, and go into the index in the order of preference: of those that are near, the first one represents
- * the others then. */
+/* If representatives are chosen by texts or dates, all documents are kept in a temporary file, and go into the index in
+ * the order of preference, because the first one of a cluster represents the others. */
 struct preferred_document {
     int64_t value;
-    uint64_t number; /* It counts the documents from 0, in the order in which they came. */
-    uint64_t offset; /* Its record is here in the temporary file. */
+    uint64_t number; /* Counted from 0, in the order in which documents came. */
+    uint64_t offset; /* Where its record is in the temporary file. */
 };
 
 struct preference {
     enum preferred preferred;
 
-    /* Used by intake.c alone. */
+    /* These are used by intake.c alone. */
     struct temporary documents;
     struct preferred_document *order;
     size_t count, capacity;
-    uint64_t length; /* The temporary file has so many bytes. */
+    uint64_t length; /* Bytes of the temporary file. */
 };
 
 #define PREFERENCE_NONE                                                                                                \
@@ -224,7 +226,7 @@ struct preference {
 /* Returns the number of a document in the order in which documents came, from its number in the index. */
 uint64_t preference_number(const struct preference *preference, uint64_t number);
 
-/* How many documents are looked up together. */
+/* How many documents are looked up in the index of --against together. */
 enum { INTAKE_BATCH = 1024 };
 
 struct intake {
@@ -232,16 +234,16 @@ struct intake {
     struct idx_builder *builder;
     enum idx_id_type id_type;
     struct against *against;
-    bool looks_up;           /* Documents near to one of `against` are known, whatever their texts. */
-    struct journal *journal; /* It is NULL if no journal is kept. */
+    bool looks_up;           /* What is near to a document of `against` is known, whatever its text. */
+    struct journal *journal; /* NULL: no journal is kept. */
     struct preference preference;
 
-    struct temporary few; /* It has the IDs of the documents with too few features, a line each. */
-    uint64_t compared;    /* So many documents went into the index. */
+    struct temporary few; /* IDs of the documents with too few features, a line each. */
+    uint64_t compared;    /* Documents that went into the index. */
     uint64_t few_count, known_count;
 
     /* These are used by intake.c alone. */
-    struct temporary known; /* It has records of the documents that the other index has. */
+    struct temporary known; /* Records of the documents that the other index has. */
     struct arrival {
         struct tsv_record record; /* The bytes of its ID are in `ids`. */
         struct place place;
@@ -254,61 +256,63 @@ struct intake {
     size_t match_counts[INTAKE_BATCH];
 };
 
-/* Takes a document. The place is its place in the journal, if one is kept; the value is by which it is preferred, if
- * any are. Returns false after a complaint. */
+/* Takes a document. The place is for the journal, and NULL without one; among near documents, the one with the largest
+ * value is preferred. Returns false after a complaint. */
 bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place, int64_t value);
 
-/* Takes the ID of a document with too few features, or none at all (length 0), of what is kept without comparing it. */
+/* Takes the ID of a document that is kept without being compared, because it has too few features. For what is kept but
+ * is no document, length is 0. Returns false after a complaint. */
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place);
 
-/* Settles the last batch, and adds documents in the order of preference if there is one. Returns false after a
+/* Handles the last batch, and adds documents in the order of preference if there is one. Returns false after a
  * complaint. */
 bool intake_end(struct intake *intake);
 
-/* Takes a document of those that were to be compared, once it turns out that the other index has it: `other`, by this
- * match. After the last one comes intake_end_known. Returns false after a complaint. */
+/* Notes that the other index has a document that was to be compared: it has `other`, by this match. After the last one,
+ * intake_end_known must be called. Both return false after a complaint. */
 bool intake_add_known(struct intake *intake, const struct idx_document *document, const struct idx_document *other,
                       const struct idx_match *match);
 bool intake_end_known(struct intake *intake);
 
-/* Prints documents that were not compared with each other, as the listing does: those that the other index has to drop,
- * or as lines of clusters, with - for the cluster; those with too few features to keep. Returns false after a
+/* Prints the documents that the listing has not. With --keep, these are the ones with too few features; otherwise,
+ * those that the other index has, as IDs to drop or as lines of clusters with - for the cluster. Returns false after a
  * complaint. */
 bool intake_print(struct intake *intake, struct listing *listing);
 
-/* Writes the documents that the other index has: the ID; and unless `middle` is NULL, that, the other ID, a tab and the
- * distance. Returns false after a complaint. */
+/* Writes a line for each document that the other index has: its ID, and unless `middle` is NULL, also `middle`, the
+ * other ID, a tab and the distance. Returns false after a complaint. */
 bool intake_put_known(struct intake *intake, struct output *output, const char *middle);
 
 void intake_close(struct intake *intake);
 
 /* ---- Known ---- */
 
-/* Which documents of a dedup another index has, found once all are there: those within the distance of one of its
- * documents, whose text resembles theirs if there are texts. These are found by the IDs of its documents. */
+/* Finds which documents of `idx dedup` the index of --against has, once all are taken in: those within the distance of
+ * one of its documents. If --documents names texts, they must also resemble each other; the texts are found by the IDs
+ * of that index's documents. */
 
 struct known {
     /* These are set by the caller. */
-    bool is_asked_for;  /* Otherwise documents are looked up as they come (struct intake). */
-    struct texts texts; /* They are files and folders with the other index's texts. Without any, fingerprints decide. */
-    struct intake *intake; /* It gets the documents that are known. */
-    unsigned distance;     /* It is the largest distance of documents whose texts are compared. */
-    int64_t threshold;     /* Two sets resemble each other from it on, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
-    uint64_t *wanted;      /* They get a bit for each document that is near to one of the other index. */
-    const struct idx_cluster_options *options; /* Its threads, memory and temporary folder are used here, too. */
+    bool is_asked_for;     /* Otherwise, struct intake looks documents up as they come. */
+    struct texts texts;    /* Files and folders with the other index's texts. Without any, fingerprints decide. */
+    struct intake *intake; /* Gets the documents that are known. */
+    unsigned distance;     /* The largest distance of documents whose texts are compared. */
+    int64_t threshold;     /* The least resemblance of two sets, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+    uint64_t *wanted;      /* Gets a bit for each document that is near to one of the other index. */
+    const struct idx_cluster_options *options; /* For threads, memory and temporary folder. */
 
-    uint64_t *bits; /* They have a bit for each document that is known, once that is decided. */
+    uint64_t *bits; /* A bit for each document that is known, once that is decided. */
 
     /* These are used by known.c alone. */
-    struct temporary near;           /* It has struct near_pair, in the order of the documents' fingerprints. */
-    struct idx_documents *documents; /* It is a cursor over those of the index of the dedup. */
-    uint64_t *queries;               /* They are fingerprints of the dedup that are looked up together. */
+    struct temporary near;           /* struct near_pair, in the order of the documents' fingerprints. */
+    struct idx_documents *documents; /* A cursor in the index of `idx dedup`. */
+    uint64_t *queries;               /* Fingerprints of that index that are looked up together. */
     size_t query_count, most_queries;
-    uint64_t *others; /* They are fingerprints of the other index that are near to some; in the end each is there once,
-                         and they ascend. */
+    uint64_t *others; /* Fingerprints of the other index that are near to some of these; in the end, sorted and without
+                         repetitions. */
     size_t other_count, other_capacity;
     struct by_id by_id;
-    struct sets sets; /* They have the features of documents of the other index. */
+    struct sets sets; /* The features of documents of the other index. */
     bool failed;      /* A visitor complained. */
 };
 
@@ -318,21 +322,22 @@ struct known {
 /* Makes the temporary files. Returns false after a complaint. */
 bool known_open(struct known *known, const struct scratch *scratch, const char *folder);
 
-/* Finds the documents of the index of the dedup that are near to some of the other index, and sets their bits in
- * `wanted`. Returns false after a complaint, or where a signal was noted. */
+/* Finds the documents of this index, which `idx dedup` made, that are near to some of the other index. With texts, sets
+ * their bits in `wanted`. Returns false after a complaint, or if a signal was noted. */
 bool known_find(struct known *known, const struct idx_index *index);
 
-/* Decides it by the sets of these documents, once they are mapped: reads the texts of the other index by the rules and
- * the recipe, hands what is known to the intake, and sets `bits`. Returns false likewise. */
+/* Decides which of these documents are known, by `sets`, which are theirs and mapped: reads the texts of the other
+ * index by the rules and the recipe, hands what is known to the intake, and sets `bits`. Returns false like
+ * known_find. */
 bool known_decide(struct known *known, struct sets *sets, const struct pipeline_rules *rules, const char *recipe);
 
 void known_close(struct known *known);
 
 /* ---- Confirm ---- */
 
-/* Clusters that the texts confirm: a document joins the cluster of a representative within distance k of it only if
- * their texts resemble each other. Documents that have near-duplicates by their fingerprints are read once more; their
- * features go to a temporary file. */
+/* Finds clusters that texts confirm: a document is in the cluster of a representative only if their texts resemble each
+ * other. Documents that have near-duplicates by their fingerprints are read once more, and their features are kept in a
+ * temporary file. */
 
 enum similarity { SIMILARITY_JACCARD, SIMILARITY_COSINE };
 extern const char *const similarity_names[];
@@ -340,29 +345,29 @@ extern const char *const similarity_names[];
 /* The record of a document of a cluster by fingerprints in the file of members; its ID follows the record. */
 struct confirm_member {
     uint64_t cluster, fingerprint, number;
-    uint64_t in_index; /* It is the document's number in the index that is clustered. */
+    uint64_t in_index; /* The document's number in the index that is clustered. */
     size_t id_length;
     bool is_representative;
 };
 
 struct confirm {
     /* These are set by the caller. */
-    const char *threshold; /* It is the value of the option as it was given, or NULL if nothing is confirmed. */
-    const char *option;    /* It is the name of that option, for messages. */
+    const char *threshold; /* The argument of the option, or NULL if nothing is confirmed. */
+    const char *option;    /* The name of that option, for messages. */
     int similarity;
-    const struct pipeline_rules *rules; /* Documents are read by them. */
-    struct journal *journal; /* It lists the `compared` documents in the index, and is NULL if they were not texts. */
-    const struct texts *inputs; /* Without a journal, texts are found here by the documents' IDs. */
+    const struct pipeline_rules *rules; /* How documents are read. */
+    struct journal *journal;            /* Lists the `compared` documents in the index; NULL if they were not texts. */
+    const struct texts *inputs;         /* Without a journal, texts are found here by the documents' IDs. */
     uint64_t compared;
-    const struct preference *preference; /* If it is not NULL, the index has its documents in its order. */
-    struct known known;                  /* With a journal, it decides which documents another index has. */
+    const struct preference *preference; /* Unless NULL, the order of the documents in the index. */
+    struct known known;                  /* With a journal, decides which documents another index has. */
 
     /* These are used by confirm.c and regroup.c alone. */
-    int64_t least;            /* It is the threshold, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
-    struct temporary members; /* It has the members of the clusters by fingerprints, in the order of these. */
-    uint64_t *paired;         /* With a journal, they have a bit for each document that has near-duplicates. */
-    struct by_id by_id;       /* Without a journal, they are the documents that have near-duplicates. */
-    uint64_t last_cluster, last_number; /* They are those of the member before; see by_id_hash for numbers. */
+    int64_t least;                      /* The threshold, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+    struct temporary members;           /* The members of the clusters by fingerprints, cluster by cluster. */
+    uint64_t *paired;                   /* With a journal: a bit for each document that has near-duplicates. */
+    struct by_id by_id;                 /* Without a journal: the documents that have near-duplicates. */
+    uint64_t last_cluster, last_number; /* Those of the member before; numbers as in struct set. */
     struct sets sets;
     bool failed;
 };
@@ -387,48 +392,48 @@ void confirm_close(struct confirm *confirm);
 
 struct idx_text_leaders;
 
-/* Visits the confirmed clusters, in the order of those that they were part of, and completes the summary, whose
- * documents are set. *missing: how many documents of clusters by fingerprints have no text. Returns false after a
- * complaint. */
+/* Visits the confirmed clusters, in the order of the clusters by fingerprints that they are parts of, and completes the
+ * summary, in which the caller has set `documents`. Sets *missing to how many documents in clusters by fingerprints
+ * have no text. Returns false after a complaint. */
 bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *options, idx_cluster_visitor visit,
                  void *context, struct idx_cluster_summary *summary, uint64_t *missing);
 
-/* Offers a set to leaders as that of `number`, and sets *leader to the number of its leader. Returns false after a
- * complaint.
- */
+/* Offers a set to the leaders as that of document `number`, and sets *leader to the number of its leader, or to
+ * IDX_TEXT_NO_LEADER. Returns false after a complaint. */
 bool regroup_offer(struct idx_text_leaders *leaders, uint64_t number, struct sets *sets, const struct set *set,
                    uint64_t *leader);
 
 /* ---- Folders ---- */
 
-/* `idx dedup --write` and `--dropped`: the folders that get the records of documents to keep, and of documents to drop
- * with a table of what these are like. */
+/* `idx dedup --write` and `--dropped` make folders with the records of documents to keep and to drop. The latter also
+ * has a table that names the near-duplicate of each. */
 
-/* It is a folder that is made as a whole or not at all: in a scratch folder beside its place, from which it is renamed
- * in the end. Files in it have the names of inputs. */
+/* A folder that appears as a whole or not at all: it is made in a scratch folder beside its place, and renamed in the
+ * end. Files in it have the names of inputs. */
 struct tree {
-    const char *path;   /* It is published here; NULL: it isn't asked for. */
-    const char *option; /* It is the option that gave the path, for messages. */
+    const char *path;   /* Where it is published; NULL: it isn't asked for. */
+    const char *option; /* The option that gave the path, for messages. */
 
     /* These are used by folders.c alone. */
     struct scratch scratch;
-    int folder; /* It is the descriptor of the folder in the scratch folder. */
+    int folder; /* The descriptor of the folder in the scratch folder. */
 };
 
-/* Makes a file under the name of an input, in folders as need be: the input's path without what leads out of the tree,
- * a leading slash and all up to the last `..`. Returns its descriptor; -1 after a complaint. */
+/* Makes a file under the name of an input, and the folders that it needs. The name is the input's path without what
+ * leads out of the tree: a leading slash, and everything up to the last `..`. Returns its descriptor, which the caller
+ * closes, or -1 after a complaint. */
 int tree_create(const struct tree *tree, const char *input);
 
-/* Goes through the journal once more, and copies each record into a tree (kept.c). `trees` are that of what is kept and
- * that of what is dropped, whose paths are NULL where they are not asked for. `dropped` has a bit for each document
- * that was compared. Returns false after a complaint, or where a signal was noted. */
+/* Goes through the journal once more, and copies each record into one of two trees: trees[0] is for what is kept,
+ * trees[1] for what is dropped. `dropped` has a bit for each document that was compared. Returns false after a
+ * complaint, or if a signal was noted. In kept.c. */
 bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped);
 
 struct folders {
     struct tree kept, dropped;               /* Their paths are NULL if they are not asked for. */
-    const struct idx_properties *properties; /* They are those of the index that is clustered. */
+    const struct idx_properties *properties; /* Those of the index that is clustered. */
 
-    struct output table; /* It is dropped.tsv, beside the documents to drop. */
+    struct output table; /* dropped.tsv, beside the documents to drop. */
 };
 
 bool folders_are_asked_for(const struct folders *folders);

@@ -11,12 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The folder within the scratch folder, and the table beside the documents to drop. */
+/* The names of the folder within the scratch folder, and of the table beside the documents to drop. */
 static const char made[] = "folder", table_name[] = "dropped.tsv";
 
 /* ---- Names ---- */
 
-/* Returns the name of an input in a tree, "" for the tree itself, to be freed; NULL if memory runs out. */
+/* Returns the name of an input in a tree, which is "" for the tree itself. The caller frees it. NULL: memory ran
+ * out. */
 static char *name_input(const char *path) {
     char *name = malloc(strlen(path) + 1);
     size_t length = 0, size;
@@ -36,7 +37,7 @@ static char *name_input(const char *path) {
     return name;
 }
 
-/* Compares names by bytes, but with the slash before all others, so that what is in a folder follows the folder. */
+/* Compares names by bytes, but with the slash before all others, so that the contents of a folder follow the folder. */
 static int compare_names(const void *first, const void *second) {
     const unsigned char *a = *(const unsigned char *const *)first, *b = *(const unsigned char *const *)second;
     while (*a == *b && *a != '\0') a++, b++;

@@ -1,5 +1,5 @@
-/* intake.c: takes documents in batches: looks them up in the index that they are compared with, and adds the others to
- * the index that is clustered, at once or in the order of preference. */
+/* intake.c: takes documents in batches. It looks them up in the index of --against, and adds those that are not known
+ * to the index that is clustered, at once or in the order of preference. */
 #include "tools/dedup/dedup.h"
 
 #include "tools/input/index_making.h"
@@ -34,8 +34,8 @@ bool against_settle(const struct against *against, struct pipeline_rules *rules,
     return true;
 }
 
-/* Looks up fingerprints: counts[i] is how many are near to fingerprints[i], matches[i] the nearest. Returns false after
- * a complaint. */
+/* Looks up fingerprints. Sets counts[i] to how many are near to fingerprints[i], and matches[i] to the nearest of
+ * these. Returns false after a complaint. */
 static bool against_look_up(const struct against *against, const uint64_t *fingerprints, size_t count,
                             struct idx_match *matches, size_t *counts) {
     struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
@@ -134,7 +134,8 @@ struct known_record {
     unsigned distance;
 };
 
-/* Keeps the ID of a document that the other index has, and that of the document it is near to, and frees both IDs. */
+/* Keeps the ID of a document that the other index has, and the ID of the document that it is near to. Frees both
+ * IDs. */
 static bool put_known(struct intake *intake, struct output *id, struct output *near, unsigned distance) {
     const struct known_record record = {id->length, near->length, distance};
     bool good = id->error == 0 && near->error == 0;
@@ -174,7 +175,7 @@ bool intake_add_known(struct intake *intake, const struct idx_document *document
 
 bool intake_end_known(struct intake *intake) { return temporary_flush(&intake->known); }
 
-static bool settle_arrival(struct intake *intake, struct arrival *arrival, const struct idx_match *match) {
+static bool take_arrival(struct intake *intake, struct arrival *arrival, const struct idx_match *match) {
     bool is_compared = arrival->place.fate == FATE_COMPARED;
     if (is_compared && match != NULL) arrival->place.fate = FATE_KNOWN;
     if (intake->journal != NULL) journal_add(intake->journal, &arrival->place);
@@ -197,8 +198,8 @@ static void set_ids(struct intake *intake) {
     }
 }
 
-/* Looks up the documents of a batch, and takes each as the result says. */
-static bool settle_batch(struct intake *intake) {
+/* Looks up the documents of a batch if need be, and keeps each as known or to be compared. Empties the batch. */
+static bool take_batch(struct intake *intake) {
     bool compares = intake->looks_up, good = intake->ids.error == 0;
     if (!good) complain("out of memory");
     set_ids(intake);
@@ -206,8 +207,8 @@ static bool settle_batch(struct intake *intake) {
         good = against_look_up(intake->against, intake->fingerprints, intake->count, intake->matches,
                                intake->match_counts);
     for (size_t i = 0; i < intake->count && good; i++)
-        good = settle_arrival(intake, &intake->arrivals[i],
-                              compares && intake->match_counts[i] > 0 ? &intake->matches[i] : NULL);
+        good = take_arrival(intake, &intake->arrivals[i],
+                            compares && intake->match_counts[i] > 0 ? &intake->matches[i] : NULL);
     intake->count = intake->ids.length = 0;
     return good;
 }
@@ -219,7 +220,7 @@ static bool add_arrival(struct intake *intake, const struct tsv_record *record, 
     if (place != NULL) arrival->place = *place;
     arrival->place.fate = fate;
     output_bytes(&intake->ids, record->id, record->id_length);
-    return intake->count < INTAKE_BATCH || settle_batch(intake);
+    return intake->count < INTAKE_BATCH || take_batch(intake);
 }
 
 bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place, int64_t value) {
@@ -235,7 +236,7 @@ bool intake_keep(struct intake *intake, const char *id, size_t length, const str
 }
 
 bool intake_end(struct intake *intake) {
-    if (!settle_batch(intake) || !temporary_flush(&intake->few) || !temporary_flush(&intake->known)) return false;
+    if (!take_batch(intake) || !temporary_flush(&intake->few) || !temporary_flush(&intake->known)) return false;
     return intake->preference.preferred == PREFERRED_NONE || preference_build(&intake->preference, intake->builder);
 }
 

@@ -14,7 +14,7 @@ uint64_t *bits_make(uint64_t count) {
 /* The record of a file in the journal; the file's path, with its NUL, follows the record. */
 struct file_record {
     struct stat status;
-    size_t length; /* The path has so many bytes, its NUL included. */
+    size_t length; /* Bytes of the path, with its NUL. */
     bool in_folder;
 };
 
@@ -100,6 +100,8 @@ static void find_next_wanted(struct again *again) {
         again->is_wanting = again->place.fate == FATE_COMPARED && bit_is_set(again->wanted, again->next_number++);
 }
 
+/* Returns the next file with a wanted document. If it is the file before, that document was not found there, so it has
+ * changed. */
 static bool next_wanted_file(void *context, struct opened_file *file, uint64_t *number) {
     struct again *again = context;
     const struct journal_file *noted = &again->journal->file;
@@ -130,7 +132,8 @@ static bool is_wanted_document(void *context, const struct raw_document *raw) {
     return true;
 }
 
-/* Passes what is listed of the next wanted document on: a result_visitor. */
+/* Passes on what is listed of the next wanted document. Results come in the order of the journal. This is a
+ * result_visitor. */
 static bool pass_listed(void *context, const struct raw_document *raw, const char *made, size_t length) {
     struct again *again = context;
     while (!bit_is_set(again->wanted, again->taken)) again->taken++;

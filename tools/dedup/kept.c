@@ -13,14 +13,14 @@ struct copying {
     struct journal *journal;
     const struct tree *const *trees;
     const uint64_t *dropped;
-    uint64_t number; /* It is the number of the next document that was compared. */
+    uint64_t number; /* The number of the next document that was compared. */
 
-    uint64_t file; /* It is the number of the file that is open, or UINT64_MAX if none is. */
+    uint64_t file; /* The number of the open file, or UINT64_MAX if none is open. */
     struct source source;
     struct sink sinks[2];
 };
 
-/* ---- Files that are a document ---- */
+/* ---- Documents that are whole files ---- */
 
 static bool say_failed(const char *path, int error) { return complain("%s: %s", path, strerror(error)); }
 
@@ -39,6 +39,7 @@ static bool write_bytes(int file, const char *bytes, size_t size) {
     return true;
 }
 
+/* Copies a file to its end, within the kernel where that is possible. Returns false after a complaint. */
 static bool copy_bytes(const struct tree *tree, int from, int to, const char *path) {
     char bytes[1 << 16];
 #ifdef IDX_LINUX
@@ -70,6 +71,8 @@ static bool copy_file(struct copying *copying, const struct tree *tree) {
 
 /* ---- Parts of files ---- */
 
+/* Closes the input and both outputs. Returns false after a complaint, also if the input has changed since it was
+ * noted. */
 static bool close_file(struct copying *copying) {
     bool good = true;
     if (copying->file == UINT64_MAX) return true;
@@ -103,8 +106,8 @@ static bool begin_sink(struct copying *copying, int which) {
     return descriptor >= 0;
 }
 
-/* Complains of a file that ended before a document that was in it. If a signal was noted, the file was only not read
- * on, and nothing is said. */
+/* Complains of a file that ended before a document that was in it. Says nothing if it only ended because of a signal.
+ * Returns false always. */
 static bool say_ended(const struct copying *copying) {
     const struct source *source = &copying->source;
     const char *reason = source->broken || source->unreadable
@@ -114,7 +117,7 @@ static bool say_ended(const struct copying *copying) {
     return false;
 }
 
-/* Consumes all bytes up to the offset, and writes them to the sink unless that is NULL. */
+/* Reads all bytes up to the offset `end`, and writes them to the sink unless that is NULL. */
 static bool pass_bytes(struct copying *copying, uint64_t end, struct sink *sink) {
     struct source *source = &copying->source;
     const char *bytes;

@@ -1,5 +1,5 @@
-/* known.c: looks up the fingerprints of the dedup in the other index, and decides for each document with a match
- * whether the other index has it: by its fingerprint, or by its text. */
+/* known.c: looks up the fingerprints of `idx dedup` in the index of --against, the other index, and decides for each
+ * document with a match whether that index has it: by its fingerprint, or by its text. */
 #include "tools/dedup/dedup.h"
 
 #include <idx_text.h>
@@ -7,9 +7,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* Bounds of how many fingerprints are looked up together, whatever the memory. */
 enum { LEAST_QUERIES = 1 << 16, MOST_QUERIES = 1 << 24 };
 
-/* It is a fingerprint of the dedup, and one of the other index that is near to it. */
+/* A fingerprint of the documents of `idx dedup`, and one of the other index that is near to it. */
 struct near_pair {
     uint64_t fingerprint, other;
 };
@@ -30,7 +31,8 @@ static void sort_others(struct known *known) {
     known->other_count = kept;
 }
 
-/* Adds a fingerprint of the other index. If the array is full, it grows only if more than half of it are distinct. */
+/* Adds a fingerprint of the other index. A full array first loses repetitions, and grows only if it is still half
+ * full. */
 static bool add_other(struct known *known, uint64_t fingerprint) {
     if (known->other_count == known->other_capacity) sort_others(known);
     bool is_half_full = 2 * known->other_count >= known->other_capacity;
@@ -65,7 +67,7 @@ static bool want_documents(struct known *known, uint64_t fingerprint) {
     return !failed;
 }
 
-/* Keeps the pairs of a fingerprint with its matches: an idx_batch_visitor. */
+/* Keeps the pairs of a fingerprint with its matches. This is an idx_batch_visitor. */
 static bool note_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
     struct known *known = context;
     bool noted = known->texts.count == 0 || want_documents(known, known->queries[query]);
@@ -78,7 +80,8 @@ static bool note_matches(void *context, size_t query, const struct idx_match *ma
     return !known->failed;
 }
 
-static bool look_up(struct known *known) {
+/* Looks up the batch of fingerprints, and empties it. Returns false after a complaint or a signal. */
+static bool look_up_batch(struct known *known) {
     struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
     struct idx_error error;
     options.distance = known->distance;
@@ -95,11 +98,11 @@ static bool look_up(struct known *known) {
     return !known->failed;
 }
 
-/* Adds a fingerprint of the dedup to the batch, which is looked up when it is full: an idx_match_visitor. */
+/* Adds a fingerprint to the batch, and looks the batch up when it is full. This is an idx_match_visitor. */
 static bool add_query(void *context, const struct idx_match *match) {
     struct known *known = context;
     known->queries[known->query_count++] = match->fingerprint;
-    return known->query_count < known->most_queries || look_up(known);
+    return known->query_count < known->most_queries || look_up_batch(known);
 }
 
 bool known_find(struct known *known, const struct idx_index *index) {
@@ -110,7 +113,8 @@ bool known_find(struct known *known, const struct idx_index *index) {
     known->queries = malloc(known->most_queries * sizeof *known->queries);
     if (known->queries == NULL) return say_no_memory();
     bool found = succeeded(idx_documents_open(index, &known->documents, &error), &error) &&
-                 succeeded(idx_visit_all(index, add_query, known, &error), &error) && !known->failed && look_up(known);
+                 succeeded(idx_visit_all(index, add_query, known, &error), &error) && !known->failed &&
+                 look_up_batch(known);
     free(known->queries);
     known->queries = NULL;
     sort_others(known);
@@ -131,7 +135,7 @@ static bool want_others(struct known *known) {
     return !failed;
 }
 
-/* The pairs of one fingerprint of the dedup, the nearest first. */
+/* The pairs of one fingerprint, the nearest first. */
 struct group {
     const struct near_pair *pairs;
     size_t count;
@@ -144,8 +148,7 @@ static bool add_known(struct known *known, const struct idx_document *document, 
     return intake_add_known(known->intake, document, other, &match);
 }
 
-/* Takes a document as known by its fingerprint alone: without texts, it is taken for the nearest one of the other
- * index. */
+/* Takes a document as known by its fingerprint alone, and reports the first document of the nearest fingerprint. */
 static bool take_document(struct known *known, const struct group *group, const struct idx_document *document) {
     struct idx_documents *others = known->intake->against->documents;
     struct idx_document other = {0};
@@ -154,8 +157,8 @@ static bool take_document(struct known *known, const struct group *group, const 
     return !failed && add_known(known, document, &other, group->pairs);
 }
 
-/* Takes a document as known if its text resembles that of a near one in the other index, of which it looks for the
- * nearest. Returns false after a complaint. */
+/* Takes a document as known if its text resembles that of a near document in the other index, the nearest of which it
+ * reports. Returns false after a complaint. */
 static bool decide_document(struct known *known, const struct group *group, const struct idx_document *document,
                             struct sets *sets, struct idx_text_leaders *leaders) {
     struct idx_documents *others = known->intake->against->documents;
@@ -188,7 +191,7 @@ static bool decide_group(struct known *known, const struct group *group, struct 
     return !failed;
 }
 
-/* Decides fingerprint by fingerprint. The pairs of each follow each other. */
+/* Decides fingerprint by fingerprint; the file has the pairs of each one after the other. */
 static bool decide_all(struct known *known, struct sets *sets, struct idx_text_leaders *leaders) {
     const struct near_pair *pair;
     struct group group = {0};

@@ -1,6 +1,6 @@
-/* regroup.c: from clusters by fingerprints to clusters that the texts confirm, one after the other. The documents of a
- * cluster are taken in the order of preference. Each joins the first of the representatives so far whose text resembles
- * its own, or becomes one. */
+/* regroup.c: divides each cluster by fingerprints into clusters that the texts confirm. Its documents are taken in the
+ * order of preference; each one joins the first representative so far whose text resembles its own, or becomes a
+ * representative itself. */
 #include "tools/dedup/dedup.h"
 
 #include <idx_text.h>
@@ -8,24 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a cluster with at least this many documents, representatives are listed only by features that several documents
- * share. */
+/* From this many documents on, representatives are listed only by features that several documents of the cluster share,
+ * which takes less memory. */
 enum { LARGE_CLUSTER = 1024 };
 
-/* It is a document of the cluster by fingerprints that is regrouped. */
+/* A document of the cluster by fingerprints that is being divided. */
 struct candidate {
-    uint64_t in_index;     /* It is its number in the index. */
-    uint64_t offset;       /* Its struct confirm_member is here in the file of members. */
-    const struct set *set; /* It is NULL if the document has no text. */
-    uint32_t place;        /* It is its own place among the candidates. */
-    uint32_t group;        /* It is the place of its representative, or NO_GROUP. */
+    uint64_t in_index;     /* Its number in the index. */
+    uint64_t offset;       /* Where its struct confirm_member is in the file of members. */
+    const struct set *set; /* NULL: the document has no text. */
+    uint32_t place;        /* Its own place among the candidates. */
+    uint32_t group;        /* The place of its representative, or NO_GROUP. */
 };
 
 struct regroup {
     struct confirm *confirm;
-    struct temporary *members; /* It has struct confirm_member, cluster by cluster. */
+    struct temporary *members; /* struct confirm_member and IDs, cluster by cluster. */
     struct sets *sets;
-    unsigned distance; /* A document is far from its representative beyond it. */
+    unsigned distance; /* Beyond it, a document counts as far from its representative. */
     bool alone;        /* Documents that are in no cluster are visited, too. */
     idx_cluster_visitor visit;
     void *context;
@@ -33,10 +33,10 @@ struct regroup {
 
     struct candidate *candidates;
     size_t count, capacity;
-    struct idx_text_leaders *leaders; /* They are candidates by their places. */
+    struct idx_text_leaders *leaders; /* Candidates, numbered by their places. */
     uint64_t clusters;
-    uint64_t left_out; /* So many known documents were met so far. */
-    uint64_t missing;  /* So many documents of clusters by fingerprints have no text. */
+    uint64_t left_out; /* Known documents that were read so far. */
+    uint64_t missing;  /* Documents in clusters by fingerprints that have no text. */
     bool stopped;
 };
 
@@ -63,7 +63,9 @@ static bool join_group(struct regroup *regroup, size_t place) {
     return joined;
 }
 
-static bool expect_all(struct regroup *regroup) {
+/* Announces the features of all documents without a group, so that leaders can tell which ones several of them
+ * share. */
+static bool expect_features(struct regroup *regroup) {
     struct idx_error error;
     for (size_t i = 0; i < regroup->count && !regroup->sets->weighted; i++) {
         const struct set *set = regroup->candidates[i].set;
@@ -74,14 +76,14 @@ static bool expect_all(struct regroup *regroup) {
     return true;
 }
 
-/* Goes through the documents that have no group until all have one, which takes several rounds where the
- * representatives of all take too much memory. */
+/* Goes through the documents that have no group until all have one. It takes several rounds if all representatives
+ * together need too much memory. */
 static bool join_all(struct regroup *regroup) {
     size_t left = regroup->count;
     bool good = true;
     while (left > 0 && good) {
         idx_text_leaders_clear(regroup->leaders);
-        good = left < LARGE_CLUSTER || expect_all(regroup);
+        good = left < LARGE_CLUSTER || expect_features(regroup);
         left = 0;
         for (size_t i = 0; i < regroup->count && good; i++) {
             struct candidate *candidate = &regroup->candidates[i];
@@ -229,7 +231,7 @@ bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *opti
     bool good = succeeded(idx_text_leaders_make(&regroup.leaders, confirm->least, &error), &error);
     if (good) idx_text_leaders_limit(regroup.leaders, options->memory_bytes / 2);
     good = good && group_members(&regroup);
-    /* Known documents without near-duplicates were counted, but not met. */
+    /* Known documents without near-duplicates are in the summary, but not in the file of members. */
     if (!options->alone) summary->sizes[0] += in_none - (known_count - regroup.left_out);
     *missing = regroup.missing;
     free(regroup.candidates);

@@ -5,13 +5,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static size_t get_size(const struct sets *sets) {
+static size_t feature_size(const struct sets *sets) {
     return sets->weighted ? sizeof(struct idx_feature) : sizeof(uint64_t);
 }
 
 bool sets_add(struct sets *sets, uint64_t number, const char *features, size_t length) {
     if (!array_grow(&sets->sets, &sets->capacity, sets->count, sizeof *sets->sets)) return complain("out of memory");
-    sets->sets[sets->count++] = (struct set){.number = number, .offset = sets->size, .count = length / get_size(sets)};
+    sets->sets[sets->count++] =
+        (struct set){.number = number, .offset = sets->size, .count = length / feature_size(sets)};
     sets->size += length;
     output_bytes(&sets->file.output, features, length);
     return sets->file.output.error == 0 || temporary_flush(&sets->file);
@@ -44,7 +45,7 @@ const struct set *sets_find(const struct sets *sets, uint64_t number) {
 
 const void *sets_features(struct sets *sets, const struct set *set) {
     uint64_t offset = set->offset;
-    return set->count == 0 ? NULL : temporary_take(&sets->file, &offset, set->count * get_size(sets));
+    return set->count == 0 ? NULL : temporary_take(&sets->file, &offset, set->count * feature_size(sets));
 }
 
 void sets_close(struct sets *sets) {
@@ -81,7 +82,7 @@ static bool is_wanted_id(void *context, struct span id, uint64_t *key) {
     return by_id->count > 0 && bsearch(key, by_id->wanted, by_id->count, sizeof *key, compare_u64) != NULL;
 }
 
-/* Adds what is listed of a document to the sets: a result_visitor. */
+/* Adds the features of a document to the sets. This is a result_visitor. */
 static bool add_listed(void *context, const struct raw_document *raw, const char *made, size_t length) {
     const struct reading_by_id *reading_by_id = context;
     uint64_t key;

@@ -20,14 +20,14 @@ static bool has_ending(const char *path, const char *ending) {
 }
 
 #ifdef IDX_LINUX
-/* Copies what a pipe gives next, and leaves it there. Waits for a first byte, or a signal that is noted. Returns how
- * many bytes there are yet. */
+/* Copies the next bytes of a pipe, and leaves them there. Waits for a first byte, or a signal that is noted. Returns
+ * how many bytes there are so far. */
 static size_t peek(int pipe, char *bytes, size_t size, bool *ended) {
     struct pollfd polled[2] = {{pipe, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
     int copy[2];
     ssize_t got = -1;
     while (poll(polled, 2, -1) < 0 && errno == EINTR) continue;
-    *ended = (polled[0].revents & POLLHUP) != 0; /* All of it is there then. */
+    *ended = (polled[0].revents & POLLHUP) != 0; /* Nothing more will come then. */
     if (polled[1].revents != 0 || pipe2(copy, O_CLOEXEC) != 0) return 0;
     if (tee(pipe, copy[1], size, SPLICE_F_NONBLOCK) > 0) got = read(copy[0], bytes, size);
     close(copy[0]);
@@ -41,8 +41,8 @@ static size_t peek(int pipe, char *bytes, size_t size, bool *ended) {
 }
 #endif
 
-/* Returns whether a pipe begins with NumPy's mark. Its first byte begins no line of TSV, so this waits for no more than
- * that if it is another one. */
+/* Returns whether a pipe begins with NumPy's mark. It waits for the whole mark only if the first byte is that of the
+ * mark, with which no line of TSV begins. */
 static bool pipe_begins_as_npy(int pipe) {
     static const struct timespec millisecond = {0, 1000000};
     char first[sizeof npy_mark];
@@ -55,7 +55,7 @@ static bool pipe_begins_as_npy(int pipe) {
     }
 }
 
-/* Returns whether a regular file begins with NumPy's mark; of an open one, what is read next. */
+/* Returns whether a regular file begins with NumPy's mark, or standard input at the place where it is read next. */
 static bool begins_as_npy(const char *path) {
     char first[sizeof npy_mark];
     struct stat status;

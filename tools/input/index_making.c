@@ -64,7 +64,7 @@ bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const str
     return succeeded(status, &error);
 }
 
-/* ---- What it is and took ---- */
+/* ---- The summary ---- */
 
 static void say_summary(const char *path, const struct idx_build_summary *summary,
                         const struct idx_properties *properties) {
@@ -81,18 +81,19 @@ static void say_summary(const char *path, const struct idx_build_summary *summar
 
 /* ---- Warnings ---- */
 
-/* Fewer fingerprints are quick to search whatever they look like. */
+/* There are no warnings about fewer fingerprints, which are quick to search anyway. */
 #define FINGERPRINTS_WORTH_A_WARNING 1000
-#define MUCH_MORE 4
+#define MUCH_MORE 4 /* Probes that search this many times the blocks of evenly spread fingerprints are warned of. */
 
-/* It is what a probe of every table of a segment takes, and the table with the largest group. */
+/* What one probe of each table of a segment searches, and the table with the largest group of equal prefixes. */
 struct skew {
     double blocks,
-        even_blocks; /* The probes search so many, and would search so many if the fingerprints were spread evenly. */
+        even_blocks; /* Blocks that the probes search, and would search if fingerprints were spread evenly. */
     size_t table;
     struct idx_table_properties largest;
 };
 
+/* Measures the tables of the first segment. Returns false if the library fails. */
 static bool measure_skew(const struct idx_index *index, size_t tables, struct skew *skew) {
     struct idx_table_properties table;
     *skew = (struct skew){0};
@@ -107,7 +108,7 @@ static bool measure_skew(const struct idx_index *index, size_t tables, struct sk
     return true;
 }
 
-/* Advice about the index that was published, which is no less one where the advice can't be given. */
+/* Warns of dead bits, and of prefixes that many fingerprints share. */
 static void warn_of_skew(const struct idx_properties *properties, const struct skew *skew) {
     uint64_t dead = skew->largest.dead_bits;
     char mask[NOTATION_MAX_LENGTH];
@@ -123,7 +124,7 @@ static void warn_of_skew(const struct idx_properties *properties, const struct s
                  skew->blocks, skew->even_blocks, skew->table, skew->largest.largest_group, skew->largest.prefix);
 }
 
-/* One in so many of all documents is much for one fingerprint. */
+/* A fingerprint is warned of if at least one of this many documents has it. */
 #define HEAVY_SHARE 100
 
 static void warn_of_heaviest(const struct idx_index *index, const struct idx_properties *properties) {
@@ -146,7 +147,7 @@ static void say_leftovers(const char *path, size_t leftovers) {
         complain("removed %zu folders that killed builds had left beside %s", leftovers, path);
 }
 
-/* If the index can't be opened, it is still published, and what would be said of it is left out. */
+/* If the index can't be opened here, messages about it are left out; it is published nevertheless. */
 void making_report(const char *path, const struct idx_build_summary *summary, const struct progress *progress) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;

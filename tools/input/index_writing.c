@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A batch with so many bytes of IDs is full. */
+/* From this many bytes of IDs on, a batch is full. */
 enum { ENOUGH_ID_BYTES = 1 << 20 };
 
-static void settle_rules(struct writing *writing) {
+static void set_rules(struct writing *writing) {
     static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64,
-                                             TSV_ID_NONE}; /* They are in the order of enum idx_id_type. */
+                                             TSV_ID_NONE}; /* In the order of enum idx_id_type. */
     static const enum tsv_ids ids[] = {TSV_ID_TEXT_ALONE, TSV_ID_U64_ALONE, TSV_ID_NONE};
     struct tsv_rules *rules = &writing->input.rules;
     enum idx_id_type id_type = writing->properties.id_type;
@@ -18,7 +18,7 @@ static void settle_rules(struct writing *writing) {
     writing->input.index_recipe = writing->properties.recipe;
 }
 
-/* Ends a compaction when a signal was noted: an idx_progress_visitor. */
+/* Ends a compaction once a signal is noted. This is an idx_progress_visitor. */
 static bool continue_unless_interrupted(void *context, const struct idx_progress *progress) {
     (void)context, (void)progress;
     return !interrupt_noted();
@@ -35,7 +35,7 @@ bool writing_open(struct writing *writing) {
     writing->ids = (struct output)OUTPUT_KEPT;
     if (!succeeded(idx_writer_open(&writing->writer, writing->path, &options, &error), &error)) return false;
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
-    settle_rules(writing);
+    set_rules(writing);
     if (!input_files_are_whole(&writing->input)) return false;
     if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_TEXT) return true;
     if (writing->fingerprint_alone) return true;
@@ -82,7 +82,8 @@ enum input_status writing_gather(struct writing *writing) {
     return status == INPUT_PENDING ? INPUT_DOCUMENTS : status;
 }
 
-/* A compaction that the writer began may go to its end. That of another process is as good. */
+/* Waits for a compaction that the writer began, and complains if it failed. A signal, or a compaction by another
+ * process, is no failure. */
 static void wait_for_compaction(const struct writing *writing) {
     struct idx_error error;
     if (writing->writer == NULL || idx_writer_wait(writing->writer, &error) == IDX_OK) return;

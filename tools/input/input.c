@@ -1,4 +1,5 @@
-/* input.c: what `idx build`, `idx add` and `idx remove` read: the documents of all inputs, one after the other. */
+/* input.c: reads the documents of all inputs, one after the other, for `idx build`, `idx add`, `idx remove` and
+ * others. */
 #include "tools/input/input.h"
 
 #include <idx.h>
@@ -50,7 +51,8 @@ static bool check_recipe(struct input *input, const struct tsv_record *record) {
     return false;
 }
 
-/* The first recipe line, before any fingerprint, settles the recipe; every other one has to match it. */
+/* Takes a line #recipe. The first one, before any fingerprint, states the recipe, and all others have to match it.
+ * Returns false after a complaint. */
 static bool take_recipe(struct input *input, const struct tsv_record *record) {
     if (input->index_recipe != NULL) return check_recipe(input, record);
     if (input->recipe != NULL && input->own_recipe == NULL) return true; /* The user gave it by --recipe. */
@@ -85,13 +87,13 @@ static bool skip_bad_line(struct input *input, const struct problem *problem, co
     return input->skip_bad_lines;
 }
 
-/* Replaces an escaped ID by what it means, within the reader's buffer, which has the line. */
+/* Replaces an escaped ID by the original one, in the reader's buffer, which has the line. */
 static void unescape(struct input *input, struct tsv_record *record) {
     char *bytes = input->reader.bytes;
     record->id_length = escape_undo(bytes + (record->id - bytes), record->id_length);
 }
 
-/* Returns false after a complaint. */
+/* Takes a line of TSV. Returns false after a complaint. */
 static bool take_line(struct input *input, const char *line, size_t length) {
     struct tsv_record *record = &input->records[input->count];
     struct problem problem;
@@ -111,7 +113,7 @@ static bool take_line(struct input *input, const char *line, size_t length) {
 
 /* ---- Lines of fingerprints alone, many at a time ---- */
 
-/* A line of 16 hex digits has so many bytes. */
+/* The bytes of a line of 16 hex digits, with its \n. */
 enum { PLAIN_LINE = 17 };
 
 static uint64_t load_big(const char *bytes) {
@@ -120,14 +122,14 @@ static uint64_t load_big(const char *bytes) {
     return word;
 }
 
-/* Returns a bit, the highest, of each byte from `least` to `most`, of bytes below 0x80. */
+/* Returns the highest bit of each byte that is from `least` to `most`. All bytes must be below 0x80. */
 static uint64_t find_between(uint64_t bytes, uint64_t least, uint64_t most) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     return ((bytes | ones * 0x80) - ones * least) & (ones * (0x80 + most) - bytes) & ones * 0x80;
 }
 
-/* Reads eight hex digits at once: each byte's digit, then pairs, fours and all of them. Sets bits of *odd where one is
- * none. */
+/* Reads eight hex digits at once: it joins digits, then pairs, then fours. Sets bits of *odd if a byte is no hex
+ * digit. */
 static uint64_t read_digits(const char *bytes, uint64_t *odd) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t text = load_big(bytes), ascii = text & ones * 0x7f;
@@ -139,7 +141,7 @@ static uint64_t read_digits(const char *bytes, uint64_t *odd) {
     return (digits | digits >> 16) & UINT64_C(0xffffffff);
 }
 
-/* Takes lines of nothing but 16 hex digits, up to the first line that is another one. */
+/* Takes lines of 16 hex digits and nothing else, up to the first other line. */
 static enum input_status read_plain_lines(struct input *input) {
     const char *bytes;
     size_t got, at = 0;
@@ -156,7 +158,7 @@ static enum input_status read_plain_lines(struct input *input) {
     return INPUT_DOCUMENTS;
 }
 
-/* Takes a line, and what came with it. */
+/* Takes a line, and further ones that were read with it. */
 static enum input_status read_lines(struct input *input) {
     const char *line;
     size_t length;
@@ -175,14 +177,14 @@ static enum input_status read_lines(struct input *input) {
 
 /* ---- u64 and npy ---- */
 
-/* Compilers make one load of this. */
+/* Reads a little-endian number. Compilers make one load of this. */
 static uint64_t load_little(const char *bytes) {
     const unsigned char *byte = (const unsigned char *)bytes;
     return (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 | (uint64_t)byte[3] << 24 |
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
-/* Takes the rows that `bytes` hold. Returns false after a complaint. */
+/* Takes `count` rows. Returns false after a complaint. */
 static bool take_rows(struct input *input, const char *bytes, size_t count) {
     uint64_t over = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits, number = input->documents;
     bool big_endian = input->array.big_endian;
@@ -199,7 +201,8 @@ static bool take_rows(struct input *input, const char *bytes, size_t count) {
     return true;
 }
 
-/* After the last row that a .npy file's header counts a byte more is asked for, which must not be there. */
+/* Reads rows. After the last row of a .npy file, as its header counts them, it tries to read one byte more, which must
+ * not be there. */
 static enum input_status read_rows(struct input *input) {
     uint64_t left = input->format == INPUT_NPY ? input->array.rows - input->row : INPUT_BATCH;
     size_t want = left == 0 ? 1 : left < INPUT_BATCH ? 8 * (size_t)left : 8 * INPUT_BATCH, got;
@@ -214,6 +217,7 @@ static enum input_status read_rows(struct input *input) {
     return complain_of_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
 }
 
+/* Reads the header of a .npy file. */
 static enum input_status start_npy(struct input *input) {
     const char *bytes = NULL;
     size_t got = 0;
@@ -238,7 +242,7 @@ static const char *path_of(const struct input *input, size_t number) {
     return input->paths.count == 0 ? "-" : input->paths.values[number];
 }
 
-/* Returns whether the file that ends here is whole; false after a complaint. */
+/* Returns whether the file that ends here is whole. Returns false after a complaint. */
 static bool check_totals(struct input *input) {
     bool whole = input->partial || totals_check(&input->totals, input->reader.name);
     input->totals = (struct totals){0};
@@ -275,7 +279,7 @@ static bool is_regular(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Counts what a file of TSV says of itself, and has. Returns false after a complaint. */
+/* Counts what a file of TSV states and what it has. Returns false after a complaint. */
 static bool count_totals(const struct input *input, struct reader *reader, struct totals *totals) {
     struct tsv_record record;
     struct problem problem;
@@ -323,7 +327,8 @@ enum input_status input_next(struct input *input, const struct tsv_record **reco
 
 enum { SAMPLE_BYTES = 1 << 16 };
 
-/* Adds what a TSV file of `bytes` holds, if all of it is like these lines, of which the last one may be cut. */
+/* Adds the estimated size of a TSV file of `bytes` bytes, as if all its lines were like these, of which the last may be
+ * cut. */
 static void guess_lines(const struct input *input, const char *lines, size_t length, double bytes,
                         struct input_size *size) {
     struct tsv_record record;
@@ -341,7 +346,8 @@ static void guess_lines(const struct input *input, const char *lines, size_t len
     size->id_bytes += (uint64_t)((double)id_bytes * times);
 }
 
-/* Guesses from the lines in the middle of a large file: the first ones may be shorter, if IDs are numbered. */
+/* Estimates the size of a TSV file. Of a large one, it reads lines in the middle, since the first ones may be shorter
+ * if IDs are numbers that grow. */
 static bool guess_tsv(const struct input *input, int file, uint64_t bytes, struct input_size *size) {
     static char sample[SAMPLE_BYTES];
     bool large = bytes > 2 * SAMPLE_BYTES;
@@ -353,8 +359,8 @@ static bool guess_tsv(const struct input *input, int file, uint64_t bytes, struc
     return true;
 }
 
-/* Returns -1 if it is no regular file, which must not be opened twice: who writes to a FIFO would lose what it wrote in
- * between. */
+/* Opens a regular file, and returns -1 for others: if a FIFO were opened twice, what is written to it in between would
+ * be lost. */
 static int open_regular(const char *path) {
     if (strcmp(path, "-") == 0) return STDIN_FILENO;
     return !is_regular(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

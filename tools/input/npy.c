@@ -1,5 +1,5 @@
-/* npy.c: the header of NumPy's .npy files: a magic string, a version, a length, and a dictionary in Python's syntax
- * with the keys descr, fortran_order and shape, in any order. */
+/* npy.c: reads the header of NumPy's .npy files: a magic string, a version, a length, and a dictionary in Python's
+ * syntax with the keys descr, fortran_order and shape, in any order. */
 #include "tools/input/input.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void skip_spaces(struct cursor *cursor) {
     while (cursor->at < cursor->end && strchr(" \t\n", *cursor->at) != NULL && *cursor->at != '\0') cursor->at++;
 }
 
-/* Returns whether the next character after spaces is this one, which is then passed. */
+/* Returns whether the next character after spaces is this one, and skips it if so. */
 static bool take_character(struct cursor *cursor, char character) {
     skip_spaces(cursor);
     if (cursor->at == cursor->end || *cursor->at != character) return false;
@@ -35,7 +35,7 @@ static bool take_character(struct cursor *cursor, char character) {
     return true;
 }
 
-/* Takes a string in single or double quotes, and sets its bytes in `string`. */
+/* Reads a string in single or double quotes, and sets `string` to its bounds. Returns false if there is none. */
 static bool take_string(struct cursor *cursor, struct cursor *string) {
     skip_spaces(cursor);
     if (cursor->at == cursor->end || (*cursor->at != '\'' && *cursor->at != '"')) return false;

@@ -1,4 +1,4 @@
-/* passing.c: reads the fingerprints that pass queries, and passes them on many at a time. */
+/* passing.c: reads the fingerprints that stream past queries, and passes them on many at a time. */
 #include "tools/input/input.h"
 
 #include "tools/shared/library.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* The visitor gets so many fingerprints at a time. */
+/* How many fingerprints the visitor gets at a time. */
 enum { KEPT = 1 << 20 };
 
 struct kept {
@@ -28,6 +28,8 @@ static bool keep_fingerprint(struct kept *kept, uint64_t fingerprint) {
     return kept->count < KEPT || hand_over(kept);
 }
 
+/* Passes on the fingerprints of all files, whose recipe must match that of the queries. Returns false after a
+ * complaint. */
 static bool read_files(struct kept *kept) {
     const struct passing *passing = kept->passing;
     struct input input = {.paths = passing->paths,

@@ -1,4 +1,4 @@
-/* queries.c: what `idx lookup` is asked. */
+/* queries.c: reads the queries of `idx lookup`. */
 #include "tools/input/queries.h"
 
 #include "tools/shared/library.h"
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Warns where texts are to be fingerprinted with another version of ICU than the index's. */
+/* Opens the fingerprinter, and warns if its version of ICU is not that of the index. Returns false after a
+ * complaint. */
 static bool open_text(struct queries *queries) {
     if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
     if (!text_open(&queries->text, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
@@ -39,7 +40,7 @@ static enum queries_status next_argument(struct queries *queries, struct query *
 
 static enum queries_status next_text(struct queries *queries, struct query *query);
 
-/* Gives the next document of the folder that is being read, or the next query after it. */
+/* Returns the next document of the folder that is being read, or the next query after the folder. */
 static enum queries_status next_below(struct queries *queries, struct query *query) {
     uint64_t fingerprint;
     struct span id;
@@ -75,6 +76,7 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
     return read ? next_text(queries, query) : QUERIES_FAILED;
 }
 
+/* Returns the next fingerprint of the last ID, or the first one of the next ID that the index has. */
 static enum queries_status next_id(struct queries *queries, struct query *query) {
     while (queries->given == queries->found_count) {
         struct idx_error error;
@@ -96,7 +98,7 @@ static enum queries_status next_id(struct queries *queries, struct query *query)
     return QUERIES_ONE;
 }
 
-/* Fingerprints of another recipe than the index's have nothing in common with its own. */
+/* Checks a line #recipe: fingerprints of another recipe than that of the index can't be compared with it. */
 static bool check_recipe(struct queries *queries, const struct tsv_record *record) {
     if (*queries->recipe == '\0' ||
         recipes_match(queries->recipe, record->id, record->id_length, &queries->warned_of_icu))
@@ -104,6 +106,7 @@ static bool check_recipe(struct queries *queries, const struct tsv_record *recor
     return problem_set(&queries->problem, "%s", recipes_differ);
 }
 
+/* Returns the next query of standard input. At its end, checks that the lines are whole. */
 static enum queries_status next_line(struct queries *queries, bool wait, struct query *query) {
     struct tsv_record record;
     const char *line;

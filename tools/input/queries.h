@@ -1,5 +1,5 @@
-/* queries.h: what `idx lookup` is asked: fingerprints as arguments, text files, documents of the index by their IDs, or
- * lines on standard input. */
+/* queries.h: reads the queries of `idx lookup`: fingerprints as arguments, texts in files, documents of the index by
+ * their IDs, or lines of standard input. */
 #ifndef IDX_TOOLS_QUERIES_H
 #define IDX_TOOLS_QUERIES_H
 
@@ -11,7 +11,7 @@
 
 struct query {
     uint64_t fingerprint;
-    const char *id; /* If it is NULL, the query goes by its fingerprint. */
+    const char *id; /* NULL: the query is named by its fingerprint. */
     size_t id_length;
 };
 
@@ -19,45 +19,44 @@ enum queries_status {
     QUERIES_ONE,
     QUERIES_END,
     QUERIES_PENDING, /* There is nothing more without waiting. */
-    QUERIES_BAD,     /* The function queries_complain says why. */
+    QUERIES_BAD,     /* queries_complain says why. */
     QUERIES_FAILED,  /* A complaint was made. */
 };
 
 struct queries {
-    struct texts fingerprints; /* They are the arguments; without any, and without texts and IDs, lines are read from
-                                  standard input. */
-    struct texts texts;        /* These files and folders are fingerprinted by the index's recipe. */
-    struct globs globs;        /* They say which files of the folders are. */
-    struct texts ids;          /* They are of documents of the index. */
+    struct texts fingerprints; /* Arguments; without any, and without texts and IDs, standard input is read. */
+    struct texts texts;        /* Files and folders to fingerprint by the index's recipe. */
+    struct globs globs;        /* Which files of the folders are fingerprinted. */
+    struct texts ids;          /* IDs of documents of the index. */
     struct tsv_rules rules;
     const struct idx_index *index;
     enum idx_id_type id_type;
-    const char *recipe;           /* It is the index's; "" if that is not known. */
-    struct extract_rules extract; /* They are for the texts. */
+    const char *recipe;           /* That of the index; "": not known. */
+    struct extract_rules extract; /* For the texts. */
     bool partial;                 /* Lines that state a recipe need not be whole (struct totals). */
-    const char *table_path;       /* It is of document frequencies, for recipes that weigh by one; or NULL. */
+    const char *table_path;       /* A table of document frequencies, for recipes that need one, or NULL. */
 
     /* These are private. */
     size_t next;
     struct reader lines;
-    struct totals totals; /* They are of the lines. */
+    struct totals totals; /* Those of the lines. */
     struct text text;
     struct idx_text_table *table;
-    struct text_result made; /* They are of the last text. */
-    struct below *below;     /* It has the documents of the last folder that are left, or is NULL. */
+    struct text_result made; /* Those of the last text. */
+    struct below *below;     /* The documents of the last folder that are left, or NULL. */
     bool partly;             /* A file in a folder could not be read. */
-    uint64_t *found;         /* They are the fingerprints of the last ID. */
+    uint64_t *found;         /* The fingerprints of the last ID. */
     size_t found_count;
-    size_t given; /* So many of these fingerprints were given. */
+    size_t given; /* How many fingerprints of the last text or ID were returned. */
     bool warned_of_icu;
     struct problem problem;
 };
 
-/* Opens what there is to open. Returns false after a complaint. */
+/* Opens standard input or the fingerprinter, if queries need them. Returns false after a complaint. */
 bool queries_open(struct queries *queries);
 
-/* Gives the next query; its ID is valid until the next call. Without `wait`, QUERIES_PENDING rather than waiting for
- * standard input. */
+/* Sets *query to the next query, whose ID is valid until the next call. Without `wait`, returns QUERIES_PENDING instead
+ * of waiting for standard input. */
 enum queries_status queries_next(struct queries *queries, bool wait, struct query *query);
 
 /* Says what was wrong with the query that was QUERIES_BAD. */

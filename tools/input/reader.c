@@ -17,7 +17,7 @@ bool reader_open(struct reader *reader, const char *path) {
     reader->ended = false;
     reader->start = reader->end = reader->searched = 0;
     reader->line = 0;
-    /* Opening a FIFO does not wait for who writes to it: reading does, and beside it for signals. */
+    /* Opening a FIFO does not wait for its writer here; reading does, and notices signals meanwhile. */
     reader->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (reader->descriptor < 0) return complain("%s: %s", path, strerror(errno));
     if (standard && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
@@ -44,7 +44,7 @@ static enum reader_status wait_for_input(const struct reader *reader, bool wait)
     return polled[0].revents != 0 ? READER_OK : READER_PENDING;
 }
 
-/* Makes room for READ_SIZE more bytes behind those not yet given. */
+/* Makes room for READ_SIZE bytes behind those that were not returned yet. Returns false if memory ran out. */
 static bool make_room(struct reader *reader) {
     if (reader->capacity - reader->end >= READ_SIZE) return true;
     size_t held = reader->end - reader->start;
@@ -60,7 +60,7 @@ static bool make_room(struct reader *reader) {
     return true;
 }
 
-/* Reads some more bytes; at the end of the file sets `ended`. */
+/* Reads further bytes, or sets `ended` at the end of the file. */
 static enum reader_status read_more(struct reader *reader, bool wait) {
     enum reader_status status = wait_for_input(reader, wait);
     if (status != READER_OK) return status;

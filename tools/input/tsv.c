@@ -17,7 +17,7 @@ static bool is_alone(const struct tsv_rules *rules) {
     return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
 }
 
-/* Takes an ID behind a second tab, which is escaped. */
+/* Takes the ID behind a second tab, which is escaped, and checks its escape sequences. */
 static bool take_escaped(const char *id, const char *end, struct tsv_record *record, struct problem *problem) {
     record->id = id;
     record->id_length = (size_t)(end - id);
@@ -34,7 +34,7 @@ static bool take_escaped(const char *id, const char *end, struct tsv_record *rec
     return true;
 }
 
-/* The ID is all from `id` to the end of the line. */
+/* Takes the ID, which goes from `id` to the end of the line, and checks it by the rules. */
 static bool take_id(const struct tsv_rules *rules, const char *id, const char *end, struct tsv_record *record,
                     struct problem *problem) {
     record->id = id;
@@ -48,7 +48,7 @@ static bool take_id(const struct tsv_rules *rules, const char *id, const char *e
     return (rules->ids != TSV_ID_U64 && rules->ids != TSV_ID_U64_ALONE) || parse_number(record, problem);
 }
 
-/* The fingerprint ends at `tab`, which is NULL if the line has no tab. */
+/* Reads what follows the fingerprint, which ends at `tab`, or is the whole line if that is NULL. */
 static bool parse_id(const struct tsv_rules *rules, const char *tab, const char *end, struct tsv_record *record,
                      struct problem *problem) {
     if (rules->ids == TSV_ID_IGNORED) return true;
@@ -62,7 +62,7 @@ static bool parse_id(const struct tsv_rules *rules, const char *tab, const char 
     return take_id(rules, tab + 1, end, record, problem);
 }
 
-/* Returns whether the line begins with a mark; then the record has the rest. */
+/* Returns whether the line begins with a mark, and sets the record's `id` to the rest if so. */
 static bool take_marked(const char *line, size_t length, const char *mark, struct tsv_record *record) {
     size_t size = strlen(mark);
     if (length < size || memcmp(line, mark, size) != 0) return false;
@@ -87,7 +87,7 @@ enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t 
 
 /* ---- Whether a stream is whole ---- */
 
-/* Reads a number that ends at a tab, or at the end for the last one. */
+/* Reads a number that ends at a tab, or the last one, which ends at `end`. */
 static bool read_total_number(const char **at, const char *end, bool last, uint64_t *number) {
     const char *tab = memchr(*at, '\t', (size_t)(end - *at)), *stop = tab == NULL ? end : tab;
     bool good = (tab == NULL) == last && number_parse_digits(*at, (size_t)(stop - *at), number);

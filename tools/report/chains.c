@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many fingerprints are gone through for a chain at most; it is a power of two. */
+/* The most fingerprints that a search for one chain visits; a power of two, as the hash table needs it. */
 enum { MOST_FOLLOWED = 1 << 17 };
 
 /* ---- Choosing ---- */
@@ -47,7 +47,7 @@ struct node {
 struct following {
     const struct idx_index *index;
     unsigned k;
-    struct node *nodes; /* They are in the order in which they were reached. */
+    struct node *nodes; /* In the order in which they were reached. */
     size_t count;
     uint32_t *slots; /* A hash table of the nodes, twice as large: each slot has a node's place plus 1, or 0. */
     struct found_matches matches;
@@ -66,7 +66,9 @@ static void add_node(struct following *following, uint64_t fingerprint, size_t p
     following->slots[at] = (uint32_t)following->count;
 }
 
-/* Searches breadth first. Sets *found to the place of the fingerprint that is sought, or to 0 if it was not reached. */
+/* Searches from near fingerprint to near fingerprint, breadth first, so that the chain is a shortest one. Sets *found
+ * to the place of the fingerprint that is sought, or to 0 if it was not reached. Returns false after an error or a
+ * signal. */
 static bool find_chain(struct following *following, uint64_t from, uint64_t sought, size_t *found) {
     size_t count;
     *found = following->count = 0;
@@ -82,6 +84,7 @@ static bool find_chain(struct following *following, uint64_t from, uint64_t soug
     return true;
 }
 
+/* Sets the steps of a chain that ends at node `last`; of one that is too long, only its first and last steps. */
 static void keep_steps(const struct following *following, struct chain *chain, size_t last) {
     uint64_t from = chain->ends.size.representative;
     size_t length = 1;

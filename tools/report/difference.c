@@ -7,21 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A path is kept after so many edits, and the next one begins where it ends, so that memory is bounded. */
+/* After this many edits a path is kept as it is, and the next one begins where it ends, so that memory is bounded. */
 enum { MOST_EDITS = 1024 };
 
 struct comparison {
-    struct words a, b; /* They have the words that no path has passed yet. */
-    int32_t *ends;     /* They have the word of `a` at which each path ends; -1: none is on this diagonal. */
+    struct words a, b; /* The words that no path has passed yet. */
+    int32_t *ends;     /* The word of `a` at which each path ends; -1: there is none on this diagonal. */
 };
 
-/* Returns the ends of the paths of so many edits. Path i is on diagonal 2 i - edits. */
+/* Returns the ends of all paths with `edits` edits. Path i is on diagonal 2 i - edits. */
 static int32_t *get_row(const struct comparison *comparison, int32_t edits) {
     return comparison->ends + edits * (edits + 1) / 2;
 }
 
-/* Returns the word of `a` that path i comes to by its last edit, which leaves out a word of `b` if *of_b. */
-static int32_t edit(const struct comparison *comparison, int32_t edits, int32_t i, bool *of_b) {
+/* Returns the word of `a` that path i reaches by its last edit, or -1. The edit leaves out a word of `b` if
+ * *of_b is set. */
+static int32_t reach_by_edit(const struct comparison *comparison, int32_t edits, int32_t i, bool *of_b) {
     const int32_t *before = get_row(comparison, edits - 1);
     int32_t a = -1, b = -1, diagonal = 2 * i - edits;
     if (i > 0 && before[i - 1] >= 0 && before[i - 1] < (int32_t)comparison->a.count) a = before[i - 1] + 1;
@@ -30,7 +31,7 @@ static int32_t edit(const struct comparison *comparison, int32_t edits, int32_t 
     return *of_b ? b : a;
 }
 
-/* Goes on from word x of `a` as long as words are equal. */
+/* Returns the first word of `a` from x on, along the diagonal, that differs from its counterpart or has none. */
 static int32_t pass_equal(const struct comparison *comparison, int32_t x, int32_t diagonal) {
     const struct words *a = &comparison->a, *b = &comparison->b;
     while (x >= 0 && (size_t)x < a->count && (size_t)(x - diagonal) < b->count &&
@@ -46,7 +47,7 @@ static int32_t find_path(const struct comparison *comparison, int32_t *path) {
     bool of_b;
     for (int32_t edits = 0;; edits++) {
         for (int32_t i = 0; i <= edits; i++) {
-            int32_t diagonal = 2 * i - edits, x = edits == 0 ? 0 : edit(comparison, edits, i, &of_b);
+            int32_t diagonal = 2 * i - edits, x = edits == 0 ? 0 : reach_by_edit(comparison, edits, i, &of_b);
             get_row(comparison, edits)[i] = x = pass_equal(comparison, x, diagonal);
             int64_t passed = x < 0 ? -1 : 2 * (int64_t)x - diagonal;
             if ((passed < all && edits < MOST_EDITS) || passed <= most) continue;
@@ -57,7 +58,7 @@ static int32_t find_path(const struct comparison *comparison, int32_t *path) {
     }
 }
 
-static void forget(struct words *words, size_t passed) {
+static void skip_words(struct words *words, size_t passed) {
     words->hashes += passed;
     words->differs += passed;
     words->count -= passed;
@@ -73,15 +74,15 @@ bool difference_find(struct words *a, struct words *b) {
         int32_t edits = find_path(&comparison, &path), diagonal = 2 * path - edits;
         int32_t end = get_row(&comparison, edits)[path], end_of_b = end - diagonal;
         for (; edits > 0; edits--) {
-            int32_t x = edit(&comparison, edits, path, &of_b);
+            int32_t x = reach_by_edit(&comparison, edits, path, &of_b);
             if (of_b)
                 comparison.b.differs[x - (2 * path - edits) - 1] = true;
             else
                 comparison.a.differs[x - 1] = true;
             path -= !of_b;
         }
-        forget(&comparison.a, (size_t)end);
-        forget(&comparison.b, (size_t)end_of_b);
+        skip_words(&comparison.a, (size_t)end);
+        skip_words(&comparison.b, (size_t)end_of_b);
     }
     free(comparison.ends);
     return good;

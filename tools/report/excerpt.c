@@ -7,10 +7,10 @@
 #include <string.h>
 
 enum {
-    SHOWN_BYTES = 6000, /* An excerpt has about so many bytes as it is written. */
-    AROUND = 8,         /* So many equal words are shown beside words that differ. */
-    LONGEST_WORD = 120, /* A word has at most so many bytes as it is written. */
-    LONGEST_SPACE = 80, /* What is between two words has at most so many bytes. */
+    SHOWN_BYTES = 6000, /* The size of an excerpt as it is written, roughly. */
+    AROUND = 8,         /* Equal words that are shown beside words that differ. */
+    LONGEST_WORD = 120, /* The most bytes of a word as it is written. */
+    LONGEST_SPACE = 80, /* The most bytes of what is between two words. */
 };
 
 /* ---- Words ---- */
@@ -71,8 +71,8 @@ void excerpt_free(struct excerpt *excerpt) {
 struct writing {
     struct output *output;
     const struct side *side;
-    size_t at;      /* The next word is at this place. */
-    size_t longest; /* Nothing more is shown once the output has so many bytes. */
+    size_t at;      /* The place of the next word. */
+    size_t longest; /* Length of the output from which on no more words are shown. */
 };
 
 static void put_word(const struct writing *writing) {

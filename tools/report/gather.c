@@ -20,7 +20,7 @@ void gather_offer(struct at_distance *at, uint64_t a, uint64_t b) {
 }
 
 /* This is an idx_pairs_visitor. */
-static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+static bool count_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct findings *findings = context;
     for (size_t i = 0; i < count; i++) {
         struct at_distance *at = &findings->at[pairs[i].distance];
@@ -38,18 +38,19 @@ static enum idx_status find_pairs(struct findings *findings, const struct idx_in
     joining.memory_bytes = options->memory_bytes;
     joining.progress = options->progress;
     joining.context = options->context;
-    return findings->k == 0 ? IDX_OK : idx_pairs(index, &joining, take_pairs, findings, error);
+    return findings->k == 0 ? IDX_OK : idx_pairs(index, &joining, count_pairs, findings, error);
 }
 
 /* ---- Clusters of each distance ---- */
 
+/* The cluster whose document was visited last, and where pairs of equal fingerprints are offered. */
 struct last {
     struct at_distance *at;
     uint64_t cluster;
 };
 
 /* This is an idx_cluster_visitor for clusters of documents that share a fingerprint. */
-static bool take_equal(void *context, const struct idx_cluster_member *member) {
+static bool offer_equal(void *context, const struct idx_cluster_member *member) {
     struct last *last = context;
     if (last->cluster == member->cluster) gather_offer(last->at, member->fingerprint, member->fingerprint);
     last->cluster = member->cluster;
@@ -61,6 +62,7 @@ static bool ignore_member(void *context, const struct idx_cluster_member *member
     return true;
 }
 
+/* Finds the clusters at each distance up to k, of which only sizes are kept, and the pairs of equal fingerprints. */
 static enum idx_status find_clusters(struct findings *findings, const struct idx_index *index,
                                      const struct idx_cluster_options *options, struct idx_error *error) {
     struct idx_cluster_options nearer = *options;
@@ -70,7 +72,7 @@ static enum idx_status find_clusters(struct findings *findings, const struct idx
     for (nearer.distance = 0; nearer.distance <= findings->k && status == IDX_OK; nearer.distance++) {
         struct idx_cluster_summary *clusters = &findings->at[nearer.distance].clusters;
         status =
-            idx_clusters(index, &nearer, nearer.distance == 0 ? take_equal : ignore_member, &last, clusters, error);
+            idx_clusters(index, &nearer, nearer.distance == 0 ? offer_equal : ignore_member, &last, clusters, error);
     }
     findings->at[0].pairs = findings->at[0].clusters.clustered - findings->at[0].clusters.clusters;
     return status;
@@ -78,6 +80,8 @@ static enum idx_status find_clusters(struct findings *findings, const struct idx
 
 /* ---- Documents ---- */
 
+/* Sets what is known of document number `which`, from 0, of a fingerprint. Without documents, that is its
+ * fingerprint. */
 static enum idx_status describe_document(struct shown *shown, struct idx_documents *documents, uint64_t fingerprint,
                                          size_t which, struct idx_error *error) {
     struct idx_document document = {0};
@@ -96,13 +100,14 @@ static enum idx_status describe_document(struct shown *shown, struct idx_documen
     return IDX_OK;
 }
 
-/* Swaps two documents, so that the one that was added first comes first. */
+/* Swaps two documents. The one that was added first is shown first. */
 static void swap_documents(struct shown two[2]) {
     struct shown first = two[0];
     two[0] = two[1];
     two[1] = first;
 }
 
+/* Describes the documents of the chains; those of their ends are among those that are shown with their texts. */
 static enum idx_status show_chains(struct findings *findings, struct idx_documents *documents,
                                    struct idx_error *error) {
     enum idx_status status = IDX_OK;
@@ -120,6 +125,7 @@ static enum idx_status show_chains(struct findings *findings, struct idx_documen
     return status;
 }
 
+/* Describes both documents of each pair. At distance 0, these are the first two of the same fingerprint. */
 static enum idx_status show_all(struct findings *findings, struct idx_documents *documents, struct idx_error *error) {
     enum idx_status status = IDX_OK;
     for (unsigned d = 0; d <= findings->farthest; d++) {
@@ -153,7 +159,7 @@ static enum idx_status show_documents(struct findings *findings, const struct id
 bool gather(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options) {
     struct idx_error error = {.status = IDX_OK};
     idx_get_properties(index, &findings->properties);
-    findings->properties.recipe = NULL; /* These two strings are freed with the index. */
+    findings->properties.recipe = NULL; /* These two are freed with the index. */
     findings->properties.scheme = NULL;
     findings->k = options->distance;
     findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);

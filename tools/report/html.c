@@ -1,5 +1,5 @@
-/* html.c: writes text and charts into a page. The charts are so narrow that their letters can be read on a small
- * screen; they grow to a width that style.h has. */
+/* html.c: writes text and charts into a page. Charts are drawn narrow, so that their letters can be read on a small
+ * screen, and grow up to the width that style.h sets. */
 #include "tools/report/report.h"
 
 #include <math.h>
@@ -7,9 +7,9 @@
 
 /* ---- Text ---- */
 
-enum { LONGEST_ID = 600 /* An ID has at most so many bytes as it is written. */ };
+enum { LONGEST_ID = 600 /* The most bytes of an ID as it is written. */ };
 
-static void put_piece(struct output *output, const char *piece) {
+static void put_escaped(struct output *output, const char *piece) {
     switch (*piece) {
         case '<': output_text(output, "&lt;"); break;
         case '>': output_text(output, "&gt;"); break;
@@ -32,7 +32,7 @@ void html_text(struct output *output, const char *bytes, size_t length, bool spa
         bool hides = piece[0] == '\\' && *bytes != '\\';
         if (hides != hidden) output_text(output, hides ? "<span class=\"byte\">" : "</span>");
         hidden = hides;
-        put_piece(output, piece);
+        put_escaped(output, piece);
         bytes += step;
     }
     if (hidden) output_text(output, "</span>");

@@ -10,6 +10,7 @@ const char page_begin[] = "<!DOCTYPE html>\n<!-- A report of idx. -->\n";
 
 /* ---- The head ---- */
 
+/* Writes the page up to its first section. Its policy forbids scripts, and anything from other files. */
 static void put_head(struct output *output, const struct page_origin *origin) {
     output_text(output, page_begin);
     output_text(output,
@@ -70,6 +71,7 @@ static void put_facts(struct output *output, const struct findings *findings, co
     output_text(output, "</tbody></table>\n");
 }
 
+/* Writes how much is kept and dropped, and by which rules. */
 static void put_summary(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     const uint64_t all = findings->kept.documents + findings->dropped.documents;
     char kept[HTML_DIGITS], dropped[HTML_DIGITS];
@@ -107,6 +109,7 @@ static void put_cell(struct output *output, uint64_t number) {
     output_format(output, "<td>%s</td>", html_digits(digits, number));
 }
 
+/* Writes the row of a distance. Clusters were found up to k only. */
 static void put_row(struct output *output, const struct findings *findings, unsigned d, uint64_t within) {
     const struct idx_cluster_summary *clusters = &findings->at[d].clusters;
     char digits[HTML_DIGITS];
@@ -154,6 +157,7 @@ static void put_table(struct output *output, const struct findings *findings) {
     output_text(output, "</tbody></table></div>\n");
 }
 
+/* Writes the section by which a reader chooses -k: pairs at each distance, as a chart and as a table. */
 static void put_distances(struct output *output, const struct findings *findings) {
     struct bar bars[FINDINGS_DISTANCES];
     output_text(output, "<section aria-labelledby=\"distances\"><h2 id=\"distances\">Which distance?</h2>\n"
@@ -178,6 +182,7 @@ static void put_distances(struct output *output, const struct findings *findings
 
 /* ---- Clusters ---- */
 
+/* Writes the bars of a chart as a table, for those who can't see the chart. */
 static void put_bars(struct output *output, const char *caption, const char *label, const char *value,
                      const struct bar *bars, size_t count) {
     output_format(output,
@@ -192,6 +197,7 @@ static void put_bars(struct output *output, const char *caption, const char *lab
     output_text(output, "</tbody></table></details>\n");
 }
 
+/* Writes how many clusters there are of each size: bar i counts those of 2^i up to 2^(i + 1) - 1 documents. */
 static void put_sizes(struct output *output, const struct findings *findings) {
     enum { SIZES = sizeof findings->clusters.sizes / sizeof *findings->clusters.sizes };
     const uint64_t *sizes = findings->clusters.sizes;
@@ -235,6 +241,7 @@ static void put_clusters(struct output *output, const struct findings *findings)
 
 /* ---- Bits ---- */
 
+/* Writes which bits are dead, and how often each of the others is 1. */
 static void put_bits(struct output *output, const struct findings *findings) {
     unsigned bits = findings->properties.bits, dead = 0;
     output_text(output, "<section aria-labelledby=\"bits\"><h2 id=\"bits\">Bits of the fingerprints</h2>\n"

@@ -49,6 +49,7 @@ static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     }
 }
 
+/* Writes both documents of a pair side by side. Returns false after a complaint. */
 static bool put_pair(struct output *output, const struct findings *findings, const struct shown *two, bool open) {
     struct excerpt excerpt = {.sides = {{.count = 0}}};
     bool good = excerpt_make(&excerpt, two);
@@ -129,6 +130,7 @@ static void put_counts(struct output *output, const char *name, const double cou
     output_text(output, "</tr>\n");
 }
 
+/* Writes for several thresholds how many pairs at each distance up to k would resemble each other. */
 static void put_resemblance(struct output *output, const struct findings *findings) {
     double counts[PERCENTS], sums[PERCENTS] = {0};
     uint64_t pairs = 0;
@@ -155,6 +157,7 @@ static void put_resemblance(struct output *output, const struct findings *findin
 
 /* ---- All pairs ---- */
 
+/* Writes the pairs of one distance: those with texts side by side, and the others as a table. */
 static bool put_distance(struct output *output, const struct findings *findings, unsigned d) {
     const struct at_distance *at = &findings->at[d];
     bool good = true, bare = false;
@@ -191,6 +194,7 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
 
 /* ---- Chains ---- */
 
+/* Writes step i of a chain, and before the second half how many steps between the halves are not shown. */
 static void put_step(struct output *output, const struct findings *findings, const struct chain *chain, size_t i) {
     const struct step *step = &chain->steps[i];
     char digits[HTML_DIGITS];
@@ -207,6 +211,7 @@ static void put_step(struct output *output, const struct findings *findings, con
     output_format(output, "</td><td>%u</td></tr>\n", step->distance);
 }
 
+/* Writes a chain as a table, and both its ends side by side if they have texts. Returns false after a complaint. */
 static bool put_chain(struct output *output, const struct findings *findings, size_t which) {
     const struct chain *chain = &findings->chains[which];
     char digits[HTML_DIGITS];

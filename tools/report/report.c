@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 static const char option[] = "--report";
-static const char made[] = "report"; /* The page has this name in the scratch folder. */
+static const char made[] = "report"; /* The name of the page in the scratch folder. */
 
-/* ---- Before ---- */
+/* ---- Checking ---- */
 
 /* Returns whether the file is a report. */
 static bool is_report(const char *path) {

@@ -18,102 +18,99 @@
 
 enum {
     FINDINGS_DISTANCES = IDX_MAX_K + 1, /* Distances begin at 0. */
-    FINDINGS_PAIRS = 32,                /* So many pairs of each distance are compared by their texts. */
-    FINDINGS_PAIRS_SHOWN = 4,           /* The first of these pairs are shown. */
-    FINDINGS_CHAINS = 3,                /* So many chains are followed. */
-    FINDINGS_STEPS = 24,                /* So many steps of a chain are shown. */
-    FINDINGS_ID = 600,                  /* So many bytes of an ID are kept. */
+    FINDINGS_PAIRS = 32,                /* Pairs of each distance whose texts are compared. */
+    FINDINGS_PAIRS_SHOWN = 4,           /* How many of these are shown, from the first on. */
+    FINDINGS_CHAINS = 3,                /* Chains that are followed. */
+    FINDINGS_STEPS = 24,                /* Steps of a chain that are shown. */
+    FINDINGS_ID = 600,                  /* Bytes of an ID that are kept. */
     FINDINGS_DOCUMENTS = 2 * (FINDINGS_DISTANCES * FINDINGS_PAIRS + FINDINGS_CHAINS),
 };
 
-/* A document is shown, or compared with the one beside it. */
+/* A document that is shown, or only compared with the other one of its pair. */
 struct shown {
     uint64_t fingerprint;
-    bool is_compared;         /* It is only compared, so that its text is freed afterwards. */
-    double resemblance;       /* The first document of two has their resemblance; below 0 means unknown. */
-    uint64_t number;          /* The text is found again by this number of the document. */
-    char id[FINDINGS_ID + 1]; /* A NUL byte is behind its end. */
+    bool is_compared;         /* It is not shown, so its text is freed once it was compared. */
+    double resemblance;       /* Of the pair, in its first document; below 0: unknown. */
+    uint64_t number;          /* The document's number, by which its text is found again. */
+    char id[FINDINGS_ID + 1]; /* A NUL byte follows it. */
     size_t id_length;
     bool id_is_cut;
-    char *text; /* The findings own it; a NUL byte is behind its end. NULL: there is none. */
+    char *text; /* Belongs to the findings; a NUL byte follows it. NULL: there is none. */
     size_t text_length;
-    uint64_t text_bytes; /* The whole text has so many bytes, of which the first are kept. */
+    uint64_t text_bytes; /* Length of the whole text; only text_length bytes of it are kept. */
 };
 
-/* The documents of two fingerprints are to be compared. */
+/* Two fingerprints whose documents are to be compared. */
 struct shown_pair {
-    uint64_t key; /* The pairs with the smallest keys are compared, and the first of these are shown. */
+    uint64_t key; /* A hash of the pair: those with the smallest keys are compared. */
     uint64_t a, b;
-    const struct shown *documents; /* They are two, or NULL as long as they are unknown. */
+    const struct shown *documents; /* Both documents; NULL as long as they are unknown. */
 };
 
-/* This was found at one distance. */
+/* What was found at one distance. */
 struct at_distance {
-    /* They are pairs of fingerprints. At distance 0 they are documents whose fingerprint an earlier one has. Beyond
-     * k they are pairs with a sampled fingerprint, and pairs of two sampled ones count twice. */
+    /* Up to k, all pairs of fingerprints; at distance 0, documents whose fingerprint an earlier one has. Beyond k,
+     * pairs with a sampled fingerprint, of which those of two sampled ones count twice. */
     uint64_t pairs;
     struct shown_pair shown[FINDINGS_PAIRS];
     size_t shown_count;
-    struct idx_cluster_summary clusters; /* These are the clusters at this distance, up to k. */
-    uint64_t nearest; /* So many sampled fingerprints have their nearest other one at this distance. */
+    struct idx_cluster_summary clusters; /* The clusters at this distance; empty beyond k. */
+    uint64_t nearest;                    /* Sampled fingerprints whose nearest other one is at this distance. */
 };
 
-/* A chain has these fingerprints. */
+/* A fingerprint of a chain, and its first document. */
 struct step {
     uint64_t fingerprint;
-    unsigned distance; /* It is the distance to the representative. */
+    unsigned distance; /* From the representative. */
     struct shown document;
 };
 
 /* A chain of near-duplicates leads from the representative of a cluster to the document that is farthest from it. */
 struct chain {
     struct chain_ends {
-        struct idx_cluster_size size; /* It is the size of the cluster. */
-        uint64_t farthest;            /* It is the farthest from the representative; of several, the first. */
-        unsigned distance;            /* It is the distance of these two. */
+        struct idx_cluster_size size; /* The size of the cluster. */
+        uint64_t farthest;            /* The fingerprint farthest from the representative's; of several, the first. */
+        unsigned distance;            /* The distance of these two. */
     } ends;
-    size_t length;     /* The chain has so many documents, both ends included; 0 if it was not followed to its end. */
-    size_t step_count; /* So many steps are kept: the first half, and the last. */
+    size_t length;     /* Fingerprints of the chain, with both ends; 0: it was not followed to its end. */
+    size_t step_count; /* Steps that are kept: of a long chain, the first and the last ones. */
     struct step steps[FINDINGS_STEPS];
-    const struct shown *shown; /* They are the documents of both ends. */
+    const struct shown *shown; /* The documents of both ends. */
 };
 
-/* So many documents, and bytes, had the same fate. */
+/* How many documents had the same fate, and their bytes in the inputs. */
 struct tally {
     uint64_t documents, bytes;
 };
 
 struct findings {
     struct idx_properties properties;
-    unsigned k, farthest; /* Distances up to k are exact. Beyond k, up to `farthest`, they are known of the sample. */
+    unsigned k, farthest; /* All pairs are known up to k; those of the sample, up to `farthest`. */
     uint64_t fingerprints;
-    uint64_t ones[IDX_MAX_BITS]; /* So many fingerprints have this bit. */
-    uint64_t sampled;            /* So many fingerprints are in the sample. */
+    uint64_t ones[IDX_MAX_BITS]; /* How many fingerprints have each bit set. */
+    uint64_t sampled;            /* Fingerprints in the sample. */
     struct at_distance at[FINDINGS_DISTANCES];
 
-    /* These are the clusters as they were asked for. */
+    /* The clusters that were asked for. */
     struct idx_cluster_summary clusters;
-    /* They count the documents by distance to their representatives, which are left out. */
+    /* Counts of documents by distance to their representatives, which are not counted. */
     uint64_t distances[IDX_MAX_BITS + 1];
     struct chain chains[FINDINGS_CHAINS];
     size_t chain_count;
-    struct chain_ends current; /* It belongs to the cluster that is visited. */
+    struct chain_ends current; /* The ends in the cluster that is being visited. */
 
-    /* These count what became of the inputs. */
-    /* `known` are those that --against found, and `few` have too few features. */
+    /* What became of the inputs: `known` are those that the index of --against has, `few` have too few features. */
     struct tally kept, dropped, known, few;
     bool has_bytes, has_texts;
 
-    struct shown *shown; /* The findings own all documents that are shown with their texts. */
+    struct shown *shown; /* All documents that are compared or shown with their texts. */
     size_t shown_count;
 };
 
 /* ---- Goes through an index for what a report says ---- */
 
-/* gather.c calls sample.c and chains.c. */
-
-/* Fills the findings except for tallies and texts. Clusters are found by the options. Returns false after a complaint,
- * and where a signal was noted. */
+/* Fills the findings except for tallies and texts; clusters are found by the options. The caller frees `shown`. Returns
+ * false after a complaint, and if a signal was noted. */
 bool gather(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options);
 
 /* Offers a pair to be shown at its distance. A pair that was offered before counts once. */
@@ -142,10 +139,10 @@ bool chains_follow(struct findings *findings, const struct idx_index *index, str
 
 /* As many words as possible are matched in order; the others differ. */
 
-/* These are the words of a text. */
+/* The words of a text. */
 struct words {
     const uint64_t *hashes;
-    bool *differs; /* It is set for each word. */
+    bool *differs; /* One for each word. */
     size_t count;
 };
 
@@ -163,12 +160,12 @@ struct piece {
 struct excerpt {
     struct side {
         const struct shown *shown;
-        struct piece *pieces; /* These are its words. */
+        struct piece *pieces; /* Its words. */
         uint64_t *hashes;
         bool *differs;
         size_t count, differing;
     } sides[2];
-    double resemblance; /* excerpt_compare computes it. */
+    double resemblance; /* See excerpt_compare. */
 };
 
 /* Computes how much two texts resemble each other, as far as they are kept, by idx_text_resemblance. Returns false if
@@ -184,10 +181,10 @@ void excerpt_put(struct output *output, const struct excerpt *excerpt, size_t wh
 
 void excerpt_free(struct excerpt *excerpt);
 
-/* ---- Html ---- */
+/* ---- Text and charts in HTML ---- */
 
-/* Writes what others wrote as text of a page, where it can't become markup nor change the order of reading, and
- * histograms as SVG. */
+/* Writes text from outside so that it neither becomes markup nor changes the order of reading, and histograms as
+ * SVG. */
 
 /* Writes a text. The byte behind its end must be readable and must not continue a character. Bytes that can't be shown
  * are written as \xNN, but with `spaces` white space is written as a space. An ellipsis is written once the text has
@@ -207,32 +204,32 @@ const char *html_digits(char text[HTML_DIGITS], uint64_t number);
 void html_count(struct output *output, uint64_t number, const char *what);
 
 struct bar {
-    char label[24]; /* It is written as it is, so that it must not be markup. */
+    char label[24]; /* It is written as it is, so it must not have markup. */
     uint64_t value;
-    bool about; /* It is an estimate. */
+    bool about; /* The value is an estimate. */
 };
 
-/* Writes a figure with a bar for each, as long as the logarithm of its value. `name` is the figure's own in the page;
- * `title` and `description` are markup. */
+/* Writes a figure of bars whose lengths are the logarithms of their values. `name` must be unique in the page; `title`
+ * and `description` are markup. */
 void chart_put(struct output *output, const char *name, const char *title, const char *description,
                const struct bar *bars, size_t count);
 
-/* Writes a figure of how often each bit is 1, of the most significant one first. */
+/* Writes a figure of how often each bit is 1 in `all` fingerprints, the most significant bit first. */
 void chart_put_bits(struct output *output, const char *title, const uint64_t *ones, unsigned bits, uint64_t all);
 
 /* ---- Writes the report as one page of HTML that needs no other file ---- */
 
-/* The page says that it was made in this way. */
+/* What the page says of how it was made. */
 struct page_origin {
-    const char *command; /* It is idx dedup or idx clusters. */
-    const char *recipe;  /* "": it is not known; NULL: the index has it. */
+    const char *command; /* idx dedup or idx clusters. */
+    const char *recipe;  /* "": not known; NULL: that of the index. */
     const char *method, *representative;
-    const char *threshold; /* --confirm has it; NULL: --confirm was not given. */
-    const char *against;   /* It is the path of an index, or NULL. */
+    const char *threshold; /* The least resemblance; NULL: texts confirm nothing. */
+    const char *against;   /* The index of --against, or NULL. */
     bool of_index;         /* Only an index was read: nothing is known of inputs. */
 };
 
-/* Every report begins with this text. */
+/* Every report begins with this text, by which report.c recognizes the files that it may replace. */
 extern const char page_begin[];
 
 /* Appends the page to an output that is kept. Returns false after a complaint. */
@@ -246,15 +243,15 @@ bool page_put_chains(struct output *output, const struct findings *findings);
 /* ---- The report, from its options to its file: report.c ---- */
 
 struct report {
-    const char *path;              /* The page will be here; NULL: no report is asked for. */
-    const struct listing *listing; /* It lists the clusters. */
+    const char *path;              /* Where the page will be; NULL: no report is asked for. */
+    const struct listing *listing; /* The listing of the same clusters. */
     struct page_origin origin;
 
     /* The caller does not touch these. */
     struct findings findings;
-    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* It is the recipe of the index. */
-    uint64_t *wanted;       /* It has a bit for each document that was compared, which is set if its text is shown. */
-    struct scratch scratch; /* The page is written here first. */
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe of the index. */
+    uint64_t *wanted;                      /* A bit per compared document: its text is to be read. */
+    struct scratch scratch;                /* The page is written here first. */
 };
 
 /* Checks whether the page can be written at its path, where only a report is replaced. Returns false after a
@@ -268,12 +265,13 @@ void report_note(struct report *report, const struct idx_cluster_member *member)
  * noted. */
 bool report_gather(struct report *report, const struct idx_index *index);
 
-/* Adds what is known of the inputs. `dropped` has a bit for each document that was compared. So has `known`, which may
- * be NULL, for those that the other index has. Returns false after a complaint. */
+/* Adds how many documents and bytes of the inputs were kept and dropped. Both arrays have a bit for each document that
+ * was compared: `dropped` for those to drop, `known`, which may be NULL, for those that the index of --against has.
+ * Returns false after a complaint. */
 bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped, const uint64_t *known);
 
-/* Reads the texts that are shown again, by the journal. Returns false after a complaint, and where a signal was
- * noted. */
+/* Reads again, by the journal, the texts that are compared or shown. Returns false after a complaint, and if a signal
+ * was noted. */
 bool report_read_texts(struct report *report, struct intake *intake, const struct pipeline_rules *rules);
 
 /* Writes the page to the disk, beside its place. Returns false after a complaint, and where a signal was noted. */

@@ -5,17 +5,17 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* The sample makes so many pairs with all fingerprints, but has at least LEAST_SAMPLED. */
+/* The sample is so large that it makes at most this many pairs with all fingerprints, but at least LEAST_SAMPLED. */
 #define SAMPLED_PAIRS ((uint64_t)1 << 32)
 enum { LEAST_SAMPLED = 1024 };
 
 struct sampling {
     struct findings *findings;
-    uint64_t *fingerprints; /* They are the sample, or twice as many that may be of it. */
-    uint64_t limit;         /* No fingerprint with a greater hash can be of the sample. */
+    uint64_t *fingerprints; /* Candidates for the sample, up to twice as many as it has; in the end, the sample. */
+    uint64_t limit;         /* No fingerprint with a greater hash can be in the sample. */
     size_t count, most;
-    size_t query;     /* The matches of this sampled fingerprint were visited last. */
-    unsigned nearest; /* Its nearest other one so far is at this distance, or beyond all distances. */
+    size_t query;     /* The sampled fingerprint whose matches were visited last. */
+    unsigned nearest; /* The distance of its nearest other one so far; UINT_MAX: none was found. */
 };
 
 /* This is a bijection, so that different fingerprints have different hashes. */
@@ -84,6 +84,7 @@ static bool take_matches(void *context, size_t query, const struct idx_match *ma
     return !interrupt_noted();
 }
 
+/* Looks up the sample in the whole index, up to `farthest`. Returns false after an error or a signal. */
 static bool compare_sample(struct sampling *sampling, const struct idx_index *index,
                            const struct idx_cluster_options *options, struct idx_error *error) {
     struct idx_batch_options comparing = IDX_BATCH_OPTIONS_INIT;
@@ -102,7 +103,8 @@ static bool compare_sample(struct sampling *sampling, const struct idx_index *in
 
 /* ---- All ---- */
 
-/* Distances that nobody would take for near-duplicates are among them, to see where these end. */
+/* Returns the largest distance to look at. It is so large that some pairs within it are not near-duplicates, so that a
+ * reader sees where these end. */
 static unsigned choose_farthest(const struct findings *findings) {
     unsigned farthest = 2 * findings->k + 4, most = findings->properties.bits - 1;
     if (farthest > IDX_MAX_K) farthest = IDX_MAX_K;

@@ -1,4 +1,4 @@
-/* style.h: has the style sheet of a report. */
+/* style.h: the style sheet of a report. */
 #ifndef IDX_TOOLS_STYLE_H
 #define IDX_TOOLS_STYLE_H
 

@@ -45,6 +45,8 @@ bool answers_read_fingerprint(const struct answers *answers, const char *text, s
 
 /* ---- Documents ---- */
 
+/* Writes the documents of a fingerprint, and "more" if there are more than the request wants. Returns false if the
+ * request failed. */
 static bool put_documents(struct answers *answers, uint64_t fingerprint) {
     struct output *output = &answers->request->answer;
     size_t most = answers->request->max_documents;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file may have so many bytes, since its text is held in memory and shown on a page. */
+/* The largest file that is shown: its text is held in memory, and a page shows all of it. */
 enum { MOST_FILE_BYTES = 16 << 20 };
 
 int files_open_folder(const char *path) {

@@ -11,9 +11,9 @@
 /* ---- The whole head ---- */
 
 struct walk {
-    const char *begin, *end; /* The head has these bounds. */
-    const char *after;       /* The last part that was checked ends here. */
-    const char *length;      /* This is the value of Content-Length, or NULL. */
+    const char *begin, *end; /* Where the head begins and ends. */
+    const char *after;       /* The end of the last part that was checked. */
+    const char *length;      /* The value of Content-Length, or NULL. */
     unsigned hosts, encodings;
     bool is_chunked;
     const char *fault; /* NULL: no fault was found so far. */
@@ -63,6 +63,8 @@ static void count_header(struct walk *walk, const char *name, const char *value)
     }
 }
 
+/* Checks one header, and the gap before it. libmicrohttpd calls this for each header in order, and stops after
+ * MHD_NO. */
 static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
                                     const char *value, size_t length) {
     struct walk *walk = context;
@@ -109,6 +111,7 @@ static bool read_number(struct request *request, const char *name, const char *t
                         least, most);
 }
 
+/* Stores the value of a parameter. Fails the request, and returns false, if the route does not take it or it is bad. */
 static bool read_parameter(struct request *request, const char *name, const char *text, size_t length) {
     unsigned takes = request->route->takes;
     uint64_t number = 0, most = takes & TAKES_FEW ? MOST_FEW : MOST_LIMIT;

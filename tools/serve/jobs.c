@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Returns false, and fails the request, if it waited too long or need not be answered any more. */
+/* Returns false, and fails the request, if it waited too long or no longer needs an answer. */
 static bool can_begin(struct request *request) {
     if (request_seconds(request) > JOBS_WAIT_SECONDS)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");

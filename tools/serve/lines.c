@@ -8,7 +8,7 @@
 
 /* ---- Lines ---- */
 
-/* A line may have so many brackets, braces, colons and commas; {"fingerprint":"…","id":{"hex":"…"}} has six. */
+/* The most brackets, braces, colons and commas of a line; {"fingerprint":"…","id":{"hex":"…"}} has six. */
 enum { MOST_MARKS = 16 };
 
 static bool is_blank(const char *line, size_t length) {
@@ -16,8 +16,8 @@ static bool is_blank(const char *line, size_t length) {
     return length == 0;
 }
 
-/* Returns whether a line has few arrays, objects, values and keys. Each of them takes many times the memory that it has
- * bytes in the line, so that a line with many is refused before it is parsed. */
+/* Returns whether a line has few arrays, objects, values and keys. Each of them takes many times its bytes in memory
+ * once it is parsed, so a line with many is refused before. */
 static bool has_few_values(const char *line, size_t length) {
     size_t marks = 0;
     bool quoted = false;
@@ -80,6 +80,8 @@ static bool read_hex(struct items *items, json_t *id, struct idx_item *item) {
     return true;
 }
 
+/* Reads an ID as the index's type has it. The bytes of a text ID are appended to `ids`; items_read sets the pointers to
+ * them at the end. */
 static bool read_id(struct items *items, json_t *id, struct idx_item *item, struct problem *problem) {
     const char *text = json_string_value(id);
     size_t length = json_string_length(id);
@@ -100,6 +102,7 @@ static bool read_id(struct items *items, json_t *id, struct idx_item *item, stru
     return true;
 }
 
+/* Checks that a line has the keys that it needs and no others, and the same ones as the lines before it. */
 static bool check_keys(struct items *items, json_t *value, int keys, struct problem *problem) {
     bool none = items->properties->id_type == IDX_ID_NONE;
     int whole = none ? ITEM_FINGERPRINT : ITEM_BOTH;
@@ -115,6 +118,7 @@ static bool check_keys(struct items *items, json_t *value, int keys, struct prob
     return true;
 }
 
+/* Appends the document of a line to the items. This is a line_visitor. */
 static bool read_item(void *context, json_t *value, struct problem *problem) {
     struct items *items = context;
     json_t *fingerprint = json_object_get(value, "fingerprint"), *id = json_object_get(value, "id");

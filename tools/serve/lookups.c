@@ -8,7 +8,7 @@
 
 /* ---- Many in columns ---- */
 
-/* So many queries are looked up together, with room for so many matches of each. */
+/* How many queries are looked up together, and the matches of each for which there is room then. */
 enum { TOGETHER = 256, MATCHES = 16 };
 
 struct columns {
@@ -34,6 +34,7 @@ static void put_u64(struct output *output, uint64_t number) {
     output_bytes(output, bytes, sizeof bytes);
 }
 
+/* Appends the matches of one query to the columns. Fails the request if memory ran out. */
 static void append_matches(struct columns *columns, const struct idx_match *matches, size_t count) {
     unsigned char *fingerprints = (unsigned char *)output_reserve(&columns->fingerprints, count * 8 + 1);
     unsigned char *distances = (unsigned char *)output_reserve(&columns->distances, count + 1);
@@ -50,7 +51,7 @@ static void append_matches(struct columns *columns, const struct idx_match *matc
     columns->offset += count;
 }
 
-/* Looks up a query again that has more matches than there was room for. */
+/* Looks up a query again, because it has more matches than there was room for, and appends all that are wanted. */
 static void append_more_matches(struct columns *columns, uint64_t query) {
     struct answers *answers = columns->answers;
     struct request *request = answers->request;
@@ -75,7 +76,9 @@ static bool answer_fits(struct columns *columns) {
     return request_goes_on(request);
 }
 
-static void answer_some(struct columns *columns, const unsigned char *bytes, size_t count) {
+/* Looks up at most TOGETHER queries, and appends their matches and the offsets behind them. Fails the request after an
+ * error. */
+static void answer_together(struct columns *columns, const unsigned char *bytes, size_t count) {
     struct answers *answers = columns->answers;
     size_t counts[TOGETHER], limit = answers->request->limit;
     uint64_t queries[TOGETHER];
@@ -100,6 +103,7 @@ static void answer_some(struct columns *columns, const unsigned char *bytes, siz
     answers->queries += count;
 }
 
+/* Answers a body of fingerprints with the columns that service.h describes: offsets, fingerprints, distances. */
 static void answer_columns(struct answers *answers) {
     struct columns columns;
     struct request *request = answers->request;
@@ -114,7 +118,7 @@ static void answer_columns(struct answers *answers) {
     else
         put_u64(&request->answer, 0);
     for (size_t done = 0; done < length && request_goes_on(request); done += 8 * TOGETHER)
-        answer_some(&columns, bytes + done, (length - done < 8 * TOGETHER ? length - done : 8 * TOGETHER) / 8);
+        answer_together(&columns, bytes + done, (length - done < 8 * TOGETHER ? length - done : 8 * TOGETHER) / 8);
     if (request->status == 0) {
         output_bytes(&request->answer, columns.fingerprints.bytes, columns.fingerprints.length);
         output_bytes(&request->answer, columns.distances.bytes, columns.distances.length);
@@ -123,7 +127,7 @@ static void answer_columns(struct answers *answers) {
     free(columns.distances.bytes);
 }
 
-/* A look-up is answered at once if it has at most so many matches, and is asked for so many documents of each. */
+/* The most matches, and documents of each that are asked for, with which a look-up is answered without a job. */
 enum { QUICK_MATCHES = 16, QUICK_DOCUMENTS = 100 };
 
 /* ---- One ---- */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct serve_options {
-    const char *path;     /* This is the path of the index. */
+    const char *path;     /* The path of the index. */
     struct texts listen;  /* Each one is ADDRESS:PORT or unix:PATH. Without any, the service listens at the sockets that
                              systemd passes, or else at the default address. */
     struct texts hosts;   /* Clients may call the service by these names. */
@@ -18,7 +18,7 @@ struct serve_options {
     uint64_t max_body;
     unsigned refresh_seconds; /* 0: only SIGHUP makes the service look for changes. */
     bool unpacked;
-    unsigned distance; /* It is the largest of look-ups, if above the k of the index. UINT_MAX: it is not given. */
+    unsigned distance; /* The largest distance of look-ups, if above the index's k; UINT_MAX: not given. */
     bool writable;
     const char *token_file; /* NULL: the environment has the token. */
     const char *documents;  /* NULL: the service shows no documents. */
@@ -26,7 +26,7 @@ struct serve_options {
     bool main_text;
 };
 
-/* --max-body may allow bodies of so many bytes. */
+/* The largest value that --max-body may have, in bytes. */
 #define SERVE_MOST_BODY ((uint64_t)256 << 20)
 
 /* Serves until a signal ends the service. Returns the status of the process. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* A connection that waits for a request is not closed for others before so much time has passed. */
+/* A connection that waits for a request gets at least this much time before it is closed to make room for others. */
 #define PEER_LEAST_NANOSECONDS ((uint64_t)100000000)
 
 void peers_open(struct peers *peers, unsigned most) {
@@ -75,8 +75,8 @@ static bool has_given_up(const struct peer *peer, uint64_t time) {
            (polled.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-/* Returns the connection that has waited longest for a request. Those that are closed already are passed over, and so
- * are those whose requests may be on their way. */
+/* Returns the connection that has waited longest for a request, or NULL if none can be closed. Those that are closed
+ * already are left out, and so are new ones, whose requests may be on their way. */
 static struct peer *longest_waiting(const struct peers *peers, uint64_t time) {
     struct peer *longest = NULL;
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {

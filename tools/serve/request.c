@@ -11,10 +11,10 @@
 
 /* ---- What a request may take ---- */
 
-/* Whether the client is still there is looked at so often. */
+/* The time between two checks whether the client is still there. */
 #define LOOK_NANOSECONDS ((uint64_t)250000000)
 
-/* The sentence of an error may have so many bytes before some are escaped. */
+/* The most bytes of an error's sentence before some are escaped; the rest is cut off. */
 enum { MOST_SENTENCE = 2048 };
 
 double request_seconds(const struct request *request) { return (double)(now_nanoseconds() - request->whole) / 1e9; }
@@ -64,7 +64,8 @@ bool request_fail_by(struct request *request, const struct idx_error *error) {
     return request_fail(request, status, "%s", error->sentence);
 }
 
-/* Returns whether the client has gone. It looks only now and then. */
+/* Returns whether the client has gone. It checks at most once per LOOK_NANOSECONDS, since each check is a system
+ * call. */
 static bool client_has_gone(struct request *request) {
     uint64_t time = now_nanoseconds();
     if (time < request->looked + LOOK_NANOSECONDS) return false;
@@ -108,7 +109,7 @@ bool request_hold(struct request *request, size_t bytes) {
 static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                              "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/* Returns whether the answer is shown or run by browsers, rather than read by programs. */
+/* Returns whether browsers show or run the answer; otherwise programs read it. */
 static bool is_for_browsers(const struct request *request) { return strncmp(request->answer_type, "text/", 5) == 0; }
 
 static bool add_header(struct MHD_Response *response, const char *name, const char *value) {
@@ -138,6 +139,7 @@ static bool add_for_status(struct MHD_Response *response, unsigned status) {
     return true;
 }
 
+/* Adds the headers that the status, the type and the origin need. Returns false if memory ran out. */
 static bool add_headers(struct MHD_Response *response, const struct request *request) {
     bool well = true;
     if (request->answer_type != NULL) {

@@ -26,12 +26,12 @@ struct view {
 
     /* The mutex of the views protects these. */
     unsigned references;
-    struct view *next; /* It is the next retired view. */
+    struct view *next; /* The next retired view. */
 };
 
 struct views {
     pthread_mutex_t mutex;
-    pthread_mutex_t refreshing; /* The thread that refreshes holds it. */
+    pthread_mutex_t refreshing; /* A thread holds it while it refreshes. */
     struct view *current;
     struct view *retired; /* These were replaced, and may still be in use. */
     atomic_ullong refreshes, failures;
@@ -49,12 +49,12 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
  * error. Then the view stays as it is, and a message says so, but only once if errors repeat. */
 bool views_refresh(struct views *views);
 
-/* Acquires the current view for a request, which releases it. */
+/* Returns the current view, which stays open until the caller releases it. */
 struct view *views_acquire(struct views *views);
 void views_release(struct views *views, struct view *view);
 
-/* Starts the thread that refreshes every so many seconds, and when views_ask is called. Returns false after a
- * complaint. */
+/* Starts the thread that refreshes every `seconds` seconds, unless that is 0, and when views_ask is called. Returns
+ * false after a complaint. */
 bool views_start(struct views *views, unsigned seconds);
 void views_ask(struct views *views);
 
@@ -73,19 +73,19 @@ struct request;
 /* The metrics count a request whose client has gone under this status. */
 enum { CLIENT_HAS_GONE = 499 };
 
-/* These bound what a request may ask for each query. */
+/* Defaults and upper limits of what a request may ask of each query. */
 enum {
-    DEFAULT_LIMIT = 1000,        /* This is a number of matches. */
-    DEFAULT_MAX_DOCUMENTS = 100, /* This is a number of documents per match. */
-    MOST_LIMIT = 10000,          /* Neither matches nor documents may be more. */
-    MOST_FEW = 16,               /* So many matches of a document that is not added may be asked for. */
+    DEFAULT_LIMIT = 1000,        /* Matches of a query. */
+    DEFAULT_MAX_DOCUMENTS = 100, /* Documents of a match. */
+    MOST_LIMIT = 10000,          /* The upper limit of both. */
+    MOST_FEW = 16,               /* The upper limit of the matches of a document that /check-and-add did not add. */
 };
 
-/* An answer may take so many seconds, and have so many bytes. */
+/* Beyond these limits, in seconds and bytes, an error replaces the answer. */
 enum { MOST_SECONDS = 60 };
 #define MOST_ANSWER_BYTES ((size_t)64 << 20)
 
-/* All bodies and answers together may hold so many bytes. */
+/* All bodies and answers may take this much memory together. Beyond it, a body or a large answer gets status 503. */
 #define MOST_HELD_BYTES ((size_t)512 << 20)
 
 /* A route takes some of these parameters of a URL. */
@@ -99,7 +99,7 @@ enum parameters {
 
 enum { TAKES_MATCHES = TAKES_DISTANCE | TAKES_LIMIT | TAKES_DOCUMENTS };
 
-/* A client may ask for a path by a method. */
+/* A path that clients may ask for, the method by which they do, and the function that answers. */
 struct route {
     const char *path; /* A path that ends in /, but not / itself, means all paths below it. */
     bool post;        /* false: the methods are GET and HEAD. */
@@ -107,7 +107,7 @@ struct route {
     unsigned takes;
     const char *name;                        /* The metrics use this name. */
     const char *types[3];                    /* Bodies have one of these types; the list ends with NULL. */
-    void (*answer)(struct request *request); /* It sets the status, or fails the request. */
+    void (*answer)(struct request *request); /* Sets the status, or fails the request. */
     /* Answers at once if that takes no time to speak of; may be NULL. It returns false if `answer` is to do it, as a
      * long job. */
     bool (*answer_quickly)(struct request *request);
@@ -121,13 +121,13 @@ struct request {
     struct peer *peer;
     const struct route *route; /* NULL: there is no such path. */
     enum stage stage;
-    uint64_t started;  /* The request began at this time of now_nanoseconds. */
-    uint64_t whole;    /* The whole request had come at this time. */
-    uint64_t looked;   /* Whether the client is still there was last looked at at this time. */
-    size_t uri_length; /* The URL had so many bytes before it was decoded. */
+    uint64_t started;  /* When the request began, by now_nanoseconds. */
+    uint64_t whole;    /* When the whole request had come. */
+    uint64_t looked;   /* When it was last checked that the client is still there. */
+    size_t uri_length; /* Bytes of the URL before it was decoded. */
     const char *uri_end;
-    const char *uri_fault; /* This sentence says what is wrong with the URL; it may be NULL. */
-    const char *rest;      /* This is what follows the route's own path. */
+    const char *uri_fault; /* Says what is wrong with the URL; NULL: nothing is. */
+    const char *rest;      /* What follows the route's path in the URL. */
     bool preflight;        /* The method is OPTIONS. */
     bool closes;           /* The connection is closed, because the answer comes before the body was read. */
     const char *origin;    /* Pages of this origin may read the answer; it may be NULL. */
@@ -135,22 +135,22 @@ struct request {
 
     unsigned distance; /* UINT_MAX: it is the k of the index. */
     size_t limit, max_documents;
-    const char *id; /* It has id_length bytes; NULL if there is none. */
+    const char *id; /* The ID, of id_length bytes; NULL: there is none. */
     size_t id_length;
     int type; /* The body has this one of the route's types. */
 
     struct output body;
-    size_t held; /* The service counts so many bytes for this request. */
+    size_t held; /* The bytes that request_hold counted. */
 
     unsigned status; /* 0: it is not yet known. */
     bool committed;  /* What the request asked for is on disk, so that it can't fail any more. */
     const char *answer_type;
     struct output answer;
 
-    struct request *next; /* This request waits behind it. */
+    struct request *next; /* The request that waits behind this one. */
 };
 
-/* Returns how long ago the whole request had come. The time that it waited for a thread is included. */
+/* Returns the seconds since the whole request came, which include the time that it waited for a thread. */
 double request_seconds(const struct request *request);
 
 /* Makes the answer an error, {"error":"…"}, in place of what was answered so far. Nothing happens to a request that is
@@ -171,7 +171,8 @@ bool request_goes_on(struct request *request);
 /* Counts bytes as held. Returns false if there is no room for them. */
 bool request_hold(struct request *request, size_t bytes);
 
-/* Queues the answer of a request. */
+/* Hands the answer to libmicrohttpd, which sends and frees it. Returns MHD_NO if it can't, which closes the
+ * connection. */
 enum MHD_Result reply(struct request *request);
 
 /* ---- Writes matches and their documents as JSON, in the form of `idx lookup --format json` ---- */
@@ -184,11 +185,11 @@ struct answers {
     const struct idx_properties *properties;
     unsigned distance;
     struct idx_documents *cursor; /* NULL until the first document is written. */
-    uint64_t queries, matches;    /* These count what was answered so far. */
+    uint64_t queries, matches;    /* Counts of what was answered so far. */
 };
 
-/* Begins an answer from the current view. Returns false where the request failed, as by a k that the index does not
- * have. The caller calls answers_end even then. */
+/* Begins an answer from the current view. Returns false if the request failed, for example because its k is too large.
+ * The caller calls answers_end in either case. */
 bool answers_begin(struct answers *answers, struct request *request);
 
 /* The largest distance that look-ups in the service's views take: these may be unpacked for more than the k of the
@@ -216,8 +217,8 @@ bool answers_put_query(struct answers *answers, uint64_t query);
 
 /* ---- Reads the head of a request ---- */
 
-/* It refuses one that a proxy could read in another way than this service, so that nobody smuggles a request past it,
- * and names that end where they don't seem to. */
+/* A head that a proxy could read in another way than this service is refused, so that nobody smuggles a request past
+ * the proxy. So is a name that has a NUL byte, since C would end it there. */
 
 /* Notes the URL as it came, before libmicrohttpd decodes it in place. */
 void head_take_uri(struct request *request, const char *uri);
@@ -231,11 +232,11 @@ bool parameters_read(struct request *request);
 
 /* ---- Reads bodies of JSON, one value per line, and documents that such lines describe ---- */
 
-/* It is called with each value. It returns false and sets *problem if the value is wrong. */
+/* A function that gets each value. It returns false and sets *problem if the value is wrong. */
 typedef bool (*line_visitor)(void *context, json_t *value, struct problem *problem);
 
-/* Visits the values of the body's lines, and passes over blank lines. Ends where the request failed, as by a bad line,
- * which the answer names by its number. */
+/* Visits the values of the body's lines, and skips blank lines. Stops once the request has failed; the answer names a
+ * bad line by its number, counted from 1. */
 void lines_read(struct request *request, line_visitor visit, void *context);
 
 enum item_keys { ITEM_FINGERPRINT = 1, ITEM_ID = 2, ITEM_BOTH = 3 };
@@ -245,7 +246,7 @@ struct items {
     struct idx_item *list;
     size_t count, capacity;
     struct output ids;
-    int keys;          /* Every line has these keys, of enum item_keys; 0 until the first line was read. */
+    int keys;          /* Every line has these keys, of enum item_keys; 0 before the first line. */
     bool may_lack_key; /* The caller sets this where either key alone is enough. */
 };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* The line of a request and its whole head may have so many bytes. libmicrohttpd's own limit is higher, and its answer
- * to what exceeds that is a page of its own. */
+/* The most bytes of a URL and of a whole head. libmicrohttpd's own limit is higher, and beyond it libmicrohttpd answers
+ * with a page of its own. */
 enum { MOST_URI = 4096, MOST_HEAD = 8192 };
 
 #define LINES "application/x-ndjson"
@@ -65,6 +65,7 @@ _Static_assert((int)ROUTES < (int)METRICS_ROUTES, "each route has its counts, an
 
 const char *router_name(unsigned route) { return route < ROUTES ? routes[route].name : "none"; }
 
+/* Answers with a file of the page, which the build put into the executable. */
 static bool answer_asset(struct request *request) {
     static const struct asset {
         const char *path, *type;
@@ -179,6 +180,8 @@ static bool check_body(struct request *request) {
     return request->status == 0;
 }
 
+/* Checks the head in this order: its size, what it says, who asks, the route, the right to write, parameters, and the
+ * body's type. The first fault fails the request. */
 static void check_head(struct request *request, const char *path, const char *method, const char *version) {
     const union MHD_ConnectionInfo *size =
         MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
@@ -196,7 +199,7 @@ static void check_head(struct request *request, const char *path, const char *me
 
 /* Returns whether the body of a refused request is short enough to be read to its end, since a client reads the answer
  * only then. */
-static bool drains(const struct request *request) {
+static bool can_drain(const struct request *request) {
     const char *length = header(request, "Content-Length"), *expect = header(request, "Expect");
     return expect == NULL && (length == NULL || strtoull(length, NULL, 10) <= SERVE_MOST_BODY);
 }
@@ -205,7 +208,7 @@ static enum MHD_Result take_head(struct request *request, const char *path, cons
     request->stage = STAGE_BODY;
     check_head(request, path, method, version);
     peer_enter(request->peer, PEER_SENDS);
-    if (request->status < 400 || (!request->closes && drains(request))) return MHD_YES;
+    if (request->status < 400 || (!request->closes && can_drain(request))) return MHD_YES;
     request->closes = true;
     return reply(request);
 }

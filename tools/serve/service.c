@@ -30,9 +30,9 @@ struct server {
     struct service *service;
     struct sockets sockets;
     struct MHD_Daemon **daemons;
-    unsigned threads; /* So many threads were started. */
-    unsigned next;    /* This thread gets the next connection. */
-    rlim_t limit;     /* The process may have so many descriptors. */
+    unsigned threads; /* Threads that were started. */
+    unsigned next;    /* The thread that gets the next connection. */
+    rlim_t limit;     /* How many descriptors the process may have. */
 };
 
 /* ---- Threads ---- */
@@ -49,7 +49,7 @@ static void notify_connection(void *context, struct MHD_Connection *connection, 
     }
 }
 
-/* libmicrohttpd complains of what clients do, which nobody wants to read. */
+/* Discards the messages of libmicrohttpd, which are about mistakes of clients. */
 static void say_nothing(void *context, const char *format, va_list arguments) {
     (void)context, (void)format, (void)arguments;
 }
@@ -105,6 +105,7 @@ static void take_connection(struct server *server, int connection, const struct 
     if (count >= peers->most) peers_reap(peers);
 }
 
+/* Accepts the connections that wait at a socket, at most 64, so that other sockets and signals get their turn. */
 static void accept_some(struct server *server, int from) {
     for (unsigned i = 0; i < 64; i++) {
         struct sockaddr_storage address;
@@ -127,6 +128,8 @@ static void reap_all(struct service *service) {
     jobs_reap(&service->writing);
 }
 
+/* Accepts connections until a signal ends the service. In between, it has views refreshed after SIGHUP, and reaps every
+ * TICK. */
 static void accept_until_signal(struct server *server) {
     struct pollfd polled[MOST_SOCKETS + 1] = {{.fd = interrupt_descriptor(), .events = POLLIN}};
     unsigned count = server->sockets.count + 1;
@@ -182,7 +185,7 @@ static void say_room(const struct server *server) {
              (uintmax_t)server->limit, room, wanted);
 }
 
-/* Waits until all connections are closed, but at most for so many seconds. */
+/* Waits until all connections are closed, but at most `seconds` seconds. */
 static void await_end(struct service *service, unsigned seconds) {
     uint64_t end = now_nanoseconds() + (uint64_t)seconds * 1000000000;
     while (peers_count(&service->peers) > 0 && now_nanoseconds() < end) {

@@ -56,7 +56,7 @@ bool guard_takes_token(const struct guard *guard, const char *authorization);
 
 struct request;
 
-/* So many requests may wait, and each of them for so long. */
+/* How many requests may wait for a thread, and for how many seconds each of them may. */
 enum { JOBS_MOST_WAITING = 256, JOBS_WAIT_SECONDS = 30 };
 
 struct jobs {
@@ -65,7 +65,7 @@ struct jobs {
     struct request *first, **last;
     unsigned waiting;
     atomic_bool ended;
-    unsigned threads; /* So many threads were started. */
+    unsigned threads; /* Threads that were started. */
     pthread_t *thread;
 };
 
@@ -76,7 +76,8 @@ bool jobs_start(struct jobs *jobs, unsigned threads);
  * after jobs_stop. */
 bool jobs_submit(struct jobs *jobs, struct request *request);
 
-/* Refuses the requests that have waited too long or whose clients have gone. It is called now and then. */
+/* Refuses the requests that have waited too long or whose clients have gone. The service calls it several times a
+ * second. */
 void jobs_reap(struct jobs *jobs);
 
 /* Takes no more requests, and refuses those that wait. From now on request_goes_on refuses those that are being
@@ -92,18 +93,18 @@ void jobs_close(struct jobs *jobs);
 
 /* ---- The open connections ---- */
 
-/* A connection that waits for its client is closed in good time, however slowly the client goes on sending or
- * receiving. If there are too many connections, those are closed first that have waited longest for a request.
- * libmicrohttpd and proxies limit the time between two bytes alone. */
+/* A connection that waits for its client is closed after a fixed time, even if the client keeps sending or receiving
+ * slowly: libmicrohttpd and proxies limit only the time between two bytes. If there are too many connections, those
+ * that have waited longest for a request are closed first. */
 
-/* A client may take so many seconds: to send anything at all, to send a head, with the pause before it, to send a body,
- * and to take an answer. */
+/* The seconds that a client may take between two bytes, for a head with the pause before it, for a body, and to receive
+ * an answer. */
 enum { PEER_SILENCE_SECONDS = 30, PEER_HEAD_SECONDS = 40, PEER_BODY_SECONDS = 60, PEER_ANSWER_SECONDS = 300 };
 
 enum peer_phase {
     PEER_WAITS,   /* It waits for the head of a request. */
     PEER_SENDS,   /* The client sends a body. */
-    PEER_WORKS,   /* The service works, for which the client has no limit. */
+    PEER_WORKS,   /* The service computes the answer; the client has no limit here. */
     PEER_RECEIVES /* The client takes the answer. */
 };
 
@@ -112,7 +113,7 @@ struct peer {
     bool local;        /* It is a UNIX socket. */
     atomic_int phase;
     atomic_bool begun;          /* In PEER_WAITS, the first line of a request has come. */
-    atomic_uint_fast64_t since; /* The phase began at this time, in nanoseconds. */
+    atomic_uint_fast64_t since; /* When the phase began, in nanoseconds. */
     struct peer *previous, *next;
 };
 
@@ -138,7 +139,7 @@ bool peer_has_gone(const struct peer *peer);
 
 unsigned peers_count(const struct peers *peers);
 
-/* Closes the connections whose time is over, and those that are too many. */
+/* Closes the connections whose time is over, and enough others to keep to the limit. */
 void peers_reap(struct peers *peers);
 
 /* Closes the connections that wait for a request, and has the others closed after their answer. */
@@ -154,9 +155,9 @@ enum { METRICS_ROUTES = 16, METRICS_STATUSES = 600, METRICS_BUCKETS = 16 };
 
 /* These are the counts of one route. */
 struct route_metrics {
-    atomic_ullong statuses[METRICS_STATUSES]; /* They count the answers of each status. */
-    atomic_ullong buckets[METRICS_BUCKETS];   /* They count the answers that took at most the bucket's time, and longer
-                                                 than that of the bucket before it. */
+    atomic_ullong statuses[METRICS_STATUSES]; /* Answers of each status. */
+    atomic_ullong buckets[METRICS_BUCKETS]; /* Answers by time: above the bound of the bucket before, and up to that of
+                                               this one. */
     atomic_ullong nanoseconds;
 };
 
@@ -183,7 +184,7 @@ struct request;
 struct idx_text_table;
 
 struct texts_service {
-    pthread_key_t key; /* Each thread that answers keeps its fingerprinter by it, because opening one takes a while. */
+    pthread_key_t key; /* Each answering thread keeps its fingerprinter under it, because opening one takes a while. */
     bool has_key;
     struct idx_text_table *table; /* NULL: the recipe needs none. */
     struct extract_rules rules;
@@ -264,7 +265,7 @@ enum { MOST_SOCKETS = 16 };
 
 struct sockets {
     int list[MOST_SOCKETS];
-    const char *paths[MOST_SOCKETS]; /* These are the paths of UNIX sockets that sockets_open made; others are NULL. */
+    const char *paths[MOST_SOCKETS]; /* Paths of the UNIX sockets that sockets_open made; NULL for others. */
     unsigned count;
 };
 
@@ -293,8 +294,8 @@ struct service {
     struct jobs writing; /* One thread answers the requests that write. */
     struct writes writes;
     struct texts_service texts;
-    int documents;      /* This is the descriptor of the folder, or -1. */
-    atomic_size_t held; /* Bodies and answers hold so many bytes together. */
+    int documents;      /* The descriptor of the folder of --documents, or -1. */
+    atomic_size_t held; /* Bytes of all bodies and answers together. */
 };
 
 #endif

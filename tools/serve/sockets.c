@@ -15,7 +15,7 @@
 
 enum { BACKLOG = 1024, FIRST_PASSED = 3 };
 
-/* An address is of one of these kinds. */
+/* An address of any family. Its members share their storage, as the socket calls expect. */
 union address {
     struct sockaddr any;
     struct sockaddr_un local;
@@ -44,6 +44,8 @@ static void remove_stale(const union address *at) {
     close(probe);
 }
 
+/* Listens at a UNIX socket. Its path is noted for removal only once it is bound, so that nobody else's socket is
+ * removed. */
 static bool open_local(struct sockets *sockets, const char *path, const char *name) {
     union address at = {.local = {.sun_family = AF_UNIX}};
     if (*path == '\0' || strlen(path) >= sizeof at.local.sun_path)
@@ -76,6 +78,8 @@ static bool split_address(const char *name, char *host, size_t size, const char 
     return true;
 }
 
+/* Listens at ADDRESS:PORT or unix:PATH; of several addresses that a name has, at the first. Returns false after a
+ * complaint. */
 static bool open_address(struct sockets *sockets, const char *name) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
     union address at;

@@ -7,7 +7,7 @@
 
 /* ---- Metrics ---- */
 
-/* These are the upper ends of the buckets, in nanoseconds. */
+/* The upper bounds of all buckets but the last, which has none, in nanoseconds. */
 static const uint64_t bounds[METRICS_BUCKETS - 1] = {
     50000,    100000,    250000,    500000,    1000000,    2500000,    5000000,     10000000,
     25000000, 100000000, 250000000, 500000000, 1000000000, 5000000000, 30000000000,
@@ -43,6 +43,7 @@ static void put_requests(const struct metrics *metrics, struct output *output) {
     }
 }
 
+/* Writes the times of one route. Prometheus wants each bucket to count the faster answers as well. */
 static void put_histogram(const struct route_metrics *metrics, const char *route, struct output *output) {
     uint64_t sum = 0;
     for (unsigned i = 0; i < METRICS_BUCKETS; i++) sum += atomic_load(&metrics->buckets[i]);
@@ -61,6 +62,7 @@ static void put_histogram(const struct route_metrics *metrics, const char *route
     output_format(output, "idx_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", route, sum);
 }
 
+/* Writes what the current view says of the index. */
 static void put_index(struct service *service, struct output *output) {
     struct view *view = views_acquire(&service->views);
     const struct idx_properties *properties = &view->properties;

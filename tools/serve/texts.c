@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread that answers keeps a fingerprinter for the next text. */
+/* The fingerprinter that a thread keeps for its next text. */
 struct kept_text {
     struct text text;
-    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* This is the recipe of the index. */
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe of the index that it was opened for. */
 };
 
 /* Frees a fingerprinter when its thread ends. NULL is accepted. */
@@ -101,7 +101,7 @@ static void fail_by_text(struct request *request, const struct bad *bad) {
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the text can't be read: %s", bad->problem.sentence);
 }
 
-static bool fingerprint(struct request *request, struct text *text, struct text_result *result) {
+static bool fingerprint_body(struct request *request, struct text *text, struct text_result *result) {
     struct bad bad = {.kind = BAD_NONE};
     struct raw_document raw = {.format = request->type == 1 ? FORMAT_HTML : FORMAT_PLAIN,
                                .bytes = request->body,
@@ -114,10 +114,11 @@ static bool fingerprint(struct request *request, struct text *text, struct text_
     return good;
 }
 
+/* Fingerprints the request's text, and writes how many features it has and the matches of each fingerprint. */
 static void answer_text(struct answers *answers, struct text *text) {
     struct request *request = answers->request;
     struct text_result result;
-    if (!fingerprint(request, text, &result)) return;
+    if (!fingerprint_body(request, text, &result)) return;
     output_text(&request->answer, "{\"features\":");
     output_decimal(&request->answer, result.features);
     output_text(&request->answer, ",\"answers\":[");

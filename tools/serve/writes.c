@@ -45,7 +45,7 @@ static struct idx_writer *take_writer(struct request *request) {
 
 /* ---- Adding ---- */
 
-/* A line without matches has at most so many bytes. */
+/* The most bytes of a line without matches. */
 enum { MOST_LINE = 48 };
 
 struct adding {
@@ -73,7 +73,8 @@ static bool put_matches(struct answers *answers, const struct idx_match *matches
     return request_goes_on(request) && held <= MOST_HELD_BYTES && output_reserve(&request->answer, room) != NULL;
 }
 
-/* Writes the lines. There is always room for all lines without matches. */
+/* Writes a line per document. Room for all lines without matches is reserved beforehand: the documents are added
+ * already, so the answer must not fail. Where the matches don't fit, it has lines without them from there on. */
 static void put_answers(struct answers *answers, const struct adding *adding) {
     struct output *output = &answers->request->answer;
     bool with_matches = true;
@@ -99,6 +100,7 @@ static bool allocate_answers(struct request *request, struct adding *adding) {
     return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
 }
 
+/* Adds the documents that have no near-duplicate in one call, answers, and has look-ups see the change. */
 static void add_documents(struct answers *answers, struct idx_writer *writer, struct adding *adding) {
     struct request *request = answers->request;
     struct service *service = request->service;
@@ -153,6 +155,7 @@ static enum idx_status remove_fingerprints(struct idx_writer *writer, const stru
     return status;
 }
 
+/* Removes the documents that the lines name by fingerprint, ID or both, answers, and has look-ups see the change. */
 static void remove_items(struct request *request, struct idx_writer *writer, const struct items *items) {
     struct idx_removal removal = {0};
     struct idx_error error;

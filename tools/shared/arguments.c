@@ -17,6 +17,7 @@ enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 48 };
 
 static const char *dashes(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
 
+/* Reads a number within the bounds of the rule. Returns false after a complaint. */
 static bool read_count(const struct option_rule *rule, const char *text, uint64_t *count) {
     if (!number_parse(text, count))
         return complain_of_usage("%s%s needs a whole number below 2^64 (such as 12, 4K, 1.5e9 or 2^34), not '%s'",
@@ -53,7 +54,7 @@ static bool read_choice(const struct option_rule *rule, const char *text) {
     return complain_of_usage("%s%s must be one of %s, not '%s'", dashes(rule), rule->name, names, text);
 }
 
-static bool append(struct texts *texts, char *text) {
+static bool append_text(struct texts *texts, char *text) {
     char **values = realloc(texts->values, (texts->count + 1) * sizeof *values);
     if (values == NULL) return complain("out of memory");
     texts->values = values;
@@ -66,6 +67,7 @@ static bool append_glob(struct globs *globs, const char *pattern, bool includes)
     return appended || complain("out of memory");
 }
 
+/* Stores the argument of an option as its kind says. Returns false after a complaint. */
 static bool read_value(const struct option_rule *rule, char *text) {
     switch (rule->kind) {
         case OPTION_FLAG: *(bool *)rule->value = true; return true;
@@ -77,17 +79,18 @@ static bool read_value(const struct option_rule *rule, char *text) {
     if (*text == '\0') return complain_of_usage("%s%s has an empty argument", dashes(rule), rule->name);
     if (rule->kind == OPTION_INCLUDE || rule->kind == OPTION_EXCLUDE)
         return append_glob(rule->value, text, rule->kind == OPTION_INCLUDE);
-    if (rule->kind == OPTION_TEXTS) return append(rule->value, text);
+    if (rule->kind == OPTION_TEXTS) return append_text(rule->value, text);
     *(const char **)rule->value = text;
     return true;
 }
 
-/* getopt_long wants to know the options in this form. */
+/* The options as getopt_long takes them. */
 struct getopt_tables {
     char letters[2 * MOST_OPTIONS + 8];
     struct option words[MOST_OPTIONS + 2];
 };
 
+/* Describes the options of the grammar, and --help and -h, to getopt_long. */
 static void fill_tables(const struct grammar *grammar, struct getopt_tables *tables) {
     char *letter = tables->letters;
     struct option *word = tables->words;
@@ -154,9 +157,9 @@ static bool check_operands(const struct grammar *grammar, const struct texts *op
 
 /* ---- The one screen that -h prints ---- */
 
-/* It is cut out of what --help prints, so that the two can't differ. A help has a paragraph about the command, then a
- * paragraph of options, each of which begins with two spaces and a hyphen, and later examples, whose lines are indented
- * and follow a line that begins with 'Example'. */
+/* It is cut out of the text of --help, so that the two can't differ. That text has a paragraph about the command, a
+ * paragraph of options, each of which begins with two spaces and a hyphen, and examples, which are indented and follow
+ * a line that begins with 'Example'. */
 
 enum { MOST_EXAMPLES = 3 };
 
@@ -187,6 +190,8 @@ static const char *find_line(const char *line, const char *text) {
     return line;
 }
 
+/* Writes the options that are named in `common`, or all if that is NULL. Lines without a hyphen go on with the option
+ * before. */
 static void put_options(struct output *output, const char *line, const char *common) {
     bool shown = true;
     for (; begins_with(line, "  "); line = next_line(line)) {

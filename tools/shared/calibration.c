@@ -28,6 +28,7 @@ static const struct member {
 };
 #define MEMBERS (sizeof members / sizeof *members)
 
+/* Reads a member of the JSON object into the calibration. Returns false if it is missing or not of the right type. */
 static bool read_member(const json_t *object, const struct member *member, struct idx_calibration *calibration) {
     double *numbers = (double *)(void *)((char *)calibration + member->offset);
     const json_t *value = json_object_get(object, member->name);
@@ -63,7 +64,7 @@ bool calibration_read(const char *file, struct idx_calibration *calibration) {
     return missing == NULL;
 }
 
-/* Hundredths of a nanosecond are measured, and thousandths where there are many of a thing. */
+/* Writes four digits: hundredths of a nanosecond are measured, and thousandths of what occurs many times per query. */
 static void write_number(struct output *output, double number) { output_format(output, "%.4g", number); }
 
 void calibration_write(struct output *output, const struct idx_calibration *calibration) {

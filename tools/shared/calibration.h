@@ -9,6 +9,7 @@
 /* Reads a file, or standard input if it is `-`. Complains, and returns false, if it can't be read or lacks a number. */
 bool calibration_read(const char *file, struct idx_calibration *calibration);
 
+/* Writes the calibration in the form that calibration_read reads. */
 void calibration_write(struct output *output, const struct idx_calibration *calibration);
 
 #endif

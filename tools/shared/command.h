@@ -17,7 +17,7 @@ enum {
     ENDS_BADLY = 2,   /* There was an error, which standard error names. */
 };
 
-/* They are what --help prints: the build makes them of the files NAME.txt in tools/commands. */
+/* What --help prints. The build makes these of the files NAME.txt in tools/commands. */
 extern const char help_main[], help_add[], help_batch[], help_build[], help_clusters[], help_compact[], help_compare[],
     help_dedup[], help_distance[], help_dump[], help_fingerprint[], help_info[], help_join[], help_lookup[],
     help_merge[], help_pairs[], help_remove[], help_serve[], help_verify[];
@@ -48,17 +48,17 @@ int command_verify(int argc, char **argv);
 /* Options stand anywhere before `--`. */
 
 enum option_kind {
-    OPTION_FLAG,    /* bool: it becomes true if the option is given. */
-    OPTION_TEXT,    /* const char *: it is the argument itself, which is not empty. */
-    OPTION_TEXTS,   /* struct texts: it collects all arguments. */
-    OPTION_INCLUDE, /* struct globs: it collects all arguments, in one order with those of OPTION_EXCLUDE. */
+    OPTION_FLAG,    /* bool: becomes true if the option is given. */
+    OPTION_TEXT,    /* const char *: the argument itself, which must not be empty. */
+    OPTION_TEXTS,   /* struct texts: the arguments of all its occurrences. */
+    OPTION_INCLUDE, /* struct globs: all arguments, in one order with those of OPTION_EXCLUDE. */
     OPTION_EXCLUDE,
-    OPTION_NUMBER, /* unsigned: it is a number. */
-    OPTION_COUNT,  /* uint64_t: it is a number. */
-    OPTION_CHOICE, /* int: it is the index of the argument among `names`, which ends with NULL. */
+    OPTION_NUMBER, /* unsigned, as number_parse reads it. */
+    OPTION_COUNT,  /* uint64_t, as number_parse reads it. */
+    OPTION_CHOICE, /* int: the index of the argument among `names`, which ends with NULL. */
 };
 
-/* These are arguments of the command line, in order. */
+/* Arguments of the command line, in order. The strings are those of argv. */
 struct texts {
     char **values;
     size_t count;
@@ -69,8 +69,9 @@ struct option_rule {
     enum option_kind kind;
     void *value; /* The value stays as it is if the option is not given. */
     const char *const *names;
-    const char *const *older_names; /* OPTION_CHOICE takes these former names, too; NULL: there are none. */
-    uint64_t least, most;           /* They bound OPTION_NUMBER and OPTION_COUNT; most 0 is no bound. */
+    const char *const
+        *older_names;     /* Former names that OPTION_CHOICE takes as well, in the order of `names`, or NULL. */
+    uint64_t least, most; /* Bounds of OPTION_NUMBER and OPTION_COUNT; most 0 is no bound. */
 };
 
 struct grammar {
@@ -107,10 +108,10 @@ const char *names_of_documents(enum idx_id_type id_type, uint64_t count);
 
 /* ---- Decides whether fingerprints of two recipes can be compared ---- */
 
-/* This warns of fingerprints that agree in all but the version of ICU. */
+/* The warning about fingerprints whose recipes differ in the version of ICU alone. */
 extern const char recipes_icu_warning[];
 
-/* This refuses fingerprints of another recipe than the index's. */
+/* The error about fingerprints whose recipe is not that of the index. */
 extern const char recipes_differ[];
 
 /* Returns whether `recipe` matches the `length` bytes at `other`, which need no terminating NUL. If they differ in the
@@ -127,16 +128,16 @@ bool interrupt_noted(void);
 /* Returns a descriptor that is readable once a signal was noted, or -1 before interrupt_catch. */
 int interrupt_descriptor(void);
 
-/* Ends the process by the signal that was noted. Returns if there was none. */
+/* Ends the process by the signal that was noted, so that its parent sees that. Returns if there was none. */
 void interrupt_obey(void);
 
-/* Does the same for a service, to which SIGHUP is no reason to end. Returns false and sets errno if it can't. */
+/* Like interrupt_catch, for a service, which SIGHUP does not end. Returns false and sets errno if it can't. */
 bool interrupt_catch_in_service(void);
 
 /* Returns whether SIGHUP came since the last call, after which interrupt_descriptor is not readable. */
 bool interrupt_take_hangup(void);
 
-/* From now on a second signal that ends the service ends the process at once. So does one that came already. */
+/* From now on, a second SIGINT or SIGTERM ends the process at once. Does so itself if two have come already. */
 void interrupt_end_at_once(void);
 
 #endif

@@ -74,7 +74,7 @@ size_t escape_undo(char *id, size_t length) {
 
 /* ---- Printable text ---- */
 
-/* Sets the character that begins here and its length. Returns false if it is not UTF-8. */
+/* Sets the character that begins at `at` and its length in bytes. Returns false if the bytes are not UTF-8. */
 static bool decode(const unsigned char *at, size_t left, uint32_t *character, size_t *length) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     *length = *at < 0x80 ? 1 : *at < 0xc0 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf8 ? 4 : 0;

@@ -1,4 +1,4 @@
-/* files.h: folders, those for what a command needs while it runs, and files without names. */
+/* files.h: walks through folders, and makes temporary folders and files without names. */
 #ifndef IDX_TOOLS_SHARED_FILES_H
 #define IDX_TOOLS_SHARED_FILES_H
 
@@ -14,8 +14,8 @@ struct glob {
     bool includes;
 };
 
-/* These are the patterns of --include and --exclude, in the order in which they were given. If all is zero, everything
- * is read. */
+/* The patterns of --include and --exclude, in the order in which they were given. If all is zero, everything is
+ * read. */
 struct globs {
     struct glob *values;
     size_t count;
@@ -28,13 +28,13 @@ void globs_free(struct globs *globs);
 
 /* ---- A folder for what a command needs while it runs ---- */
 
-/* It is locked (flock) as long as the command lives, and has a marker in it that says who made it: a folder that is
- * marked, and that nobody has locked, was left by a command that was killed, and the next one removes it. So is an
- * empty one of that name that this user alone can read. Any other folder stays. */
+/* A scratch folder is locked (flock) while its command lives, and has a marker in it that says who made it. So a folder
+ * that is marked but not locked was left by a killed command, and the next command removes it. It also removes an empty
+ * folder of such a name that this user alone can read. Any other folder stays. */
 
 struct scratch {
     char *path; /* NULL: there is no folder. */
-    int lock;   /* It is the descriptor of the folder. */
+    int lock;   /* The descriptor of the folder, which holds the lock. */
 };
 
 /* Returns the folder for temporary files: `folder`, or if that is NULL, $TMPDIR or /tmp. */
@@ -47,8 +47,8 @@ void scratch_clean(const char *parent);
  * the option that chooses the place. */
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option);
 
-/* Returns whether the path has the name and the marker of such a folder, whoever made it and wherever it is now. Its
- * contents are copies of what somebody has elsewhere. */
+/* Returns whether the path has the name and the marker of a scratch folder, whoever made it and wherever it is now.
+ * Such a folder is never read as an input, since it has only copies of other files. */
 bool scratch_is(const char *path);
 
 /* Returns a path in the folder, which the caller frees, or NULL if memory ran out. */
@@ -60,13 +60,13 @@ void scratch_remove(struct scratch *scratch);
 
 /* ---- Visits the files in a folder and in those below, and finds the folder that a path is in ---- */
 
-/* It is called for each regular file, and returns false to stop. */
+/* A function that gets the path of each regular file, and returns false to stop. */
 typedef bool (*folder_visitor)(void *context, const char *path);
 
 /* Visits the regular files at and below the folder `path`, the entries of each folder in the order of their bytes.
- * Symbolic links aren't followed. What `globs` doesn't admit (NULL: all is) is left out, folders with all that is in
- * them. Scratch folders are left out, whoever's they are, and a message names them. What can't be read is
- * complained about, sets *failed, and is passed over. Returns false when `visit` did, or memory ran out. */
+ * Symbolic links aren't followed. What `globs` doesn't admit is left out, and so is all that such a folder has; NULL
+ * admits everything. Scratch folders of any user are left out, and a message names them. What can't be read is skipped
+ * after a complaint, and sets *failed. Returns false if `visit` did, or memory ran out. */
 bool folder_walk(const char *path, const struct globs *globs, folder_visitor visit, void *context, bool *failed);
 
 /* Does the same without messages, for a look at the files before they are walked through. */
@@ -81,39 +81,40 @@ char *folder_parent(const char *path);
 /* Checks whether the path can be made in its folder. Returns false after a complaint, which names the option. */
 bool folder_check_parent(const char *path, const char *option);
 
-/* Returns whether two paths lead to the same place, or one into the other, if neither contains anything yet. */
+/* Returns whether two paths lead to the same place, or one directly into the other. Neither need exist. */
 bool folder_is_shared(const char *a, const char *b);
 
 /* ---- A file without a name, in a scratch folder ---- */
 
-/* It is written to its end, and then mapped into memory, where what was read stays valid until the file is closed. */
+/* Such a file is written to its end, and then mapped into memory. What was read there stays valid until the file is
+ * closed. */
 
 struct temporary {
-    struct output output; /* The file is written through it. */
-    const char *folder;   /* Messages name it. */
+    struct output output; /* The file is written through this. */
+    const char *folder;   /* Its folder, for messages. */
 
     /* temporary.c alone uses these. */
-    const char *mapped; /* The file's bytes; NULL: it is empty, or not mapped yet. */
-    size_t size;        /* So many bytes are mapped. */
-    size_t touched;     /* So many of them may be in memory. */
+    const char *mapped; /* The file's bytes; NULL: not mapped. */
+    size_t size;        /* Bytes that are mapped. */
+    size_t touched;     /* How many of them may be in memory. */
     bool failed;        /* A complaint was made. */
 };
 
 #define TEMPORARY_CLOSED                                                                                               \
     { .output = OUTPUT_KEPT }
 
-/* Makes the file in the scratch folder, which has to stay only for that; but `folder`, the one that it is in, has to
- * stay for messages. Returns false after a complaint. */
+/* Makes the file in the scratch folder, which may be removed afterwards. The string `folder`, which messages name, must
+ * stay valid until the file is closed. Returns false after a complaint. */
 bool temporary_open(struct temporary *temporary, const struct scratch *scratch, const char *folder);
 
-/* Writes what is still buffered. Returns false after a complaint, also about what could not be written before. */
+/* Writes what is still buffered. Returns false after a complaint, also if an earlier write failed. */
 bool temporary_flush(struct temporary *temporary);
 
 /* Writes what is still buffered, and maps all that was written. Returns false after a complaint. */
 bool temporary_map(struct temporary *temporary);
 
-/* Returns `length` bytes of the mapped file from *offset on, of which it has as many, and moves *offset behind them.
- * Returns NULL at the end of the file. */
+/* Returns the next `length` bytes of the mapped file, and moves *offset, at which they begin, behind them. Returns NULL
+ * if fewer are left, as at the end. */
 const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length);
 
 /* Appends all that was written to an output. Returns false after a complaint. */

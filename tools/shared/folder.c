@@ -22,7 +22,7 @@ bool globs_append(struct globs *globs, const char *pattern, bool includes) {
 }
 
 /* Returns whether a file or folder is read, by its path below the folder that was given. The last pattern that matches
- * says so. A file that none matches is read unless the first pattern is one of --include; a folder is. */
+ * decides. A folder that none matches is read, and so is a file unless the first pattern is one of --include. */
 static bool globs_admit(const struct globs *globs, const char *path, bool is_folder) {
     for (size_t i = globs->count; i > 0; i--)
         if (fnmatch(globs->values[i - 1].pattern, path, 0) == 0) return globs->values[i - 1].includes;
@@ -49,7 +49,7 @@ static char *join(const char *folder, const char *name) {
     return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
 }
 
-/* A walk notes the temporary folders that it left out. */
+/* A walk through a folder, and the scratch folders that it left out. */
 struct walk {
     const char *root;
     const struct globs *globs; /* NULL: everything is read. */
@@ -57,10 +57,11 @@ struct walk {
     void *context;
     bool *failed; /* NULL: no message is written. */
     size_t left_out;
-    char *names; /* They are separated by commas; NULL: there are none. */
+    char *names; /* The names of these, separated by commas; NULL: there are none. */
 };
 
-/* Returns false if memory ran out. */
+/* Complains of what errno says, unless the walk is silent. Returns whether it goes on, which is false if memory ran
+ * out. */
 static bool complain_of(const char *path, const struct walk *walk) {
     bool on = errno != ENOMEM;
     if (walk->failed == NULL) return on;
@@ -87,8 +88,9 @@ static bool admits(const struct walk *walk, const char *path, bool is_folder) {
 
 static bool walk_folder(struct walk *walk, const char *path);
 
-/* Commands mark their folder before they write into it, and take the mark away last. So one that is marked neither
- * before nor after its entries are listed has nothing of theirs. */
+/* Visits a file, or walks through a folder, unless it is left out. A command marks its scratch folder before it writes
+ * into it, and takes the mark away last; so a folder that is marked neither before nor after its entries are listed has
+ * no files of such a command. */
 static bool visit_entry(struct walk *walk, const char *path) {
     struct stat status;
     if (lstat(path, &status) != 0) return complain_of(path, walk);
@@ -97,6 +99,7 @@ static bool visit_entry(struct walk *walk, const char *path) {
     return !S_ISREG(status.st_mode) || walk->visit(walk->context, path);
 }
 
+/* Visits the entries of a folder in order. Returns false if the visitor stopped or memory ran out. */
 static bool walk_folder(struct walk *walk, const char *path) {
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, no_dots, by_bytes);

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <unistd.h>
 
-static int ends[2] = {-1, -1};
+static int ends[2] = {-1, -1}; /* The pipe: its end to read, and that to write. */
 
-/* They are lock-free, so that the handler may set them, and any thread may read them. */
+/* These are lock-free, so that the handler may set them, and any thread may read them. */
 static atomic_int noted;
 static atomic_uint count, hangups;
 static atomic_bool serves, ends_at_once;
@@ -34,8 +34,7 @@ void interrupt_catch(void) {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        /* A shell may have it ignored, for nohup or in the background, and then it stays ignored, but not by a service.
-         */
+        /* What is ignored, as under nohup or in the background, stays ignored, except in a service. */
         if (sigaction(signals[i], NULL, &before) == 0 && (serves || before.sa_handler != SIG_IGN))
             sigaction(signals[i], &action, NULL);
     }

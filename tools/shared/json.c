@@ -6,13 +6,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int put_piece(const char *bytes, size_t length, void *context) {
+static int append_bytes(const char *bytes, size_t length, void *context) {
     output_bytes(context, bytes, length);
     return 0;
 }
 
 void json_put(struct output *output, json_t *value) {
-    bool written = value != NULL && json_dump_callback(value, put_piece, output, JSON_COMPACT | JSON_ENCODE_ANY) == 0;
+    bool written =
+        value != NULL && json_dump_callback(value, append_bytes, output, JSON_COMPACT | JSON_ENCODE_ANY) == 0;
     if (!written && output->error == 0) output->error = ENOMEM;
     json_decref(value);
 }

@@ -17,8 +17,8 @@ json_t *json_bytes(const void *bytes, size_t length);
 /* Writes what json_bytes returns. */
 void json_put_bytes(struct output *output, const void *bytes, size_t length);
 
-/* Writes a value without white space, and releases it. A value of NULL, which jansson returns if memory runs out, is an
- * error of the output. */
+/* Writes a value without white space, and releases it. NULL, which jansson returns if memory runs out, makes the output
+ * fail with ENOMEM. */
 void json_put(struct output *output, json_t *value);
 
 #endif

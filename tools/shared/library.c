@@ -44,10 +44,10 @@ uint64_t now_nanoseconds(void) {
 
 /* ---- Any number of results ---- */
 
-/* There is room for so many results at first. */
+/* The room for results at first; more is made when the library says how many there are. */
 enum { FIRST_RESULTS = 64 };
 
-/* Replaces a list by one with room for `count` items of `size` bytes each. */
+/* Replaces a list by one with room for `count` items of `size` bytes each, whose contents are not kept. */
 static enum idx_status make_room(void **list, size_t *capacity, size_t count, size_t size, struct idx_error *error) {
     if (count <= *capacity) return IDX_OK;
     free(*list);

@@ -21,14 +21,14 @@ bool open_unloaded(struct idx_index **index, const char *path);
  * *capacity items of `size` bytes each. Returns false if memory ran out; the array stays as it is then. */
 bool array_grow(void *array, size_t *capacity, size_t count, size_t size);
 
-/* They are the matches of one query after the other. If all is zero, there is no room yet. The caller frees the list.
- */
+/* A list for the matches of one query, which is used again for the next. It begins with zeros, and the caller frees
+ * it. */
 struct found_matches {
     struct idx_match *list;
     size_t capacity;
 };
 
-/* Looks up a query, and grows the list as need be to have the nearest matches, up to `limit`. *count is how many
+/* Looks up a query. The list gets the nearest matches, up to `limit`, and grows if necessary; *count gets how many
  * matches the query has in all. */
 enum idx_status find_matches(const struct idx_index *index, uint64_t query, unsigned distance, uint64_t limit,
                              struct found_matches *matches, size_t *count, struct idx_error *error);
@@ -36,14 +36,14 @@ enum idx_status find_matches(const struct idx_index *index, uint64_t query, unsi
 /* Compares two uint64_t, for qsort and bsearch. */
 int compare_u64(const void *first, const void *second);
 
-/* Returns the time by the clock that is never set, in nanoseconds. */
+/* Returns the time of a clock that never jumps, in nanoseconds. */
 uint64_t now_nanoseconds(void);
 
-/* It is an ID of an index, as its type has it. */
+/* A document ID, of either type. */
 struct document_id {
-    const char *bytes; /* It has `length` bytes, if the index has text IDs. */
+    const char *bytes; /* The ID, if the index has text IDs: `length` bytes. */
     size_t length;
-    uint64_t number; /* It is the ID, if the index has integer IDs. */
+    uint64_t number; /* The ID, if the index has integer IDs. */
 };
 
 /* Finds the fingerprints that have a document of this ID. The caller frees *fingerprints in any case. */
@@ -53,7 +53,7 @@ enum idx_status find_document(const struct idx_index *index, const struct docume
 /* Writes the ID of a document, escaped if it is text (wording.h). */
 void put_document_id(struct output *output, const struct idx_document *document);
 
-/* Writes it as a JSON string, or as {"hex":"…"} if it is text that is not UTF-8. */
+/* Writes the ID of a document as a JSON string, or as {"hex":"…"} if it is text that is not UTF-8. */
 void put_json_id(struct output *output, const struct idx_document *document);
 
 /* Writes a fingerprint as a JSON string. */

@@ -8,20 +8,20 @@
 #include <string.h>
 
 static const char *speaker;
-static size_t overwritten; /* The next line overwrites a line of so many characters. */
+static size_t overwritten; /* Length of the line that the next one overwrites. */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* It protects `overwritten` and standard error. */
 
 void message_speaker(const char *subcommand) { speaker = subcommand; }
 
-static void overwrite(const char *line) {
+static void overwrite_line(const char *line) {
     size_t length = strlen(line);
     if (overwritten > length) fprintf(stderr, "\r%*s", (int)overwritten, "");
     if (overwritten > 0 || length > 0) fprintf(stderr, "\r%s", line);
     overwritten = length;
 }
 
-/* Returns the length, and cuts off what does not fit. */
+/* Writes printable text into `size` bytes, of which it cuts off what does not fit. Returns its length. */
 static size_t make_printable(char *to, size_t size, const char *text) {
     char piece[PRINTABLE_PIECE];
     size_t length = 0;
@@ -36,7 +36,8 @@ static size_t make_printable(char *to, size_t size, const char *text) {
     return length;
 }
 
-/* The libraries' sentences name no options. Some of them end in these words, which these options belong to. */
+/* Returns the option that does what a sentence advises, or "". The libraries' sentences name no options of the command,
+ * but some of them end in these words. */
 static const char *options_for(const char *sentence) {
     static const struct {
         const char *ending, *options;
@@ -55,10 +56,10 @@ static const char *options_for(const char *sentence) {
     return "";
 }
 
-/* One write a message, so that messages of several processes don't mix. */
-static void say(bool help, const char *format, va_list arguments) {
+/* Writes a message at once, so that messages of several processes don't mix. */
+static void write_message(bool help, const char *format, va_list arguments) {
     char line[8192], sentence[8192];
-    size_t size = sizeof line - 64, length; /* The rest is for what follows the sentence. */
+    size_t size = sizeof line - 64, length; /* The last 64 bytes are for what follows the sentence. */
     const char *gap = speaker == NULL ? "" : " ", *who = speaker == NULL ? "" : speaker;
     length = (size_t)snprintf(line, size, "idx%s%s: ", gap, who);
     vsnprintf(sentence, sizeof sentence, format, arguments);
@@ -69,7 +70,7 @@ static void say(bool help, const char *format, va_list arguments) {
     else
         snprintf(line + length, sizeof line - length, "\n");
     pthread_mutex_lock(&mutex);
-    overwrite("");
+    overwrite_line("");
     fputs(line, stderr);
     pthread_mutex_unlock(&mutex);
 }
@@ -77,7 +78,7 @@ static void say(bool help, const char *format, va_list arguments) {
 bool complain(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    say(false, format, arguments);
+    write_message(false, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -85,14 +86,14 @@ bool complain(const char *format, ...) {
 bool complain_of_usage(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    say(true, format, arguments);
+    write_message(true, format, arguments);
     va_end(arguments);
     return false;
 }
 
 void message_overwrite(const char *line) {
     pthread_mutex_lock(&mutex);
-    overwrite(line);
+    overwrite_line(line);
     pthread_mutex_unlock(&mutex);
 }
 

@@ -37,8 +37,8 @@ static bool scale(uint64_t *value, uint64_t base, uint64_t exponent) {
     return true;
 }
 
-/* Reads a decimal number. Sets *digits to it without its point, and *places to how many digits follow the point,
- * trailing zeros apart. */
+/* Reads a decimal number, and moves *text behind it. Sets *digits to the number without its point, and *places to how
+ * many digits follow the point, except for trailing zeros. */
 static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places) {
     size_t whole = strspn(*text, DIGITS), length = whole;
     uint64_t fraction;
@@ -113,15 +113,15 @@ const char *const notation_names[] = {"hex", "dec", "signed", NULL};
 
 static unsigned hex_digits(unsigned bits) { return (bits + 3) / 4; }
 
-/* The value of each character that is a hex digit, plus 16; all others have 0. It is a table because no processor can
- * predict how digits and letters alternate. */
+/* The value of each hex digit, plus 16; 0 for all other characters. A table, since processors mispredict branches on
+ * whether the next character is a digit or a letter. */
 static const unsigned char hex_values[256] = {
     ['0'] = 16, ['1'] = 17, ['2'] = 18, ['3'] = 19, ['4'] = 20, ['5'] = 21, ['6'] = 22, ['7'] = 23,
     ['8'] = 24, ['9'] = 25, ['a'] = 26, ['b'] = 27, ['c'] = 28, ['d'] = 29, ['e'] = 30, ['f'] = 31,
     ['A'] = 26, ['B'] = 27, ['C'] = 28, ['D'] = 29, ['E'] = 30, ['F'] = 31,
 };
 
-/* Returns how many characters are hex digits before the first one that is not, and sets *value to theirs. */
+/* Reads hex digits up to the first other character. Returns how many there are, and sets *value to their value. */
 static size_t read_hex(const char *text, size_t length, uint64_t *value) {
     size_t count = 0;
     *value = 0;
@@ -153,6 +153,7 @@ static bool too_large(unsigned bits, struct problem *problem) {
     return problem_set(problem, "the fingerprint is not below 2^%u: it has more than %u bits", bits, bits);
 }
 
+/* Reads a fingerprint in hex, perhaps behind 0x. A decimal number gets a message that names the option for it. */
 static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *fingerprint, struct problem *problem) {
     const char *digits = text;
     size_t count = length;

@@ -22,6 +22,7 @@ static void write_all(struct output *output, const char *bytes, size_t length) {
     }
 }
 
+/* Makes room for `more` bytes. Returns false, and sets the error, if memory ran out. */
 static bool make_room(struct output *output, size_t more) {
     if (more <= output->capacity - output->length) return true;
     size_t capacity = output->capacity == 0 ? 256 : output->capacity * 2;

@@ -1,5 +1,5 @@
-/* output.h: writes standard output, buffered and checked for errors. An output without a file keeps what it is given,
- * for answers that are printed later. */
+/* output.h: writes to a file, such as standard output, buffered and checked for errors. An output without a file keeps
+ * its bytes in memory, for answers that are printed later. */
 #ifndef IDX_TOOLS_OUTPUT_H
 #define IDX_TOOLS_OUTPUT_H
 
@@ -13,7 +13,7 @@ struct output {
     int descriptor; /* -1: the bytes are kept. */
     char *bytes;
     size_t length, capacity;
-    int error; /* It is the errno of the first failure, after which nothing more is written; 0: there was none. */
+    int error; /* The errno of the first failure, after which nothing more is written; 0: there was none. */
 };
 
 #define OUTPUT_STANDARD                                                                                                \

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* So many seconds pass between two lines. */
+/* The least seconds between two lines. */
 #define TERMINAL_INTERVAL 0.2
 #define LOG_INTERVAL 5
 
@@ -34,7 +34,7 @@ static double now_seconds(void) { return (double)now_nanoseconds() / 1e9; }
 
 /* ---- Memory ---- */
 
-/* Returns the most bytes of resident memory since it was last reset, or 0 if that is not known. */
+/* Returns the most bytes of resident memory since reset_peak, or 0 if that is not known. */
 static uint64_t read_peak(void) {
     unsigned long long kibibytes = 0;
     char line[256];
@@ -46,7 +46,7 @@ static uint64_t read_peak(void) {
     return kibibytes * 1024;
 }
 
-/* Has the peak begin anew. If that can't be done, the peak of a phase is the peak so far. */
+/* Resets the peak to the memory of now. If the system can't, the peak of a phase is that of the process so far. */
 static void reset_peak(void) {
     int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     if (file < 0) return;
@@ -86,13 +86,14 @@ static void say_line(struct progress *progress, const char *line, double time) {
         complain("%s", line);
 }
 
-/* A line says this. */
+/* What a line says. */
 struct state {
-    uint64_t done, total; /* total 0: it is not known. */
-    double rate;          /* It is per second; 0: it is not known. */
+    uint64_t done, total; /* total 0: not known. */
+    double rate;          /* Per second; 0: not known. */
 };
 
-/* Reading goes on after sorting what filled the memory: its rate counts both, and is that of the build. */
+/* Returns how far the phase is. Reading pauses whenever memory is full and has to be sorted; its rate counts these
+ * pauses as well, so that it says how long the build will take. */
 static struct state state_of(const struct progress *progress, double time) {
     const struct idx_progress *now = &progress->last;
     bool reading = now->phase == IDX_PHASE_ADDING;
@@ -113,7 +114,7 @@ __attribute__((format(printf, 2, 3))) static void append(char line[LINE], const 
     va_end(arguments);
 }
 
-/* Says how far the phase is: share or count, rate and time left, as far as they are known. */
+/* Prints how far the phase is: share or count, rate and time left, as far as they are known. */
 static void say_state(struct progress *progress, double time) {
     enum idx_phase phase = progress->last.phase;
     struct state state = state_of(progress, time);
@@ -142,15 +143,15 @@ static void say_state(struct progress *progress, double time) {
 
 /* ---- Phases ---- */
 
-/* Phases that take turns: reading and sorting, as often as the memory is full; comparing and clustering, as often as
- * there are distances. None of them has ended before something else comes. */
+/* Returns whether two phases take turns: reading and sorting, whenever memory is full; comparing and clustering, at
+ * each distance. Such a phase has ended only when a third one begins. */
 static bool take_turns(enum idx_phase one, enum idx_phase other) {
     if (one <= IDX_PHASE_SORTING) return other <= IDX_PHASE_SORTING;
     bool clusters = one == IDX_PHASE_COMPARING || one == IDX_PHASE_CLUSTERING;
     return clusters && (other == IDX_PHASE_COMPARING || other == IDX_PHASE_CLUSTERING);
 }
 
-/* Says how long the phases took that have ended now that another one comes; IDX_PHASE_COUNT: none comes. */
+/* Prints how long the phases took that the beginning of `next` ends; IDX_PHASE_COUNT: the command ends. */
 static void say_ended(struct progress *progress, enum idx_phase next) {
     for (enum idx_phase i = 0; i < IDX_PHASE_COUNT; i++) {
         if (!progress->phases[i].seen || progress->phases[i].told || take_turns(i, next)) continue;
@@ -178,6 +179,8 @@ static void enter_phase(struct progress *progress, enum idx_phase phase, double 
     say_ended(progress, phase);
 }
 
+/* Notes what the library reported, changes to the next phase if need be, and prints a line if the interval has
+ * passed. */
 static void show_progress(struct progress *progress, const struct idx_progress *now) {
     double time = now_seconds(), interval = progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL;
     bool entering = !progress->running || now->phase != progress->last.phase;
@@ -244,7 +247,7 @@ static void append_documents(char line[LINE], uint64_t documents, uint64_t bytes
     append(line, ", %sB per second", cell);
 }
 
-/* Nothing where an input has grown: its size says no more how much there is. */
+/* Appends the share that is done and the time left, but not if an input has grown, which makes `total` wrong. */
 static void append_share(char line[LINE], uint64_t done, uint64_t total, double seconds) {
     char cell[CELL];
     if (done == 0 || done > total) return;

@@ -6,26 +6,27 @@
 
 struct progress {
     bool shown;
-    uint64_t documents; /* So many documents will be read; 0: that is not known. */
-    uint64_t input;     /* So many bytes or documents of texts will be read; 0: that is not known. */
+    uint64_t documents; /* How many documents will be read; 0: not known. */
+    uint64_t input;     /* How many bytes or documents of texts will be read; 0: not known. */
     bool reading;       /* Texts are only read, not fingerprinted. */
 
     /* The caller does not touch these. */
-    bool terminal; /* One line is overwritten. Otherwise a line comes every few seconds, and one for each phase that
-                      ended. */
+    bool terminal; /* One line is overwritten. Otherwise, lines follow each other every few seconds and at the end of
+                      each phase. */
     bool running;
     struct idx_progress last;
-    double started, entered, said; /* All, this phase, and the last line began at these times. */
-    double base; /* The rate is counted since then, when `base_done` was done; 0: it is not counted yet. */
+    double started, entered, said; /* When the command, this phase, and the last line began, in seconds. */
+    double base; /* The time from which on the rate is counted, when `base_done` was done; 0: none yet. */
     uint64_t base_done;
-    uint64_t added; /* The library said that so many documents were added. */
+    uint64_t added; /* Documents that were added, as the library reported last. */
     struct {
-        double seconds, told_seconds; /* The phase took so long in all, and as far as lines said it. */
-        uint64_t peak_bytes;          /* Resident memory had at most so many bytes; 0: that is not known. */
+        double seconds, told_seconds; /* How long the phase took, and how much of that was printed. */
+        uint64_t peak_bytes;          /* The most resident memory of the phase; 0: not known. */
         bool seen, told;
     } phases[IDX_PHASE_COUNT];
 };
 
+/* Clears the struct, and begins to measure. Progress is shown on a terminal, or if `forced`. */
 void progress_start(struct progress *progress, bool forced);
 
 /* This is an idx_progress_visitor, whose context is a struct progress. It shows how far the command is, and returns
@@ -38,8 +39,8 @@ void progress_end(struct progress *progress);
 /* Prints how long each phase took, and how much memory. */
 void progress_print_phases(const struct progress *progress);
 
-/* Reading texts has one phase: shows at intervals how many documents and bytes there were, and by what is done of the
- * input the share and the time left; and at the end. By one thread. */
+/* Show how many documents and bytes of texts were read: now and then, with the share of the input that is done and the
+ * time left; and at the end. One thread alone may call these. */
 void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done);
 void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes);
 

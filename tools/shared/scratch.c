@@ -39,7 +39,8 @@ static void remove_contents(int folder, const char *kept) {
     if (entries != NULL) closedir(entries);
 }
 
-/* The marker goes last: what a killed removal leaves is still known as this program's. */
+/* Removes everything in a scratch folder. The marker goes last, so that what a killed removal leaves can still be
+ * recognized. */
 static void remove_all(int folder) {
     remove_contents(folder, MARKER);
     unlinkat(folder, MARKER, 0);
@@ -52,13 +53,14 @@ static char *join(const char *folder, const char *name) {
 
 /* ---- The marker ---- */
 
-/* Writes what the marker says: the folder's name and inode, so that neither a copy of the folder nor a renamed one is
- * taken for the one that was made. */
+/* Writes the text of a marker. It has the folder's name and inode, so that neither a copy of the folder nor a renamed
+ * one is taken for the original. */
 static size_t word_marker(char text[MARKER_BYTES], const char *name, const struct stat *folder) {
     return (size_t)snprintf(text, MARKER_BYTES, "idx made %s, inode %ju, and may remove it\n", name,
                             (uintmax_t)folder->st_ino);
 }
 
+/* Marks an open folder. Returns false and sets errno if that fails; then there is no marker. */
 static bool write_marker(int folder, const char *name) {
     char text[MARKER_BYTES];
     struct stat status;
@@ -66,7 +68,7 @@ static bool write_marker(int folder, const char *name) {
     size_t length = word_marker(text, name, &status);
     int file = openat(folder, MARKER, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) return false;
-    errno = ENOSPC; /* It is the error of a short write. */
+    errno = ENOSPC; /* The error of a short write, which sets none. */
     bool written = write(file, text, length) == (ssize_t)length;
     int error = errno;
     written = close(file) == 0 && written;
@@ -80,7 +82,7 @@ static bool is_own(int folder, struct stat *status) {
     return fstat(folder, status) == 0 && status->st_uid == geteuid() && (status->st_mode & 077) == 0;
 }
 
-/* Returns whether this program surely made the open folder, under this name and for this user. */
+/* Returns whether the marker proves that this program made the open folder, under this name and for this user. */
 static bool is_marked(int folder, const char *name) {
     char expected[MARKER_BYTES], text[MARKER_BYTES];
     struct stat status, marker;
@@ -109,7 +111,7 @@ bool scratch_is(const char *path) {
     return is;
 }
 
-/* Removes a marker in which nothing is written yet. A command that was killed at that moment leaves it. */
+/* Removes a marker that is still empty, because its command was killed before it wrote it. */
 static void remove_empty_marker(int folder) {
     struct stat marker;
     bool is_empty =
@@ -117,8 +119,8 @@ static void remove_empty_marker(int folder) {
     if (is_empty) unlinkat(folder, MARKER, 0);
 }
 
-/* Removes a folder that a killed command left. A folder without a marker is removed only if it is empty, as a command
- * leaves it that was killed when it had just made it. */
+/* Removes a folder that a killed command left, and returns whether it did. A folder without a marker is removed only if
+ * it is empty: its command was killed just after it made it. */
 static bool remove_leftover(int parent, const char *name) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER);
@@ -148,14 +150,14 @@ static size_t remove_leftovers(const char *parent) {
 
 /* ---- The folder ---- */
 
-/* Locks the folder that was just made, and then marks it: another process may have it locked to see that it is not
- * marked. Where folders can't be locked, nobody removes any. */
+/* Locks a new folder, and then marks it. The lock may have to wait for another process that checks whether the folder
+ * is a leftover. Where folders can't be locked, no process removes any. */
 static bool lock_and_mark(struct scratch *scratch) {
     struct stat status;
     scratch->lock = open(scratch->path, OPEN_FOLDER);
     if (scratch->lock < 0) return false;
     while (flock(scratch->lock, LOCK_EX) != 0 && errno == EINTR) continue;
-    errno = EEXIST; /* Another user's folder has this name by now. */
+    errno = EEXIST; /* By now, the name may be that of another user's folder. */
     bool claimed = fstat(scratch->lock, &status) == 0 && status.st_uid == geteuid() &&
                    write_marker(scratch->lock, strrchr(scratch->path, '/') + 1);
     int error = errno;
@@ -164,9 +166,11 @@ static bool lock_and_mark(struct scratch *scratch) {
     return claimed;
 }
 
-/* Another process may take a folder that was just made for a leftover, and remove it, so many times. */
+/* How often a new folder is made again because another process took it for a leftover and removed it. */
 #define MOST_TRIES 100
 
+/* Makes, locks and marks a folder. Returns false and sets errno if that fails, and *again if another process removed
+ * it. */
 static bool try_to_make(struct scratch *scratch, const char *parent, bool *again) {
     scratch->path = join(parent, TEMPLATE);
     if (scratch->path == NULL) errno = ENOMEM;

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* How many bytes of a mapped file may be touched before they are given back, and how many bytes each look at it touches
- * beyond its own, because the system maps neighbouring pages as well. */
+/* How many bytes of a mapped file may be touched before they are given back, and how many each access touches besides
+ * its own, because the system maps neighbouring pages as well. */
 enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
 
 static bool complain_of(struct temporary *temporary, const char *what, int error) {
@@ -55,8 +55,8 @@ bool temporary_map(struct temporary *temporary) {
     return true;
 }
 
-/* Mapped pages that were touched stay with the process, and count as its memory, until they are given back: then the
- * system keeps them as long as it has room. They can still be read, and are touched again then. */
+/* Counts bytes as touched, and gives all mapped pages back to the system once there are many. Until then, touched pages
+ * count as the process's memory. They can still be read afterwards, from the page cache or the file. */
 static void give_back(struct temporary *temporary, size_t touched) {
 #ifdef IDX_LINUX
     temporary->touched += touched + TOUCHED_BESIDES;

@@ -22,12 +22,12 @@ __attribute__((format(printf, 1, 2))) bool complain(const char *format, ...);
 /* Writes a sentence about how the command was called, and says where its help is. Returns false always. */
 __attribute__((format(printf, 1, 2))) bool complain_of_usage(const char *format, ...);
 
-/* Shows a line on a terminal that the next such line or message overwrites. The line is shorter than the terminal is
- * wide. An empty line removes the last one. */
+/* Shows a line on a terminal, which the next such line or message overwrites. The line must fit into the width of the
+ * terminal. An empty line removes the last one. */
 void message_overwrite(const char *line);
 
-/* A parser that prints nothing sets this clause, which follows "FILE:LINE: " and says what is wrong with a line, a
- * number or a file. */
+/* What is wrong with a line, a number or a file: a clause that follows "FILE:LINE: ". Parsers set it instead of
+ * printing. */
 struct problem {
     char sentence[320];
 };
@@ -40,29 +40,31 @@ __attribute__((format(printf, 2, 3))) bool problem_set(struct problem *problem, 
 /* Reads digits alone, of a number below 2^64. */
 bool number_parse_digits(const char *text, size_t length, uint64_t *value);
 
-/* Digits, perhaps with a decimal point and more digits; then nothing, or K, M, G or T (powers of 1024), or eN (times
- * 10^N), or after digits alone ^N (to the power of N). The number that this makes must be whole and below 2^64. */
+/* Reads digits, perhaps with a decimal point and more digits; then nothing, or K, M, G or T (powers of 1024), or eN
+ * (times 10^N), or after digits alone ^N (to the power of N). Returns false unless this is a whole number below
+ * 2^64. */
 bool number_parse(const char *text, uint64_t *value);
 
 /* ---- Prints sizes in binary units, and compares tables with the least that their fingerprints need ---- */
 
-/* size_print writes at most so many bytes, the terminating NUL included. */
+/* The most bytes that size_print writes, with the terminating NUL. */
 enum { SIZE_LENGTH = 24 };
 
 /* Writes bytes as `17 B`, `1.5 KiB`, `640 MiB`. */
 void size_print(char text[SIZE_LENGTH], double bytes);
 
-/* It is what a table takes, or 0 if there are no fingerprints. */
+/* How large a table is per fingerprint, beside the least that is possible. `bits` and `ratio` are 0 without
+ * fingerprints. */
 struct density {
-    double bits;  /* So many bits are stored per fingerprint. */
-    double limit; /* idx_information_limit returns it. */
-    double ratio; /* It is the first divided by the second. */
+    double bits;  /* Bits that are stored per fingerprint. */
+    double limit; /* What idx_information_limit returns. */
+    double ratio; /* bits / limit. */
 };
 
-/* Returns the density of a table of `bytes` that holds so many fingerprints of `bits` bits. */
+/* Returns the density of a table of `bytes` bytes with `fingerprints` fingerprints of `bits` bits. */
 struct density density_of(double bytes, uint64_t fingerprints, unsigned bits);
 
-/* The mean of all tables: a format of its bits and its ratio. */
+/* A format for the mean of all tables, of its bits and its ratio. */
 #define DENSITY_MEAN_FORMAT                                                                                            \
     "mean of the tables: %.3f bits per fingerprint, %.4f times the limit for uniform fingerprints; less is better"
 
@@ -70,17 +72,17 @@ struct density density_of(double bytes, uint64_t fingerprints, unsigned bits);
 
 enum notation {
     NOTATION_HEX,    /* An optional 0x is followed by as many hex digits as the bits take. */
-    NOTATION_DEC,    /* It is unsigned decimal. */
-    NOTATION_SIGNED, /* It is the two's complement of the fingerprint's bits, in decimal. */
+    NOTATION_DEC,    /* An unsigned decimal number. */
+    NOTATION_SIGNED, /* The fingerprint's bits as two's complement, in decimal. */
 };
 
 /* The names are in the order of the enum. */
 extern const char *const notation_names[];
 
-/* notation_print writes at most so many bytes. */
+/* The most bytes that notation_print writes. */
 enum { NOTATION_MAX_LENGTH = 20 };
 
-/* Reads a fingerprint of `bits` bits that takes up all of `text`. */
+/* Reads a fingerprint of `bits` bits, which is all of `text`. Returns false and sets *problem if it is none. */
 bool notation_parse(enum notation notation, unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
                     struct problem *problem);
 
@@ -93,18 +95,18 @@ size_t notation_print_decimal(uint64_t number, char *text);
 
 /* ---- Bytes from outside, written so that they do no harm ---- */
 
-/* Escaped IDs: an ID that has a control character (bytes 0 to 31, and 127) is written behind one more tab, with \t, \n
- * and \\ in place of a tab, a newline and a backslash, and \xNN in place of any other control character. So it can
- * neither end a line nor pass for a column. Printable text: a name of a file, or other text, that is shown on a
- * terminal neither moves its cursor nor ends its line. Neither of the two does I/O or allocates memory. */
+/* Escaped IDs: before an ID that has a control character (bytes 0 to 31, and 127), one more tab is written; in the ID,
+ * \t, \n and \\ stand for a tab, a newline and a backslash, and \xNN for any other control character. So an ID can
+ * neither end a line nor pass for a column. Printable text: what is shown on a terminal, such as the name of a file,
+ * neither moves the cursor nor ends its line. These functions do no I/O and allocate no memory. */
 
 /* Returns whether an ID has to be escaped. */
 bool escape_is_needed(const char *id, size_t length);
 
-/* One byte becomes at most so many. */
+/* The most bytes that one byte becomes. */
 enum { ESCAPE_MOST = 4 };
 
-/* Writes a byte as it is in an escaped ID. Returns the length of that. */
+/* Writes a byte as escaped IDs have it, without a terminating NUL. Returns the length. */
 size_t escape_byte(char byte, char text[ESCAPE_MOST]);
 
 /* Reads the escape sequence at `at`, which begins with a backslash and ends before `end`. Sets *byte, and returns the
@@ -114,7 +116,7 @@ size_t escape_read(const char *at, const char *end, char *byte);
 /* Replaces an escaped ID by the original one, in place. Returns its length. */
 size_t escape_undo(char *id, size_t length);
 
-/* printable_piece writes at most so many bytes, the terminating NUL included. */
+/* The most bytes that printable_piece writes, with the terminating NUL. */
 enum { PRINTABLE_PIECE = 17 };
 
 /* Writes the first character of a text that is not empty: as it is, or each of its bytes as \xNN if it is a control

@@ -1,4 +1,4 @@
-/* bad_records.c: records that can't be fingerprinted. */
+/* bad_records.c: counts and reports records that can't be fingerprinted. */
 #include "tools/text/documents.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Each follows a number and a multiplication sign. */
+/* The names of the kinds, which follow a number and a multiplication sign. */
 static const char *const names[BAD_KINDS] = {
     [BAD_JSON] = "not a JSON object",
     [BAD_FIELD] = "missing field, or field of another type",

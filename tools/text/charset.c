@@ -1,4 +1,4 @@
-/* charset.c: texts in other character sets than UTF-8, over ICU's converters. */
+/* charset.c: converts texts in other character sets to UTF-8, by ICU's converters. */
 #include "tools/text/documents.h"
 
 #include <unicode/ucnv.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Labels mean these character sets (by the Encoding Standard of WHATWG), which ICU takes more narrowly. */
+/* Labels that mean these character sets by the Encoding Standard of WHATWG, but smaller ones to ICU. */
 static const struct {
     const char *label, *meant;
 } labels[] = {
@@ -68,7 +68,7 @@ void charset_by_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
     }
 }
 
-/* ICU's own, for some character sets, makes U+001A of a byte that is ill-formed by itself. */
+/* Replaces what is ill-formed by U+FFFD. ICU's own function makes U+001A of some single bytes. */
 static void replace_ill_formed(const void *context, UConverterToUnicodeArgs *arguments, const char *bytes,
                                int32_t length, UConverterCallbackReason reason, UErrorCode *code) {
     static const UChar replacement = 0xfffd;
@@ -78,9 +78,8 @@ static void replace_ill_formed(const void *context, UConverterToUnicodeArgs *arg
     ucnv_cbToUWriteUChars(arguments, &replacement, 1, 0, code);
 }
 
-/* Returns NULL where there is no such character set. ICU also takes options and paths in a name, which hostile ones
- * could use.
- */
+/* Returns a converter, which the caller closes, or NULL if there is no such character set. Only some characters are
+ * allowed in a name, because ICU also takes options and paths there, which a hostile text could use. */
 static UConverter *open_converter(const char *name) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:.+()";
     UErrorCode code = U_ZERO_ERROR;
@@ -95,6 +94,8 @@ static UConverter *open_converter(const char *name) {
     return NULL;
 }
 
+/* Converts a text into the memory of `kept`, with more room if it did not fit. Sets *bad and returns false if that
+ * fails. */
 static bool convert_to_utf8(struct span *text, UConverter *converter, struct output *kept, struct bad *bad) {
     size_t room = text->length + text->length / 2 + 64;
     for (;;) {
@@ -121,7 +122,7 @@ bool charset_decode(struct span *text, const char *name, struct output *kept, st
     UConverter *converter = open_converter(name);
     if (converter == NULL) return bad_set(bad, BAD_CHARSET, "the character set '%.40s' is unknown", name);
     bool converted =
-        text->length == 0 || convert_to_utf8(text, converter, kept, bad); /* ICU does not take NULL for no bytes. */
+        text->length == 0 || convert_to_utf8(text, converter, kept, bad); /* ICU refuses NULL, even for no bytes. */
     ucnv_close(converter);
     return converted;
 }

@@ -1,11 +1,12 @@
-/* compare.c: whether two texts agree by a recipe. Equal hashes may be chance, or of texts that have little else in
- * common: these are confirmed on what was hashed, and by the summed weights of their documents. */
+/* compare.c: says whether two texts are the same by a recipe. Since equal fingerprints that are hashes may be chance,
+ * what was hashed is compared as well; and the sums of the documents' weights tell apart texts that have little else in
+ * common. */
 #include "tools/text/text.h"
 
 #include <idx_text.h>
 #include <string.h>
 
-/* It is a text, and what the recipe makes of it. The fingerprinter keeps the signature. */
+/* A text, and what the recipe makes of it. The fingerprinter owns the signature. */
 struct side {
     struct text text;
     struct text_result made;
@@ -14,7 +15,7 @@ struct side {
 static bool make_side(struct side *side, const struct pipeline_rules *rules, const struct idx_text_table *table,
                       const char *path) {
     if (!text_open(&side->text, rules->recipe, table, rules->bits, &rules->extract)) return false;
-    side->text.extractor.reads_manuals = true; /* Nothing is kept that others could be compared with. */
+    side->text.extractor.reads_manuals = true; /* No recipe is recorded here, so none has to say so. */
     if (strncmp(text_recipe(&side->text), "segments:", 9) == 0)
         return complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
     return text_fingerprint_file(&side->text, path, &side->made);

@@ -106,7 +106,7 @@ bool cut_features(struct documents *documents) {
 
 enum { AT_ONCE = 1 << 15 };
 
-/* Consumes `length` bytes, into the document unless it is NULL. Returns false where the source ends before. */
+/* Consumes `length` bytes, and adds them to the document unless it is NULL. Returns false if the source ends before. */
 static bool take_bytes(struct source *source, uint64_t length, struct raw_document *raw) {
     const char *bytes;
     while (length > 0) {
@@ -120,7 +120,7 @@ static bool take_bytes(struct source *source, uint64_t length, struct raw_docume
     return true;
 }
 
-/* Peeks until the whole head was read. Returns its length; 0 if it does not end within WARC_MOST_HEAD bytes. */
+/* Peeks until the whole head is there. Returns its length, or 0 if it does not end within WARC_MOST_HEAD bytes. */
 static size_t peek_head(struct source *source, uint64_t most, const char **bytes) {
     struct warc_search search = {0};
     size_t want = 1;
@@ -133,7 +133,7 @@ static size_t peek_head(struct source *source, uint64_t most, const char **bytes
     }
 }
 
-/* Goes to the next line that begins a record, after something that was none. */
+/* Skips to the next line that begins a record, after something that is no record. */
 static void find_record(struct source *source) {
     const char *bytes;
     size_t held;
@@ -152,7 +152,7 @@ static void skip_line_ends(struct source *source) {
     while (source_peek(source, 1, &bytes) > 0 && (*bytes == '\r' || *bytes == '\n')) source_skip(source, 1);
 }
 
-/* Consumes the head of an HTTP response, and sets what it says of its body; FORMAT_AUTO where that is no document. */
+/* Consumes the head of an HTTP response, and sets what it says of the body. Returns whether the body is a document. */
 static bool begin_response(struct source *source, struct warc_head *head, struct raw_document *raw) {
     const char *bytes;
     struct http_head http;
@@ -179,7 +179,8 @@ static void set_media(struct raw_document *raw, const struct media_type *type) {
     strcpy(raw->charset, type->charset);
 }
 
-/* Reads the block of a record: into the document, where it is one. Returns false where there is nothing to give. */
+/* Reads the block of a record, into the document if it is one. Returns whether there is a document, or a bad record, to
+ * visit. */
 static bool read_block(struct documents *documents, struct warc_head *head, struct raw_document *raw) {
     struct source *source = &documents->source;
     raw->format = FORMAT_AUTO;
@@ -195,6 +196,7 @@ static bool read_block(struct documents *documents, struct warc_head *head, stru
     return document || raw->bad.kind != BAD_NONE;
 }
 
+/* Reads a record and visits its document, or what is wrong with it. Returns false if the visitor stopped. */
 static bool read_record(struct documents *documents) {
     struct source *source = &documents->source;
     struct raw_document raw = cut_begin(documents, FORMAT_AUTO);
@@ -204,7 +206,7 @@ static bool read_record(struct documents *documents) {
     size_t length = peek_head(source, UINT64_MAX, &bytes);
     raw.unit = UNIT_RECORD;
     if (length == 0 && (source->broken || source->unreadable)) {
-        find_record(source); /* There is none: what is left is the beginning of a head. */
+        find_record(source); /* Consumes what is left, which is the beginning of a head. */
         return true;
     }
     if (length == 0)

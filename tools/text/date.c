@@ -6,7 +6,7 @@
 
 #define MICROSECONDS INT64_C(1000000)
 
-/* This is left to be read. */
+/* The rest of the text, which has not been read yet. */
 struct unread {
     const char *at, *end;
 };
@@ -21,7 +21,7 @@ static bool take_byte(struct unread *unread, char byte) {
     return taken;
 }
 
-/* Reads a number of so many digits, from `least` to `most`. */
+/* Reads a number of exactly `digits` digits, from `least` to `most`. */
 static bool take_number(struct unread *unread, int digits, int64_t least, int64_t most, int64_t *number) {
     *number = 0;
     for (int i = 0; i < digits; i++) {
@@ -39,7 +39,7 @@ static bool take_day(struct unread *unread, int64_t *seconds) {
         return false;
     struct tm date = {.tm_year = (int)year - 1900, .tm_mon = (int)month - 1, .tm_mday = (int)day};
     *seconds = timegm(&date);
-    return date.tm_mday == day; /* It makes 1 May of 31 April. */
+    return date.tm_mday == day; /* timegm makes 1 May of 31 April. */
 }
 
 /* Reads the digits behind the point; those after the sixth are ignored. */

@@ -1,4 +1,4 @@
-/* documents.c: reads inputs, finds their formats, and gives the documents that they are cut into. */
+/* documents.c: reads inputs, finds their formats, and visits the documents that they are cut into. */
 #include "tools/text/documents.h"
 
 #include "tools/text/extract.h"
@@ -47,7 +47,7 @@ bool cut_visit(struct documents *documents, struct raw_document *raw, const char
     return documents->visit(documents->context, raw);
 }
 
-/* Visits, in place of a document, what is wrong. */
+/* Visits what is wrong in place of a document. Returns false if the visitor stopped. */
 static bool visit_bad(struct documents *documents, enum bad_kind kind, const char *sentence, const char *where,
                       uint64_t number) {
     struct raw_document raw = cut_begin(documents, FORMAT_PLAIN);
@@ -55,7 +55,7 @@ static bool visit_bad(struct documents *documents, enum bad_kind kind, const cha
     return cut_visit(documents, &raw, where, number);
 }
 
-/* Says that the file can't be read. */
+/* Visits the reason why the file can't be read. Returns false if the visitor stopped. */
 static bool visit_problem(struct documents *documents) {
     const struct source *source = &documents->source;
     enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
@@ -89,6 +89,7 @@ static bool ends_in(const char *name, size_t length, const char *ending) {
     return length > size && strncasecmp(name + length - size, ending, size) == 0;
 }
 
+/* Returns the format that the file's name says, or FORMAT_AUTO. An ending such as .gz is ignored. */
 static enum document_format format_of_name(const char *path) {
     static const struct {
         const char *ending;
@@ -104,20 +105,21 @@ static enum document_format format_of_name(const char *path) {
     return FORMAT_AUTO;
 }
 
-static bool begins(const char *bytes, size_t length, const char *with) {
+static bool begins_with(const char *bytes, size_t length, const char *with) {
     return length >= strlen(with) && strncasecmp(bytes, with, strlen(with)) == 0;
 }
 
 static enum document_format format_of_content(const char *bytes, size_t length) {
-    if (begins(bytes, length, "WARC/")) return FORMAT_WARC;
-    if (begins(bytes, length, "{\"")) return FORMAT_JSONL;
-    if (begins(bytes, length, "\xef\xbb\xbf")) bytes += 3, length -= 3;
+    if (begins_with(bytes, length, "WARC/")) return FORMAT_WARC;
+    if (begins_with(bytes, length, "{\"")) return FORMAT_JSONL;
+    if (begins_with(bytes, length, "\xef\xbb\xbf")) bytes += 3, length -= 3;
     while (length > 0 && isspace((unsigned char)*bytes)) bytes++, length--;
-    return begins(bytes, length, "<!doctype html") || begins(bytes, length, "<html") ? FORMAT_HTML : FORMAT_PLAIN;
+    return begins_with(bytes, length, "<!doctype html") || begins_with(bytes, length, "<html") ? FORMAT_HTML
+                                                                                               : FORMAT_PLAIN;
 }
 
-/* The format that the file's name says decides, except for manual pages, which could be many other things by name
- * alone. */
+/* Returns the format by the file's name, if that says one, or else by its first bytes. A manual page needs both, since
+ * files of many other kinds have such names. */
 static enum document_format find_format(enum document_format named, const char *path, const char *bytes,
                                         size_t length) {
     if (named != FORMAT_AUTO) return named;
@@ -147,12 +149,13 @@ static bool visit_binary(struct documents *documents, const char *advice) {
     return visit_bad(documents, BAD_BINARY, sentence, NULL, 0);
 }
 
-/* A file that was met in a folder is left out if it is not text; one that was named is a bad record then. */
+/* Cuts the open file into documents. If it is not text, it is left out if it was found in a folder, and a bad record if
+ * it was named. Returns false if the visitor stopped. */
 static bool read_opened(struct documents *documents, enum document_format format, bool in_folder) {
     const char *bytes = "";
     size_t held = 0;
     if (documents->format == FORMAT_AUTO || in_folder) held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
-    if (documents->format == FORMAT_AUTO && begins(bytes, held, "#recipe\t"))
+    if (documents->format == FORMAT_AUTO && begins_with(bytes, held, "#recipe\t"))
         return visit_bad(documents, BAD_FILE,
                          "it begins with #recipe, and so it holds fingerprints, not texts; --format "
                          "fingerprints of idx dedup reads them, and so do idx build and idx lookup",
@@ -174,7 +177,7 @@ static bool read_opened(struct documents *documents, enum document_format format
     }
 }
 
-/* Returns when the open file was changed last, and sets its size; 0: it is no file. */
+/* Returns when the open file was last changed, and sets its size; DATE_NONE and 0 if it is no regular file. */
 static int64_t find_date(int descriptor, uint64_t *size) {
     struct stat status;
     *size = 0;
@@ -183,6 +186,7 @@ static int64_t find_date(int descriptor, uint64_t *size) {
     return (int64_t)status.st_mtim.tv_sec * 1000000 + status.st_mtim.tv_nsec / 1000;
 }
 
+/* Opens a file, and visits it and its documents. Returns false if a visitor stopped. */
 static bool read_file(struct documents *documents, const char *path, enum document_format format, bool in_folder) {
     uint64_t size;
     documents->path = path;
@@ -246,7 +250,7 @@ struct manual_search {
     bool found;
 };
 
-static bool visit_named(void *context, const char *path) {
+static bool find_manual(void *context, const char *path) {
     struct manual_search *search = context;
     struct stat status;
     const char *bytes = "";
@@ -263,9 +267,9 @@ bool documents_have_manual(const struct texts *paths, const struct globs *globs)
     for (size_t i = 0; i < paths->count && !search.found; i++) {
         const char *path = paths->values[i];
         if (folder_is_at(path))
-            folder_search(path, globs, visit_named, &search);
+            folder_search(path, globs, find_manual, &search);
         else
-            visit_named(&search, path);
+            find_manual(&search, path);
     }
     source_free(&search.source);
     return search.found;

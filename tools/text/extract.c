@@ -1,4 +1,4 @@
-/* extract.c: from a document as it was cut from an input to its fields, in UTF-8. */
+/* extract.c: finds the fields of a document that was cut from an input, in UTF-8. */
 #include "tools/text/extract.h"
 
 #include <inttypes.h>
@@ -17,7 +17,8 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
 
 /* ---- Bodies ---- */
 
-/* HTTP's Content-Encoding. Many archives keep bodies decompressed, under heads that say that they aren't. */
+/* Decompresses a body that has a Content-Encoding. A body that is not compressed stays as it is, since many archives
+ * keep decompressed bodies with heads that say otherwise. Sets *bad and returns false if that fails. */
 static bool decompress(struct extractor *extractor, const struct raw_document *raw, struct span *body,
                        struct bad *bad) {
     struct output *kept = &extractor->decompressed;
@@ -46,6 +47,7 @@ static bool decompress(struct extractor *extractor, const struct raw_document *r
     return bad->kind == BAD_NONE;
 }
 
+/* Sets *body to the content in UTF-8. Sets *bad and returns false if that fails. */
 static bool decode_body(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad) {
     char charset[CHARSET_NAME_SIZE];
     if (raw->chunked && !http_join_chunks(raw->bytes.bytes, &raw->bytes.length, bad)) return false;
@@ -57,7 +59,7 @@ static bool decode_body(struct extractor *extractor, struct raw_document *raw, s
         if (charset[0] == '\0' && raw->format == FORMAT_HTML) html_find_charset(*body, charset);
         bool utf8 = printable_is_utf8(body->bytes, body->length);
         if (charset[0] == '\0') strcpy(charset, utf8 ? "utf-8" : "windows-1252");
-        /* What libxml2 is given has to be well-formed: ICU makes it so under its other name for UTF-8. */
+        /* libxml2 needs well-formed UTF-8. Under this other name for UTF-8, ICU replaces what is ill-formed. */
         if (strcasecmp(charset, "utf-8") == 0 && !utf8) strcpy(charset, "ibm-1208");
     }
     if (!charset_decode(body, charset, &extractor->decoded, bad)) return false;

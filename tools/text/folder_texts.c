@@ -1,5 +1,5 @@
-/* folder_texts.c: fingerprints the files of a folder, one at a time, and keeps what was made of a file until all of it
- * was given. */
+/* folder_texts.c: fingerprints the files of a folder, one at a time. The fingerprints of a file are kept until
+ * below_next has returned all of them. */
 #include "tools/text/text.h"
 
 #include "tools/text/documents.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This is before each ID in what was made of a file. */
+/* What precedes each ID in the fingerprints that were made of a file. */
 struct made {
     uint64_t fingerprint;
     size_t id_length;
@@ -16,9 +16,9 @@ struct made {
 struct below {
     struct text *text;
     struct documents documents;
-    struct output paths; /* They are the paths of the files, each with its NUL. */
+    struct output paths; /* The paths of the files, each with its NUL. */
     size_t next_path;
-    struct output made; /* It has the fingerprints and IDs of the last file that was read. */
+    struct output made; /* The fingerprints and IDs of the file that was read last. */
     size_t next_made;
     struct bad_counts bad;
 };
@@ -37,7 +37,7 @@ static void keep_fingerprints(struct below *below, const struct text_result *res
     }
 }
 
-/* Keeps the fingerprints of a document: a document_visitor. */
+/* Keeps the fingerprints of a document. This is a document_visitor. */
 static bool fingerprint_document(void *context, struct raw_document *raw) {
     struct below *below = context;
     struct text_result result;
@@ -63,7 +63,7 @@ struct below *below_new(struct text *text, const char *path, const struct globs 
     return NULL;
 }
 
-/* Makes fingerprints of the next file. Returns false where memory ran out. */
+/* Makes fingerprints of the next file. Returns false if memory ran out. */
 static bool read_next(struct below *below) {
     const struct opened_file file = {below->paths.bytes + below->next_path, true, -1};
     below->next_path += strlen(file.path) + 1;

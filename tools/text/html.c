@@ -1,4 +1,4 @@
-/* html.c: the text of an HTML document, over libxml2's parser, whose events it follows: no tree is made. */
+/* html.c: finds the text of an HTML document by the events of libxml2's parser, without a tree. */
 #include "tools/text/extract.h"
 
 #include <libxml/HTMLparser.h>
@@ -30,12 +30,12 @@ struct parse {
     struct html *html;
     htmlParserCtxtPtr parser;
     bool main_text;
-    unsigned depth, dropped, links, titles; /* So many such elements are open. */
-    bool titled;                            /* A title has ended: others, as in pictures, aren't the document's. */
-    bool too_deep, too_many;  /* There are too many elements in one another, or too many attributes of one. */
-    size_t run;               /* The run of text begins here in html->text. */
-    size_t bytes, link_bytes; /* The run has so many, blanks apart. */
-    struct span rest;         /* It is what was not yet given to the parser. */
+    unsigned depth, dropped, links, titles; /* How many elements are open: all, dropped ones, links, titles. */
+    bool titled;                            /* A title has ended; later ones, as in pictures, aren't the document's. */
+    bool too_deep, too_many;                /* Elements are nested too deep, or one has too many attributes. */
+    size_t run;                             /* Where the piece of text begins in html->text. */
+    size_t bytes, link_bytes;               /* Bytes of the piece, blanks apart: all, and those in links. */
+    struct span rest;                       /* What the parser has not got yet. */
 };
 
 static bool is_dropped(const struct parse *parse, const char *name) {
@@ -43,7 +43,8 @@ static bool is_dropped(const struct parse *parse, const char *name) {
     return parse->main_text && is_among(name, not_main, COUNT(not_main));
 }
 
-static void end_run(struct parse *parse) {
+/* Ends a piece of text at an element that breaks the line. Drops the piece if most of it is in links. */
+static void end_piece(struct parse *parse) {
     struct output *text = &parse->html->text;
     if (parse->main_text && 2 * parse->link_bytes > parse->bytes) text->length = parse->run;
     if (text->length > 0 && text->bytes[text->length - 1] != '\n') output_byte(text, '\n');
@@ -71,6 +72,7 @@ static void read_meta(struct parse *parse, const xmlChar **attributes) {
     output_text(description, content);
 }
 
+/* Notes an element that begins. The parser calls this. */
 static void start_element(void *context, const xmlChar *element, const xmlChar **attributes) {
     struct parse *parse = context;
     const char *name = (const char *)element;
@@ -79,7 +81,7 @@ static void start_element(void *context, const xmlChar *element, const xmlChar *
         xmlStopParser(parse->parser);
     }
     if (count_attributes(attributes) > HTML_MOST_ATTRIBUTES) parse->too_many = true;
-    if (!is_among(name, in_a_line, COUNT(in_a_line))) end_run(parse);
+    if (!is_among(name, in_a_line, COUNT(in_a_line))) end_piece(parse);
     if (is_dropped(parse, name)) parse->dropped++;
     if (strcmp(name, "a") == 0) parse->links++;
     if (strcmp(name, "title") == 0) parse->titles++;
@@ -90,7 +92,7 @@ static void end_element(void *context, const xmlChar *element) {
     struct parse *parse = context;
     const char *name = (const char *)element;
     if (parse->depth > 0) parse->depth--;
-    if (!is_among(name, in_a_line, COUNT(in_a_line))) end_run(parse);
+    if (!is_among(name, in_a_line, COUNT(in_a_line))) end_piece(parse);
     if (is_dropped(parse, name) && parse->dropped > 0) parse->dropped--;
     if (strcmp(name, "a") == 0 && parse->links > 0) parse->links--;
     if (strcmp(name, "title") == 0 && parse->titles > 0) {
@@ -99,6 +101,7 @@ static void end_element(void *context, const xmlChar *element) {
     }
 }
 
+/* Adds text to the document or to its title, unless an element drops it. The parser calls this. */
 static void take_text(void *context, const xmlChar *text, int length) {
     struct parse *parse = context;
     if (parse->dropped > 0) return;
@@ -113,8 +116,9 @@ static void take_text(void *context, const xmlChar *text, int length) {
     output_bytes(&parse->html->text, text, (size_t)length);
 }
 
-/* Replaces NUL bytes by spaces, because libxml2 takes a NUL byte for the end. */
-static bool without_nul(struct span *document, struct output *kept) {
+/* Replaces NUL bytes by spaces in a copy, because libxml2 takes a NUL byte for the end. Returns false if memory ran
+ * out. */
+static bool replace_nul(struct span *document, struct output *kept) {
     if (document->length == 0 || memchr(document->bytes, '\0', document->length) == NULL) return true;
     kept->length = 0;
     output_bytes(kept, document->bytes, document->length);
@@ -126,9 +130,9 @@ static bool without_nul(struct span *document, struct output *kept) {
     return true;
 }
 
-/* Gives the parser some more of the document. The parser compares each attribute of an element with all before it,
- * which takes hours if there are many. Its room for attributes, which it doubles when it is full, shows this in time,
- * and then the document ends here. */
+/* Gives the parser the next part of the document. The parser compares each attribute of an element with all before it,
+ * which takes hours if there are many. The size of its array for attributes, which it doubles when it is full, shows
+ * that in time; then the document ends here. */
 static int feed_parser(void *context, char *buffer, int length) {
     struct parse *parse = context;
     if (parse->parser->maxatts > 4 * (HTML_MOST_ATTRIBUTES + 2)) parse->too_many = true;
@@ -139,6 +143,7 @@ static int feed_parser(void *context, char *buffer, int length) {
     return (int)given;
 }
 
+/* Parses the document. Returns false if memory ran out. */
 static bool parse_events(struct parse *parse, struct span document) {
     htmlParserCtxtPtr parser = parse->parser = htmlNewParserCtxt();
     if (parser == NULL) return false;
@@ -153,7 +158,7 @@ static bool parse_events(struct parse *parse, struct span document) {
                                          HTML_PARSE_NOIMPLIED | HTML_PARSE_IGNORE_ENC);
     if (tree != NULL) xmlFreeDoc(tree);
     htmlFreeParserCtxt(parser);
-    end_run(parse);
+    end_piece(parse);
     return true;
 }
 
@@ -161,7 +166,7 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
     struct parse parse = {.html = html, .main_text = main_text};
     struct output kept = OUTPUT_KEPT;
     html->text.length = html->title.length = html->description.length = 0;
-    bool whole = without_nul(&document, &kept) && (document.length == 0 || parse_events(&parse, document)) &&
+    bool whole = replace_nul(&document, &kept) && (document.length == 0 || parse_events(&parse, document)) &&
                  html->text.error == 0 && html->title.error == 0 && html->description.error == 0;
     free(kept.bytes);
     if (!whole) return bad_set_memory(bad);
@@ -170,7 +175,7 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
     return true;
 }
 
-/* Browsers look at 1,024 bytes. */
+/* How many bytes are searched, which is as many as browsers search. */
 enum { SEARCHED_FOR_CHARSET = 1024 };
 
 void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]) {
@@ -191,7 +196,7 @@ void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]) {
         name[size] = '\0';
         break;
     }
-    /* What could be read as far as here is no UTF-16, whatever it says. */
+    /* A document in which this name could be read is not UTF-16, even if it says so. */
     if (strncasecmp(name, "utf-16", 6) == 0 || strncasecmp(name, "utf-32", 6) == 0) strcpy(name, "utf-8");
 }
 

@@ -1,4 +1,4 @@
-/* jsonl.c: the fields of a document that is a line of JSON, over jansson. */
+/* jsonl.c: finds the fields of a document that is a line of JSON, by jansson. */
 #include "tools/text/extract.h"
 
 #include "tools/text/documents.h"
@@ -9,8 +9,8 @@
 
 enum { NAME_SIZE = 256 };
 
-/* Reads a step of a path. In a JSON pointer, ~1 means a slash, and ~0 a tilde. Returns false if the name is longer than
- * any that is looked for. */
+/* Reads a name in a path. In a JSON pointer, ~1 means a slash, and ~0 a tilde. Returns false if the name is too
+ * long. */
 static bool read_name(const char *from, size_t length, bool pointer, char name[NAME_SIZE]) {
     size_t size = 0;
     for (size_t i = 0; i < length; i++, size++) {
@@ -30,7 +30,7 @@ static json_t *find_member(const json_t *value, const char *name) {
     return *name >= '0' && *name <= '9' && *end == '\0' ? json_array_get(value, index) : NULL;
 }
 
-/* Returns NULL where there is none. */
+/* Returns the value at a path, or NULL if there is none. */
 static json_t *find_value(json_t *value, const char *path) {
     bool pointer = *path == '/';
     char separator = pointer ? '/' : '.', name[NAME_SIZE];
@@ -61,7 +61,7 @@ static bool find_id(struct jsonl *jsonl, const char *path, struct span *id, stru
     return true;
 }
 
-/* Reads a date, which is a string or a number of seconds. */
+/* Returns the date at a path, which is a string or a number of seconds, or DATE_NONE. */
 static int64_t find_date(json_t *object, const char *path) {
     const json_t *value = path == NULL ? NULL : find_value(object, path);
     int64_t date;

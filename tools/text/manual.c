@@ -1,5 +1,5 @@
 /* manual.c: runs mandoc for a manual page, as a child process without a shell. Its input and output are the two
- * directions of one socket, which are served in turn, so that neither side waits for the other for good. */
+ * directions of one socket. Both are served together, so that neither process waits for the other forever. */
 #include "tools/text/extract.h"
 
 #include "tools/shared/library.h"
@@ -20,11 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A page may take so many seconds of the clock, so many of a processor, and so much memory. */
+/* What mandoc may take for a page: seconds of the clock, seconds of a processor, and bytes of memory. */
 enum { MOST_SECONDS = 60, MOST_PROCESSOR_SECONDS = 20 };
 #define MOST_MEMORY ((rlim_t)2 << 30)
 
-/* mandoc's exit statuses below this are of pages that break rules of style or syntax, and that it printed. */
+/* The least exit status with which mandoc has not printed the page. Lower ones only report rules of style or syntax. */
 enum { MANDOC_FAILED = 5 };
 
 /* ---- Recognising ---- */
@@ -44,7 +44,7 @@ bool manual_is_named(const char *name, size_t length) {
     return true;
 }
 
-/* Returns whether a line is a request or macro of this name, of two letters. */
+/* Returns whether a line calls the request or macro of this name, which has two letters. */
 static bool is_call(struct span line, const char *name) {
     if (line.length < 3 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
     size_t at = 1;
@@ -66,13 +66,13 @@ static bool is_comment(struct span line) {
            (line.length >= 3 && memchr(".'", *line.bytes, 2) != NULL && memcmp(line.bytes + 1, "\\\"", 2) == 0);
 }
 
-static struct span without_mark(const char *bytes, size_t length) {
+static struct span skip_mark(const char *bytes, size_t length) {
     bool marked = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0;
     return marked ? (struct span){bytes + 3, length - 3} : (struct span){bytes, length};
 }
 
 bool manual_begins(const char *bytes, size_t length) {
-    struct span rest = without_mark(bytes, length), line;
+    struct span rest = skip_mark(bytes, length), line;
     bool all = true;
     if (rest.length == 0) return false;
     do line = span_cut(&rest, '\n');
@@ -85,9 +85,9 @@ bool manual_begins(const char *bytes, size_t length) {
     }
 }
 
-/* Returns whether all that a page does is to include another one, whose name is *name. */
+/* Returns whether a page does nothing but include another one, and sets *name to the name of that. */
 static bool only_includes(struct span page, struct span *name) {
-    struct span rest = without_mark(page.bytes, page.length);
+    struct span rest = skip_mark(page.bytes, page.length);
     name->length = 0;
     while (rest.length > 0) {
         struct span line = span_cut(&rest, '\n');
@@ -106,8 +106,8 @@ static bool only_includes(struct span page, struct span *name) {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int nowhere = -1;
 
-/* Opens a folder that it removes: what a page includes by a relative path, the only kind that mandoc follows, is looked
- * for there, and not found. */
+/* Opens a folder and removes it, so that mandoc, which runs there, finds no file that a page includes: it follows only
+ * relative paths. */
 static void open_nowhere(void) {
     const char *folder = getenv("TMPDIR");
     char *path;
@@ -120,6 +120,7 @@ static void open_nowhere(void) {
     free(path);
 }
 
+/* Sets the folder, the descriptors and the signals of the child process. Returns 0, or an errno. */
 static int prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int socket) {
     sigset_t none, defaults;
     sigemptyset(&none);
@@ -139,7 +140,7 @@ static int prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t 
 
 /* Starts mandoc on its end of a socket. Returns 0, or an errno. */
 static int start_mandoc(int socket, pid_t *process) {
-    /* The page is so wide that few lines are broken. A width without bound would print as many blanks. */
+    /* The width is so large that few lines are broken, but bounded, since some lines are filled with blanks. */
     static char name[] = "mandoc", format[] = "-Tutf8", charset[] = "-Kutf-8", width[] = "-Owidth=1000";
     static char locale[] = "LC_ALL=C.UTF-8";
     char *arguments[] = {name, format, charset, width, NULL}, *environment[] = {locale, NULL};
@@ -157,7 +158,7 @@ static int start_mandoc(int socket, pid_t *process) {
     return error;
 }
 
-/* Limits the process, so that it ends even if this one is killed before it. */
+/* Limits the child process, so that it ends even if this one is killed. */
 static void limit_process(pid_t process) {
 #ifdef IDX_LINUX
     const struct rlimit seconds = {MOST_PROCESSOR_SECONDS, MOST_PROCESSOR_SECONDS}, memory = {MOST_MEMORY, MOST_MEMORY};
@@ -168,9 +169,10 @@ static void limit_process(pid_t process) {
 #endif
 }
 
+/* How the exchange with mandoc ended. */
 enum talk { TALK_ENDED, TALK_TOO_LONG, TALK_TOO_SLOW, TALK_BROKEN, TALK_NO_MEMORY };
 
-/* Sends the page, and takes what is printed, until the end of that. */
+/* Sends the page and receives what mandoc prints, until that ends or exceeds a limit. */
 static enum talk exchange_texts(int socket, struct span page, uint64_t most, struct output *text) {
     const uint64_t begun = now_nanoseconds();
     bool sending = true;
@@ -187,7 +189,7 @@ static enum talk exchange_texts(int socket, struct span page, uint64_t most, str
             ssize_t sent = send(socket, page.bytes, page.length, MSG_NOSIGNAL | MSG_DONTWAIT);
             if (sent > 0) page.bytes += sent, page.length -= (size_t)sent;
             if (sent < 0 && errno != EAGAIN && errno != EINTR)
-                page.length = 0; /* It has ended, and its status says why. */
+                page.length = 0; /* mandoc has ended; its exit status says why. */
         }
         if ((waited.revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
         enum { AT_ONCE = 1 << 16 };
@@ -202,13 +204,14 @@ static enum talk exchange_texts(int socket, struct span page, uint64_t most, str
     }
 }
 
-/* Returns whether it printed all of the page. */
+/* Waits for the process, and returns whether it printed all of the page. */
 static bool has_ended_well(pid_t process) {
     int status = 0;
     pid_t ended;
     do ended = waitpid(process, &status, 0);
     while (ended < 0 && errno == EINTR);
-    if (ended < 0) return true; /* The system has its status, because this process was started with SIGCHLD ignored. */
+    if (ended < 0)
+        return true; /* This process was started with SIGCHLD ignored, so the system has dropped the status. */
     return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
 }
 
@@ -234,6 +237,7 @@ static bool set_unstarted(struct bad *bad, int error) {
                    strerror(error));
 }
 
+/* Appends the output of mandoc for a page to `text`. Sets *bad and returns false if that fails. */
 static bool run_mandoc(struct span page, uint64_t most, struct output *text, struct bad *bad) {
     int sockets[2];
     pid_t process;
@@ -254,9 +258,10 @@ static bool run_mandoc(struct span page, uint64_t most, struct output *text, str
     return judge_outcome(ended, has_ended_well(process), most, bad);
 }
 
-/* ---- Its text ---- */
+/* ---- The text of a page ---- */
 
-/* Terminals show a letter bold that is printed twice, and underlined where it is over _, with a backspace between. */
+/* Removes each letter before a backspace: a bold letter is printed twice, and an underlined one over _, with a
+ * backspace in between. */
 static void remove_overstrikes(struct output *text) {
     size_t kept = 0;
     for (size_t i = 0; i < text->length; i++) {
@@ -271,7 +276,7 @@ static void remove_overstrikes(struct output *text) {
     text->length = kept;
 }
 
-/* Rules across the page are lines of _, as long as the page is wide, and no words. */
+/* Removes lines of _ alone, which are rules across the page. */
 static void remove_rules(struct output *text) {
     size_t kept = 0;
     for (size_t i = 0, ends; i < text->length; i = ends) {

@@ -1,9 +1,8 @@
 /* memory.c: lets no allocation of jansson, libxml2 and ICU fail, and notes that memory ran out.
- *
- * Where some of their allocations fail, ICU crashes or never returns, libxml2 prints messages without end, and jansson
- * aborts by an assertion, or takes a part of a string for all of it. So none fails: what malloc doesn't give comes from
- * a reserve, and the command ends in good order after that document, or the service refuses it, because memory_ran_out
- * says so. Once all of the reserve was given back, it can be used again; where it is used up, the process ends at once.
+ * If an allocation fails, ICU may crash or never return, libxml2 may print messages without end, and jansson may abort
+ * by an assertion or take a part of a string for all of it. So no allocation fails: if malloc does, the memory comes
+ * from a reserve. Then memory_ran_out says so, and the command ends properly after that document, or the service
+ * refuses it. Once all of the reserve was given back, it can be used again. If it is used up, the process ends at once.
  */
 #include "tools/text/text.h"
 
@@ -21,21 +20,21 @@
 
 enum { RESERVE_BYTES = 1 << 20 };
 
-/* A block of the reserve begins with this. */
+/* The head of a block of the reserve, and the unit in which the reserve is counted. */
 union reserved {
     size_t size;
     max_align_t alignment;
 };
 
 static union reserved reserve[RESERVE_BYTES / sizeof(union reserved)];
-static size_t reserve_used;   /* So many of its units are used. */
-static size_t reserve_blocks; /* So many blocks are not given back. */
+static size_t reserve_used;   /* Units that are used. */
+static size_t reserve_blocks; /* Blocks that were not given back yet. */
 static pthread_mutex_t reserve_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool ran_out;
 
 static bool is_reserved(const void *block) { return (uintptr_t)block - (uintptr_t)reserve < sizeof reserve; }
 
-/* Returns memory of the reserve, and never NULL. */
+/* Returns memory of the reserve, and never NULL: if there is too little, the process ends. */
 static void *take_reserve(size_t size) {
     const size_t units = sizeof reserve / sizeof *reserve;
     union reserved *block = NULL;

@@ -1,6 +1,6 @@
-/* pipeline.c: from inputs to lines of fingerprints. The main thread cuts the inputs into documents and fills batches
- * with them; workers fingerprint a batch at a time; one more thread prints the batches in order. Batches are in a
- * ring, whose documents' bytes are bounded: there is always room for one batch, however large its document. */
+/* pipeline.c: makes lines of fingerprints of inputs. The main thread cuts the inputs into documents and fills batches
+ * with them; workers fingerprint a batch at a time; one more thread, the printer, prints the batches in order. Batches
+ * are in a ring whose bytes are bounded, but which always has room for one batch, however large its document is. */
 #include "tools/text/text.h"
 
 #include "tools/shared/progress.h"
@@ -21,13 +21,13 @@ enum { BATCH_DOCUMENTS = 64, RING_BATCHES = 128 };
  * 64 acos(1 - 1/n) / pi of 64 bits change, which is more than 10 for these n. */
 enum { FEW_FEATURES = 8 };
 
-/* It is what became of a document. */
+/* What became of a document. */
 struct document_result {
     struct raw_document raw; /* Its bytes are freed once they are fingerprinted. */
-    size_t bytes;            /* It had so many. */
+    size_t bytes;            /* How many it had. */
     uint64_t features;
     bool few;
-    size_t lines_end; /* The batch's lines up to its own end here. */
+    size_t lines_end; /* Where its lines end in the batch's `lines`. */
 };
 
 struct document_batch {
@@ -39,28 +39,30 @@ struct document_batch {
 
 struct pipeline {
     const struct pipeline_rules *rules;
-    struct idx_text_table *table;   /* It is read, or made by the one worker; or NULL. */
-    struct document_batch *filling; /* The main thread alone uses it. */
+    struct idx_text_table *table;   /* Read from a file, or made by the one worker; or NULL. */
+    struct document_batch *filling; /* Used by the main thread alone. */
 
-    pthread_mutex_t large; /* It is held while a document is fingerprinted that may take more than a worker's share. */
-    pthread_mutex_t mutex; /* It protects what follows, up to the printer's own. */
+    pthread_mutex_t large; /* Held while a document that may take more than a worker's share is fingerprinted. */
+    pthread_mutex_t mutex; /* Protects what follows, up to what the printer uses. */
     pthread_cond_t changed;
     struct document_batch *ring[RING_BATCHES];
-    size_t printed, taken, submitted; /* So many batches were. */
-    size_t bytes;                     /* The batches in the ring have so many. */
+    size_t printed, taken, submitted; /* Counts of batches. */
+    size_t bytes;                     /* Bytes of the batches in the ring. */
     bool ended, stopped;
 
-    /* The printer's alone. */
+    /* These are used by the printer alone while it runs. */
     struct output output;
     struct progress progress;
     struct bad_counts bad;
     uint64_t documents, document_bytes, empty, few;
-    uint64_t lines; /* So many were printed. */
+    uint64_t lines; /* Lines that were printed. */
 };
 
+/* From this many bytes on, a batch is full. */
 enum { BATCH_BYTES = 1 << 18 };
 
-/* All batches together have so many bytes, unless one alone is larger, and at most this share of the memory. */
+/* The most bytes of all batches together, unless one alone is larger: RING_BYTES, but at most this part of the
+ * memory. */
 #define RING_BYTES ((size_t)64 << 20)
 enum { RING_SHARE = 4 };
 
@@ -72,7 +74,7 @@ struct worker {
 
 /* ---- Batches ---- */
 
-/* Frees a batch; NULL is none. */
+/* Frees a batch. Accepts NULL. */
 static void batch_free(struct document_batch *batch) {
     if (batch == NULL) return;
     for (size_t i = 0; i < batch->count; i++) raw_document_free(&batch->results[i].raw);
@@ -87,7 +89,8 @@ static bool has_room(const struct pipeline *pipeline, const struct document_batc
     return held == 0 || (held < RING_BATCHES && pipeline->bytes + batch->bytes <= most);
 }
 
-static bool submit(struct pipeline *pipeline) {
+/* Puts the batch that is being filled into the ring, once there is room. Returns false if the pipeline was stopped. */
+static bool submit_batch(struct pipeline *pipeline) {
     struct document_batch *batch = pipeline->filling;
     if (batch == NULL) return true;
     pthread_mutex_lock(&pipeline->mutex);
@@ -103,14 +106,14 @@ static bool submit(struct pipeline *pipeline) {
     return on;
 }
 
-static void submit_before_wait(void *context) { submit(context); }
+static void submit_before_wait(void *context) { submit_batch(context); }
 
 static bool visit_file(void *context, const struct opened_file *file) {
     const struct pipeline_rules *rules = ((struct pipeline *)context)->rules;
     return rules->visit_file == NULL || rules->visit_file(rules->context, file);
 }
 
-/* Adds a document to the batch that is being filled: a document_visitor. */
+/* Adds a document to the batch that is being filled. This is a document_visitor. */
 static bool add_document(void *context, struct raw_document *raw) {
     struct pipeline *pipeline = context;
     const struct pipeline_rules *rules = pipeline->rules;
@@ -129,7 +132,7 @@ static bool add_document(void *context, struct raw_document *raw) {
     if (batch->count == 0) batch->lines = (struct output)OUTPUT_KEPT;
     batch->results[batch->count++] = (struct document_result){.raw = *raw, .bytes = raw->bytes.length};
     batch->bytes += raw->bytes.capacity;
-    return (batch->count < BATCH_DOCUMENTS && batch->bytes < BATCH_BYTES) || submit(pipeline);
+    return (batch->count < BATCH_DOCUMENTS && batch->bytes < BATCH_BYTES) || submit_batch(pipeline);
 }
 
 /* ---- Workers ---- */
@@ -147,8 +150,8 @@ static void print_lines(struct output *lines, unsigned bits, const struct text_r
     }
 }
 
-/* Makes the document's lines, or counts it. */
-static void take_document(struct worker *worker, struct document_result *result, struct output *lines) {
+/* Appends what the rules ask for to `lines`: lines or features; or counts the document in the table. */
+static void process_document(struct worker *worker, struct document_result *result, struct output *lines) {
     const struct pipeline_rules *rules = worker->pipeline->rules;
     struct raw_document *raw = &result->raw;
     struct text_result made;
@@ -174,8 +177,8 @@ static void take_document(struct worker *worker, struct document_result *result,
         print_id(lines, &made);
 }
 
-/* Returns whether a document may take more than a worker's share of the memory. What is compressed may be of any size.
- */
+/* Returns whether a document may take more than a worker's share of the memory. A compressed one may become as large as
+ * extract.max_text. */
 static bool is_large(const struct pipeline_rules *rules, const struct raw_document *raw) {
     uint64_t bytes = raw->encoding[0] != '\0' ? rules->extract.max_text : raw->bytes.length;
     return bytes * PIPELINE_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
@@ -190,17 +193,17 @@ static bool open_text(struct worker *worker, struct idx_error *error) {
 
 /* Fingerprints a large document while no other thread does, and then frees the memory that the worker would keep for
  * the next document. */
-static void take_large_document(struct worker *worker, struct document_result *result, struct output *lines) {
+static void process_large_document(struct worker *worker, struct document_result *result, struct output *lines) {
     struct idx_error error;
     pthread_mutex_lock(&worker->pipeline->large);
-    take_document(worker, result, lines);
+    process_document(worker, result, lines);
     text_close(&worker->text);
     if (!open_text(worker, &error)) bad_set_memory(&result->raw.bad);
     pthread_mutex_unlock(&worker->pipeline->large);
 }
 
-/* Where memory runs out, nothing of the document is printed, and nothing behind it: the worker is to end then. False
- * where it does. */
+/* Processes the documents of a batch. If memory runs out, nothing of that document and those behind it is printed, and
+ * false is returned: then the worker ends. */
 static bool fingerprint_batch(struct worker *worker, struct document_batch *batch) {
     bool enough = true;
     for (size_t i = 0; i < batch->count; i++) {
@@ -208,9 +211,9 @@ static bool fingerprint_batch(struct worker *worker, struct document_batch *batc
         struct raw_document *raw = &result->raw;
         result->lines_end = batch->lines.length;
         if (enough && is_large(worker->pipeline->rules, raw))
-            take_large_document(worker, result, &batch->lines);
+            process_large_document(worker, result, &batch->lines);
         else if (enough)
-            take_document(worker, result, &batch->lines);
+            process_document(worker, result, &batch->lines);
         if (batch->lines.error != 0) bad_set_memory(&raw->bad);
         enough = enough && raw->bad.kind != BAD_MEMORY;
         if (raw->bad.kind == BAD_NONE) result->lines_end = batch->lines.length;
@@ -220,6 +223,7 @@ static bool fingerprint_batch(struct worker *worker, struct document_batch *batc
     return enough;
 }
 
+/* Fingerprints batches until there are no more, or until the pipeline is stopped or memory runs out. */
 static void *run_worker(void *context) {
     struct worker *worker = context;
     struct pipeline *pipeline = worker->pipeline;
@@ -241,11 +245,12 @@ static void *run_worker(void *context) {
 
 /* ---- Printing ---- */
 
-/* The share of documents with few features is reported if it is 1 % or more of so many. */
+/* Documents with few features are reported if they are 1 % or more of at least this many documents. */
 enum { DOCUMENTS_WORTH_A_WARNING = 100 };
 
 static void count_document(struct pipeline *pipeline, const struct document_result *result) {
-    if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO) return; /* It is no document. */
+    if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO)
+        return; /* A record without a document. */
     pipeline->documents++;
     pipeline->document_bytes += result->bytes;
     if (result->raw.bad.kind != BAD_NONE) {
@@ -275,7 +280,7 @@ static void output_lines(struct pipeline *pipeline, const char *lines, size_t le
     output_bytes(&pipeline->output, lines, length);
 }
 
-/* Returns false where there is no going on. */
+/* Prints or visits what was made of a batch, up to a record that ends the work. Returns false if the work ends. */
 static bool print_batch(struct pipeline *pipeline, const struct document_batch *batch) {
     struct output *output = &pipeline->output;
     size_t i = 0;
@@ -295,7 +300,7 @@ static bool print_batch(struct pipeline *pipeline, const struct document_batch *
     return on && !bad && output->error == 0;
 }
 
-/* Returns the next batch, once it is done, or NULL at the end. What was printed is flushed before waiting. */
+/* Returns the next batch once it is done, or NULL at the end. Before it waits, it flushes the output. */
 static struct document_batch *next_batch(struct pipeline *pipeline) {
     struct document_batch *batch = NULL;
     pthread_mutex_lock(&pipeline->mutex);
@@ -315,7 +320,7 @@ static struct document_batch *next_batch(struct pipeline *pipeline) {
     return batch;
 }
 
-/* Prints the batches in their order, and frees them: a thread's function. */
+/* Prints the batches in their order, and frees them. This is the printer. */
 static void *run_printer(void *context) {
     struct pipeline *pipeline = context;
     struct document_batch *batch;
@@ -335,6 +340,7 @@ static void *run_printer(void *context) {
 
 /* ---- Totals ---- */
 
+/* Warns of documents with few features or none, of `good` documents in all. */
 static void say_few(const struct pipeline *pipeline, uint64_t good) {
     bool are_taken = pipeline->rules->visit != NULL;
     uint64_t few = pipeline->few, least = pipeline->rules->min_features;
@@ -401,7 +407,7 @@ static void end_threads(struct pipeline *pipeline, bool stop) {
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
-/* Returns whether files are read that were read before, not the paths. */
+/* Returns whether files are read once more, in place of the paths. */
 static bool is_again(const struct pipeline_rules *rules) {
     return rules->features != NULL && rules->features->next_file != NULL;
 }
@@ -417,7 +423,7 @@ static bool read_all(struct pipeline *pipeline, struct documents *documents, con
     return on;
 }
 
-/* Reads everything while the threads run. */
+/* Starts the threads, reads all documents, and waits for the threads. Returns whether everything was read. */
 static bool run_threads(struct pipeline *pipeline, struct worker *workers, struct documents *documents,
                         const struct texts *paths) {
     pthread_t printer;
@@ -427,7 +433,7 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
         started++;
     bool all = started == pipeline->rules->threads, whole = false;
     if (all) all = pthread_create(&printer, NULL, run_printer, pipeline) == 0;
-    if (all) whole = read_all(pipeline, documents, paths) && submit(pipeline);
+    if (all) whole = read_all(pipeline, documents, paths) && submit_batch(pipeline);
     end_threads(pipeline, !all);
     if (all) pthread_join(printer, NULL);
     for (unsigned i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
@@ -435,7 +441,8 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
     return whole;
 }
 
-static bool is_expected(const char *expected, const char *recipe) {
+/* Returns whether the recipe of the texts matches the one that is expected. Returns false after a complaint. */
+static bool check_expected(const char *expected, const char *recipe) {
     bool warned = false;
     if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
     if (strstr(recipe, MANUAL_PART) != NULL && strstr(expected, MANUAL_PART) == NULL)
@@ -450,6 +457,8 @@ static bool is_expected(const char *expected, const char *recipe) {
         recipe, expected);
 }
 
+/* Reads all inputs with the open workers, prints the lines #recipe and #total around theirs, and says what was left
+ * out. */
 static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct worker *workers,
                                              const struct texts *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
@@ -462,7 +471,7 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
                                   .globs = &rules->globs,
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
-    if (!is_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
+    if (!check_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
     bool is_stated = recipe != NULL && rules->train == NULL && rules->visit == NULL;
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
@@ -483,13 +492,14 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
     return rules->train == NULL || text_table_write(pipeline->table, rules->train) ? PIPELINE_WELL : PIPELINE_FAILED;
 }
 
-/* Returns whether manual pages are read, which the recipe says before the first fingerprint is printed. */
+/* Returns whether manual pages are read. It must be known before the first fingerprint, since the recipe says so. */
 static bool has_manuals(const struct pipeline_rules *rules, const struct texts *paths) {
     if (rules->format == FORMAT_FEATURES) return false;
     if (rules->format == FORMAT_MAN || is_again(rules)) return true;
     return rules->format == FORMAT_AUTO && documents_have_manual(paths, &rules->globs);
 }
 
+/* Opens the table and the workers, and runs them. Frees everything at the end, also batches that were not printed. */
 static enum pipeline_status run_rules(const struct pipeline_rules *rules, const struct texts *paths) {
     struct pipeline pipeline = {.rules = rules, .output = OUTPUT_STANDARD};
     struct worker *workers = calloc(rules->threads, sizeof *workers);

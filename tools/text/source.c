@@ -1,6 +1,6 @@
-/* source.c: the bytes of a file, of standard input or of memory, decompressed, over libarchive's filters. Only those
- * filters are allowed that libarchive runs itself: some others start programs. gzip comes before them, over zlib, since
- * libarchive neither checks its sums nor gives what precedes an error. */
+/* source.c: reads the bytes of a file, of standard input or of memory, decompressed by libarchive's filters. Only
+ * filters that libarchive runs itself are allowed, since some others start programs. gzip is decompressed before them,
+ * by zlib, since libarchive neither checks its checksums nor returns what precedes an error. */
 #include "tools/text/documents.h"
 
 #include <archive.h>
@@ -17,7 +17,7 @@
 
 enum { READ_SIZE = 1 << 18, HELD_SIZE = 4 * SOURCE_MOST_PEEKED };
 
-/* Returns false where a signal was noted. */
+/* Waits until the input can be read. Returns false if a signal was noted. */
 static bool wait_for_input(struct source *source) {
     struct pollfd polled[2] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
     if (source->before_wait != NULL && poll(polled, 1, 0) == 0) source->before_wait(source->context);
@@ -25,13 +25,13 @@ static bool wait_for_input(struct source *source) {
     return !interrupt_noted();
 }
 
-/* Reads some more of the input, behind what is there of `raw`. Returns how much; 0 at its end, -1 on an error. */
+/* Reads further input behind what is in `raw`. Returns the number of bytes, 0 at the end, or -1 after an error. */
 static ssize_t read_raw(struct source *source) {
     ssize_t got;
     if (source->descriptor < 0) return 0;
     if (source->raw_length == 0) source->raw = source->input;
     do {
-        if (!wait_for_input(source)) return 0; /* It is as at the end: nothing comes of what was read so far. */
+        if (!wait_for_input(source)) return 0; /* As at the end, since the command ends without a result. */
         got = read(source->descriptor, source->input + source->raw_length, READ_SIZE - source->raw_length);
     } while (got < 0 && (errno == EINTR || errno == EAGAIN));
     if (got < 0) source->error = errno;
@@ -42,7 +42,7 @@ static ssize_t read_raw(struct source *source) {
 
 /* ---- gzip ---- */
 
-/* Finds out whether the input is gzip's. Returns false on an error. */
+/* Finds out whether the input is gzip, and prepares zlib if so. Returns false after an error. */
 static bool find_gzip(struct source *source) {
     static const char mark[] = {'\x1f', '\x8b', 8};
     ssize_t got = 1;
@@ -58,7 +58,7 @@ static bool find_gzip(struct source *source) {
     return source->gzipped;
 }
 
-/* Decompresses what was read. Returns how many bytes came out; -1 if memory runs out. */
+/* Decompresses some of what was read. Returns the number of decompressed bytes, or -1 if memory ran out. */
 static ssize_t inflate_some(struct source *source) {
     z_stream *gzip = &source->gzip;
     gzip->next_in = (const Bytef *)source->raw;
@@ -69,7 +69,8 @@ static ssize_t inflate_some(struct source *source) {
     source->raw += source->raw_length - gzip->avail_in;
     source->raw_length = gzip->avail_in;
     source->in_member = status != Z_STREAM_END;
-    if (gzip->avail_out < READ_SIZE) return (ssize_t)(READ_SIZE - gzip->avail_out); /* An error comes once more. */
+    if (gzip->avail_out < READ_SIZE)
+        return (ssize_t)(READ_SIZE - gzip->avail_out); /* If there was an error, the next call gets it again. */
     if (status == Z_OK || status == Z_BUF_ERROR || status == Z_STREAM_END) return 0;
     if (status == Z_MEM_ERROR) {
         source->error = ENOMEM;
@@ -79,7 +80,8 @@ static ssize_t inflate_some(struct source *source) {
     return 0;
 }
 
-/* Begins the next member, behind zeros, with which tapes and disks pad. What else follows a member is none. */
+/* Begins the next member, behind zeros, with which tapes and disks pad. Anything else behind a member is ignored or a
+ * fault. */
 static void begin_member(struct source *source) {
     while (source->raw_length > 0 && *source->raw == '\0') {
         source->raw++;
@@ -95,7 +97,8 @@ static void begin_member(struct source *source) {
         source->fault = "the data after a member is not gzip";
 }
 
-/* A fault is an end to libarchive, which would not give what it was given before an error. */
+/* Decompresses further bytes, for read_more. A fault looks like the end to libarchive, which would otherwise not return
+ * what it got before. */
 static ssize_t read_gzip(struct source *source) {
     while (source->fault == NULL) {
         ssize_t got = source->in_member ? inflate_some(source) : 0;
@@ -111,7 +114,7 @@ static ssize_t read_gzip(struct source *source) {
 
 /* ---- libarchive ---- */
 
-/* Gives libarchive the next bytes: an archive_read_callback. */
+/* Gives libarchive the next bytes. This is an archive_read_callback. */
 static la_ssize_t read_more(struct archive *archive, void *context, const void **bytes) {
     struct source *source = context;
     (void)archive;
@@ -126,14 +129,14 @@ static la_ssize_t read_more(struct archive *archive, void *context, const void *
     return length;
 }
 
-/* libarchive takes what follows a stream of bzip2's, and isn't one, for the end. */
+/* Sets a fault if other data follows that of bzip2, which libarchive takes for the end. */
 static void check_rest(struct source *source) {
     bool is_bzip2 = archive_filter_code(source->archive, 0) == ARCHIVE_FILTER_BZIP2;
     if (is_bzip2 && !source->passes_over_rest && source->given > archive_filter_bytes(source->archive, -1))
         source->fault = "the data after a stream is not bzip2";
 }
 
-/* libarchive came to the end, or to what it can't read. */
+/* Notes that libarchive came to the end, or to what it can't read, and why. */
 static void note_end(struct source *source, int status) {
     if (status == ARCHIVE_EOF && source->fault == NULL) check_rest(source);
     const char *reason = source->fault;
@@ -159,7 +162,8 @@ static bool support_filters(struct archive *archive) {
            archive_read_support_format_empty(archive) >= ARCHIVE_WARN;
 }
 
-/* Opens libarchive over read_more. What holds nothing at all has no header. */
+/* Opens libarchive, which reads by read_more. Returns false if memory ran out. An empty input has no header, and ends
+ * at once. */
 static bool open_archive(struct source *source) {
     struct archive_entry *entry;
     struct archive *archive = source->archive = archive_read_new();
@@ -176,7 +180,7 @@ static bool open_archive(struct source *source) {
     return true;
 }
 
-static void forget_input(struct source *source) {
+static void reset_input(struct source *source) {
     source->broken = source->unreadable = source->ended = source->begun = source->gzipped = false;
     source->offset = 0;
     source->start = source->end = 0;
@@ -202,7 +206,8 @@ int source_filter(const struct source *source) {
     return source->gzipped ? ARCHIVE_FILTER_GZIP : archive_filter_code(source->archive, 0);
 }
 
-/* A compressed file whose first bytes are damaged must not be taken for text. */
+/* Makes a source broken whose name says that it is compressed, but whose content is not: its first bytes may be
+ * damaged, and it must not be taken for text. */
 static void check_name(struct source *source, const char *path) {
     if (source_filter(source) != ARCHIVE_FILTER_NONE || source->unreadable || source_ending(path) == 0) return;
     source->ended = source->broken = true;
@@ -217,8 +222,8 @@ static bool is_regular(int descriptor) {
 
 bool source_open(struct source *source, const char *path) {
     bool standard = strcmp(path, "-") == 0;
-    forget_input(source);
-    /* Opening a FIFO does not wait for who writes to it: reading does, and beside it for signals. */
+    reset_input(source);
+    /* Opening a FIFO does not wait for its writer here; reading does, and notices signals meanwhile. */
     source->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (source->descriptor < 0) return problem_set(&source->problem, "%s", strerror(errno));
     if (source->regular_only && !is_regular(source->descriptor)) {
@@ -235,7 +240,7 @@ bool source_open(struct source *source, const char *path) {
 }
 
 bool source_open_memory(struct source *source, const void *bytes, size_t length) {
-    forget_input(source);
+    reset_input(source);
     source->descriptor = -1;
     source->raw = bytes;
     source->raw_length = length;
@@ -244,7 +249,7 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
     return false;
 }
 
-/* Copies some more to the buffer: what libarchive has, not as much as fits, for which it would wait. */
+/* Copies further bytes to the buffer: only what libarchive has, since it might wait for more. */
 static void read_some(struct source *source) {
     size_t held = source->end - source->start;
     la_int64_t place;
@@ -310,7 +315,7 @@ static la_ssize_t write_to_output(struct archive *archive, void *context, const 
     return sink->output.error == 0 ? (la_ssize_t)length : -1;
 }
 
-/* Without a time in it, the same bytes are written each time. */
+/* Opens libarchive to write a member. It has no time in it, so that the same input makes the same bytes. */
 static bool begin_archive(struct sink *sink, struct archive *archive) {
     if (archive_write_set_format_raw(archive) != ARCHIVE_OK) return false;
     if (archive_write_add_filter(archive, sink->filter) != ARCHIVE_OK) return false;

@@ -1,4 +1,4 @@
-/* text.c: fingerprints of documents, over libidxtext, and of features that were made elsewhere. A build without
+/* text.c: makes fingerprints of documents, by libidxtext, and of features that were made elsewhere. A build without
  * libidxtext has commands/without_text.c in place of this file, and of all files that only it and pipeline.c use. */
 #include "tools/text/text.h"
 
@@ -15,13 +15,15 @@
 
 /* ---- Features that were made elsewhere ---- */
 
-/* Documents have fewer than 2^30 bytes, so that no sum of weights, each up to 10^10, comes near 2^63. */
+/* Reads a weight. Sums of weights can't overflow, since documents have fewer than 2^30 bytes, and a weight is at most
+ * 10^10. */
 static bool read_weight(const char *at, size_t length, int64_t *weight, struct bad *bad) {
     return idx_weight_parse(at, length, weight) ||
            bad_set(bad, BAD_FEATURE, "'%.*s' is not a weight: it must be a number from -1000000 to 1000000",
                    length < 40 ? (int)length : 40, at);
 }
 
+/* Adds a feature, or the hash that it is, to a SimHash. Sets *bad and returns false if it is none. */
 static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_t weight,
                         const struct extract_rules *rules, struct bad *bad) {
     if (feature.length == 0) return bad_set(bad, BAD_FEATURE, "a feature is empty");
@@ -38,7 +40,7 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_
     return true;
 }
 
-/* Adds a line, which is a feature, and perhaps a tab and its weight. */
+/* Adds the feature of a line, behind which a tab and its weight may follow. */
 static bool add_feature_line(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
                              uint64_t *count, struct bad *bad) {
     const char *tab = line.length > 0 ? memchr(line.bytes, '\t', line.length) : NULL;
@@ -75,9 +77,9 @@ static bool add_tokens(struct idx_simhash *simhash, struct span line, const stru
     return true;
 }
 
-/* Makes the fingerprint of a document's lines, ID<TAB>feature[<TAB>weight], all of one ID, or with rules->tokens
- * ID<TAB>feature:weight feature:weight... A weight is what idx_weight_parse reads, 1 where there is none. The rules say
- * how features are hashed, and what ties are. */
+/* Makes the fingerprint of a document's lines, which have one ID: ID<TAB>feature[<TAB>weight], or with rules->tokens
+ * ID<TAB>feature:weight feature:weight... A weight is what idx_weight_parse reads; a missing one is 1. The rules say
+ * how features are hashed, and what ties become. Sets *bad and returns false if a line is wrong. */
 static bool features_fingerprint(struct span lines, const struct extract_rules *rules, unsigned bits, struct span *id,
                                  uint64_t *fingerprint, uint64_t *count, struct bad *bad) {
     struct idx_simhash simhash;
@@ -98,7 +100,8 @@ static bool features_fingerprint(struct span lines, const struct extract_rules *
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
-/* Returns whether the fingerprinter was opened with all the memory that it needs, and takes a table if one is given. */
+/* Returns whether the fingerprinter got all the memory that it needs, and uses the table if one is given. Sets *error
+ * if not. */
 static bool check_opened(const struct text *text, bool has_table, struct idx_error *error) {
     const char *recipe = text_recipe(text);
     error->status = memory_ran_out() ? IDX_OUT_OF_MEMORY : IDX_OK;
@@ -123,7 +126,7 @@ bool text_try_open(struct text *text, const char *recipe, const struct idx_text_
     options.table = table;
     if (recipe == NULL) return true;
     if (idx_text_open(&text->fingerprinter, &options, error) != IDX_OK) {
-        memory_ran_out(); /* The error says so itself. */
+        memory_ran_out(); /* Resets this, since *error says it already. */
         return false;
     }
     text->extractor.reads_manuals = strstr(text_recipe(text), MANUAL_PART) != NULL;
@@ -142,8 +145,8 @@ bool text_open(struct text *text, const char *recipe, const struct idx_text_tabl
 
 const char *text_recipe(const struct text *text) { return idx_text_recipe(text->fingerprinter); }
 
-/* Names the fields for libidxtext. Returns their number: an empty description is none, and recipes go by the text then.
- */
+/* Names the fields for libidxtext, and returns their number. An empty description is left out; recipes use the text
+ * then. */
 static size_t name_fields(const struct fields *fields, struct idx_text_field named[3]) {
     named[0] = (struct idx_text_field){"body", fields->body.bytes, fields->body.length};
     named[1] = (struct idx_text_field){"title", fields->title.bytes, fields->title.length};
@@ -151,13 +154,14 @@ static size_t name_fields(const struct fields *fields, struct idx_text_field nam
     return fields->description.length > 0 ? 3 : 2;
 }
 
-/* Returns whether a library could do its work; where it ran out of memory, what it made is not to be used, whatever it
- * says. */
-static bool take_status(enum idx_status status, const struct idx_error *error, struct bad *bad) {
+/* Returns whether a call of libidxtext succeeded, and sets *bad if not. If memory ran out, its result must not be used,
+ * whatever the status is. */
+static bool check_status(enum idx_status status, const struct idx_error *error, struct bad *bad) {
     if (memory_ran_out() || status == IDX_OUT_OF_MEMORY) return bad_set_memory(bad);
     return status == IDX_OK || bad_set(bad, BAD_LONG, "%s", error->sentence);
 }
 
+/* Makes the fingerprints of the fields. Sets *bad and returns false if that fails. */
 static bool fingerprint_fields(struct text *text, const struct fields *fields, struct text_result *result,
                                struct bad *bad) {
     struct idx_text_field parts[3];
@@ -166,11 +170,11 @@ static bool fingerprint_fields(struct text *text, const struct fields *fields, s
     struct idx_error error;
     enum idx_status status = idx_text_fingerprints(text->fingerprinter, parts, count, text->bits, result->fingerprints,
                                                    TEXT_MOST_FINGERPRINTS, &result->count, &counts, &error);
-    if (!take_status(status, &error, bad)) return false;
+    if (!check_status(status, &error, bad)) return false;
     result->features = counts.features;
     result->weight = counts.weight;
     result->signature.bytes = idx_text_signature(text->fingerprinter, &result->signature.length);
-    /* With segments:N, a text without words has no fingerprint; it gets the fingerprint 0, as with other recipes. */
+    /* With segments:N, a text without words has no fingerprint. It gets 0, as with other recipes. */
     if (result->count == 0) result->fingerprints[result->count++] = 0;
     return true;
 }
@@ -193,6 +197,7 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     return fingerprint_fields(text, &fields, result, bad);
 }
 
+/* Appends the features of the fields to `list`, sorted by hash. Sets *bad and returns false if that fails. */
 static bool list_weighted(struct text *text, const struct fields *fields, struct output *list, struct bad *bad) {
     const struct idx_feature *features;
     struct idx_text_field parts[3];
@@ -200,7 +205,7 @@ static bool list_weighted(struct text *text, const struct fields *fields, struct
     size_t count;
     enum idx_status status =
         idx_text_features(text->fingerprinter, parts, name_fields(fields, parts), &features, &count, &error);
-    if (!take_status(status, &error, bad)) return false;
+    if (!check_status(status, &error, bad)) return false;
     void *room = output_reserve(list, count * sizeof *features + 1);
     if (room == NULL) return bad_set_memory(bad);
     memcpy(room, features, count * sizeof *features);
@@ -209,7 +214,8 @@ static bool list_weighted(struct text *text, const struct fields *fields, struct
     return true;
 }
 
-/* Room for as many as most texts have at most; one of shorter words says how many it has, and is listed again. */
+/* Appends the hashes of a text's shingles to `list`. The first room is enough for most texts; one with many short words
+ * needs a second call. Sets *bad and returns false if that fails. */
 static bool list_shingles(const struct span *body, struct output *list, struct bad *bad) {
     size_t count = body->length / 3 + 1, room = 0;
     enum idx_status status = IDX_OK;
@@ -220,7 +226,7 @@ static bool list_shingles(const struct span *body, struct output *list, struct b
         if (hashes == NULL) return bad_set_memory(bad);
         status = idx_text_shingles(body->bytes, body->length, NULL, hashes, room, &count, &error);
     }
-    if (!take_status(status, &error, bad)) return false;
+    if (!check_status(status, &error, bad)) return false;
     list->length += count * sizeof(uint64_t);
     return true;
 }
@@ -246,7 +252,7 @@ bool text_list_features(struct text *text, struct raw_document *raw, const struc
     return list_shingles(&fields.body, list, bad);
 }
 
-/* It is what a file's one document came to. */
+/* What was made of the one document of a file. */
 struct fingerprinted_file {
     struct text *text;
     struct text_result result;
@@ -295,7 +301,7 @@ bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_
     if (!extract_all(text, raw, &fields, bad)) return false;
     size_t count = name_fields(&fields, parts);
     enum idx_status status = idx_text_table_add(table, text->fingerprinter, parts, count, &error);
-    return take_status(status, &error, bad);
+    return check_status(status, &error, bad);
 }
 
 bool text_table_write(const struct idx_text_table *table, const char *path) {

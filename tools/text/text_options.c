@@ -42,12 +42,12 @@ void text_options_list(struct text_options *options, struct option_rule list[TEX
     memcpy(list, filled, sizeof filled);
 }
 
-/* A line of output begins with it. */
+/* Returns whether a recipe can be written in one line of output. */
 static bool is_recipe(const char *recipe) {
     return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
 }
 
-/* Takes a part from the end of a recipe of *length bytes. False: it does not end in it. */
+/* If a recipe of *length bytes ends in this part, makes *length smaller by it and returns true. */
 static bool take_end(const char *recipe, size_t *length, const char *part) {
     size_t size = strlen(part);
     bool ends = *length >= size && memcmp(recipe + *length - size, part, size) == 0;
@@ -55,7 +55,8 @@ static bool take_end(const char *recipe, size_t *length, const char *part) {
     return ends;
 }
 
-/* A recipe of features is any name; the parts at its end are obeyed, in either order. */
+/* Reads the recipe of features: it may be any name, but the parts for hash and ties at its end count, in either
+ * order. */
 static void read_features_recipe(const char *recipe, struct extract_rules *rules) {
     static const char ties[] = ";ties=1";
     char part[16];
@@ -68,7 +69,7 @@ static void read_features_recipe(const char *recipe, struct extract_rules *rules
     rules->ties = rules->ties || take_end(recipe, &length, ties);
 }
 
-/* Appends a part that an option gave, where `value` is not NULL. Returns false after a complaint. */
+/* Appends the part of an option to a recipe, unless `value` is NULL. Returns false after a complaint. */
 static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
     char part[16];
     size_t length = strlen(recipe);
@@ -81,8 +82,8 @@ static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name,
     return true;
 }
 
-/* Makes --hash and --ties parts of the recipe: of the one given, or of that for texts, or of one that only says what
- * the input is. */
+/* Makes --hash and --ties parts of the recipe: of the given one, or of the default for texts, or of "hashes" or
+ * "features". Returns false after a complaint. */
 static bool complete_recipe(struct text_options *options) {
     struct pipeline_rules *rules = &options->rules;
     const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : text_hash_names[options->hash];

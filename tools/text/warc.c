@@ -1,4 +1,4 @@
-/* warc.c: the heads of WARC records, and of the HTTP responses in them. */
+/* warc.c: reads the heads of WARC records, and of the HTTP responses in them. */
 #include "tools/text/documents.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static bool is_word(struct span text, const char *word) {
     return text.length == strlen(word) && strncasecmp(text.bytes, word, text.length) == 0;
 }
 
-/* The next header. Lines that are none, as continued ones, are passed over. */
+/* Reads the next header. Lines without a colon are skipped. Returns false at the end. */
 static bool next_header(struct span *rest, struct span *name, struct span *value) {
     while (rest->length > 0) {
         struct span line = span_cut(rest, '\n');
@@ -80,7 +80,7 @@ static enum warc_type type_of(struct span value) {
     return is_word(value, "conversion") || is_word(value, "resource") ? WARC_DOCUMENT : WARC_OTHER;
 }
 
-/* Removes the <> that some URIs are put in. */
+/* Removes the <> around some URIs. */
 static struct span parse_uri(struct span value) {
     if (value.length < 2 || value.bytes[0] != '<' || value.bytes[value.length - 1] != '>') return value;
     return (struct span){value.bytes + 1, value.length - 2};
@@ -106,7 +106,7 @@ bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, 
             parsed->type_of_block = parse_type(value);
         }
     }
-    /* Some are of other protocols: DNS. */
+    /* Some responses are of other protocols, such as DNS. */
     if (parsed->type == WARC_RESPONSE && parsed->type_of_block.media != MEDIA_HTTP) parsed->type = WARC_OTHER;
     parsed->id = target.length > 0 ? target : record;
     if (!measured) return bad_set(bad, BAD_WARC, "the Content-Length of the WARC record is missing or not a number");
@@ -136,9 +136,9 @@ bool http_parse_head(const char *head, size_t length, struct http_head *parsed, 
     return true;
 }
 
-/* Reads the line that begins a chunk: hexadecimal digits, perhaps an extension. Returns its length, 0 where it is none.
- */
-static size_t chunk_line(const char *bytes, size_t length, size_t *size) {
+/* Reads the line that begins a chunk: the size in hex digits, and perhaps an extension. Returns the length of the line,
+ * or 0 if it is none. */
+static size_t read_chunk_line(const char *bytes, size_t length, size_t *size) {
     const char *newline = length > 0 ? memchr(bytes, '\n', length) : NULL;
     size_t digits = 0;
     *size = 0;
@@ -155,7 +155,7 @@ static size_t chunk_line(const char *bytes, size_t length, size_t *size) {
 bool http_join_chunks(char *body, size_t *length, struct bad *bad) {
     size_t at = 0, joined = 0, size, line;
     for (;;) {
-        line = chunk_line(body + at, *length - at, &size);
+        line = read_chunk_line(body + at, *length - at, &size);
         if (line == 0 && at == 0) return true;
         if (line == 0 || size > *length - at - line)
             return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken or incomplete");
