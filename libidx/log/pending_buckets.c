@@ -46,7 +46,7 @@ static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run)
         if (!is_found(pending, i)) continue;
         uint64_t fingerprint = idxi_pending_fingerprint(pending, i);
         uint32_t place = run->begins[idxi_pending_bucket_of(&run->bits, fingerprint)]++;
-        run->folded[place] = idxi_pending_fold(fingerprint);
+        run->folded[place] = idxi_fold(fingerprint);
         run->links[place] = i + 1;
     }
     /* Each beginning has become the end, which is the beginning of the next bucket. */
@@ -136,7 +136,7 @@ void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerpr
         struct idxi_pending_bucket *place = bucket_of(&pending->rests[i], fingerprint);
         struct idxi_pending_array *array = atomic_load_explicit(&place->array, memory_order_relaxed);
         uint32_t count = atomic_load_explicit(&array->count, memory_order_relaxed);
-        array->folded[count] = idxi_pending_fold(fingerprint);
+        array->folded[count] = idxi_fold(fingerprint);
         array->folded[array->capacity + count] = number + 1;
         atomic_store_explicit(&array->count, count + 1, memory_order_release);
     }

@@ -102,7 +102,7 @@ static bool visit_candidate(const struct search *search, size_t query, const str
 }
 
 static bool search_candidates(const struct search *search, size_t query, const struct candidates *candidates) {
-    uint32_t wanted = idxi_pending_fold(search->queries[query]);
+    uint32_t wanted = idxi_fold(search->queries[query]);
     for (size_t i = 0; i < candidates->count; i += SCANNED) {
         size_t some = candidates->count - i < SCANNED ? candidates->count - i : SCANNED;
         uint64_t near = search->pending->scan(candidates->folded + i, some, wanted, search->distance);

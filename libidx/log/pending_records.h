@@ -21,6 +21,7 @@
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "libidx/base/base.h"
+#include "libidx/fingerprints/compare.h"
 #include "libidx/log/pending.h"
 
 /* Of a record that is not the only one of its fingerprint or of its ID, or removes something. */
@@ -89,8 +90,6 @@ struct idxi_pending_array {
 static inline const uint32_t *idxi_pending_links_in(const struct idxi_pending_array *array) {
     return array->folded + array->capacity;
 }
-
-static inline uint32_t idxi_pending_fold(uint64_t fingerprint) { return (uint32_t)(fingerprint ^ fingerprint >> 32); }
 
 struct idxi_pending_bucket {
     _Atomic(struct idxi_pending_array *) array; /* NULL: none yet */
