@@ -89,10 +89,10 @@ static void hand_over(struct idxi_passing *passing) {
     passing->pair_count = 0;
 }
 
-/* Gathers a fingerprint that is near to a query. Called by balls.found. */
-static void put_near(void *context, uint64_t fingerprint, uint64_t query) {
+/* Gathers a fingerprint that is near to a query. Called by the comparison. */
+static void put_near(void *context, uint64_t fingerprint, uint64_t query, unsigned distance) {
     struct idxi_passing *passing = context;
-    passing->pairs[passing->pair_count++] = (struct idx_pair){query, fingerprint, 0};
+    passing->pairs[passing->pair_count++] = (struct idx_pair){query, fingerprint, distance};
     if (passing->pair_count == PAIRS) hand_over(passing);
 }
 
@@ -132,7 +132,7 @@ static void meet_queries(struct idxi_passing *passing, const uint64_t *fingerpri
             idxi_compare_sort(balls->way, fingerprints, count, mask, passing->sorted, passing->counts);
             from = passing->sorted;
         }
-        balls->before_count = i;
+        balls->comparison.before_count = i;
         balls->way->meet(&balls->comparison, from, count, buckets);
     }
     hand_over(passing);
@@ -190,8 +190,8 @@ static enum idx_status open_passing(struct idxi_streaming *streaming, unsigned t
     passing->streaming = streaming;
     passing->finds.results = streaming->results;
     idxi_balls_init(&passing->balls, streaming->distance);
-    passing->balls.found = put_near;
-    passing->balls.context = passing;
+    passing->balls.comparison.visit = put_near;
+    passing->balls.comparison.context = passing;
     memcpy(passing->balls.before, streaming->cut.balls, sizeof streaming->cut.balls);
     passing->most = idxi_streaming_most(queries, streaming->memory);
     if (streaming->cut.count > 0) {

@@ -25,9 +25,10 @@ struct checking {
 };
 
 /* Notes a match of the current query with a document that was added before it. */
-static void take_added(struct idxi_comparison *comparison, uint64_t query, uint64_t added) {
-    struct checking *checking = (struct checking *)comparison;
-    struct idx_match match = {added, idx_distance(query, added)};
+static void take_added(void *context, uint64_t query, uint64_t added, unsigned distance) {
+    struct checking *checking = context;
+    struct idx_match match = {added, distance};
+    (void)query;
     idxi_nearest_add(&checking->nearest, checking->query, &match);
 }
 
@@ -59,7 +60,7 @@ static enum idx_status look_up(void *context, size_t number, struct idx_error *e
 /* Looks up to TOGETHER documents up, and adds those without a match. *nearest gets the matches of each. */
 static enum idx_status check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                      unsigned distance, struct idxi_nearest nearest, struct idx_error *error) {
-    struct checking checking = {.comparison = {.distance = distance, .visit = take_added},
+    struct checking checking = {.comparison = {.distance = distance, .visit = take_added, .context = &checking},
                                 .index = writer->index,
                                 .nearest = nearest,
                                 .count = count};

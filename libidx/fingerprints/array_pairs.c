@@ -41,10 +41,10 @@ static void hand_over(struct worker *worker) {
     worker->pair_count = 0;
 }
 
-static void put_pair(void *context, uint64_t a, uint64_t b) {
+static void put_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
     struct worker *worker = context;
     bool exchange = worker->search->pairs->within && a > b;
-    worker->pairs[worker->pair_count++] = (struct idx_pair){exchange ? b : a, exchange ? a : b, idxf_count_bits(a ^ b)};
+    worker->pairs[worker->pair_count++] = (struct idx_pair){exchange ? b : a, exchange ? a : b, distance};
     if (worker->pair_count == PAIRS) hand_over(worker);
 }
 
@@ -66,9 +66,9 @@ static enum idx_status make_team(struct search *search, struct idx_error *error)
         worker->search = search;
         worker->pair_count = 0;
         idxi_balls_init(&worker->balls, search->pairs->distance);
-        worker->balls.found = put_pair;
+        worker->balls.comparison.visit = put_pair;
         worker->balls.goes_on = goes_on;
-        worker->balls.context = worker;
+        worker->balls.comparison.context = worker;
     }
     return IDX_OK;
 }

@@ -212,26 +212,17 @@ void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, co
 
 /* ---- Two sorted sides ---- */
 
-/* Called for each near pair. Hands it over, unless it lies in a ball that was searched before. */
-static void visit_new(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
-    struct idxi_balls *balls = (struct idxi_balls *)comparison;
-    for (size_t i = 0; i < balls->before_count; i++) {
-        uint64_t errors = (a ^ b) & balls->before[i].mask;
-        if (errors == 0 || idxf_count_bits(errors) <= balls->before[i].radius) return;
-    }
-    balls->found(balls->context, a, b);
-}
-
 static void match_large(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                         size_t b_count) {
     struct idxi_balls *balls = (struct idxi_balls *)comparison;
-    if (balls->goes_on(balls->context)) idxi_balls_match(balls, a, a_count, b, b_count);
+    if (balls->goes_on(balls->comparison.context)) idxi_balls_match(balls, a, a_count, b, b_count);
 }
 
 void idxi_balls_init(struct idxi_balls *balls, unsigned distance) {
     memset(balls, 0, sizeof *balls);
     balls->way = idxi_compare_widest();
-    balls->comparison = (struct idxi_comparison){distance, visit_new, match_large, LARGE};
+    balls->comparison = (struct idxi_comparison){
+        .distance = distance, .before = balls->before, .match_large = match_large, .large = LARGE};
 }
 
 /* Fingerprints of both sides, sorted by the bits of a ball. */
@@ -330,7 +321,9 @@ struct search {
     atomic_size_t next;
 };
 
-static bool goes_on(const struct search *search) { return search->team[0]->goes_on(search->team[0]->context); }
+static bool goes_on(const struct search *search) {
+    return search->team[0]->goes_on(search->team[0]->comparison.context);
+}
 
 /* Runs a task once on each thread; the calls share the work by counting up search->next, which begins at 0. */
 static enum idx_status run_on_team(struct search *search, idxi_task task, struct idx_error *error) {
@@ -384,19 +377,16 @@ static enum idx_status search_ball(struct search *search, struct idx_error *erro
                                     search->cut.width, ball.radius};
     search->steps = count_steps(&search->balls);
     IDXI_TRY(run_on_team(search, search_steps, error));
-    for (unsigned i = 0; i < search->threads; i++) {
-        struct idxi_balls *balls = search->team[i];
-        balls->before[balls->before_count++] = ball;
-    }
+    for (unsigned i = 0; i < search->threads; i++) idxi_balls_add_before(search->team[i], ball);
     return IDX_OK;
 }
 
 static enum idx_status search_balls(struct search *search, struct idx_error *error) {
     enum idx_status status = IDX_OK;
-    size_t before = search->team[0]->before_count;
+    size_t before = search->team[0]->comparison.before_count;
     for (search->ball = 0; search->ball < search->cut.count && goes_on(search) && status == IDX_OK; search->ball++)
         status = search_ball(search, error);
-    for (unsigned i = 0; i < search->threads; i++) search->team[i]->before_count = before;
+    for (unsigned i = 0; i < search->threads; i++) search->team[i]->comparison.before_count = before;
     return status;
 }
 
@@ -405,7 +395,7 @@ static size_t get_less(size_t a, size_t b) { return a < b ? a : b; }
 /* Compares up to COMPARED of `a` with all of `b`, as many at a time as stay in the caches. */
 static void compare_between(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                             size_t b_count) {
-    for (size_t i = 0; i < b_count && balls->goes_on(balls->context); i += CACHED)
+    for (size_t i = 0; i < b_count && balls->goes_on(balls->comparison.context); i += CACHED)
         balls->way->between(&balls->comparison, a, a_count, b + i, get_less(b_count - i, CACHED));
 }
 
@@ -531,7 +521,7 @@ static bool were_found(const struct idxi_balls *balls, const uint64_t *a, size_t
     add_bits(a, a_count, &a_set, &a_common);
     add_bits(b, b_count, &b_set, &b_common);
     uint64_t varying = (a_set | b_set) ^ (a_common & b_common);
-    for (size_t i = 0; i < balls->before_count; i++) {
+    for (size_t i = 0; i < balls->comparison.before_count; i++) {
         if ((varying & balls->before[i].mask) == 0) return true;
     }
     return false;

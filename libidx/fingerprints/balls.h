@@ -10,12 +10,6 @@
 /* How many times buckets are cut again within buckets, at most. */
 #define IDXI_MAX_BALL_DEPTH 4
 
-/* A ball: pairs that differ in at most `radius` of the bits of `mask`. */
-struct idxi_ball {
-    uint64_t mask;
-    unsigned radius;
-};
-
 /* How many balls were searched before at most: those of a cut at each depth, and others that the owner knows, one for
  * each table and each error in its prefix. */
 #define IDXI_MAX_BALLS_BEFORE ((IDX_MAX_K + 1) * (IDXI_MAX_BALL_DEPTH + 1) + IDX_MAX_TABLES + IDX_MAX_RADIUS + 1)
@@ -27,23 +21,24 @@ struct idxi_cut {
     struct idxi_ball balls[IDX_MAX_K + 1];
 };
 
-/* The state of one thread of a search. Its owner sets found, goes_on, context and before, and for idxi_balls_match also
- * memory. */
+/* The state of one thread of a search. Its owner sets goes_on, and of the comparison visit and context, and for
+ * idxi_balls_match also memory; idxi_balls_add_before adds balls. It can't be moved. */
 struct idxi_balls {
-    struct idxi_comparison comparison; /* set by idxi_balls_init, as `way` is */
+    struct idxi_comparison comparison; /* the first member */
     const struct idxi_compare_way *way;
-    void (*found)(void *context, uint64_t a, uint64_t b);
-    bool (*goes_on)(void *context); /* called every few milliseconds; false ends the search early */
-    void *context;
-    /* Pairs that lie in one of these balls were found before. */
-    struct idxi_ball before[IDXI_MAX_BALLS_BEFORE];
-    size_t before_count;
+    bool (*goes_on)(void *context);                 /* called every few milliseconds; false ends the search early */
+    struct idxi_ball before[IDXI_MAX_BALLS_BEFORE]; /* of the comparison */
     unsigned depth;
     uint64_t memory; /* bytes that sorting may take */
 };
 
 /* Zeroes a thread's state, and sets its way of comparing and the distance. */
 void idxi_balls_init(struct idxi_balls *balls, unsigned distance);
+
+/* Leaves out the pairs of a ball from now on, since they were found before. */
+static inline void idxi_balls_add_before(struct idxi_balls *balls, struct idxi_ball ball) {
+    balls->before[balls->comparison.before_count++] = ball;
+}
 
 /* Chooses how to cut the bits to compare `a` with `b`, or if `b` is NULL, `a` with itself. There must be fewer than
  * 2^32 fingerprints on each side. */

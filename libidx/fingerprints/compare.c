@@ -9,9 +9,17 @@
 
 /* ---- Portable, or with BMI2 ---- */
 
+/* Visits a near pair, unless it was found before. */
+IDXF_INLINE void visit_new(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
+    for (size_t i = 0; i < comparison->before_count; i++) {
+        if (idxf_count_bits((a ^ b) & comparison->before[i].mask) <= comparison->before[i].radius) return;
+    }
+    comparison->visit(comparison->context, a, b, idxf_count_bits(a ^ b));
+}
+
 IDXF_INLINE void compare_one(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (idxf_count_bits(a ^ b[i]) <= comparison->distance) comparison->visit(comparison, a, b[i]);
+        if (idxf_count_bits(a ^ b[i]) <= comparison->distance) visit_new(comparison, a, b[i]);
     }
 }
 
@@ -28,7 +36,7 @@ IDXF_INLINE void compare_between(struct idxi_comparison *comparison, const uint6
 IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count && ((a[i] ^ a[j]) & mask) == 0; j++) {
-            if (idxf_count_bits(a[i] ^ a[j]) <= comparison->distance) comparison->visit(comparison, a[i], a[j]);
+            if (idxf_count_bits(a[i] ^ a[j]) <= comparison->distance) visit_new(comparison, a[i], a[j]);
         }
     }
 }
@@ -168,9 +176,9 @@ IDXF_BMI2 static void place_bmi2(const uint64_t *from, size_t number, uint64_t m
 #define HELD 4
 
 /* Visits the pairs of `a` and those of `b` whose bits are set in `near`. */
-__attribute__((noinline)) static void take_held(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
-                                                unsigned near) {
-    for (; near != 0; near &= near - 1) comparison->visit(comparison, a, b[__builtin_ctz(near)]);
+IDXF_AVX2 __attribute__((noinline)) static void take_held(struct idxi_comparison *comparison, uint64_t a,
+                                                          const uint64_t *b, unsigned near) {
+    for (; near != 0; near &= near - 1) visit_new(comparison, a, b[__builtin_ctz(near)]);
 }
 
 /* ---- With AVX2 ---- */
@@ -239,9 +247,24 @@ static inline __mmask8 get_lanes(size_t count) {
     return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }
 
+/* Returns those of `lanes` whose pairs, which differ in `errors`, were not found before. */
+IDXF_AVX512 static inline __mmask8 drop_found(const struct idxi_comparison *comparison, __m512i errors,
+                                              __mmask8 lanes) {
+    for (size_t i = 0; i < comparison->before_count && lanes != 0; i++) {
+        __m512i inside = _mm512_and_si512(errors, _mm512_set1_epi64((long long)comparison->before[i].mask));
+        __m512i radius = _mm512_set1_epi64((long long)comparison->before[i].radius);
+        lanes = _mm512_mask_cmpgt_epu64_mask(lanes, _mm512_popcnt_epi64(inside), radius);
+    }
+    return lanes;
+}
+
+/* Visits the near pairs of `a` and `lanes` of `b`, which differ in `errors`, but for those that were found before. */
 IDXF_AVX512 static inline void take_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
-                                          __mmask8 lanes) {
-    for (unsigned left = lanes; left != 0; left &= left - 1) comparison->visit(comparison, a, b[__builtin_ctz(left)]);
+                                          __m512i errors, __mmask8 lanes) {
+    for (unsigned left = drop_found(comparison, errors, lanes); left != 0; left &= left - 1) {
+        uint64_t other = b[__builtin_ctz(left)];
+        comparison->visit(comparison->context, a, other, idxf_count_bits(a ^ other));
+    }
 }
 
 IDXF_AVX512 static inline void compare_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
@@ -251,7 +274,7 @@ IDXF_AVX512 static inline void compare_lanes(struct idxi_comparison *comparison,
         __mmask8 here = get_lanes(count - i);
         __m512i errors = _mm512_xor_si512(all, _mm512_maskz_loadu_epi64(here, b + i));
         __mmask8 found = _mm512_mask_cmple_epu64_mask(here, _mm512_popcnt_epi64(errors), most);
-        if (__builtin_expect(found != 0, 0)) take_lanes(comparison, a, b + i, found);
+        if (__builtin_expect(found != 0, 0)) take_lanes(comparison, a, b + i, errors, found);
     }
 }
 
@@ -266,9 +289,9 @@ IDXF_AVX512 static void between_avx512(struct idxi_comparison *comparison, const
 
 /* Visits the pairs whose bits are set in `near`. It is not inlined, so that the loops that call it keep their vectors
  * in registers. */
-__attribute__((noinline)) static void take_near(struct idxi_comparison *comparison, const uint64_t *a,
-                                                const uint64_t *b, unsigned near) {
-    for (; near != 0; near &= near - 1) comparison->visit(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
+IDXF_AVX512 __attribute__((noinline)) static void take_near(struct idxi_comparison *comparison, const uint64_t *a,
+                                                            const uint64_t *b, unsigned near) {
+    for (; near != 0; near &= near - 1) visit_new(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
 }
 
 /* Two vectors of fingerprints that are compared with later ones: the bits that pairs must share, and the distance. */
@@ -310,22 +333,57 @@ IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const ui
     }
 }
 
-/* Compares again those of UNROLLED fingerprints whose least distance, in any lane, is near. It is not inlined, for the
- * same reason as take_near. */
+/* Near pairs, which differ in `errors`, that are not visited yet. */
 #define UNROLLED 4
-IDXF_AVX512 __attribute__((noinline)) static void compare_near(struct idxi_comparison *comparison, const uint64_t *a,
+#define MOST_NEAR 256
+struct near_pairs {
+    uint64_t from[MOST_NEAR + (UNROLLED * HELD + 1) * LANES], errors[MOST_NEAR + (UNROLLED * HELD + 1) * LANES];
+    size_t count;
+};
+
+IDXF_AVX512 __attribute__((noinline)) static void visit_near(struct idxi_comparison *comparison,
+                                                             struct near_pairs *near) {
+    for (size_t i = 0; i < near->count; i += LANES) {
+        unsigned left = drop_found(comparison, _mm512_loadu_si512(near->errors + i), get_lanes(near->count - i));
+        for (; left != 0; left &= left - 1) {
+            size_t at = i + (size_t)__builtin_ctz(left);
+            uint64_t errors = near->errors[at];
+            comparison->visit(comparison->context, near->from[at], near->from[at] ^ errors, idxf_count_bits(errors));
+        }
+    }
+    near->count = 0;
+}
+
+/* Compares again those of UNROLLED fingerprints whose least distance, in any lane, is near, and gathers their near
+ * pairs: near-duplicates are often near to many, and branches for each would be mispredicted. It is not inlined, for
+ * the same reason as take_near. */
+IDXF_AVX512 __attribute__((noinline)) static void compare_near(struct idxi_comparison *comparison,
+                                                               struct near_pairs *near, const uint64_t *a,
                                                                const __m512i least[UNROLLED], const uint64_t *b,
                                                                size_t b_count) {
     const __m512i most = _mm512_set1_epi64((long long)comparison->distance);
+    size_t count = near->count;
     for (unsigned n = 0; n < UNROLLED; n++) {
-        if (_mm512_cmple_epu64_mask(least[n], most) != 0) compare_lanes(comparison, a[n], b, b_count);
+        __m512i here = _mm512_set1_epi64((long long)a[n]);
+        if (_mm512_cmple_epu64_mask(least[n], most) == 0) continue;
+        for (size_t i = 0; i < b_count; i += LANES) {
+            __mmask8 lanes = get_lanes(b_count - i);
+            __m512i errors = _mm512_xor_si512(here, _mm512_maskz_loadu_epi64(lanes, b + i));
+            lanes = _mm512_mask_cmple_epu64_mask(lanes, _mm512_popcnt_epi64(errors), most);
+            _mm512_storeu_si512(near->from + count, here);
+            _mm512_storeu_si512(near->errors + count, _mm512_maskz_compress_epi64(lanes, errors));
+            count += idxf_count_bits(lanes);
+        }
     }
+    near->count = count;
+    if (count >= MOST_NEAR) visit_near(comparison, near);
 }
 
 /* Compares each of `a`, UNROLLED at a time, with all of `b`, which fills at most `vectors` vectors. Lanes beyond these
  * hold the first of `b`. */
-IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
-                                          const uint64_t *b, size_t b_count, const unsigned vectors) {
+IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, struct near_pairs *near,
+                                          const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
+                                          const unsigned vectors) {
     __m512i held[HELD], least[UNROLLED], first = _mm512_set1_epi64((long long)b[0]);
     const __m512i most = _mm512_set1_epi64((long long)comparison->distance);
     size_t i = 0;
@@ -341,24 +399,24 @@ IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, co
             all = _mm512_min_epu32(all, least[n]);
         }
         if (__builtin_expect(_mm512_cmple_epu64_mask(all, most) != 0, 0))
-            compare_near(comparison, a + i, least, b, b_count);
+            compare_near(comparison, near, a + i, least, b, b_count);
     }
     for (; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
 }
 
 /* Compares each of `a` with all of `b`, HELD vectors at a time. */
-IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
-                                         const uint64_t *b, size_t b_count) {
+IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, struct near_pairs *near, const uint64_t *a,
+                                         size_t a_count, const uint64_t *b, size_t b_count) {
     for (; b_count > HELD * LANES; b += HELD * LANES, b_count -= HELD * LANES)
-        compare_held(comparison, a, a_count, b, HELD * LANES, HELD);
+        compare_held(comparison, near, a, a_count, b, HELD * LANES, HELD);
     if (b_count > 3 * LANES)
-        compare_held(comparison, a, a_count, b, b_count, 4);
+        compare_held(comparison, near, a, a_count, b, b_count, 4);
     else if (b_count > 2 * LANES)
-        compare_held(comparison, a, a_count, b, b_count, 3);
+        compare_held(comparison, near, a, a_count, b, b_count, 3);
     else if (b_count > LANES)
-        compare_held(comparison, a, a_count, b, b_count, 2);
+        compare_held(comparison, near, a, a_count, b, b_count, 2);
     else
-        compare_held(comparison, a, a_count, b, b_count, 1);
+        compare_held(comparison, near, a, a_count, b, b_count, 1);
 }
 
 /* How many members of buckets are gathered in a row before they are compared with one bucket. That avoids mispredicting
@@ -377,6 +435,8 @@ IDXF_AVX512 static inline size_t gather(uint64_t *gathered, size_t at, const uin
 /* Compares buckets. Small buckets of `a` are gathered in a row first, and compared with one bucket of `b` together. */
 IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
     uint64_t gathered[GATHERED + HELD * LANES];
+    struct near_pairs near;
+    near.count = 0;
     for (uint64_t at = pairs->first; at < pairs->end; at++) {
         uint64_t other = at ^ pairs->high;
         struct two_buckets two = {.b = pairs->b + pairs->b_starts[other],
@@ -387,16 +447,17 @@ IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const
             if (two.same) {
                 within_avx512(comparison, two.a, two.a_count);
             } else if (__builtin_expect(two.a_count > HELD * LANES, 0)) {
-                compare_all_held(comparison, two.a, two.a_count, two.b, two.b_count);
+                compare_all_held(comparison, &near, two.a, two.a_count, two.b, two.b_count);
             } else {
                 count = gather(gathered, count, two.a, two.a_count);
                 if (count < GATHERED) continue;
-                compare_all_held(comparison, gathered, count, two.b, two.b_count);
+                compare_all_held(comparison, &near, gathered, count, two.b, two.b_count);
                 count = 0;
             }
         }
-        if (count > 0) compare_all_held(comparison, gathered, count, two.b, two.b_count);
+        if (count > 0) compare_all_held(comparison, &near, gathered, count, two.b, two.b_count);
     }
+    visit_near(comparison, &near);
 }
 
 /* Fingerprints that seem near to some of their buckets, whose members are prefetched and compared later. */

@@ -7,11 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A comparison: the distance, and who gets the pairs. It must be the first member of its owner's struct. */
+/* A ball: pairs that differ in at most `radius` of the bits of `mask`. */
+struct idxi_ball {
+    uint64_t mask;
+    unsigned radius;
+};
+
+/* A comparison: the distance, and who gets the pairs. */
 struct idxi_comparison {
     unsigned distance;
-    /* Called for each pair that differs in at most `distance` bits, in no particular order. */
-    void (*visit)(struct idxi_comparison *comparison, uint64_t a, uint64_t b);
+    /* Called for each pair that differs in at most `distance` bits and lies in none of the balls of `before`, with the
+     * bits in which it differs, in no particular order. */
+    void (*visit)(void *context, uint64_t a, uint64_t b, unsigned distance);
+    void *context;
+    const struct idxi_ball *before; /* those in which pairs were found before */
+    size_t before_count;
     /* Called by idxi_compare_way.buckets for two buckets with more than `large` comparisons, instead of comparing them;
      * `b` is NULL if a bucket is to be compared with itself. */
     void (*match_large)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,

@@ -104,7 +104,7 @@ static enum idx_status match_tables(struct idxi_join *join, struct idx_error *er
 
 static bool visit_pending(void *context, uint64_t a, uint64_t b) {
     struct idxi_join_worker *worker = context;
-    idxi_join_put_pair(worker, a, b);
+    idxi_join_put_pair(worker, a, b, idxf_count_bits(a ^ b));
     return idxi_join_goes_on(worker);
 }
 

@@ -122,7 +122,7 @@ enum idx_status idxi_join_work(struct idxi_join *join, idxi_join_task task, stru
 void idxi_join_hand_over(struct idxi_join_worker *worker);
 
 /* Adds a pair to those that a worker has gathered. Within one index, the smaller fingerprint comes first. */
-void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y);
+void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y, unsigned distance);
 
 /* Whether the join was neither ended nor cancelled. The context is one of its workers. */
 bool idxi_join_goes_on(void *context);

@@ -65,19 +65,16 @@ struct idxi_matched idxi_join_matched(const struct idxi_join_worker *worker, siz
     return (struct idxi_matched){worker->arrays[array], worker->arrays[array + 1], count};
 }
 
-static void add_before(struct idxi_balls *balls, uint64_t mask) {
-    balls->before[balls->before_count++] = (struct idxi_ball){mask, 0};
-}
-
 /* Groups that no worker's arrays have room to sort are searched by balls, which take memory of their own. */
 void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, const struct idxi_matched *a,
                             const struct idxi_matched *b) {
     const struct idxi_join *join = worker->join;
     const struct idxi_join_pass *pass = &join->pass;
     struct idxi_balls *balls = &worker->matching.balls;
-    balls->before_count = 0;
-    for (size_t i = 0; i < join->earlier_count; i++) add_before(balls, join->earlier[i]);
-    for (unsigned i = 0; i < pass->number; i++) add_before(balls, pass->before[i]);
+    balls->comparison.before_count = 0;
+    for (size_t i = 0; i < join->earlier_count; i++)
+        idxi_balls_add_before(balls, (struct idxi_ball){join->earlier[i], 0});
+    for (unsigned i = 0; i < pass->number; i++) idxi_balls_add_before(balls, (struct idxi_ball){pass->before[i], 0});
     if (a->count > join->capacity || (b != NULL && b->count > join->capacity))
         idxi_balls_match(balls, a->at, a->count, b == NULL ? NULL : b->at, b == NULL ? 0 : b->count);
     else

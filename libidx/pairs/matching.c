@@ -131,7 +131,7 @@ void idxi_match(struct idxi_matching *matching, const struct idxi_matched *a, co
     struct idxi_balls *balls = &matching->balls;
     if (a->count == 0 || (b != NULL && b->count == 0)) return;
     unsigned useful = count_useful_bits(b != NULL && b->count > a->count ? b->count : a->count);
-    size_t before = balls->before_count;
+    size_t before = balls->comparison.before_count;
     if (useful > IDXI_SORTED_BITS) useful = IDXI_SORTED_BITS;
     choose_masks(&parts, narrow, errors, ascending && errors == 0 ? 64 : useful);
     for (size_t i = 0; i < parts.count; i++) {
@@ -143,7 +143,7 @@ void idxi_match(struct idxi_matching *matching, const struct idxi_matched *a, co
             struct idxi_matched y = leads ? *b : get_sorted(matching, b, parts.masks[i]);
             match_between(balls, &x, &y, parts.masks[i]);
         }
-        balls->before[balls->before_count++] = (struct idxi_ball){parts.masks[i], 0};
+        idxi_balls_add_before(balls, (struct idxi_ball){parts.masks[i], 0});
     }
-    balls->before_count = before;
+    balls->comparison.before_count = before;
 }

@@ -22,8 +22,9 @@ struct list {
     bool ends;
 };
 
-static void add(void *context, uint64_t a, uint64_t b) {
+static void add(void *context, uint64_t a, uint64_t b, unsigned distance) {
     struct list *list = context;
+    assert_int_equal(distance, idx_distance(a, b));
     if (list->count == list->room) {
         list->room = list->room * 2 + 64;
         list->items = realloc(list->items, list->room * sizeof *list->items);
@@ -61,7 +62,7 @@ static struct list expect(unsigned distance, bool within, const struct idxi_ball
             if (idx_distance(sides.a[i], other) > distance) continue;
             if (except != NULL && idx_distance(sides.a[i] & except->mask, other & except->mask) <= except->radius)
                 continue;
-            add(&list, sides.a[i], other);
+            add(&list, sides.a[i], other, idx_distance(sides.a[i], other));
         }
     }
     return list;
@@ -73,14 +74,14 @@ static void check(const struct idxi_compare_way *way, unsigned distance, bool wi
     struct list expected = expect(distance, within, except), found = {.within = within};
     idxi_balls_init(&balls, distance);
     balls.way = way;
-    balls.found = add;
+    balls.comparison.visit = add;
     balls.goes_on = go_on;
-    balls.context = &found;
+    balls.comparison.context = &found;
     balls.memory = memory;
     if (large > 0) balls.comparison.large = large;
-    if (except != NULL) balls.before[balls.before_count++] = *except;
+    if (except != NULL) idxi_balls_add_before(&balls, *except);
     idxi_balls_match(&balls, sides.a, sides.a_count, within ? NULL : sides.b, sides.b_count);
-    assert_int_equal(balls.before_count, except != NULL);
+    assert_int_equal(balls.comparison.before_count, except != NULL);
     assert_int_equal(balls.memory, memory);
     if (found.count > 0) qsort(found.items, found.count, sizeof *found.items, compare_twos);
     if (expected.count > 0) qsort(expected.items, expected.count, sizeof *expected.items, compare_twos);
@@ -176,9 +177,9 @@ static void test_end(void **state) {
     (void)state;
     sides.a_count = make(sides.a, MOST, 64, COPIES, &seed);
     idxi_balls_init(&balls, 10);
-    balls.found = add;
+    balls.comparison.visit = add;
     balls.goes_on = go_on;
-    balls.context = &found;
+    balls.comparison.context = &found;
     balls.memory = 1 << 26;
     idxi_balls_match(&balls, sides.a, sides.a_count, NULL, 0);
     assert_int_equal(found.count, 0);

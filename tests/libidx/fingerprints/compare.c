@@ -22,11 +22,24 @@ struct taken {
 
 static struct taken expected, found;
 
-static void take(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
-    struct taken *taken = (struct taken *)comparison;
+static void take(void *context, uint64_t a, uint64_t b, unsigned distance) {
+    struct taken *taken = context;
+    assert_int_equal(distance, idx_distance(a, b));
     assert_true(taken->count < LENGTH(taken->items));
     taken->items[taken->count++] = (struct two){a, b};
 }
+
+/* Those in which pairs were found before: none, the first, or both, in turns. */
+static const struct idxi_ball balls[] = {{UINT64_C(0xff00ff00ff00ff00), 1}, {UINT64_C(0x0f0f0f0f0f0f0f0f), 0}};
+
+static bool are_near(uint64_t a, uint64_t b) {
+    for (size_t i = 0; i < expected.comparison.before_count; i++) {
+        if (idx_distance(a & balls[i].mask, b & balls[i].mask) <= balls[i].radius) return false;
+    }
+    return idx_distance(a, b) <= expected.comparison.distance;
+}
+
+static void expect(uint64_t a, uint64_t b) { take(&expected, a, b, idx_distance(a, b)); }
 
 /* Takes the near ones of two buckets. */
 static void take_large(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
@@ -35,13 +48,16 @@ static void take_large(struct idxi_comparison *comparison, const uint64_t *a, si
     for (size_t i = 0; i < a_count; i++) {
         for (size_t j = b == NULL ? i + 1 : 0; j < (b == NULL ? a_count : b_count); j++) {
             uint64_t other = b == NULL ? a[j] : b[j];
-            if (idx_distance(a[i], other) <= comparison->distance) take(comparison, a[i], other);
+            if (are_near(a[i], other)) take(&found, a[i], other, idx_distance(a[i], other));
         }
     }
 }
 
 static void begin(unsigned distance) {
-    expected.comparison = found.comparison = (struct idxi_comparison){distance, take, take_large, 64};
+    static size_t turn;
+    expected.comparison = (struct idxi_comparison){distance, take, &expected, balls, turn++ % 3, take_large, 64};
+    found.comparison = expected.comparison;
+    found.comparison.context = &found;
     expected.count = found.count = 0;
 }
 
@@ -58,8 +74,6 @@ static void check_taken(const struct idxi_compare_way *way, const char *what, si
         fail_msg("%s, %s of %zu, distance %u: %zu are near, not the %zu there are", way->name, what, count,
                  expected.comparison.distance, found.count, expected.count);
 }
-
-static bool are_near(uint64_t a, uint64_t b) { return idx_distance(a, b) <= expected.comparison.distance; }
 
 /* ---- Fingerprints ---- */
 
@@ -94,14 +108,14 @@ static void check_comparing(const struct idxi_compare_way *way, const uint64_t *
     begin(distance);
     for (size_t i = 0; i < a_count; i++) {
         for (size_t j = i + 1; j < a_count; j++)
-            if (are_near(a[i], a[j])) take(&expected.comparison, a[i], a[j]);
+            if (are_near(a[i], a[j])) expect(a[i], a[j]);
     }
     way->within(&found.comparison, a, a_count);
     check_taken(way, "within", a_count);
     begin(distance);
     for (size_t i = 0; i < a_count; i++) {
         for (size_t j = 0; j < b_count; j++)
-            if (are_near(a[i], b[j])) take(&expected.comparison, a[i], b[j]);
+            if (are_near(a[i], b[j])) expect(a[i], b[j]);
     }
     way->between(&found.comparison, a, a_count, b, b_count);
     check_taken(way, "between", a_count);
@@ -114,7 +128,7 @@ static void check_runs(const struct idxi_compare_way *way, uint64_t *a, size_t c
     begin(distance);
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count; j++)
-            if (are_near(a[i], a[j]) && ((a[i] ^ a[j]) & mask) == 0) take(&expected.comparison, a[i], a[j]);
+            if (are_near(a[i], a[j]) && ((a[i] ^ a[j]) & mask) == 0) expect(a[i], a[j]);
     }
     way->runs(&found.comparison, a, count, mask);
     check_taken(way, "runs", count);
@@ -168,7 +182,7 @@ static void check_buckets(const struct idxi_compare_way *way, uint64_t *a, size_
                 bool once = !within || (x & low) < (y & low) || (flip == 0 && i < j);
                 bool listed = flip == highest || flip == (highest | 3) || flip == (highest | 1);
                 if (listed && (x & low) >= first && (x & low) < first + VALUES / 2 && once && are_near(x, y))
-                    take(&expected.comparison, x, y);
+                    expect(x, y);
             }
         }
         way->buckets(&found.comparison, &pairs);
@@ -186,7 +200,7 @@ static void check_meeting(const struct idxi_compare_way *way, const uint64_t *a,
     begin(distance);
     for (size_t i = 0; i < a_count; i++) {
         for (size_t j = 0; j < b_count; j++)
-            if (are_near(a[i], b[j]) && ((a[i] ^ b[j]) & mask) == 0) take(&expected.comparison, a[i], b[j]);
+            if (are_near(a[i], b[j]) && ((a[i] ^ b[j]) & mask) == 0) expect(a[i], b[j]);
     }
     way->meet(&found.comparison, a, a_count, &(struct idxi_folded_buckets){{sorted, starts}, mask, folds});
     check_taken(way, "meet", a_count);
@@ -244,7 +258,7 @@ static void test_many_buckets(void **state) {
         expected.comparison.large = found.comparison.large = 1000000;
         for (size_t i = 0; i < LENGTH(a); i++) {
             for (size_t j = 0; j < LENGTH(b); j++)
-                if (are_near(a[i], b[j])) take(&expected.comparison, a[i], b[j]);
+                if (are_near(a[i], b[j])) expect(a[i], b[j]);
         }
         assert_true(expected.count > 1000 && expected.count < LENGTH(a) * LENGTH(b));
         ways[way]->buckets(&found.comparison, &pairs);
