@@ -10,7 +10,6 @@
 #include <microhttpd.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { TOGETHER = 1000, MATCHES = 16 };
 

@@ -3,8 +3,6 @@
 #include "tools/answers/cluster_listing.h"
 #include "tools/dedup/dedup.h"
 #include "tools/report/report.h"
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
 #include "tools/text/text.h"
 
 #include <stdlib.h>
@@ -126,7 +124,6 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
     listing_list(listing, options);
     memcpy(options + LISTING_OPTIONS, own, sizeof own);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
-    *status = ENDS_BADLY;
     clusters->path = operands.values[0];
     clusters->inputs = (struct texts){operands.values + 1, operands.count - 1};
     clusters->rules.format = (enum document_format)clusters->format;

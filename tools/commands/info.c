@@ -2,12 +2,8 @@
  * unevenly they are distributed. */
 #include "tools/answers/properties.h"
 #include "tools/shared/command.h"
-#include "tools/shared/output.h"
-
-#include <idx.h>
 
 #include <inttypes.h>
-#include <string.h>
 
 static const char *const format_names[] = {"text", "json", NULL};
 

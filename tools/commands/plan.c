@@ -4,10 +4,6 @@
 #include "tools/shared/command.h"
 #include "tools/shared/files.h"
 #include "tools/shared/json.h"
-#include "tools/shared/output.h"
-#include "tools/shared/wording.h"
-
-#include <idx.h>
 
 #include <inttypes.h>
 #include <stdarg.h>

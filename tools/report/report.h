@@ -6,13 +6,7 @@
 #include "tools/answers/cluster_listing.h"
 #include "tools/dedup/dedup.h"
 #include "tools/shared/files.h"
-#include "tools/shared/output.h"
 #include "tools/text/text.h"
-
-#include <idx.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- What a report says about the documents of an index ---- */
 

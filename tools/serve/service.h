@@ -5,14 +5,10 @@
 
 #include "tools/serve/options.h"
 #include "tools/serve/request.h"
-#include "tools/shared/command.h"
 #include "tools/text/extract.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- Guard ---- */
 

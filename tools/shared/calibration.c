@@ -2,7 +2,6 @@
 #include "tools/shared/calibration.h"
 
 #include "tools/shared/json.h"
-#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* json.c: writes JSON to an output, over jansson. */
 #include "tools/shared/json.h"
 
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <stdlib.h>
 

@@ -7,10 +7,6 @@
 #include "tools/shared/output.h"
 #include "tools/shared/wording.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* ---- Records that can't be fingerprinted: their kinds, counts and messages ---- */
 
 enum bad_kind {

@@ -6,10 +6,6 @@
 #include "tools/text/documents.h"
 #include "tools/text/extract.h"
 
-#include <idx.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 /* ---- Whether memory ran out for a library that reads texts: jansson, libxml2 or ICU ---- */
 
 /* Some of these libraries crash or hang when memory runs out, and not all of them report it. So they get a little more

@@ -1,8 +1,6 @@
 /* text_options.c: lists the options by which texts become fingerprints, and completes what they set. */
 #include "tools/text/text.h"
 
-#include <idx.h>
-
 #include <stdio.h>
 #include <string.h>
 
