@@ -312,7 +312,7 @@ struct latency {
 /* Looks queries up one by one for some seconds. In between, it refreshes a hundred times a second, which is not part of
  * a look-up's time. */
 static struct latency look_up_for(double seconds, double *longest_refresh) {
-    struct idx_index *index = open_index(setting.path), *newer;
+    struct idx_index *index = open_index(setting.path);
     struct latency latency = {0};
     struct idx_match match;
     struct idx_error error;
@@ -322,9 +322,7 @@ static struct latency look_up_for(double seconds, double *longest_refresh) {
     *longest_refresh = 0;
     for (size_t i = 0; (before = now()) < begin + seconds; i = (i + 1) % QUERIES) {
         if (before > refreshed + 0.01) {
-            try(idx_refresh(index, &newer, &error), &error);
-            if (newer != NULL) idx_close(index);
-            if (newer != NULL) index = newer;
+            refresh(&index);
             refreshed = now();
             if (refreshed - before > *longest_refresh) *longest_refresh = refreshed - before;
             before = refreshed;

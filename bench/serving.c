@@ -10,6 +10,7 @@
 #include <microhttpd.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TOGETHER = 1000, MATCHES = 16 };
 
