@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv",
-                                           "warc", "html",  "man",   NULL}; /* In the order of enum document_format. */
-
 struct clusters {
     struct listing listing;
     struct confirm confirm;
@@ -108,7 +105,7 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
         {.name = "report", .kind = OPTION_TEXT, .value = &clusters->report.path},
         {.name = "confirm", .kind = OPTION_TEXT, .value = &clusters->confirm.threshold},
         {.name = "similarity", OPTION_CHOICE, &clusters->confirm.similarity, .names = similarity_names},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &clusters->format, .names = format_names},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &clusters->format, .names = text_format_names},
         {.name = "text-field", .kind = OPTION_TEXT, .value = &extract->json.text},
         {.name = "id-field", .kind = OPTION_TEXT, .value = &extract->json.id},
         {.name = "include", .kind = OPTION_INCLUDE, .value = &clusters->rules.globs},

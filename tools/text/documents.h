@@ -150,8 +150,6 @@ void source_close(struct source *source);
 /* Closes the source and frees its buffers. */
 void source_free(struct source *source);
 
-struct archive;
-
 /* A new file that is compressed as a source was. */
 struct sink {
     struct output output;    /* Its descriptor is -1: the sink is closed. */

@@ -205,6 +205,9 @@ struct text_options {
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe with these parts, to which rules.recipe points then. */
 };
 
+/* The values of --format, from FORMAT_AUTO to FORMAT_MAN, ended by NULL. */
+extern const char *const text_format_names[];
+
 /* The values of --hash, in the order of enum idx_hash_kind, ended by NULL. */
 extern const char *const text_hash_names[];
 

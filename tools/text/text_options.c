@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const text_format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", "man", NULL};
+
 const char *const text_hash_names[] = {"xxh3", "fnv1", "fnv1a", "md5", NULL};
 
 void text_options_init(struct text_options *options) {
