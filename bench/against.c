@@ -12,22 +12,6 @@
 #define CAPACITY 64
 #define MAX_PASSES 101
 
-static const char help[] =
-    "Usage: against --fingerprints FILE [OPTION]... LIBRARY INDEX LIBRARY INDEX\n"
-    "Measures look-ups by two builds of libidx.so (1.0.0 or later) in turns, the first one's times the base of the\n"
-    "ratio. Each INDEX holds the fingerprints of FILE (8 bytes each, little-endian), built by its own LIBRARY's\n"
-    "`idx build --format u64 --id-type none`. Both must find the same, or the benchmark ends with status 1.\n"
-    "Half of the queries are fingerprints with 0 to k bits flipped, half with 8 to 20.\n"
-    "\n"
-    "  -k, --k N        distance (default 3)\n"
-    "  --queries N      different queries (default 1e6)\n"
-    "  --passes N       passes of each library (default 5)\n"
-    "  --core N         run there (default: the last core)\n"
-    "\n"
-    "Columns, separated by tabs: residence: directory (blocks mapped, all answered once before) or all (in memory);\n"
-    "mode: many (1024 queries at a time) or one; first_ns, second_ns: medians per query; ratio: the median of the\n"
-    "passes' ratios, second to first; matches.\n";
-
 /* ---- A library and its index ---- */
 
 struct side {
@@ -163,7 +147,7 @@ int main(int argc, char **argv) {
         {"core", OPTION_UNSIGNED, &core, 0, 0},
         {NULL, OPTION_FLAG, NULL, 0, 0},
     };
-    int others = read_options(argc, argv, help, names);
+    int others = read_options(argc, argv, help_against, names);
     if (fingerprints == NULL || others != 4) die("what to measure is unclear: see --help");
     struct side *sides = allocate(2, sizeof *sides);
     struct data data;

@@ -13,29 +13,6 @@
 #define MAX_PASSES 99
 #define STREAMED ((size_t)1 << 22)
 
-static const char help[] =
-    "Usage: batch --count N [OPTION]...\n"
-    "Builds indexes of N fingerprints, and finds what is near to the queries in every way that there is.\n"
-    "\n"
-    "  --count N      fingerprints, such as 1e8, or\n"
-    "  --fingerprints FILE\n"
-    "                 those of a file, 8 bytes each, little-endian\n"
-    "  --queries N    half of them with a neighbour (default 1e6)\n"
-    "  -k N           distance, and k of the indexes (default 3)\n"
-    "  --scheme S     may be repeated (default auto, and at k = 3 also 5:2 and 2:1:1)\n"
-    "  --threads N    measures one thread, and more up to N (default 2)\n"
-    "  --passes N     of all ways in turns; the median counts (default 5)\n"
-    "  --beside       also with one thread, while another process does the same: how much two threads can gain here\n"
-    "  --memory       load the tables, instead of mapping them\n"
-    "  --folder D     where to build the index (default /tmp)\n"
-    "\n"
-    "Columns, separated by tabs: n; queries; k; scheme (- for a stream, which needs no index); way: lookup is "
-    "idx_lookup\n"
-    "one by one on one thread, many idx_lookup_many; threads (1+1 with --beside); seconds; cpu_seconds, of all\n"
-    "threads; queries_per_second; fingerprints_per_second, of the index; matches. Ends with status 1 where the "
-    "matches\n"
-    "of two ways differ.\n";
-
 struct bench;
 
 struct options {
@@ -235,7 +212,7 @@ int main(int argc, char **argv) {
         {"folder", OPTION_TEXT, &options->folder, 0, 0},
         {NULL, OPTION_FLAG, NULL, 0, 0},
     };
-    if (read_options(argc, argv, help, names) > 0) die("%s is no option; see --help", argv[1]);
+    if (read_options(argc, argv, help_batch, names) > 0) die("%s is no option; see --help", argv[1]);
     for (size_t i = 0, given = options->schemes.count; given == 0 && i < (options->k == 3 ? 3 : 1); i++)
         add_choice(&options->schemes, defaults[i]);
     get_data(&bench.data, options->fingerprints, options->count, options->queries, options->k);

@@ -4,7 +4,6 @@
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_DIGIT_BITS 11
 

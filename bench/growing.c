@@ -13,25 +13,6 @@
 
 #include "bench/bench.h"
 
-static const char help[] =
-    "Usage: growing lookups FOLDER [--count N] [--pending N]   look-ups with pending documents and without, in turns\n"
-    "       growing adds FOLDER [--count N] [--pending N]      check-and-adds: batches of 1,000, and durable single "
-    "ones\n"
-    "                                                          beside plain writes with fdatasync\n"
-    "       growing refresh FOLDER [--count N] [--pending N]   a refresh after a compaction, with N still pending, "
-    "and\n"
-    "                                                          those behind batches of 1,000 that follow it\n"
-    "       growing longest FOLDER [--count N] [--seconds N]   the longest look-up, with a writer at work and without\n"
-    "       growing memory FOLDER [--count N] [--pending N]    what eight processes that read and one that writes "
-    "hold\n"
-    "       growing growth FOLDER [--from N] [--to N] [--compact N] [--batch N] [--threads N]\n"
-    "                                                          check-and-adds from N to N fingerprints, in batches of\n"
-    "                                                          N (1,000) looked up by N threads (1), compacted beside\n"
-    "                                                          that when N are pending (as a writer does by default);\n"
-    "                                                          and one build of as many, by one thread\n"
-    "Fingerprints are uniform, IDs integers, k = 3; the index in FOLDER is removed at the end. growth begins with an\n"
-    "index of --from (1e6) fingerprints, which goes on to --to (5e7), and the others with one of --count (1e8).\n";
-
 #define K 3
 #define QUERIES ((size_t)200000)
 #define TOGETHER ((size_t)1000) /* Queries of a call, and documents of a batch. */
@@ -331,7 +312,7 @@ struct latency {
 /* Looks queries up one by one for some seconds. In between, it refreshes a hundred times a second, which is not part of
  * a look-up's time. */
 static struct latency look_up_for(double seconds, double *longest_refresh) {
-    struct idx_index *index = open_index(setting.path), *newer;
+    struct idx_index *index = open_index(setting.path);
     struct latency latency = {0};
     struct idx_match match;
     struct idx_error error;
@@ -341,9 +322,7 @@ static struct latency look_up_for(double seconds, double *longest_refresh) {
     *longest_refresh = 0;
     for (size_t i = 0; (before = now()) < begin + seconds; i = (i + 1) % QUERIES) {
         if (before > refreshed + 0.01) {
-            try(idx_refresh(index, &newer, &error), &error);
-            if (newer != NULL) idx_close(index);
-            if (newer != NULL) index = newer;
+            refresh(&index);
             refreshed = now();
             if (refreshed - before > *longest_refresh) *longest_refresh = refreshed - before;
             before = refreshed;
@@ -580,7 +559,7 @@ int main(int argc, char **argv) {
         {NULL, OPTION_FLAG, NULL, 0, 0},
     };
     char built_path[4200];
-    if (read_options(argc, argv, help, options) != 2) die("see growing --help");
+    if (read_options(argc, argv, help_growing, options) != 2) die("see growing --help");
     snprintf(setting.path, sizeof setting.path, "%s/growing.idx", argv[2]);
     snprintf(built_path, sizeof built_path, "%s.built", setting.path);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

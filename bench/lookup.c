@@ -14,48 +14,6 @@
 /* A system that takes longer than this for the shared queries is measured by them alone. */
 #define SLOW_SECONDS 15
 
-#ifdef BENCH_HAS_FAISS
-#define FAISS_NOTE "FAISS is part of this build."
-#else
-#define FAISS_NOTE "FAISS is not part of this build: that takes libfaiss-dev and a C++ compiler, and no sanitizer."
-#endif
-
-static const char help[] =
-    "Usage: lookup --count N | --fingerprints FILE [OPTION]...\n"
-    "Measures exact look-ups within k bits by idx and by what else there is, on the same data, one system after the\n"
-    "other, and prints a row for each. " FAISS_NOTE "\n"
-    "\n"
-    "  --count N             synthetic fingerprints, such as 1e7\n"
-    "  --fingerprints FILE   the fingerprints of a file in place of synthetic ones: 8 bytes each, little-endian. Half\n"
-    "                        of the queries are then fingerprints with 0 to k bits flipped, half with 8 to 20\n"
-    "  -k, --k N             distance (default 3)\n"
-    "  --system S            measure this system only; may be repeated: idx, idx-unpacked (which is one of its rows),\n"
-    "                        scan, uncompressed, mih, mih-wide (one of its rows), faiss\n"
-    "  --scheme S            idx: a scheme; may be repeated (default for k = 3: 4:1, 5:2, 6:3, 2:1:1 and auto)\n"
-    "  --block-size N        idx: a block size; may be repeated (default: the library's)\n"
-    "  --unpacked-bytes N    idx-unpacked: at most N bytes per fingerprint (default: what is worth it)\n"
-    "  --threads N           idx: measure N threads, too\n"
-    "  --folder D            idx: where to build indexes (default /tmp); they are removed afterwards\n"
-    "  --uncompressed S      uncompressed: a scheme; may be repeated (default for k = 3: 5:2 and 4:1)\n"
-    "  --directory-bits N    uncompressed: bits of the directories (default: about one fingerprint an entry)\n"
-    "  --parts M             mih: substrings; may be repeated (default 2 to k + 1)\n"
-    "  --faiss NHASH,B,FLIP  faiss: a setting of IndexBinaryMultiHash, or flat; may be repeated\n"
-    "  --instructions I      scan, uncompressed, mih: use at most plain, avx2, avx512 or vpopcntdq (the default)\n"
-    "  --passes N            passes, of which the median is taken (default 5)\n"
-    "  --seconds S           a pass takes about this long, and has 1000 queries at least (default 1)\n"
-    "  --queries N           different queries (default 4e6)\n"
-    "  --core N              run single-threaded passes there (default: the last core)\n"
-    "\n"
-    "Columns, separated by tabs: system; n; k; scheme; block_size; mode: single (a query at a time), staged (many\n"
-    "at a time, one thread), threads=N, cold (the first 1000 queries after opening, nothing in the page cache);\n"
-    "queries_per_second, ns_per_query: the median; table_bytes_per_fp: all table files, or a peer's whole structure;\n"
-    "resident_bytes_per_fp: what opening allocates; matches: of the first 1000 queries, which every system answers: "
-    "the\n"
-    "same fingerprints as the scan, or the benchmark ends with status 1. idx has its directories in memory and\n"
-    "its blocks mapped, all different queries answered once before, so that pages are mapped and checked; idx-memory\n"
-    "has both in memory, and idx-unpacked has plain tables, which are the same whatever the scheme. There are no\n"
-    "document IDs, so no bytes for them.\n";
-
 struct options {
     size_t count, queries;
     unsigned k, threads, unpacked_bytes, directory_bits, passes, core;
@@ -388,7 +346,7 @@ int main(int argc, char **argv) {
         {"core", OPTION_UNSIGNED, &options.core, 0, 0},
         {NULL, OPTION_FLAG, NULL, 0, 0},
     };
-    if (read_options(argc, argv, help, names) > 0) die("%s is not an option; see lookup --help", argv[1]);
+    if (read_options(argc, argv, help_lookup, names) > 0) die("%s is not an option; see lookup --help", argv[1]);
     check_options(&options);
     add_defaults(&options);
     options.instructions = find_instructions(parse_instructions(instructions));

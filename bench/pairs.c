@@ -15,35 +15,6 @@
 #define PLAIN_MOST 3       /* Bits; the plain join divides fingerprints into four parts. */
 #define FAISS_MOST 1000000 /* Fingerprints; many more would take hours. */
 
-static const char help[] =
-    "Usage: pairs --count N [OPTION]...\n"
-    "   or: pairs --fingerprints FILE [OPTION]...\n"
-    "Draws N distinct fingerprints, uniform ones, a tenth of them copies with 1 to k + 3 bits flipped, or reads those "
-    "of\n"
-    "a file, in random order, and measures finding all pairs within k bits: by brute force, comparing all with all, "
-    "64\n"
-    "at a time with AVX-512; up to k = 3 by a plain join in memory (four counting sorts by 16 bits, and comparing all\n"
-    "with all that are equal in these); from an array; from built indexes; and from the plain fingerprints, building\n"
-    "an index without documents first, in blocks of 512 bytes; up to 1e6 and k = 3 also by FAISS (range search of "
-    "each\n"
-    "fingerprint). All must find the same.\n"
-    "\n"
-    "  --count N        fingerprints, such as 1e7\n"
-    "  --fingerprints F fingerprints of a file, 8 bytes each, little-endian\n"
-    "  -k N             bits (default 3)\n"
-    "  --schemes S,S    of the indexes (default auto, and at k = 3 also 2:1:1 and 5:2)\n"
-    "  --raw S          scheme of the index from plain fingerprints (default 2:1:1; auto beyond k = 3)\n"
-    "  --threads T      runs with 1 and with T threads (default 2)\n"
-    "  --rounds N       of which medians are taken (default 3; brute force has one)\n"
-    "  --folder D       for indexes, removed afterwards (default /dev/shm, where syncing costs nothing)\n"
-    "\n"
-    "Columns, separated by tabs: n; k; system; scheme; threads; build_seconds; pairs_seconds; both of CPU,\n"
-    "build_cpu_seconds and pairs_cpu_seconds, which other programs disturb less; expected_cpu_seconds, what\n"
-    "idx_pairs_seconds says of uniform ones and an AVX-512 processor; of_brute_force: pairs_cpu_seconds by those of\n"
-    "brute force; bytes, of the tables; pairs; hash: of the set of pairs. Beyond 1e6 the time of brute force is that "
-    "of\n"
-    "the first 1e5 fingerprints, scaled by the square of their number, and it is called 'brute force, scaled'.\n";
-
 struct options {
     size_t count;
     const char *fingerprints, *schemes, *raw, *folder;
@@ -401,7 +372,7 @@ int main(int argc, char **argv) {
         {"folder", OPTION_TEXT, &options.folder, 0, 0},
         {NULL, OPTION_FLAG, NULL, 0, 0},
     };
-    if (read_options(argc, argv, help, names) > 0) die("%s is no option; see pairs --help", argv[1]);
+    if (read_options(argc, argv, help_pairs, names) > 0) die("%s is no option; see pairs --help", argv[1]);
     bool is_few = options.k <= PLAIN_MOST;
     if (options.schemes == NULL) options.schemes = is_few ? "2:1:1,5:2,auto" : "auto";
     if (options.raw == NULL) options.raw = is_few ? "2:1:1" : "auto";

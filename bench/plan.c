@@ -5,32 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const char help[] =
-    "Usage: plan --count N -k K [OPTION]...\n"
-    "Builds indexes of N synthetic fingerprints (bench/data.h: half of the queries are near to one), measures "
-    "look-ups,\n"
-    "and prints what idx_plan_scheme predicts beside that.\n"
-    "\n"
-    "  --count N        fingerprints; may be repeated\n"
-    "  -k N             distance; may be repeated\n"
-    "  --scheme S       a scheme; may be repeated (default: K+1:1, K+2:2, K+3:3, as few blocks with radius 1 as cover "
-    "k,\n"
-    "                   and auto)\n"
-    "  --measure        predict for this machine, measured by idx_calibrate first (default: for a typical server)\n"
-    "  --folder D       where to build indexes (default /tmp); they are removed afterwards\n"
-    "  --most-bytes N   leave out schemes of larger files (default 12e9); those that make half of it are measured in\n"
-    "                   turns, the others afterwards\n"
-    "  --most-memory N  measure with files loaded, too, where those measured in turns make no more (default 3e9)\n"
-    "  --seconds S      processor time for each row (default 0.5)\n"
-    "  --queries N      different queries (default 1e6)\n"
-    "\n"
-    "Columns, separated by tabs: n; k; scheme; tables; bytes_per_fp: the files; residence: mapped, all pages checked\n"
-    "before, or loaded; mode: one (a query at a time) or many; measured_ns: processor time per query, the passes of 4 "
-    "ms\n"
-    "that others on the machine disturbed least; predicted_ns; error: of the prediction. At the end, the median and "
-    "the\n"
-    "largest error of each residence and mode.\n";
-
 #define PASS_SECONDS 0.004
 #define MAX_PASSES 1000
 #define ROUNDS 20
@@ -258,7 +232,7 @@ int main(int argc, char **argv) {
         {NULL, OPTION_FLAG, NULL, 0, 0},
     };
     struct idx_error error;
-    if (read_options(argc, argv, help, names) > 0 || options.counts.count == 0 || options.ks.count == 0)
+    if (read_options(argc, argv, help_plan, names) > 0 || options.counts.count == 0 || options.ks.count == 0)
         die("what to measure is unclear: see plan --help");
     if (options.measures) try(idx_calibrate(&options.machine, options.folder, &error), &error);
     puts("n\tk\tscheme\ttables\tbytes_per_fp\tresidence\tmode\tmeasured_ns\tpredicted_ns\terror");

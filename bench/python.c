@@ -8,17 +8,6 @@
 #define CAPACITY 32
 #define BATCH_CAPACITY 4
 
-__attribute__((visibility("default"))) struct idx_index *open_index(const char *path);
-__attribute__((visibility("default"))) uint64_t look_up_each(const struct idx_index *index, const uint64_t *queries,
-                                                             size_t count, unsigned k);
-__attribute__((visibility("default"))) uint64_t exists_each(const struct idx_index *index, const uint64_t *queries,
-                                                            size_t count, unsigned k);
-__attribute__((visibility("default"))) uint64_t look_up_batches(const struct idx_index *index, const uint64_t *queries,
-                                                                size_t count, size_t batch, unsigned k,
-                                                                unsigned threads);
-__attribute__((visibility("default"))) uint64_t
-documents_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count, unsigned threads);
-
 struct idx_index *open_index(const char *path) {
     struct idx_index *index;
     return idx_open(&index, path, NULL, NULL) == IDX_OK ? index : NULL;

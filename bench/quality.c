@@ -13,26 +13,6 @@
 #define MINHASH_LEAST_AGREE 38 /* of 128 */
 #define TEXTS_OF_A_KIND 200    /* originals of each length and group */
 
-static const char help[] =
-    "Usage: quality FOLDER RECIPE...\n"
-    "Precision and recall of the recipes over k = 0 to 10, on the documents in FOLDER, which bench/corpus makes. "
-    "Columns,\n"
-    "separated by tabs:\n"
-    "  test       pairs: two documents of the corpus that resemble each other by at least `class` (Jaccard "
-    "coefficient\n"
-    "             of their word 5-shingles, exact) should be within k bits, all others not;\n"
-    "             edits: an edited copy of a document is looked up among all documents. `expected`: the copies; "
-    "`hit`:\n"
-    "             those that find their original; `right`: of all documents found, originals and those that resemble\n"
-    "             the original by 0.8 or more\n"
-    "  recipe     or MinHash: 128 permutations of the 5-shingles, k then is how many must agree\n"
-    "  language   en, zh or other; of pairs, all\n"
-    "  class      words of the document: 50-199 or 200+; of pairs, their resemblance\n"
-    "  rate       percentage of the words that were replaced, deleted, inserted, moved or put in front; <=1: 0.1 to 1\n"
-    "             together\n"
-    "  k found hit right expected precision recall\n"
-    "MinHash is measured on the pairs alone. Recipes with idf take a table of the documents in FOLDER.\n";
-
 static const char *const group_names[GROUPS] = {"en", "zh", "other"};
 static const double levels[] = {0.3, 0.5, 0.6, 0.7, 0.8, 0.9};
 static const double rates[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20};
@@ -264,7 +244,7 @@ static void measure_recipe(const struct corpus *corpus, const char *name) {
 
 int main(int argc, char **argv) {
     const struct bench_option none = {NULL, OPTION_FLAG, NULL, 0, 0};
-    if (read_options(argc, argv, help, &none) < 2) die("a folder and recipes are needed; see --help");
+    if (read_options(argc, argv, help_quality, &none) < 2) die("a folder and recipes are needed; see --help");
     struct corpus corpus = read_corpus(argv[1]);
     puts("test\trecipe\tlanguage\tclass\trate\tk\tfound\thit\tright\texpected\tprecision\trecall");
     for (int i = 2; i < argc; i++) {

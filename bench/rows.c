@@ -16,30 +16,6 @@
 #define DISK_SHARE 50
 #define BATCH_MEMORY ((uint64_t)512 << 20)
 
-static const char help[] =
-    "Usage: rows write --count N\n"
-    "   or: rows sort --count N\n"
-    "   or: rows ask INDEX --count N [--disk] [--queries Q] [--name NAME]\n"
-    "write: N fingerprints, 8 bytes each, little-endian, on standard output. Each is computed from its row number;\n"
-    "nine tenths are random, a tenth are copies of earlier ones with 1 to 6 bits flipped.\n"
-    "sort: ten radix sorts of the same, on one thread. Columns: n; sorts_cpu_seconds, of all ten.\n"
-    "ask: look-ups within 3 bits in an index of these fingerprints, whose IDs are their row numbers, on one thread.\n"
-    "Half of the queries are fingerprints with 0 to 3 bits flipped, half are random.\n"
-    "\n"
-    "  --count N    fingerprints, such as 1e9\n"
-    "  --disk       look-ups from disk: nothing of the index is in the page cache at first. bench/within limits what\n"
-    "               may get there\n"
-    "  --queries Q  queries in memory, and of a batch (default 1e6); a fiftieth of them from disk\n"
-    "  --name NAME  of the index (default: its scheme)\n"
-    "\n"
-    "Columns, separated by tabs: index; way: all (tables loaded), disk (blocks are asked for ahead), directory (a\n"
-    "block is read when it is needed), each with batch (idx_batch) or documents (the IDs of the matches just found);\n"
-    "at_a_time; queries (for documents: fingerprints); seconds; queries_per_second; cpu_us, user and system, per\n"
-    "query; p50_us, p99_us, p999_us: what a call takes; pages_per_query: 4096 bytes each, read from the disk;\n"
-    "matches (documents).\n"
-    "\n"
-    "Exit status of ask: 1 where a query doesn't find its own fingerprint and row, or anything false.\n";
-
 /* This is a match of the query with that number. */
 struct found {
     size_t query;
@@ -356,7 +332,7 @@ int main(int argc, char **argv) {
                                          {"name", OPTION_TEXT, &bench.name, 0, 0},
                                          {"queries", OPTION_SIZE, &queries, MOST_TOGETHER * DISK_SHARE, 1e9},
                                          {NULL, OPTION_FLAG, NULL, 0, 0}};
-    int others = read_options(argc, argv, help, names);
+    int others = read_options(argc, argv, help_rows, names);
     const char *command = others > 0 && bench.count > 0 ? argv[1] : "";
     if (others == 1 && strcmp(command, "write") == 0) {
         write_fingerprints(bench.count);

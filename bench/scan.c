@@ -26,105 +26,78 @@ struct scan {
 
 /* ---- Tests in plain C, which compilers vectorize if k is a constant ---- */
 
-/* Clears the bits that differ one by one, since not all vector instructions can count bits. */
-static inline __attribute__((always_inline)) bool test_tile_for(const uint64_t *tile, uint64_t query, unsigned k) {
-    uint64_t found = 0;
-    for (size_t i = 0; i < TILE; i++) {
-        uint64_t errors = tile[i] ^ query;
-        for (unsigned bit = 0; bit < k; bit++) errors &= errors - 1;
-        found |= errors == 0;
+/* Defines a test of a tile's fingerprints or halves, which are words of that type. It clears the bits that differ one
+ * by one, since not all vector instructions can count bits. */
+#define TEST_FOR(NAME, WORD)                                                                                           \
+    static inline __attribute__((always_inline)) bool NAME(const WORD *words, WORD query, unsigned k) {                \
+        WORD found = 0;                                                                                                \
+        for (size_t i = 0; i < TILE; i++) {                                                                            \
+            WORD errors = words[i] ^ query;                                                                            \
+            for (unsigned bit = 0; bit < k; bit++) errors &= errors - 1;                                               \
+            found |= errors == 0;                                                                                      \
+        }                                                                                                              \
+        return found != 0;                                                                                             \
     }
-    return found != 0;
-}
+TEST_FOR(test_tile_for, uint64_t)
+TEST_FOR(test_halves_for, uint32_t)
 
-static inline __attribute__((always_inline)) bool test_halves_for(const uint32_t *halves, uint32_t query, unsigned k) {
-    uint32_t found = 0;
-    for (size_t i = 0; i < TILE; i++) {
-        uint32_t errors = halves[i] ^ query;
-        for (unsigned bit = 0; bit < k; bit++) errors &= errors - 1;
-        found |= errors == 0;
+/* Defines such a test for constant k. */
+#define TEST_FOR_CONSTANT_K(NAME, TEST, WORD, ATTRIBUTES)                                                              \
+    ATTRIBUTES static bool NAME(const WORD *words, WORD query, unsigned k) {                                           \
+        switch (k) {                                                                                                   \
+            case 1: return TEST(words, query, 1);                                                                      \
+            case 2: return TEST(words, query, 2);                                                                      \
+            case 3: return TEST(words, query, 3);                                                                      \
+            case 4: return TEST(words, query, 4);                                                                      \
+            case 5: return TEST(words, query, 5);                                                                      \
+            case 6: return TEST(words, query, 6);                                                                      \
+            case 7: return TEST(words, query, 7);                                                                      \
+            default: return TEST(words, query, k);                                                                     \
+        }                                                                                                              \
     }
-    return found != 0;
-}
-
-#define FOR_CONSTANT_K(TEST, ...)                                                                                      \
-    switch (k) {                                                                                                       \
-        case 1: return TEST(__VA_ARGS__, 1);                                                                           \
-        case 2: return TEST(__VA_ARGS__, 2);                                                                           \
-        case 3: return TEST(__VA_ARGS__, 3);                                                                           \
-        case 4: return TEST(__VA_ARGS__, 4);                                                                           \
-        case 5: return TEST(__VA_ARGS__, 5);                                                                           \
-        case 6: return TEST(__VA_ARGS__, 6);                                                                           \
-        case 7: return TEST(__VA_ARGS__, 7);                                                                           \
-        default: return TEST(__VA_ARGS__, k);                                                                          \
-    }
-
-static bool test_tile_plain(const uint64_t *tile, uint64_t query, unsigned k) {
-    FOR_CONSTANT_K(test_tile_for, tile, query)
-}
-
-static bool test_halves_plain(const uint32_t *halves, uint32_t query, unsigned k) {
-    FOR_CONSTANT_K(test_halves_for, halves, query)
-}
+TEST_FOR_CONSTANT_K(test_tile_plain, test_tile_for, uint64_t, )
+TEST_FOR_CONSTANT_K(test_halves_plain, test_halves_for, uint32_t, )
 
 #ifdef __x86_64__
-__attribute__((target("avx2"))) static bool test_tile_avx2(const uint64_t *tile, uint64_t query, unsigned k) {
-    FOR_CONSTANT_K(test_tile_for, tile, query)
-}
+TEST_FOR_CONSTANT_K(test_tile_avx2, test_tile_for, uint64_t, __attribute__((target("avx2"))))
+TEST_FOR_CONSTANT_K(test_halves_avx2, test_halves_for, uint32_t, __attribute__((target("avx2"))))
 
-__attribute__((target("avx2"))) static bool test_halves_avx2(const uint32_t *halves, uint32_t query, unsigned k) {
-    FOR_CONSTANT_K(test_halves_for, halves, query)
-}
+/* ---- Tests in AVX-512, of words of so many bits ---- */
 
-/* ---- Tests in AVX-512 ---- */
-
-__attribute__((target("avx512f"))) static bool test_tile_avx512(const uint64_t *tile, uint64_t query, unsigned k) {
-    __m512i queries = _mm512_set1_epi64((long long)query), ones = _mm512_set1_epi64(-1);
-    unsigned found = 0;
-    for (size_t i = 0; i < TILE; i += 8) {
-        __m512i errors = _mm512_xor_si512(_mm512_loadu_si512(tile + i), queries);
-        for (unsigned bit = 0; bit < k; bit++) errors = _mm512_and_si512(errors, _mm512_add_epi64(errors, ones));
-        found |= _mm512_testn_epi64_mask(errors, errors);
+#define TEST_AVX512(NAME, BITS, SIGNED)                                                                                \
+    __attribute__((target("avx512f"))) static bool NAME(const uint##BITS##_t *words, uint##BITS##_t query,             \
+                                                        unsigned k) {                                                  \
+        __m512i queries = _mm512_set1_epi##BITS((SIGNED)query), ones = _mm512_set1_epi##BITS(-1);                      \
+        unsigned found = 0;                                                                                            \
+        for (size_t i = 0; i < TILE; i += 512 / BITS) {                                                                \
+            __m512i errors = _mm512_xor_si512(_mm512_loadu_si512(words + i), queries);                                 \
+            for (unsigned bit = 0; bit < k; bit++)                                                                     \
+                errors = _mm512_and_si512(errors, _mm512_add_epi##BITS(errors, ones));                                 \
+            found |= _mm512_testn_epi##BITS##_mask(errors, errors);                                                    \
+        }                                                                                                              \
+        return found != 0;                                                                                             \
     }
-    return found != 0;
-}
-
-__attribute__((target("avx512f"))) static bool test_halves_avx512(const uint32_t *halves, uint32_t query, unsigned k) {
-    __m512i queries = _mm512_set1_epi32((int)query), ones = _mm512_set1_epi32(-1);
-    unsigned found = 0;
-    for (size_t i = 0; i < TILE; i += 16) {
-        __m512i errors = _mm512_xor_si512(_mm512_loadu_si512(halves + i), queries);
-        for (unsigned bit = 0; bit < k; bit++) errors = _mm512_and_si512(errors, _mm512_add_epi32(errors, ones));
-        found |= _mm512_testn_epi32_mask(errors, errors);
-    }
-    return found != 0;
-}
+TEST_AVX512(test_tile_avx512, 64, long long)
+TEST_AVX512(test_halves_avx512, 32, int)
 
 /* A count fits into a byte, so the minimum of bytes is that of counts. The processor computes it on another port than
  * counts. */
-__attribute__((target("avx512f,avx512bw,avx512vpopcntdq"))) static bool
-test_tile_vpopcntdq(const uint64_t *tile, uint64_t query, unsigned k) {
-    __m512i queries = _mm512_set1_epi64((long long)query), least = _mm512_set1_epi64(64), other = least;
-    for (size_t i = 0; i < TILE; i += 16) {
-        __m512i errors = _mm512_xor_si512(_mm512_loadu_si512(tile + i), queries);
-        __m512i more = _mm512_xor_si512(_mm512_loadu_si512(tile + i + 8), queries);
-        least = _mm512_min_epu8(least, _mm512_popcnt_epi64(errors));
-        other = _mm512_min_epu8(other, _mm512_popcnt_epi64(more));
+#define TEST_VPOPCNTDQ(NAME, BITS, SIGNED)                                                                             \
+    __attribute__((target("avx512f,avx512bw,avx512vpopcntdq"))) static bool NAME(const uint##BITS##_t *words,          \
+                                                                                 uint##BITS##_t query, unsigned k) {   \
+        __m512i queries = _mm512_set1_epi##BITS((SIGNED)query);                                                        \
+        __m512i least = _mm512_set1_epi##BITS(BITS), other = least;                                                    \
+        for (size_t i = 0; i < TILE; i += 1024 / BITS) {                                                               \
+            __m512i errors = _mm512_xor_si512(_mm512_loadu_si512(words + i), queries);                                 \
+            __m512i more = _mm512_xor_si512(_mm512_loadu_si512(words + i + 512 / BITS), queries);                      \
+            least = _mm512_min_epu8(least, _mm512_popcnt_epi##BITS(errors));                                           \
+            other = _mm512_min_epu8(other, _mm512_popcnt_epi##BITS(more));                                             \
+        }                                                                                                              \
+        least = _mm512_min_epu8(least, other);                                                                         \
+        return _mm512_cmple_epu##BITS##_mask(least, _mm512_set1_epi##BITS((SIGNED)k)) != 0;                            \
     }
-    return _mm512_cmple_epu64_mask(_mm512_min_epu8(least, other), _mm512_set1_epi64(k)) != 0;
-}
-
-__attribute__((target("avx512f,avx512bw,avx512vpopcntdq"))) static bool
-test_halves_vpopcntdq(const uint32_t *halves, uint32_t query, unsigned k) {
-    __m512i queries = _mm512_set1_epi32((int)query), least = _mm512_set1_epi32(32), other = least;
-    for (size_t i = 0; i < TILE; i += 32) {
-        __m512i errors = _mm512_xor_si512(_mm512_loadu_si512(halves + i), queries);
-        __m512i more = _mm512_xor_si512(_mm512_loadu_si512(halves + i + 16), queries);
-        least = _mm512_min_epu8(least, _mm512_popcnt_epi32(errors));
-        other = _mm512_min_epu8(other, _mm512_popcnt_epi32(more));
-    }
-    return _mm512_cmple_epu32_mask(_mm512_min_epu8(least, other), _mm512_set1_epi32((int)k)) != 0;
-}
+TEST_VPOPCNTDQ(test_tile_vpopcntdq, 64, long long)
+TEST_VPOPCNTDQ(test_halves_vpopcntdq, 32, int)
 #endif
 
 /* Chooses the fastest tests that the processor and the options allow. */

@@ -12,20 +12,6 @@
 #define CHECKED 100
 #define PASSES 3
 
-static const char help[] =
-    "Usage: skew\n"
-    "Measures look-ups within 3 bits, one at a time, in indexes of fingerprints that are not spread evenly.\n"
-    "\n"
-    "Columns, separated by tabs: data; n (distinct); scheme; bytes_per_fp (tables and resident); p50_us, p99_us,\n"
-    "worst_us: of the queries, each the least of 3 passes. Queries are fingerprints of the data with 0 to 4 bits\n"
-    "flipped. The first 100 are compared with a linear scan, and the benchmark ends with status 1 where that finds\n"
-    "others. Data, of 1e6 fingerprints but for the last:\n"
-    "  uniform    random ones\n"
-    "  prefix     all have the same 16 bits in front\n"
-    "  dead-bits  every third bit is 0\n"
-    "  ball       a value and all within 3 bits of it, 43,745, among random ones\n"
-    "  dense      all values of 17 bits\n";
-
 /* ---- Data ---- */
 
 static uint64_t random_state = 0x9e3779b97f4a7c15;
@@ -136,7 +122,7 @@ static void measure_set(const char *name, size_t (*make)(uint64_t *fingerprints)
 
 int main(int argc, char **argv) {
     const struct bench_option none = {NULL, OPTION_FLAG, NULL, 0, 0};
-    if (read_options(argc, argv, help, &none) > 0) die("%s is no option; see skew --help", argv[1]);
+    if (read_options(argc, argv, help_skew, &none) > 0) die("%s is no option; see skew --help", argv[1]);
     atexit(remove_index);
     puts("data\tn\tscheme\tbytes_per_fp\tp50_us\tp99_us\tworst_us");
     measure_set("uniform", make_uniform);

@@ -1,11 +1,7 @@
 # Writes OUTPUT, a C file that has the bytes of the files INPUTS in it: as asset_NAME_EXTENSION and its length, or
-# with HELP as the texts help_NAME.
-# usage: cmake -D OUTPUT=FILE -D "INPUTS=FILE;…" [-D HELP=ON] -P embed.cmake
-set(header serve/service.h)
-if(HELP)
-    set(header shared/command.h)
-endif()
-set(text "/* Made by embed.cmake. */\n#include \"tools/${header}\"\n")
+# with TEXT as strings, whose names are TEXT and that of the file without its ending. HEADER declares them.
+# usage: cmake -D OUTPUT=FILE -D "INPUTS=FILE;…" -D HEADER=FILE [-D TEXT=PREFIX] -P embed.cmake
+set(text "/* Made by embed.cmake. */\n#include \"${HEADER}\"\n")
 foreach(input IN LISTS INPUTS)
     cmake_path(GET input FILENAME name)
     cmake_path(GET input STEM stem)
@@ -13,9 +9,9 @@ foreach(input IN LISTS INPUTS)
     file(READ ${input} bytes HEX)
     string(LENGTH "${bytes}" length)
     math(EXPR length "${length} / 2")
-    if(HELP)
+    if(TEXT)
         string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
-        string(APPEND text "const char help_${stem}[] = {${bytes}0};\n")
+        string(APPEND text "const char ${TEXT}${stem}[] = {${bytes}0};\n")
     else()
         string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
         string(APPEND text "const unsigned char ${name}[] = {${bytes}0};\nconst size_t ${name}_length = ${length};\n")

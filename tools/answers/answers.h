@@ -4,9 +4,6 @@
 
 #include "tools/input/queries.h"
 #include "tools/shared/library.h"
-#include "tools/shared/output.h"
-
-#include <idx.h>
 
 /* ---- Looks queries up and writes the answers as `idx lookup` prints them, or as records (agree.c) ---- */
 

@@ -7,8 +7,6 @@
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 
-#include <idx.h>
-
 /* A function that finds clusters in place of idx_clusters, with the same parameters and a context. */
 typedef enum idx_status (*cluster_finder)(void *context, const struct idx_index *index,
                                           const struct idx_cluster_options *options, idx_cluster_visitor visit,

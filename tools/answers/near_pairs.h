@@ -7,8 +7,6 @@
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 
-#include <idx.h>
-
 /* An index that is read. */
 struct near_side {
     struct idx_index *index;

@@ -4,7 +4,6 @@
 #define IDX_TOOLS_PROPERTIES_H
 
 #include "tools/shared/output.h"
-#include "tools/shared/wording.h"
 
 #include <idx.h>
 

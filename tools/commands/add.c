@@ -1,6 +1,5 @@
 /* add.c: `idx add`: adds documents to an index, either all or only those that have no near-duplicate in it. */
 #include "tools/input/index_making.h"
-#include "tools/shared/command.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -69,7 +68,6 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
     };
     const struct grammar grammar = {help_add, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
-    *status = ENDS_BADLY;
     add->writing.path = operands.values[0];
     add->writing.input.paths = (struct texts){operands.values + 1, operands.count - 1};
     add->writing.input.format = (enum input_format)add->format;

@@ -1,11 +1,7 @@
 /* batch.c: `idx batch`: finds the matches of many queries at once, in an index or among fingerprints that stream
  * past. */
 #include "tools/answers/answers.h"
-#include "tools/input/input.h"
-#include "tools/shared/command.h"
-#include "tools/shared/library.h"
 #include "tools/shared/progress.h"
-#include "tools/shared/wording.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -98,7 +94,6 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
     if (!arguments_read(&grammar, argc, argv, &batch->operands, status)) return false;
     question->notation = batch->notation < 0 ? NOTATION_HEX : (enum notation)batch->notation;
     if (batch->method >= 0) options->method = (enum idx_batch_method)batch->method;
-    *status = ENDS_BADLY;
     return check_options(batch);
 }
 

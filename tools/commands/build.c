@@ -1,11 +1,5 @@
 /* build.c: `idx build`: reads documents, builds an index of them, and publishes it. */
 #include "tools/input/index_making.h"
-#include "tools/input/input.h"
-#include "tools/shared/command.h"
-#include "tools/shared/progress.h"
-#include "tools/shared/wording.h"
-
-#include <idx.h>
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,15 +3,10 @@
 #include "tools/answers/cluster_listing.h"
 #include "tools/dedup/dedup.h"
 #include "tools/report/report.h"
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
 #include "tools/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv",
-                                           "warc", "html",  "man",   NULL}; /* In the order of enum document_format. */
 
 struct clusters {
     struct listing listing;
@@ -110,7 +105,7 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
         {.name = "report", .kind = OPTION_TEXT, .value = &clusters->report.path},
         {.name = "confirm", .kind = OPTION_TEXT, .value = &clusters->confirm.threshold},
         {.name = "similarity", OPTION_CHOICE, &clusters->confirm.similarity, .names = similarity_names},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &clusters->format, .names = format_names},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &clusters->format, .names = text_format_names},
         {.name = "text-field", .kind = OPTION_TEXT, .value = &extract->json.text},
         {.name = "id-field", .kind = OPTION_TEXT, .value = &extract->json.id},
         {.name = "include", .kind = OPTION_INCLUDE, .value = &clusters->rules.globs},
@@ -126,7 +121,6 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
     listing_list(listing, options);
     memcpy(options + LISTING_OPTIONS, own, sizeof own);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
-    *status = ENDS_BADLY;
     clusters->path = operands.values[0];
     clusters->inputs = (struct texts){operands.values + 1, operands.count - 1};
     clusters->rules.format = (enum document_format)clusters->format;

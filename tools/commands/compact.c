@@ -4,8 +4,6 @@
 #include "tools/shared/progress.h"
 #include "tools/shared/wording.h"
 
-#include <idx.h>
-
 #include <inttypes.h>
 #include <limits.h>
 

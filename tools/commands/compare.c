@@ -2,9 +2,6 @@
  * like `idx fingerprint --compare`. */
 #include "tools/text/text.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 int command_compare(int argc, char **argv) {
     struct text_options texts;
     struct pipeline_rules *rules = &texts.rules;

@@ -20,14 +20,8 @@
  *                   [report/report.c]            writes the page of --report
  */
 #include "tools/dedup/dedup.h"
-#include "tools/answers/cluster_listing.h"
 #include "tools/input/index_making.h"
-#include "tools/input/input.h"
 #include "tools/report/report.h"
-#include "tools/shared/command.h"
-#include "tools/shared/files.h"
-#include "tools/shared/wording.h"
-#include "tools/text/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

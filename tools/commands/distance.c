@@ -1,10 +1,6 @@
 /* distance.c: `idx distance`: prints the distance of two fingerprints, or of the two in each line. */
 #include "tools/input/input.h"
-#include "tools/shared/command.h"
 #include "tools/shared/output.h"
-#include "tools/shared/wording.h"
-
-#include <idx.h>
 
 #include <inttypes.h>
 #include <limits.h>
@@ -28,7 +24,6 @@ static bool read_arguments(int argc, char **argv, struct distance *distance, int
     if (!arguments_read(&grammar, argc, argv, &distance->operands, status)) return false;
     if (distance->operands.count != 1) return true;
     complain_of_usage("give two fingerprints, or none to read pairs from standard input");
-    *status = ENDS_BADLY;
     return false;
 }
 

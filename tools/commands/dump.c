@@ -3,8 +3,6 @@
 #include "tools/shared/library.h"
 #include "tools/shared/output.h"
 
-#include <idx.h>
-
 #include <inttypes.h>
 
 struct dump {

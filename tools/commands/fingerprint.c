@@ -6,9 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The names of FORMAT_AUTO to FORMAT_MAN. */
-static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", "man", NULL};
-
 /* Checks --train. Its table replaces the file of its name, which must therefore not be a device, or a link like
  * /dev/stdout. */
 static bool check_train(const struct text_options *texts) {
@@ -59,7 +56,7 @@ int command_fingerprint(int argc, char **argv) {
     int status, format = FORMAT_AUTO;
     bool compares = false;
     const struct option_rule own[] = {
-        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = text_format_names},
         {.name = "train", .kind = OPTION_TEXT, .value = &rules->train},
         {.name = "compare", .kind = OPTION_FLAG, .value = &compares},
     };

@@ -2,12 +2,9 @@
  * unevenly they are distributed. */
 #include "tools/answers/properties.h"
 #include "tools/shared/command.h"
-#include "tools/shared/output.h"
-
-#include <idx.h>
+#include "tools/shared/library.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static const char *const format_names[] = {"text", "json", NULL};
 
@@ -131,10 +128,7 @@ static int print_info(const char *path, bool json) {
     struct output output = OUTPUT_STANDARD;
     struct idx_index *index = NULL;
     struct idx_error error;
-    if (idx_open(&index, path, NULL, &error) != IDX_OK) {
-        complain("%s", error.sentence);
-        return ENDS_BADLY;
-    }
+    if (!succeeded(idx_open(&index, path, NULL, &error), &error)) return ENDS_BADLY;
     bool whole = json ? properties_put_json(index, &output, &error) : print_text(index, &output, &error);
     if (!whole) complain("%s", error.sentence);
     idx_close(index);

@@ -1,7 +1,5 @@
 /* join.c: `idx join`: prints all near pairs of two indexes. */
 #include "tools/answers/near_pairs.h"
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
 
 static bool print_join(struct near *near) {
     for (size_t i = 0; i < 2; i++) {
@@ -17,7 +15,6 @@ static bool read_arguments(int argc, char **argv, struct near *near, int *status
     const struct grammar grammar = {help_join, rules, NEAR_OPTIONS, "INDEX", 1, 2, NULL};
     near_list(near, rules);
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
-    *status = ENDS_BADLY;
     if (near->operands.count == 2) return true;
     return complain_of_usage("OTHER is missing: the index to join with");
 }

@@ -1,6 +1,5 @@
 /* lookup.c: `idx lookup`: prints the fingerprints of an index that are near to the queries, and their documents. */
 #include "tools/answers/answers.h"
-#include "tools/shared/command.h"
 
 #include <limits.h>
 #include <string.h>
@@ -86,7 +85,6 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     lookup->queries.fingerprints = (struct texts){operands.values + 1, operands.count - 1};
     question->json = lookup->format == 1;
     question->notation = (enum notation)lookup->notation;
-    *status = ENDS_BADLY;
     return check_options(lookup);
 }
 

@@ -3,17 +3,14 @@
 #include "tools/shared/output.h"
 #include "tools/shared/wording.h"
 
-#include <idx.h>
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct subcommand {
     const char *name;
-    int (*run)(int argc, char **argv);
+    subcommand_function *run;
 } subcommands[] = {
     {"add", command_add},         {"batch", command_batch},
     {"build", command_build},     {"clusters", command_clusters},

@@ -1,10 +1,5 @@
 /* merge.c: `idx merge`: makes one index of several, or of the segments of a single one. */
 #include "tools/input/index_making.h"
-#include "tools/shared/command.h"
-#include "tools/shared/progress.h"
-#include "tools/shared/wording.h"
-
-#include <idx.h>
 
 struct merge {
     struct idx_merge_options options;

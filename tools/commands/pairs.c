@@ -1,7 +1,5 @@
 /* pairs.c: `idx pairs`: prints all near pairs of an index, and the documents that share a fingerprint. */
 #include "tools/answers/near_pairs.h"
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
 
 /* ---- Documents that share a fingerprint ---- */
 
@@ -41,7 +39,6 @@ static bool read_arguments(int argc, char **argv, struct near *near, int *status
     rules[NEAR_OPTIONS] =
         (struct option_rule){.name = "max-documents", .kind = OPTION_COUNT, .value = &near->max_documents, .least = 1};
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
-    *status = ENDS_BADLY;
     if (near->max_documents == UINT64_MAX || near->with_documents) return true;
     return complain_of_usage("--max-documents has no effect without --documents; omit it");
 }

@@ -1,13 +1,8 @@
 /* plan.c: `idx plan`: prints the schemes worth considering for a number of fingerprints and a distance, and their
  * costs. */
-#include "tools/shared/calibration.h"
 #include "tools/shared/command.h"
 #include "tools/shared/files.h"
 #include "tools/shared/json.h"
-#include "tools/shared/output.h"
-#include "tools/shared/wording.h"
-
-#include <idx.h>
 
 #include <inttypes.h>
 #include <stdarg.h>

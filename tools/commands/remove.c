@@ -1,6 +1,5 @@
 /* remove.c: `idx remove`: removes documents from an index. */
 #include "tools/input/index_making.h"
-#include "tools/shared/command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,7 +41,6 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
     };
     const struct grammar grammar = {help_remove, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
-    *status = ENDS_BADLY;
     if (writing->fingerprint_alone && writing->id_alone)
         return complain_of_usage("give --by-fingerprint or --by-id, not both");
     if (writing->id_alone && removing->notation >= 0)

@@ -1,9 +1,6 @@
 /* serve.c: `idx serve`: answers over HTTP what is near to fingerprints and texts. */
 #include "tools/serve/options.h"
-#include "tools/shared/command.h"
 #include "tools/shared/wording.h"
-
-#include <idx.h>
 
 #include <limits.h>
 
@@ -31,7 +28,6 @@ static bool read_arguments(int argc, char **argv, struct serve_options *serve, i
     };
     const struct grammar grammar = {help_serve, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, common};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
-    *status = ENDS_BADLY;
     serve->path = operands.values[0];
     if (serve->token_file != NULL && !serve->writable)
         return complain_of_usage("--token-file has no effect without --writable; omit it");

@@ -2,8 +2,6 @@
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 
-#include <idx.h>
-
 #include <string.h>
 
 struct report {

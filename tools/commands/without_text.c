@@ -2,7 +2,6 @@
  */
 #include "tools/dedup/dedup.h"
 #include "tools/report/report.h"
-#include "tools/text/text.h"
 
 const char text_default_recipe[] = "none: this idx was built without text support";
 

@@ -5,14 +5,11 @@
 
 #include "tools/answers/cluster_listing.h"
 #include "tools/input/input.h"
-#include "tools/shared/command.h"
 #include "tools/shared/files.h"
 #include "tools/shared/library.h"
-#include "tools/shared/output.h"
 #include "tools/text/documents.h"
 #include "tools/text/text.h"
 
-#include <idx.h>
 #include <sys/stat.h>
 
 /* ---- A bit for each document that was compared, by its number ---- */

@@ -7,8 +7,6 @@
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 
-#include <idx.h>
-
 /* ---- Index making ---- */
 
 /* Says what a build is expected to need if `shown`, and warns in any case if a file system has less free space.

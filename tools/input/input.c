@@ -2,8 +2,6 @@
  * others. */
 #include "tools/input/input.h"
 
-#include <idx.h>
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,11 +5,6 @@
 #include "tools/shared/command.h"
 #include "tools/shared/wording.h"
 
-#include <idx.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* ---- Reads a file or standard input, by lines of any length or by bytes ---- */
 
 /* The longest line that is read: an ID has at most 2^24 - 1 bytes, and a fingerprint and a tab precede it. */

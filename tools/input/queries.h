@@ -4,10 +4,7 @@
 #define IDX_TOOLS_QUERIES_H
 
 #include "tools/input/input.h"
-#include "tools/shared/command.h"
 #include "tools/text/text.h"
-
-#include <idx.h>
 
 struct query {
     uint64_t fingerprint;

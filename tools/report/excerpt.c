@@ -4,7 +4,6 @@
 #include <idx_text.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     SHOWN_BYTES = 6000, /* The size of an excerpt as it is written, roughly. */

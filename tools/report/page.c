@@ -1,8 +1,6 @@
 /* page.c: writes the page, except for the sections of page_pairs.c. */
 #include "tools/report/report.h"
 
-#include "tools/report/style.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +16,7 @@ static void put_head(struct output *output, const struct page_origin *origin) {
                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
                 "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     output_format(output, "<title>Near-duplicates: report of %s</title>\n<style>\n", origin->command);
-    output_text(output, style);
+    output_text(output, page_style);
     output_text(output, "</style></head>\n<body>\n<header><h1>Near-duplicates</h1>\n");
     output_format(output, "<p class=\"soft\">A report of <code>%s</code> %s</p>\n", origin->command, idx_version());
     output_text(output, "<nav aria-label=\"Sections\"><ul><li><a href=\"#summary\">Summary</a></li>"

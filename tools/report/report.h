@@ -6,13 +6,7 @@
 #include "tools/answers/cluster_listing.h"
 #include "tools/dedup/dedup.h"
 #include "tools/shared/files.h"
-#include "tools/shared/output.h"
 #include "tools/text/text.h"
-
-#include <idx.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- What a report says about the documents of an index ---- */
 
@@ -231,6 +225,9 @@ struct page_origin {
 
 /* Every report begins with this text, by which report.c recognizes the files that it may replace. */
 extern const char page_begin[];
+
+/* The style sheet of the page, which the build makes of style.css. */
+extern const char page_style[];
 
 /* Appends the page to an output that is kept. Returns false after a complaint. */
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);

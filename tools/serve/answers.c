@@ -2,11 +2,9 @@
 #include "tools/serve/request.h"
 
 #include "tools/serve/service.h"
-#include "tools/shared/library.h"
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 unsigned answers_farthest(const struct service *service, const struct idx_properties *properties) {
     unsigned unpacked = service->options->distance;

@@ -1,8 +1,6 @@
 /* jobs.c: runs the threads that answer long requests. */
 #include "tools/serve/service.h"
 
-#include "tools/serve/request.h"
-
 #include <stdlib.h>
 
 /* Returns false, and fails the request, if it waited too long or no longer needs an answer. */

@@ -1,8 +1,6 @@
 /* lines.c: reads bodies of JSON, one value per line, and the documents in them that are to be added or removed. */
 #include "tools/serve/request.h"
 
-#include "tools/shared/library.h"
-
 #include <stdlib.h>
 #include <string.h>
 

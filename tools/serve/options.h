@@ -4,9 +4,6 @@
 
 #include "tools/shared/command.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct serve_options {
     const char *path;     /* The path of the index. */
     struct texts listen;  /* Each one is ADDRESS:PORT or unix:PATH. Without any, the service listens at the sockets that

@@ -5,15 +5,11 @@
 
 #include "tools/shared/json.h"
 #include "tools/shared/library.h"
-#include "tools/shared/output.h"
 
 #include <idx.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- Views ---- */
 

@@ -1,8 +1,6 @@
 /* router.c: has the routes, and leads a request through them. */
 #include "tools/serve/service.h"
 
-#include "tools/serve/request.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

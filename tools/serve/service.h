@@ -5,14 +5,10 @@
 
 #include "tools/serve/options.h"
 #include "tools/serve/request.h"
-#include "tools/shared/command.h"
 #include "tools/text/extract.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- Guard ---- */
 
@@ -53,8 +49,6 @@ bool guard_takes_token(const struct guard *guard, const char *authorization);
 
 /* Answers long requests in the order in which they came, in threads of their own, so that they do not keep the threads
  * of libmicrohttpd from other connections. */
-
-struct request;
 
 /* How many requests may wait for a thread, and for how many seconds each of them may. */
 enum { JOBS_MOST_WAITING = 256, JOBS_WAIT_SECONDS = 30 };
@@ -149,8 +143,6 @@ void peers_close(struct peers *peers);
 
 /* ---- What a service counts, as Prometheus reads it, and what it says of itself and of its index ---- */
 
-struct request;
-
 enum { METRICS_ROUTES = 16, METRICS_STATUSES = 600, METRICS_BUCKETS = 16 };
 
 /* These are the counts of one route. */
@@ -180,9 +172,6 @@ bool status_answer_health(struct request *request);
 
 /* ---- Looks texts up, and shows the texts of documents ---- */
 
-struct request;
-struct idx_text_table;
-
 struct texts_service {
     pthread_key_t key; /* Each answering thread keeps its fingerprinter under it, because opening one takes a while. */
     bool has_key;
@@ -205,9 +194,6 @@ void texts_put(struct request *request, struct output *file, const char *name);
 void texts_close(struct texts_service *texts);
 
 /* ---- Adds and removes documents, in the one thread that has the index's writer ---- */
-
-struct idx_writer;
-struct request;
 
 struct writes {
     const struct serve_options *options;

@@ -1,7 +1,6 @@
 /* texts.c: looks texts up, and shows the texts of documents. A build without libidxtext has without_text.c instead. */
 #include "tools/serve/service.h"
 
-#include "tools/serve/request.h"
 #include "tools/text/text.h"
 
 #include <ctype.h>

@@ -1,8 +1,6 @@
 /* views.c: keeps the index open, and replaces it by a newer view while requests go on. */
 #include "tools/serve/request.h"
 
-#include "tools/shared/library.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>

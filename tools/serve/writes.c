@@ -2,9 +2,6 @@
  * all. When the request is answered, the change is on disk, and look-ups see it. */
 #include "tools/serve/service.h"
 
-#include "tools/serve/request.h"
-#include "tools/shared/library.h"
-
 #include <stdlib.h>
 
 static enum idx_status open_writer(struct writes *writes, struct idx_error *error) {

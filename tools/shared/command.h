@@ -22,26 +22,12 @@ extern const char help_main[], help_add[], help_batch[], help_build[], help_clus
     help_dedup[], help_distance[], help_dump[], help_fingerprint[], help_info[], help_join[], help_lookup[],
     help_merge[], help_pairs[], help_remove[], help_serve[], help_verify[];
 
-/* argv[0] is the subcommand. Each returns the status of the process. */
-int command_add(int argc, char **argv);
-int command_batch(int argc, char **argv);
-int command_build(int argc, char **argv);
-int command_clusters(int argc, char **argv);
-int command_compare(int argc, char **argv);
-int command_dedup(int argc, char **argv);
-int command_distance(int argc, char **argv);
-int command_dump(int argc, char **argv);
-int command_fingerprint(int argc, char **argv);
-int command_info(int argc, char **argv);
-int command_join(int argc, char **argv);
-int command_lookup(int argc, char **argv);
-int command_compact(int argc, char **argv);
-int command_merge(int argc, char **argv);
-int command_pairs(int argc, char **argv);
-int command_plan(int argc, char **argv);
-int command_remove(int argc, char **argv);
-int command_serve(int argc, char **argv);
-int command_verify(int argc, char **argv);
+/* A subcommand, whose name is argv[0]. Returns the status of the process. */
+typedef int subcommand_function(int argc, char **argv);
+
+subcommand_function command_add, command_batch, command_build, command_clusters, command_compact, command_compare,
+    command_dedup, command_distance, command_dump, command_fingerprint, command_info, command_join, command_lookup,
+    command_merge, command_pairs, command_plan, command_remove, command_serve, command_verify;
 
 /* ---- Reads the command line of a subcommand by a table of its options ---- */
 
@@ -84,8 +70,8 @@ struct grammar {
 };
 
 /* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments within argv
- * that are no options. After --help or -h, and after a mistake, which it complains of, it returns false and sets
- * *status to the status of the process. */
+ * that are no options. Sets *status to ENDS_BADLY, or to ENDS_WELL after it printed help. Returns false after --help or
+ * -h, and after a mistake, which it complains of; then *status is the status of the process. */
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct texts *operands, int *status);
 
 /* Returns the default of --threads for commands that use all processors: their number, up to 16. */

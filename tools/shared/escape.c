@@ -1,7 +1,6 @@
 /* escape.c: escapes IDs, and makes text printable. */
 #include "tools/shared/wording.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,9 +4,6 @@
 
 #include "tools/shared/output.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* ---- Decides by patterns of the shell which files of a folder are read ---- */
 
 struct glob {

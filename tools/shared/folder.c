@@ -1,6 +1,5 @@
 /* folder.c: walks through folders, decides by patterns which files of them are read, and compares paths. */
 #include "tools/shared/files.h"
-#include "tools/shared/wording.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <unistd.h>
 
 static int ends[2] = {-1, -1}; /* The pipe: its end to read, and that to write. */

@@ -1,9 +1,10 @@
-/* json.h: writes JSON to an output, over jansson. */
+/* json.h: writes values as JSON, and reads and writes calibrations as such, over jansson. */
 #ifndef IDX_TOOLS_JSON_H
 #define IDX_TOOLS_JSON_H
 
 #include "tools/shared/output.h"
 
+#include <idx.h>
 #include <jansson.h>
 
 /* Appends the value to the array, takes both over, and returns the array. Returns NULL if either is NULL or memory ran
@@ -20,5 +21,13 @@ void json_put_bytes(struct output *output, const void *bytes, size_t length);
 /* Writes a value without white space, and releases it. NULL, which jansson returns if memory runs out, makes the output
  * fail with ENOMEM. */
 void json_put(struct output *output, json_t *value);
+
+/* ---- How long look-ups take on a machine: `idx plan --measure` ---- */
+
+/* Reads a file, or standard input if it is `-`. Complains, and returns false, if it can't be read or lacks a number. */
+bool calibration_read(const char *file, struct idx_calibration *calibration);
+
+/* Writes the calibration in the form that calibration_read reads. */
+void calibration_write(struct output *output, const struct idx_calibration *calibration);
 
 #endif

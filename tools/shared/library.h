@@ -6,9 +6,6 @@
 #include "tools/shared/output.h"
 
 #include <idx.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Returns whether a call of the library succeeded, and complains of its error if not; but a signal that ended the call
  * needs no words. */

@@ -2,8 +2,6 @@
 #include "tools/shared/command.h"
 #include "tools/shared/wording.h"
 
-#include <idx.h>
-#include <stddef.h>
 #include <string.h>
 
 /* ---- Names ---- */

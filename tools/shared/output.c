@@ -1,8 +1,6 @@
 /* output.c: writes standard output, or keeps what is written. */
 #include "tools/shared/output.h"
 
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

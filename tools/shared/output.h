@@ -5,10 +5,6 @@
 
 #include "tools/shared/wording.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct output {
     int descriptor; /* -1: the bytes are kept. */
     char *bytes;

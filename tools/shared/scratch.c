@@ -1,12 +1,9 @@
 /* scratch.c: makes folders for what commands need while they run, and removes those that killed commands left. */
 #include "tools/shared/files.h"
 
-#include "tools/shared/wording.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,10 +7,6 @@
 #include "tools/shared/output.h"
 #include "tools/shared/wording.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* ---- Records that can't be fingerprinted: their kinds, counts and messages ---- */
 
 enum bad_kind {
@@ -153,8 +149,6 @@ void source_close(struct source *source);
 
 /* Closes the source and frees its buffers. */
 void source_free(struct source *source);
-
-struct archive;
 
 /* A new file that is compressed as a source was. */
 struct sink {

@@ -7,8 +7,6 @@
 
 #include <idx.h>
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 /* ---- The fields of a document ---- */
 

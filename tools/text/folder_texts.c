@@ -2,8 +2,6 @@
  * below_next has returned all of them. */
 #include "tools/text/text.h"
 
-#include "tools/text/documents.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* jsonl.c: finds the fields of a document that is a line of JSON, by jansson. */
 #include "tools/text/extract.h"
 
-#include "tools/text/documents.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

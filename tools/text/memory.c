@@ -12,8 +12,6 @@
 
 #include <malloc.h>
 #include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,9 +4,6 @@
 #include "tools/text/text.h"
 
 #include "tools/shared/progress.h"
-#include "tools/text/extract.h"
-
-#include <idx.h>
 
 #include <inttypes.h>
 #include <pthread.h>

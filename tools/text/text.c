@@ -3,9 +3,7 @@
 #include "tools/text/text.h"
 
 #include "tools/shared/library.h"
-#include "tools/text/extract.h"
 
-#include <idx.h>
 #include <idx_text.h>
 
 #include <inttypes.h>

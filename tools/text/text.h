@@ -6,10 +6,6 @@
 #include "tools/text/documents.h"
 #include "tools/text/extract.h"
 
-#include <idx.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 /* ---- Whether memory ran out for a library that reads texts: jansson, libxml2 or ICU ---- */
 
 /* Some of these libraries crash or hang when memory runs out, and not all of them report it. So they get a little more
@@ -208,6 +204,9 @@ struct text_options {
     unsigned ties;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe with these parts, to which rules.recipe points then. */
 };
+
+/* The values of --format, from FORMAT_AUTO to FORMAT_MAN, ended by NULL. */
+extern const char *const text_format_names[];
 
 /* The values of --hash, in the order of enum idx_hash_kind, ended by NULL. */
 extern const char *const text_hash_names[];

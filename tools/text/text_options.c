@@ -1,10 +1,10 @@
 /* text_options.c: lists the options by which texts become fingerprints, and completes what they set. */
 #include "tools/text/text.h"
 
-#include <idx.h>
-
 #include <stdio.h>
 #include <string.h>
+
+const char *const text_format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", "man", NULL};
 
 const char *const text_hash_names[] = {"xxh3", "fnv1", "fnv1a", "md5", NULL};
 
