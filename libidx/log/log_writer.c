@@ -144,15 +144,23 @@ static enum idx_status open_for_writing(struct idxi_log_writer *writer, struct i
     return idxi_file_size(log->file, &writer->size, log->path, error);
 }
 
-/* Opens the log that took the place of this one. If that fails, for lack of memory, say, a later call tries again. */
-static enum idx_status enter_log(struct idxi_log_writer *writer, struct idx_error *error) {
+/* Opens the log that the manifest describes by `entry`, or the one that took its place, and checks all its frames. */
+static enum idx_status open_log(struct idxi_log_writer *writer, const struct idxf_manifest_log *entry,
+                                uint64_t sequence, struct idx_error *error) {
     struct idxf_record_rules rules = writer->log.rules;
     idxi_log_close(&writer->log);
-    IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, &writer->entry, IDXF_MAX_SEQUENCE,
-                           error));
+    IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, entry, sequence, error));
     IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, NULL, error));
     IDXI_TRY(open_for_writing(writer, error));
-    IDXI_TRY(tell_manifest(writer, error));
+    writer->known = entry->last;
+    /* After a log was replaced, by this writer or by one that was killed then, the manifest does not know the new one.
+     */
+    return memcmp(entry->id, writer->log.header.id, IDXF_UUID_BYTES) == 0 ? IDX_OK : tell_manifest(writer, error);
+}
+
+/* Opens the log that took the place of this one. If that fails, for lack of memory, say, a later call tries again. */
+static enum idx_status enter_log(struct idxi_log_writer *writer, struct idx_error *error) {
+    IDXI_TRY(open_log(writer, &writer->entry, IDXF_MAX_SEQUENCE, error));
     writer->left = false;
     return IDX_OK;
 }
@@ -186,19 +194,6 @@ enum idx_status idxi_log_trim(struct idxi_log_writer *writer, uint64_t sequence,
 }
 
 /* ---- Opening ---- */
-
-/* Opens the log that the manifest names, or the one that took its place, and checks all its frames. */
-static enum idx_status open_log(struct idxi_log_writer *writer, const struct idxf_manifest_log *entry,
-                                uint64_t sequence, struct idx_error *error) {
-    struct idxf_record_rules rules = writer->log.rules;
-    idxi_log_close(&writer->log);
-    IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, entry, sequence, error));
-    IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, NULL, error));
-    IDXI_TRY(open_for_writing(writer, error));
-    writer->known = entry->last;
-    /* A writer that was killed may have put it in the place of the log that the manifest still names. */
-    return memcmp(entry->id, writer->log.header.id, IDXF_UUID_BYTES) == 0 ? IDX_OK : tell_manifest(writer, error);
-}
 
 /* Opens an existing log. It is replaced by a new one if the last frame was not acknowledged (after a failed sync, the
  * system may take it for written though it is not on disk), if a torn frame is behind the last one, or if the segments

@@ -97,12 +97,6 @@ enum idx_status idxi_pending_new(struct idxi_pending **result, const struct idxf
     return IDX_OK;
 }
 
-enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *settled, struct idx_error *error) {
-    if (pending->unsettled && !idxi_pending_make_part(pending)) return idxi_fail_memory(error);
-    *settled = !pending->unsettled;
-    return IDX_OK;
-}
-
 enum idx_status idxi_pending_settle(struct idxi_pending *pending, struct idx_error *error) {
     for (bool settled = false; !settled;) IDXI_TRY(idxi_pending_settle_part(pending, &settled, error));
     return IDX_OK;

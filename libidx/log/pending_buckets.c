@@ -59,26 +59,30 @@ static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run)
     return true;
 }
 
-/* The bits are cut into k + 1 parts, from the most significant bit on: all have the same width, or the first ones have
+/* Makes the run of the next part, and empty buckets for the records to come.
+ *
+ * The bits are cut into k + 1 parts, from the most significant bit on: all have the same width, or the first ones have
  * one bit more. With k = 0 the hash table of fingerprints answers, and there are no parts. */
-bool idxi_pending_make_part(struct idxi_pending *pending) {
+enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *settled, struct idx_error *error) {
+    *settled = !pending->unsettled || pending->part_count == pending->k;
+    if (!pending->unsettled) return IDX_OK;
     unsigned bits = pending->rules.bits, count = pending->k + 1, part = pending->part_count;
     unsigned width = bits / count + (part < bits % count), low = bits - (part + 1) * (bits / count);
     low -= part + 1 < bits % count ? part + 1 : bits % count;
     struct idxi_pending_run *run = &pending->runs[part];
     struct idxi_pending_rest *rest = &pending->rests[part];
     pending->run_count = atomic_load_explicit(&pending->count, memory_order_relaxed);
-    pending->unsettled = part < pending->k;
-    if (pending->k == 0) return true;
+    pending->unsettled = !*settled;
+    if (pending->k == 0) return IDX_OK;
     pending->part_count++;
     run->bits = choose_bits(width, low, pending->run_count);
     rest->bits = choose_bits(width, low, pending->capacity - pending->run_count);
     rest->buckets = calloc((size_t)rest->bits.last_bucket + 1, sizeof *rest->buckets);
     pending->bytes += ((size_t)rest->bits.last_bucket + 1) * sizeof *rest->buckets;
-    if (rest->buckets != NULL && make_run(pending, run)) return true;
+    if (rest->buckets != NULL && make_run(pending, run)) return IDX_OK;
     idxi_pending_free_buckets(pending); /* A later call begins again, as all parts need runs of the same records. */
     pending->unsettled = true;
-    return false;
+    return idxi_fail_memory(error);
 }
 
 void idxi_pending_free_buckets(struct idxi_pending *pending) {

@@ -207,11 +207,7 @@ void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *sl
 /* Returns the link to the newest record with an ID, or 0. */
 uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id, size_t id_size);
 
-/* ---- Buckets: pending_buckets.c ---- */
-
-/* Makes the run of the next part, of all records, and empty buckets for the records to come. After the last part, the
- * records are settled. Returns false when memory runs out. */
-bool idxi_pending_make_part(struct idxi_pending *pending);
+/* ---- Buckets: pending_buckets.c, which has idxi_pending_settle_part as well ---- */
 
 /* Frees all runs and arrays. */
 void idxi_pending_free_buckets(struct idxi_pending *pending);
