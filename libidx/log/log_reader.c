@@ -204,8 +204,7 @@ static struct idxi_log_map *new_map(size_t room) {
 /* At most so many bytes are mapped beyond twice those that are needed. */
 #define MAP_AHEAD ((uint64_t)1 << 20)
 
-/* Maps all frames up to the place, and a limited part of what is behind them, as a file may pretend to be of any size.
- */
+/* Maps all frames up to the place, and some of what is behind them, as a file may pretend to be of any size. */
 static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error) {
     uint64_t size;
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;

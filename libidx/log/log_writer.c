@@ -131,8 +131,7 @@ static enum idx_status make_log(struct idxi_log *old, uint64_t sequence, int fol
     return status;
 }
 
-/* Opens the log's file anew, for writing. Fails if it is a symbolic link, as what that leads to is not to be changed.
- */
+/* Opens the log's file anew, for writing. Fails if it is a symbolic link, which may lead to a file of any kind. */
 static enum idx_status open_for_writing(struct idxi_log_writer *writer, struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     close(log->file);
@@ -153,8 +152,7 @@ static enum idx_status open_log(struct idxi_log_writer *writer, const struct idx
     IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, NULL, error));
     IDXI_TRY(open_for_writing(writer, error));
     writer->known = entry->last;
-    /* After a log was replaced, by this writer or by one that was killed then, the manifest does not know the new one.
-     */
+    /* If this writer, or one that was killed, has replaced the log, the manifest does not know the new one yet. */
     return memcmp(entry->id, writer->log.header.id, IDXF_UUID_BYTES) == 0 ? IDX_OK : tell_manifest(writer, error);
 }
 
@@ -290,8 +288,8 @@ static enum idx_status make_room(struct idxi_log_writer *writer, size_t frame, s
         status = idxi_write_at(writer->log.file, zeros, some, at, writer->log.path, error);
     }
     if (status != IDX_OK) {
-        if (ftruncate(writer->log.file, (off_t)writer->size) != 0)
-            errno = 0; /* Zeros behind the last frame do no harm. */
+        /* If this fails, zeros stay behind the last frame, which do no harm. */
+        if (ftruncate(writer->log.file, (off_t)writer->size) != 0) errno = 0;
         return status;
     }
     IDXI_TRY(sync_log(writer, error));

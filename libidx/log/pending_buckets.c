@@ -18,7 +18,7 @@
 static struct idxi_pending_bits choose_bits(unsigned width, unsigned low, uint64_t fingerprints) {
     unsigned used = 0;
     while (used < width && used < MAX_BUCKET_BITS && fingerprints >> used > LEAST_IN_BUCKET) used++;
-    unsigned shift = used == 0 ? 0 : low + width - used; /* 64 would be too far */
+    unsigned shift = used == 0 ? 0 : low + width - used; /* A shift by 64 is undefined. */
     return (struct idxi_pending_bits){idxf_low_bits(used) << shift, shift, (uint32_t)idxf_low_bits(used)};
 }
 

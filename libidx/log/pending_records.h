@@ -71,8 +71,7 @@ struct idxi_pending_table {
     _Atomic uint32_t *slots;
 };
 
-/* The hash tables. A `struct idxi_pending` that takes the place of another one shares these if they have enough room.
- */
+/* The hash tables. A `struct idxi_pending` that takes the place of another one shares them if they have room enough. */
 struct idxi_pending_tables {
     atomic_size_t holders;
     size_t bytes;
@@ -110,8 +109,7 @@ static inline size_t idxi_pending_bucket_of(const struct idxi_pending_bits *bits
     return (fingerprint >> bits->shift) & bits->last_bucket;
 }
 
-/* The fingerprints of the first records, sorted by a part. Bucket i has those from begins[i] to before begins[i + 1].
- */
+/* The fingerprints of the first records, sorted by bucket. Bucket i is from begins[i] to before begins[i + 1]. */
 struct idxi_pending_run {
     struct idxi_pending_bits bits;
     uint32_t *begins, *folded, *links;
