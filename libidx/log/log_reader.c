@@ -10,13 +10,13 @@
 
 #include "libidx/base/base.h"
 
-/* What is read at a time: little where it may be that nothing is new, then more and more. */
+/* The first read of a call has few bytes, since mostly little is new. Those after it have many. */
 #define LEAST_READ ((size_t)4096)
 #define MOST_READ ((size_t)1 << 20)
 
 /* ---- Opening ---- */
 
-/* Reads how far frames were acknowledged. A slot that is being written is passed over: the other one counts then. */
+/* Reads how far frames are known to be on disk. While the writer writes one slot, the other one is valid. */
 static enum idx_status read_slots(struct idxi_log *log, struct idx_error *error) {
     uint8_t bytes[IDXF_PAGE_SIZE + IDXF_LOG_SLOT_BYTES];
     bool found = log->acknowledged.offset > 0;
@@ -32,6 +32,7 @@ static enum idx_status read_slots(struct idxi_log *log, struct idx_error *error)
     return found ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_slot_offset(0));
 }
 
+/* Reads the header and the slots of a log that was just opened, and checks them against the manifest. */
 static enum idx_status read_header(struct idxi_log *log, const struct idxf_manifest_log *entry, uint64_t after,
                                    struct idx_error *error) {
     uint8_t bytes[IDXF_LOG_HEADER_BYTES];
@@ -88,7 +89,7 @@ void idxi_log_close(struct idxi_log *log) {
 
 void idxi_log_begin(struct idxi_log *log) { log->begin = log->end = 0; }
 
-/* Makes room for `size` bytes from the place on. */
+/* Moves the bytes from the place on to the beginning of the buffer, and makes room for `size` of them. */
 static enum idx_status make_room(struct idxi_log *log, size_t size, struct idx_error *error) {
     size_t held = log->end - log->begin;
     if (held > 0) memmove(log->bytes, log->bytes + log->begin, held);
@@ -102,7 +103,7 @@ static enum idx_status make_room(struct idxi_log *log, size_t size, struct idx_e
     return IDX_OK;
 }
 
-/* Sees to it that `size` bytes from the place on are held, as far as the file has them; and some more. */
+/* Reads until the buffer has `size` bytes from the place on, or all that the file has, and reads some more ahead. */
 static enum idx_status hold(struct idxi_log *log, size_t size, struct idx_error *error) {
     if (log->end - log->begin >= size) return IDX_OK;
     size_t wanted = log->end == 0 ? LEAST_READ : MOST_READ;
@@ -118,7 +119,8 @@ static enum idx_status hold(struct idxi_log *log, size_t size, struct idx_error 
     return IDX_OK;
 }
 
-/* Finds the frame at the place, and goes on to behind it. Where there is none, *any tells whether anything is. */
+/* Reads the frame at the place. If *found, the place is behind it afterwards. Otherwise *any says whether there are
+ * bytes that are not 0. */
 static enum idx_status find_frame(struct idxi_log *log, struct idxf_frame *frame, bool *found, bool *any,
                                   struct idx_error *error) {
     static const uint8_t nothing[IDXF_FRAME_HEADER_BYTES];
@@ -128,7 +130,7 @@ static enum idx_status find_frame(struct idxi_log *log, struct idxf_frame *frame
     if (log->end - log->begin < sizeof nothing) return IDX_OK;
     *any = memcmp(log->bytes + log->begin, nothing, sizeof nothing) != 0;
     if (!*any || !idxf_frame_begins(&log->place, log->bytes + log->begin, frame)) return IDX_OK;
-    if (frame->size > log->end - log->begin) { /* no more memory is taken than the file has bytes */
+    if (frame->size > log->end - log->begin) { /* No more memory is taken than the file has bytes. */
         IDXI_TRY(idxi_file_size(log->file, &length, log->path, error));
         if (length < log->place.offset + frame->size) return IDX_OK;
         IDXI_TRY(hold(log, (size_t)frame->size, error));
@@ -138,7 +140,8 @@ static enum idx_status find_frame(struct idxi_log *log, struct idxf_frame *frame
     return IDX_OK;
 }
 
-/* Whether a frame, from one place to another, is in accord with what was acknowledged. */
+/* Returns whether a frame, which begins at `before` and ends at the place, agrees with what is known to be on disk. If
+ * it reaches the end of the acknowledged frames, it must end there, with the same chain. */
 static bool agrees(const struct idxi_log *log, const struct idxf_log_place *before) {
     const struct idxf_log_place *known = &log->acknowledged, *place = &log->place;
     if (before->offset >= known->offset || place->offset < known->offset) return true;
@@ -161,13 +164,14 @@ enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, ui
         frame->size = 0;
         log->torn = any;
         if (!any || again) return IDX_OK;
-        IDXI_TRY(read_slots(log, error)); /* it may have become whole meanwhile, and been acknowledged */
+        IDXI_TRY(read_slots(log, error)); /* The writer may have completed the frame since. */
         idxi_log_begin(log);
     }
 }
 
 /* ---- Records ---- */
 
+/* Fails with the fault of a record. */
 static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault fault, uint64_t sequence,
                                    struct idx_error *error) {
     return idxi_fail(error, idxi_fault_status(fault), log->path,
@@ -175,7 +179,7 @@ static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault f
                      (unsigned long long)sequence, idxf_fault_sentence(fault));
 }
 
-/* More than the longest ID and its length. */
+/* So many bytes of zeros are behind a map: more than the longest ID has, with its length. */
 #define BEHIND_MAP ((size_t)1 << 25)
 
 void idxi_log_map_release(struct idxi_log_map *map) {
@@ -184,7 +188,7 @@ void idxi_log_map_release(struct idxi_log_map *map) {
     free(map);
 }
 
-/* Makes an empty one. */
+/* Returns a map of nothing so far, held once, with room for some bytes; or NULL when memory runs out. */
 static struct idxi_log_map *new_map(size_t room) {
     struct idxi_log_map *map = malloc(sizeof *map);
     if (map == NULL) return NULL;
@@ -197,15 +201,15 @@ static struct idxi_log_map *new_map(size_t room) {
     return NULL;
 }
 
-/* Bytes that are mapped beyond as many again as are needed. */
+/* At most so many bytes are mapped beyond twice those that are needed. */
 #define MAP_AHEAD ((uint64_t)1 << 20)
 
-/* Maps all frames up to the place. What the file has behind them is mapped in part, however long it pretends to be. */
+/* Maps all frames up to the place, and some of what is behind them, as a file may pretend to be of any size. */
 static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error) {
     uint64_t size;
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
     IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
-    /* The frames were read, so the file has become shorter since. */
+    /* The file has become shorter since the frames were read. */
     if (size < log->place.offset) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, size);
     if (size > 2 * log->place.offset + MAP_AHEAD) size = 2 * log->place.offset + MAP_AHEAD;
     if (log->map == NULL || log->map->room < size) {
@@ -223,7 +227,7 @@ static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error)
     return IDX_OK;
 }
 
-/* Who visits records, and those behind which number. */
+/* Which records are visited, and by which functions. */
 struct reading {
     uint64_t after;
     idxi_record_expector expect;
@@ -231,10 +235,10 @@ struct reading {
     void *context;
 };
 
-/* Records that are expected before the first of them is visited. */
+/* So many records are expected before the first of them is visited. */
 #define EXPECTED 16
 
-/* Visits the records of a frame, which is behind place `before`, and in the map if IDs are texts. */
+/* Visits the records of a frame that begins at `before`. If IDs are texts, the map has the frame. */
 static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf_frame *frame, const uint8_t *bytes,
                                    const struct idxf_log_place *before, const struct reading *reading,
                                    struct idx_error *error) {
@@ -260,7 +264,7 @@ static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf
     return at == end ? IDX_OK : fail_record(log, IDXF_FAULT_SIZE, sequence - 1, error);
 }
 
-/* Gives back what a large frame took, and checks that all is there that the manifest knows of. */
+/* Frees a buffer that was made for a large frame, and checks that no records are missing that the manifest knows of. */
 static enum idx_status end_reading(struct idxi_log *log, struct idx_error *error) {
     if (log->capacity > MOST_READ) {
         free(log->bytes);
@@ -288,7 +292,7 @@ enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_
         enum idx_status status = log->rules.id_type == IDXF_ID_TEXT ? map_frames(log, error) : IDX_OK;
         if (status == IDX_OK) status = visit_frame(log, &frame, bytes, &before, &reading, error);
         if (status == IDX_OK) continue;
-        log->place = before; /* a later call visits those of its records that were not */
+        log->place = before; /* A later call visits the records of this frame that were not visited. */
         return status;
     }
 }

@@ -1,5 +1,5 @@
-/* log_writer.c: see log_writer.h. A frame is written into zeros that are on disk, and synced; then a slot, which the
- * next sync brings to disk, notes that. */
+/* log_writer.c: see log_writer.h. A frame is written over zeros that are on disk already, and synced. Then one of the
+ * two slots notes that the frame is on disk; the next sync brings the slot to disk. */
 #include "libidx/log/log_writer.h"
 
 #include <errno.h>
@@ -13,38 +13,38 @@
 #include "libidx/log/log_reader.h"
 #include "libidx/segment/manifest_file.h"
 
-/* The zeros that are made at a time: an eighth of what there is, within these numbers of bytes. */
+/* The file is extended by an eighth of its size at a time, within these numbers of bytes. */
 #define LEAST_ROOM ((uint64_t)64 << 10)
 #define MOST_ROOM ((uint64_t)4 << 20)
 
-/* A buffer up to this size is kept for the next frame. */
+/* A buffer of up to so many bytes is kept for the next frame. */
 #define KEPT_BYTES ((size_t)1 << 20)
 
 struct idxi_log_writer {
-    struct idxi_log log; /* of the file, open for writing; the next frame comes at its place */
+    struct idxi_log log; /* its file is open for writing; the next frame comes at its place */
     int folder;
     char *folder_path;
-    uint64_t size;                  /* of the file, bytes: from the place on, they are zeros */
+    uint64_t size;                  /* bytes of the file, which are 0 from the place on */
     uint64_t known;                 /* the last record that the manifest knows of */
-    bool failed;                    /* what is on disk is open */
-    bool due;                       /* a slot has still to say how far frames go */
-    bool left;                      /* another log took this one's place: enter_log has to go on to it */
-    struct idxf_manifest_log entry; /* what the manifest says of the log until then */
+    bool failed;                    /* whether a sync failed, so that nobody knows what is on disk */
+    bool due;                       /* whether a slot has still to note the last frame */
+    bool left;                      /* whether enter_log has still to open the log that took this one's place */
+    struct idxf_manifest_log entry; /* what the manifest says of the log until enter_log has opened it */
     pid_t process;
-    uint8_t *bytes; /* of a frame */
+    uint8_t *bytes; /* a buffer for a frame */
     size_t capacity;
 };
 
 static const uint8_t zeros[65536];
 
-/* Syncs the file; after a failure, what is on disk is open. */
+/* Syncs the file. After a failure, the writer can only be closed. */
 static enum idx_status sync_log(struct idxi_log_writer *writer, struct idx_error *error) {
     if (fdatasync(writer->log.file) == 0) return IDX_OK;
     writer->failed = true;
     return idxi_fail_system(error, errno, writer->log.path, "sync");
 }
 
-/* Notes that all frames up to the place are on disk. */
+/* Notes in a slot that all frames up to the place are on disk. */
 static enum idx_status write_slot(struct idxi_log_writer *writer, struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     uint8_t bytes[IDXF_LOG_SLOT_BYTES];
@@ -58,13 +58,14 @@ static enum idx_status write_slot(struct idxi_log_writer *writer, struct idx_err
 
 /* ---- The manifest ---- */
 
+/* Describes the log in a manifest. */
 static void change_manifest(void *context, struct idxf_manifest *manifest) {
     const struct idxi_log *log = &((const struct idxi_log_writer *)context)->log;
     manifest->log = (struct idxf_manifest_log){true, {0}, log->header.first, log->place.sequence};
     memcpy(manifest->log.id, log->header.id, IDXF_UUID_BYTES);
 }
 
-/* Tells the manifest of the log. */
+/* Publishes a manifest that describes the log as it is now. */
 static enum idx_status tell_manifest(struct idxi_log_writer *writer, struct idx_error *error) {
     bool switched;
     uint64_t last = writer->log.place.sequence;
@@ -75,6 +76,7 @@ static enum idx_status tell_manifest(struct idxi_log_writer *writer, struct idx_
 
 /* ---- Making a log ---- */
 
+/* Makes the header of a log that takes the place of `old`, for records behind number `first`. */
 static enum idx_status begin_log(struct idxi_log *made, const struct idxi_log *old, uint64_t first,
                                  struct idx_error *error) {
     uint8_t salt[IDXF_UUID_BYTES];
@@ -89,7 +91,8 @@ static enum idx_status begin_log(struct idxi_log *made, const struct idxi_log *o
     return IDX_OK;
 }
 
-/* Copies the frames with records behind `sequence`, chained anew, and begins the log before them. */
+/* Makes the header of a log, and copies to it the frames of `old` that have records behind `sequence`. The frames get
+ * new checksums, as these depend on all that is before them. */
 static enum idx_status copy_frames(struct idxi_log *made, struct idxi_log *old, uint64_t sequence,
                                    struct idxi_page_writer *file, struct idx_error *error) {
     struct idxf_frame frame = {0, 0};
@@ -109,13 +112,14 @@ static enum idx_status copy_frames(struct idxi_log *made, struct idxi_log *old, 
     return begun ? IDX_OK : begin_log(made, old, sequence, error);
 }
 
-/* Makes a log, which nobody sees yet, of what another one has behind `sequence`; that may have no file. */
+/* Writes a log, under a name that nobody reads, of the frames of `old` that have records behind `sequence`. `old` may
+ * have no file. */
 static enum idx_status make_log(struct idxi_log *old, uint64_t sequence, int folder, struct idx_error *error) {
     struct idxi_page_writer file = {.fd = -1};
     uint8_t *begin = calloc(1, IDXF_LOG_FRAMES);
     if (begin == NULL) return idxi_fail_memory(error);
     struct idxi_log made = {.bytes = begin};
-    unlinkat(folder, IDXI_NEW_LOG_NAME, 0); /* of one who was killed */
+    unlinkat(folder, IDXI_NEW_LOG_NAME, 0); /* A writer that was killed may have left one. */
     enum idx_status status = idxi_page_writer_open(&file, folder, IDXI_NEW_LOG_NAME, IDXF_LOG_FRAMES, old->path, error);
     if (status == IDX_OK) status = copy_frames(&made, old, sequence, &file, error);
     if (status == IDX_OK) status = idxi_page_writer_write(&file, zeros, sizeof zeros, error);
@@ -127,7 +131,7 @@ static enum idx_status make_log(struct idxi_log *old, uint64_t sequence, int fol
     return status;
 }
 
-/* Opens the file for writing, in the reader's place. What a link leads to is not to be written. */
+/* Opens the log's file anew, for writing. Fails if it is a symbolic link, which may lead to a file of any kind. */
 static enum idx_status open_for_writing(struct idxi_log_writer *writer, struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     close(log->file);
@@ -139,20 +143,27 @@ static enum idx_status open_for_writing(struct idxi_log_writer *writer, struct i
     return idxi_file_size(log->file, &writer->size, log->path, error);
 }
 
-/* Goes on to the log that took the place of this one. Where memory or a descriptor lacks, a later call does. */
-static enum idx_status enter_log(struct idxi_log_writer *writer, struct idx_error *error) {
+/* Opens the log that the manifest describes by `entry`, or the one that took its place, and checks all its frames. */
+static enum idx_status open_log(struct idxi_log_writer *writer, const struct idxf_manifest_log *entry,
+                                uint64_t sequence, struct idx_error *error) {
     struct idxf_record_rules rules = writer->log.rules;
     idxi_log_close(&writer->log);
-    IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, &writer->entry, IDXF_MAX_SEQUENCE,
-                           error));
+    IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, entry, sequence, error));
     IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, NULL, error));
     IDXI_TRY(open_for_writing(writer, error));
-    IDXI_TRY(tell_manifest(writer, error));
+    writer->known = entry->last;
+    /* If this writer, or one that was killed, has replaced the log, the manifest does not know the new one yet. */
+    return memcmp(entry->id, writer->log.header.id, IDXF_UUID_BYTES) == 0 ? IDX_OK : tell_manifest(writer, error);
+}
+
+/* Opens the log that took the place of this one. If that fails, for lack of memory, say, a later call tries again. */
+static enum idx_status enter_log(struct idxi_log_writer *writer, struct idx_error *error) {
+    IDXI_TRY(open_log(writer, &writer->entry, IDXF_MAX_SEQUENCE, error));
     writer->left = false;
     return IDX_OK;
 }
 
-/* Makes a log, and puts it in the place of the one that there is, if any. From the rename on there is no way back. */
+/* Makes a log and puts it in the place of the current one, if there is any. After the rename, this cannot be undone. */
 static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
     struct idxi_log old = writer->log;
     old.place = idxf_log_begin(&old.header);
@@ -182,21 +193,10 @@ enum idx_status idxi_log_trim(struct idxi_log_writer *writer, uint64_t sequence,
 
 /* ---- Opening ---- */
 
-static enum idx_status open_log(struct idxi_log_writer *writer, const struct idxf_manifest_log *entry,
-                                uint64_t sequence, struct idx_error *error) {
-    struct idxf_record_rules rules = writer->log.rules;
-    idxi_log_close(&writer->log);
-    IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, entry, sequence, error));
-    IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, NULL, error));
-    IDXI_TRY(open_for_writing(writer, error));
-    writer->known = entry->last;
-    /* One who was killed may have put it in the place of the log that the manifest still means. */
-    return memcmp(entry->id, writer->log.header.id, IDXF_UUID_BYTES) == 0 ? IDX_OK : tell_manifest(writer, error);
-}
-
-/* Opens the log that there is. A last frame may not be on disk, though the system thinks since a sync failed that it
- * is; one that was torn is to leave nothing; and numbers of the segments are not to be used again: so all that the log
- * has comes into a new one then. Where records are to go alone, that may wait. */
+/* Opens an existing log. It is replaced by a new one if the last frame was not acknowledged (after a failed sync, the
+ * system may take it for written though it is not on disk), if a torn frame is behind the last one, or if the segments
+ * have records with higher numbers, which must not be used again. Otherwise, removing records that are in segments may
+ * fail, since that can wait. */
 static enum idx_status continue_log(struct idxi_log_writer *writer, const struct idxf_manifest *manifest,
                                     struct idx_error *error) {
     const struct idxi_log *log = &writer->log;
@@ -275,7 +275,8 @@ enum idx_status idxi_log_check(struct idxi_log_writer *writer, struct idx_error 
 
 /* ---- Appending ---- */
 
-/* Sees to it that a frame comes into zeros that are on disk, so that writing it changes nothing else of the file. */
+/* Makes sure that a frame will be written over zeros that are on disk, so that syncing it changes nothing else of the
+ * file, such as its size. */
 static enum idx_status make_room(struct idxi_log_writer *writer, size_t frame, struct idx_error *error) {
     uint64_t end = writer->log.place.offset + frame, room = writer->size / 8;
     if (end <= writer->size) return IDX_OK;
@@ -287,7 +288,8 @@ static enum idx_status make_room(struct idxi_log_writer *writer, size_t frame, s
         status = idxi_write_at(writer->log.file, zeros, some, at, writer->log.path, error);
     }
     if (status != IDX_OK) {
-        if (ftruncate(writer->log.file, (off_t)writer->size) != 0) errno = 0; /* zeros behind it do no harm */
+        /* If this fails, zeros stay behind the last frame, which do no harm. */
+        if (ftruncate(writer->log.file, (off_t)writer->size) != 0) errno = 0;
         return status;
     }
     IDXI_TRY(sync_log(writer, error));
@@ -295,6 +297,7 @@ static enum idx_status make_room(struct idxi_log_writer *writer, size_t frame, s
     return IDX_OK;
 }
 
+/* Makes the buffer large enough for a frame. */
 static enum idx_status reserve(struct idxi_log_writer *writer, size_t size, struct idx_error *error) {
     if (size <= writer->capacity) return IDX_OK;
     free(writer->bytes);
@@ -303,7 +306,7 @@ static enum idx_status reserve(struct idxi_log_writer *writer, size_t size, stru
     return writer->bytes == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* Finds the size of a frame of records, and checks them. */
+/* Checks records, and sets *size to the bytes of a frame of them. */
 static enum idx_status measure(const struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
                                size_t *size, struct idx_error *error) {
     const struct idxf_record_rules *rules = &writer->log.rules;
@@ -320,7 +323,7 @@ static enum idx_status measure(const struct idxi_log_writer *writer, const struc
     return IDX_OK;
 }
 
-/* Writes the frame in the buffer, of `size` bytes, and syncs it. */
+/* Completes the frame of `size` bytes in the buffer, writes it, and syncs it. */
 static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, size_t count, struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     struct idxf_log_place behind = log->place;
@@ -328,7 +331,7 @@ static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, 
     IDXI_TRY(idxi_write_at(log->file, writer->bytes, size, log->place.offset, log->path, error));
     IDXI_TRY(sync_log(writer, error));
     log->place = behind;
-    writer->due = write_slot(writer, NULL) != IDX_OK; /* what was written is there all the same */
+    writer->due = write_slot(writer, NULL) != IDX_OK; /* The frame is on disk even if this fails. */
     return IDX_OK;
 }
 

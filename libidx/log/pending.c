@@ -1,4 +1,4 @@
-/* pending.c: makes, frees and appends records; how they are kept is in pending_records.h. */
+/* pending.c: makes, frees and appends records. pending_records.h describes the structures. */
 #include "libidx/log/pending.h"
 
 #include <stdlib.h>
@@ -6,21 +6,22 @@
 
 #include "libidx/log/pending_records.h"
 
-/* Records that there is room for at least behind those of a run. */
+/* There is room for at least so many records behind those of a run. */
 #define LEAST_ROOM ((uint64_t)256)
 
-/* How many times the records that there is room for the hash tables are made for at most. */
+/* Hash tables are made for at most so many times the records that there is room for. */
 #define MOST_ROOM 8
 
-/* Records ahead of which memory is asked for what putting them into the hash tables takes. */
+/* What putting a record into new hash tables reads and writes is prefetched so many records ahead. */
 #define AHEAD 16
 
-/* Bytes that say how long a text ID is, and what of them counts. */
+/* A text ID follows four bytes, and this mask selects those bits of them that say how long it is. */
 #define ID_SIZE_BYTES 4
 #define ID_SIZE_MASK 0xffffff
 
 /* ---- Making and freeing ---- */
 
+/* Releases a hold of a store. The last holder frees it. NULL is fine. */
 static void release_store(struct idxi_pending_store *store) {
     if (store == NULL || atomic_fetch_sub_explicit(&store->holders, 1, memory_order_acq_rel) != 1) return;
     for (size_t i = 0; store->chunks != NULL && i < IDXI_RECORD_CHUNKS && store->chunks[i] != NULL; i++)
@@ -35,6 +36,7 @@ static void release_store(struct idxi_pending_store *store) {
     free(store);
 }
 
+/* Returns an empty store, held once, or NULL when memory runs out. */
 static struct idxi_pending_store *new_store(void) {
     struct idxi_pending_store *store = calloc(1, sizeof *store);
     if (store == NULL) return NULL;
@@ -46,7 +48,7 @@ static struct idxi_pending_store *new_store(void) {
     return NULL;
 }
 
-/* How many records new hash tables are made for: with few records they are small. */
+/* Returns for how many records new hash tables are made: for all that are expected, unless there are few so far. */
 static uint64_t choose_room(const struct idxi_pending *pending) {
     uint64_t most = MOST_ROOM * pending->capacity, room = pending->room < most ? pending->room : most;
     return room > pending->capacity ? room : pending->capacity;
@@ -59,8 +61,8 @@ static void free_pending(struct idxi_pending *pending) {
     free(pending);
 }
 
-/* Makes one for records up to a number, held once, over another one's store and, if they have room, hash tables; or, if
- * that is NULL, over new ones. NULL when out of memory. */
+/* Returns a `struct idxi_pending` for as many records as the capacity, held once, or NULL when memory runs out. It
+ * shares the store of `old`, and the hash tables if they have enough room. If `old` is NULL, the store is new, too. */
 static struct idxi_pending *make(const struct idxf_record_rules *rules, unsigned k, uint64_t after, uint64_t capacity,
                                  uint64_t room, const struct idxi_pending *old) {
     idxi_pending_scan *scans[IDXI_PENDING_SCANS];
@@ -92,12 +94,6 @@ enum idx_status idxi_pending_new(struct idxi_pending **result, const struct idxf
     struct idxi_pending *pending = make(rules, k, after, expected + expected / 16 + LEAST_ROOM, room, NULL);
     if (pending == NULL) return idxi_fail_memory(error);
     *result = pending;
-    return IDX_OK;
-}
-
-enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *settled, struct idx_error *error) {
-    if (pending->unsettled && !idxi_pending_make_part(pending)) return idxi_fail_memory(error);
-    *settled = !pending->unsettled;
     return IDX_OK;
 }
 
@@ -145,7 +141,7 @@ bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, co
     return ours != NULL && size == id_size && (size == 0 || memcmp(ours, id, size) == 0);
 }
 
-/* Whether a record is about a document, which it names by an ID. */
+/* Returns whether records of an operation have an ID in this index. */
 static bool names_document(const struct idxi_pending *pending, enum idxf_operation operation) {
     return pending->rules.id_type != IDXF_ID_NONE && operation != IDXF_REMOVE_FINGERPRINT;
 }
@@ -160,7 +156,8 @@ struct idxi_log_map *idxi_pending_map_of(const struct idxi_pending *pending, con
     return NULL;
 }
 
-/* Holds a map, if it isn't held: mostly it is the newest. */
+/* Holds a map if the store does not hold it yet. The search begins with the newest one, which it mostly is. Returns
+ * false when memory runs out. */
 static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map) {
     for (size_t i = store->map_count; i-- > 0;)
         if (store->maps[i] == map) return true;
@@ -172,7 +169,7 @@ static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map)
     return true;
 }
 
-/* Copies a text ID behind its length; NULL when out of memory. */
+/* Returns a copy of a text ID, behind its length, or NULL when memory runs out. */
 static const uint8_t *copy_id(struct idxi_pending_store *store, const struct idxf_record *record) {
     uint8_t *id = idxi_arena_take(&store->id_bytes, ID_SIZE_BYTES + record->id_size, 1);
     if (id == NULL) return NULL;
@@ -182,7 +179,7 @@ static const uint8_t *copy_id(struct idxi_pending_store *store, const struct idx
     return id;
 }
 
-/* Keeps a record's fingerprint and ID, where no view sees them yet. */
+/* Stores a record's fingerprint and ID under a number that no view has yet. Returns false when memory runs out. */
 static bool keep(struct idxi_pending *pending, const struct idxf_record *record, struct idxi_log_map *map,
                  uint32_t number) {
     struct idxi_pending_store *store = pending->store;
@@ -207,7 +204,7 @@ static bool keep(struct idxi_pending *pending, const struct idxf_record *record,
     return id != NULL;
 }
 
-/* Makes sure that there are links for two records more. */
+/* Makes room for the links of two more records. Returns false when memory runs out. */
 static bool reserve_links(struct idxi_pending_store *store) {
     for (uint32_t i = 0; i < 2; i++) {
         struct idxi_pending_links **chunk = &store->links[(store->link_count + i) / IDXI_RECORDS_OF_CHUNK];
@@ -219,7 +216,8 @@ static bool reserve_links(struct idxi_pending_store *store) {
     return true;
 }
 
-/* A record's links, for which there is room: those of one that is alone say that until they are changed. */
+/* Returns the links of a record. If it has none yet, it gets some, for which there must be room: they say that it is
+ * the only one of its fingerprint and of its ID. */
 static struct idxi_pending_links *give_links(struct idxi_pending *pending, uint32_t number,
                                              enum idxf_operation operation) {
     struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
@@ -236,8 +234,9 @@ static struct idxi_pending_links *give_links(struct idxi_pending *pending, uint3
     return links;
 }
 
-/* ---- Appending: first all that may fail, then the rest ---- */
+/* ---- Appending: whatever may fail comes first, so that nothing has to be undone ---- */
 
+/* Returns the hash of a record's ID. */
 static uint64_t hash_id_of(const struct idxf_record *record) {
     return idxi_pending_hash_id(record->id_size == 0 ? (const uint8_t *)"" : record->id, record->id_size);
 }
@@ -249,7 +248,7 @@ void idxi_pending_expect(const struct idxi_pending *pending, const struct idxf_r
     idxi_pending_expect_in_buckets(pending, record->fingerprint);
 }
 
-/* Links a removal with those of its fingerprint, whose first record has these links. */
+/* Links a removal with older removals of its fingerprint. `first` are the links of the fingerprint's first record. */
 static void link_removal(const struct idxi_pending *pending, struct idxi_pending_links *first,
                          struct idxi_pending_links *ours, uint32_t number) {
     ours->previous_removal = atomic_load_explicit(&first->newest_removal, memory_order_relaxed);
@@ -260,7 +259,7 @@ static void link_removal(const struct idxi_pending *pending, struct idxi_pending
     atomic_store_explicit(&first->newest_removal, number + 1, memory_order_release);
 }
 
-/* Links a record with those of its fingerprint, the first of which has these links. */
+/* Links a record with older records of its fingerprint. `first` are the links of the first one, and may be `ours`. */
 static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_links *first,
                              struct idxi_pending_links *ours, uint32_t number) {
     if (ours != first) {
@@ -274,7 +273,7 @@ static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_l
     atomic_store_explicit(&first->newest, number + 1, memory_order_release);
 }
 
-/* Notes with the documents of the same fingerprint and ID that a record removes them. */
+/* Notes in the links of all documents with the fingerprint and ID of a removal that it removes them. */
 static void mark_removed(struct idxi_pending *pending, const struct idxi_pending_links *ours, uint32_t number) {
     uint64_t fingerprint = idxi_pending_fingerprint(pending, number);
     for (uint32_t link = ours->previous_id; link != 0;) {
@@ -282,12 +281,12 @@ static void mark_removed(struct idxi_pending *pending, const struct idxi_pending
         bool is_ours = idxi_pending_fingerprint(pending, link - 1) == fingerprint;
         link = older == NULL ? 0 : older->previous_id;
         if (!is_ours) continue;
-        if (older->operation != IDXF_ADD) return; /* those before it are marked */
+        if (older->operation != IDXF_ADD) return; /* An older removal has marked all documents before it. */
         atomic_store_explicit(&older->removal, number + 1, memory_order_release);
     }
 }
 
-/* Puts a record of the store into the hash tables. */
+/* Puts a record of the store into the hash tables, which have all records before it. */
 static void index_record(struct idxi_pending *pending, uint32_t number) {
     const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
     uint64_t fingerprint = idxi_pending_fingerprint(pending, number);
@@ -303,6 +302,7 @@ static void index_record(struct idxi_pending *pending, uint32_t number) {
         idxi_pending_set_id_slot(pending, idxi_pending_find_id_slot(pending, id, id_size, hash), hash, number);
 }
 
+/* Prefetches what index_record will read and write. */
 static void expect_indexing(const struct idxi_pending *pending, uint32_t number) {
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
@@ -311,7 +311,7 @@ static void expect_indexing(const struct idxi_pending *pending, uint32_t number)
     if (id != NULL) idxi_pending_prefetch_slot(&pending->tables->ids, idxi_pending_hash_id(id, id_size));
 }
 
-/* Takes the place of one that is full, with the same records. */
+/* Replaces *pending, which is full, by another `struct idxi_pending` with the same records and more room. */
 static enum idx_status renew(struct idxi_pending **pending, struct idx_error *error) {
     struct idxi_pending *old = *pending;
     uint64_t count = atomic_load_explicit(&old->count, memory_order_relaxed);

@@ -1,35 +1,39 @@
-/* pending_buckets.c: the buckets of fingerprints: runs, and the arrays of those that came after them. */
+/* pending_buckets.c: the buckets of fingerprints: sorted runs, and the arrays of those that came after them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "libidx/log/pending_records.h"
 
+/* A part has at most 2^16 buckets. */
 #define MAX_BUCKET_BITS 16
 
-/* Fingerprints of a bucket, on average, where there are few of them in all: a line of a run's or of an array's. */
+/* Buckets become more as long as they have more fingerprints than this on average, up to the most: so many and their
+ * links fill a cache line. */
 #define LEAST_IN_BUCKET 8
 
 /* ---- Making ---- */
 
-/* The part's leading bits, of `width` above `low`, for so many fingerprints. */
+/* Returns the bits that choose buckets for so many fingerprints: the leading ones of a part, which has the `width` bits
+ * from bit `low` on. */
 static struct idxi_pending_bits choose_bits(unsigned width, unsigned low, uint64_t fingerprints) {
     unsigned used = 0;
     while (used < width && used < MAX_BUCKET_BITS && fingerprints >> used > LEAST_IN_BUCKET) used++;
-    unsigned shift = used == 0 ? 0 : low + width - used; /* 64 would be too far */
+    unsigned shift = used == 0 ? 0 : low + width - used; /* A shift by 64 is undefined. */
     return (struct idxi_pending_bits){idxf_low_bits(used) << shift, shift, (uint32_t)idxf_low_bits(used)};
 }
 
-/* Whether a record is the first of its fingerprint, which has been added. */
+/* Returns whether a record is the first one of a fingerprint that some record adds: this is what buckets have. */
 static bool is_found(const struct idxi_pending *pending, uint32_t number) {
     const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
     return links == NULL || (links->first == number && links->found);
 }
 
+/* Returns how many bytes are allocated for a run. */
 static size_t run_bytes(const struct idxi_pending *pending, const struct idxi_pending_run *run) {
     return ((size_t)run->bits.last_bucket + 2 + 2 * (size_t)pending->run_count) * sizeof(uint32_t);
 }
 
-/* Sorts the fingerprints' first records by bucket. */
+/* Makes a run by counting: the bits that choose its buckets are known. Returns false when memory runs out. */
 static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run) {
     size_t buckets = (size_t)run->bits.last_bucket + 1, count = (size_t)pending->run_count;
     size_t bytes = run_bytes(pending, run);
@@ -49,32 +53,36 @@ static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run)
         run->folded[place] = idxi_fold(fingerprint);
         run->links[place] = i + 1;
     }
-    /* Each beginning has become the end, which is the beginning of the next bucket. */
+    /* By now, the beginning of each bucket is its end, which is the beginning of the next one. */
     memmove(run->begins + 1, run->begins, (buckets - 1) * sizeof *run->begins);
     run->begins[0] = 0;
     return true;
 }
 
-/* The bits are cut into k + 1 parts as even as they come, wider ones first, from the most significant. With k = 0 there
- * is nothing to cut: the hash table answers. */
-bool idxi_pending_make_part(struct idxi_pending *pending) {
+/* Makes the run of the next part, and empty buckets for the records to come.
+ *
+ * The bits are cut into k + 1 parts, from the most significant bit on: all have the same width, or the first ones have
+ * one bit more. With k = 0 the hash table of fingerprints answers, and there are no parts. */
+enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *settled, struct idx_error *error) {
+    *settled = !pending->unsettled || pending->part_count == pending->k;
+    if (!pending->unsettled) return IDX_OK;
     unsigned bits = pending->rules.bits, count = pending->k + 1, part = pending->part_count;
     unsigned width = bits / count + (part < bits % count), low = bits - (part + 1) * (bits / count);
     low -= part + 1 < bits % count ? part + 1 : bits % count;
     struct idxi_pending_run *run = &pending->runs[part];
     struct idxi_pending_rest *rest = &pending->rests[part];
     pending->run_count = atomic_load_explicit(&pending->count, memory_order_relaxed);
-    pending->unsettled = part < pending->k;
-    if (pending->k == 0) return true;
+    pending->unsettled = !*settled;
+    if (pending->k == 0) return IDX_OK;
     pending->part_count++;
     run->bits = choose_bits(width, low, pending->run_count);
     rest->bits = choose_bits(width, low, pending->capacity - pending->run_count);
     rest->buckets = calloc((size_t)rest->bits.last_bucket + 1, sizeof *rest->buckets);
     pending->bytes += ((size_t)rest->bits.last_bucket + 1) * sizeof *rest->buckets;
-    if (rest->buckets != NULL && make_run(pending, run)) return true;
-    idxi_pending_free_buckets(pending); /* all parts have runs of the same records: a later call begins again */
+    if (rest->buckets != NULL && make_run(pending, run)) return IDX_OK;
+    idxi_pending_free_buckets(pending); /* A later call begins again, as all parts need runs of the same records. */
     pending->unsettled = true;
-    return false;
+    return idxi_fail_memory(error);
 }
 
 void idxi_pending_free_buckets(struct idxi_pending *pending) {
@@ -82,7 +90,7 @@ void idxi_pending_free_buckets(struct idxi_pending *pending) {
         free(pending->rests[i].buckets);
         idxi_pending_free(pending->runs[i].begins, run_bytes(pending, &pending->runs[i]));
         pending->rests[i].buckets = NULL;
-        pending->runs[i].begins = NULL; /* so that it is not freed again where a later call has no memory for buckets */
+        pending->runs[i].begins = NULL; /* It would be freed again if a later call had no memory for buckets. */
     }
     pending->part_count = 0;
     idxi_arena_free(&pending->arrays);
@@ -90,6 +98,7 @@ void idxi_pending_free_buckets(struct idxi_pending *pending) {
 
 /* ---- Adding ---- */
 
+/* Returns the bucket of a fingerprint. */
 static struct idxi_pending_bucket *bucket_of(const struct idxi_pending_rest *rest, uint64_t fingerprint) {
     return &rest->buckets[idxi_pending_bucket_of(&rest->bits, fingerprint)];
 }
@@ -106,7 +115,7 @@ void idxi_pending_expect_in_buckets(const struct idxi_pending *pending, uint64_t
     }
 }
 
-/* Makes sure that a bucket has room for one fingerprint more. */
+/* Makes room for one more fingerprint in a bucket. Returns false when memory runs out. */
 static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_bucket *place) {
     struct idxi_pending_array *old = atomic_load_explicit(&place->array, memory_order_relaxed);
     uint32_t count = old == NULL ? 0 : atomic_load_explicit(&old->count, memory_order_relaxed);

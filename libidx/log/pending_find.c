@@ -45,24 +45,25 @@ size_t idxi_pending_scans(idxi_pending_scan *scans[IDXI_PENDING_SCANS]) {
 
 /* ---- Finding ---- */
 
-/* Queries that are staged together, so that memory fetches for some while others are compared. */
+/* So many queries are staged together: memory is fetched for some of them while others are compared. */
 #define STAGED 16
 
-/* A look-up, of some queries. */
+/* A look-up of some queries in a view. */
 struct search {
     const struct idxi_pending *pending;
     struct idxi_pending_range range;
     const uint64_t *queries;
     size_t count;
-    size_t first; /* the number of the first query */
+    size_t first; /* the number of queries[0] among all that were asked for */
     unsigned distance;
-    unsigned parts; /* that are looked at: in one of distance + 1, a match has no error */
-    bool has_rest;  /* the view has records that came after the runs */
+    unsigned parts; /* so many are searched: a match agrees with its query in one of distance + 1 */
+    bool has_rest;  /* whether the view has records that came after the runs */
     idxi_match_visitor visit;
     void *context;
 };
 
-/* Whether the match was in the bucket of a part before this one, too: in runs, or in arrays. */
+/* Returns whether a match, which differs from its query by `errors`, was found in a part before this one already. Runs
+ * and arrays choose buckets by different bits. */
 static bool was_before(const struct idxi_pending *pending, unsigned part, uint64_t errors, bool in_run) {
     while (part-- > 0) {
         uint64_t mask = in_run ? pending->runs[part].bits.mask : pending->rests[part].bits.mask;
@@ -71,7 +72,7 @@ static bool was_before(const struct idxi_pending *pending, unsigned part, uint64
     return false;
 }
 
-/* Visits the fingerprint with this first record, where the view has it. */
+/* Visits a fingerprint, given by its first record, if it has a document in the view. Returns false to stop. */
 static bool visit_near(const struct search *search, size_t query, uint32_t first) {
     if (!idxi_pending_is_held(search->pending, search->range, first)) return true;
     uint64_t fingerprint = idxi_pending_fingerprint(search->pending, first);
@@ -79,10 +80,10 @@ static bool visit_near(const struct search *search, size_t query, uint32_t first
     return search->visit(search->context, search->first + query, &match);
 }
 
-/* Candidates that a scan takes at a time. */
+/* A scan compares so many candidates at a time. */
 #define SCANNED 64
 
-/* Candidates of a query: folded fingerprints of a part's bucket, and the links beside them. */
+/* Candidates for matches of a query: the folded fingerprints of a part's bucket, and links to their first records. */
 struct candidates {
     const uint32_t *folded, *links;
     size_t count;
@@ -90,7 +91,7 @@ struct candidates {
     bool in_run;
 };
 
-/* Visits a candidate, if it is near enough and was in no bucket before. */
+/* Visits a candidate if it is near enough and was in no bucket before. Returns false to stop. */
 static bool visit_candidate(const struct search *search, size_t query, const struct candidates *candidates,
                             uint32_t link) {
     if (link - 1 >= search->range.end) return true;
@@ -130,7 +131,7 @@ static bool search_run(const struct search *search, size_t query, unsigned part)
     return search_candidates(search, query, &candidates);
 }
 
-/* Lines that are asked for at most: the processor goes on with those behind them. */
+/* So many cache lines are prefetched at most: the processor itself prefetches those that follow. */
 #define MOST_LINES 8
 
 static void prefetch_lines(const void *begin, size_t bytes) {
@@ -139,7 +140,8 @@ static void prefetch_lines(const void *begin, size_t bytes) {
         __builtin_prefetch((const char *)begin + i * IDXI_CACHE_LINE);
 }
 
-/* Has a bucket of a part fetched, from its place in the run, and its array, if any, whose place is fetched. */
+/* Prefetches what the run of a part has in the bucket of a query, and the array of the same bucket. Returns that array,
+ * or NULL where there is none. */
 static const struct idxi_pending_array *prefetch_bucket(const struct idxi_pending *pending, unsigned part,
                                                         uint64_t query, bool has_rest) {
     const struct idxi_pending_run *run = &pending->runs[part];
@@ -154,10 +156,10 @@ static const struct idxi_pending_array *prefetch_bucket(const struct idxi_pendin
     return array;
 }
 
-/* The arrays of each query's parts; NULL where there is none. */
+/* For each query and each part, the array of the bucket, or NULL where there is none. */
 typedef const struct idxi_pending_array *staged_arrays[STAGED][IDXI_PENDING_MAX_PARTS];
 
-/* Has the places of buckets fetched, then the buckets. */
+/* Prefetches the places of all buckets of the queries, and after that the buckets. */
 static void stage(const struct search *search, staged_arrays arrays) {
     const struct idxi_pending *pending = search->pending;
     for (size_t query = 0; query < search->count; query++) {
@@ -195,7 +197,7 @@ static bool search_staged(const struct search *search) {
     return true;
 }
 
-/* Whether the view has records that came after the runs. */
+/* Returns whether the view has records that came after the runs. */
 static bool has_rest(const struct idxi_pending_view *view) {
     return view->last - view->records->base > view->records->run_count;
 }

@@ -1,18 +1,18 @@
-/* pending_records.h: what the files of pending.h share. Records are in arrays, found by fingerprint and by ID with two
- * hash tables of record numbers. Most records are the only one of their fingerprint and of their ID; the others, and
- * all removals, have links to each other beside them.
+/* pending_records.h: the structures behind pending.h, which the files pending*.c share. Records are in arrays. Two hash
+ * tables of record numbers find them by fingerprint and by ID. Most records are the only one of their fingerprint and
+ * of their ID. Only the others, and all removals, have links to each other.
  *
- * For distances, a fingerprint has k + 1 parts, and a match agrees with the query in at least one of them. For each
- * part, fingerprints are in buckets, by its bits: those of the first records in a run, which is sorted by bucket and
- * never changes; those that were appended after that in arrays that grow. Both have fingerprints folded to half their
- * size, and beside that the numbers of their first records: folding makes no distance longer, and hardly any that is
- * too long short.
+ * To be found by distance, a fingerprint is cut into k + 1 parts: a match agrees with the query in at least one of
+ * them. For each part, fingerprints are in buckets, which some bits of the part choose. The first records are in a run,
+ * which is sorted by bucket and never changes. Those that were appended after the run was made are in arrays that grow.
+ * Both have folded fingerprints of half the size, and links to the first records of these. A fold is never farther from
+ * the fold of a query than the fingerprint is from the query, and seldom nearer by so much that it is a false hit.
  *
- * The appending thread writes each thing before whatever leads to it, and publishes that with an atomic store. Nothing
- * that was published moves or is freed before everything is: an array that grows is copied, and the old copy stays for
- * its readers. When as many came as the run has, another `struct idxi_pending` takes the place, with the same records
- * and a longer run; views of the old one keep it. Links are record numbers plus 1; 0 is none. A link that leads beyond
- * a view ends there. */
+ * The appending thread writes a thing before it publishes, with an atomic store, what leads readers to that. What was
+ * published is neither moved nor freed as long as anybody holds the records: an array that grows is copied, and the old
+ * copy stays for its readers. Once as many records were appended as the run has, a new `struct idxi_pending` with the
+ * same records and a longer run takes the place of the old one, which its views keep. Links are record numbers plus 1,
+ * and 0 is no link. A link to a record behind those of a view is the end of the chain for that view. */
 #ifndef IDX_LIBIDX_PENDING_RECORDS_H
 #define IDX_LIBIDX_PENDING_RECORDS_H
 
@@ -24,21 +24,20 @@
 #include "libidx/fingerprints/compare.h"
 #include "libidx/log/pending.h"
 
-/* Of a record that is not the only one of its fingerprint or of its ID, or removes something. */
+/* The links of a record that removes something, or is not the only one of its fingerprint or of its ID. */
 struct idxi_pending_links {
-    uint32_t first;            /* the number of the fingerprint's first record */
-    uint32_t previous;         /* the fingerprint's newest one before it, but for removals of documents */
-    _Atomic uint32_t next;     /* from older to newer */
-    uint32_t previous_removal; /* of a removal: the one before it */
-    uint32_t previous_id;      /* the one before it with the same ID, of any fingerprint */
+    uint32_t first;            /* the number, which is no link, of the fingerprint's first record */
+    uint32_t previous;         /* to the fingerprint's newest older record that is no removal of a document */
+    _Atomic uint32_t next;     /* to the fingerprint's next newer record */
+    uint32_t previous_removal; /* from a removal to the fingerprint's newest older removal */
+    uint32_t previous_id;      /* to the newest older record with the same ID, of any fingerprint */
     union {
-        _Atomic uint32_t removal; /* of an added document: the first record that removes it by its ID */
-        uint32_t whole;           /* of a removal: the newest one of the whole fingerprint up to it */
+        _Atomic uint32_t removal; /* from an added document to the first record that removes it by its ID */
+        uint32_t whole;           /* from a removal to the newest removal of the whole fingerprint, itself included */
     };
-    /* Of a fingerprint's first record: */
-    _Atomic uint32_t newest, newest_removal;
-    uint8_t operation;
-    bool found; /* in the buckets; for who appends */
+    _Atomic uint32_t newest, newest_removal; /* used in the links of a fingerprint's first record only */
+    uint8_t operation;                       /* enum idxf_operation */
+    bool found; /* whether the fingerprint is in the buckets; used by the appending thread only */
 };
 
 #define IDXI_RECORDS_OF_CHUNK ((uint32_t)1 << 15)
@@ -46,31 +45,33 @@ struct idxi_pending_links {
 
 struct idxi_pending_chunk {
     uint64_t fingerprints[IDXI_RECORDS_OF_CHUNK];
-    _Atomic uint32_t links[IDXI_RECORDS_OF_CHUNK]; /* numbers of links, plus 1; 0: an added document without any */
-    /* IDXF_ID_U64: the IDs' bytes. IDXF_ID_TEXT: the addresses of four bytes with the size, before the ID. */
+    _Atomic uint32_t links[IDXI_RECORDS_OF_CHUNK]; /* numbers of links plus 1; 0: an added document that has none */
+    /* With IDXF_ID_U64, the bytes of the IDs. With IDXF_ID_TEXT, addresses: of four bytes with the size of the ID,
+     * which the ID follows. */
     uint64_t ids[];
 };
 
-/* The records, which all that follow each other share. */
+/* The records. Each `struct idxi_pending` that takes the place of another one shares its store. */
 struct idxi_pending_store {
     atomic_size_t holders;
     atomic_size_t bytes;
     uint32_t link_count;
     struct idxi_arena id_bytes; /* text IDs that were copied; the others are in maps */
-    struct idxi_log_map **maps; /* held, the newest last */
+    struct idxi_log_map **maps; /* held by the store, the newest last */
     size_t map_count;
     struct idxi_pending_chunk **chunks;
-    struct idxi_pending_links **links; /* in chunks of as many */
+    struct idxi_pending_links **links; /* in chunks of IDXI_RECORDS_OF_CHUNK */
 };
 
-/* A hash table. A slot is 0, or the link to a record in its lower bits, and above them bits of the hash. */
+/* A hash table. A slot is 0 if it is empty. Otherwise its lower bits are the link to a record, and the upper ones bits
+ * of the hash. */
 struct idxi_pending_table {
     uint32_t link_mask;
     size_t slot_count;
     _Atomic uint32_t *slots;
 };
 
-/* The hash tables, which those that follow each other share as long as there is room. */
+/* The hash tables. A `struct idxi_pending` that takes the place of another one shares them if they have room enough. */
 struct idxi_pending_tables {
     atomic_size_t holders;
     size_t bytes;
@@ -78,21 +79,22 @@ struct idxi_pending_tables {
     struct idxi_pending_table fingerprints, ids;
 };
 
-/* Fingerprints that agree in bits of a part. Capacities fill whole lines. */
+/* The fingerprints of a bucket. Its capacity is such that the array fills whole cache lines. */
 struct idxi_pending_array {
     _Atomic uint32_t count;
     uint32_t capacity;
-    uint32_t folded[]; /* as many as the capacity, then as many links */
+    uint32_t folded[]; /* room for as many folded fingerprints as the capacity, followed by as many links */
 };
 
 #define IDXI_PENDING_ENTRY_BYTES (2 * sizeof(uint32_t))
 
+/* Returns the links of an array. */
 static inline const uint32_t *idxi_pending_links_in(const struct idxi_pending_array *array) {
     return array->folded + array->capacity;
 }
 
 struct idxi_pending_bucket {
-    _Atomic(struct idxi_pending_array *) array; /* NULL: none yet */
+    _Atomic(struct idxi_pending_array *) array; /* NULL while the bucket is empty */
 };
 
 /* The bits of a part that choose a bucket. */
@@ -102,17 +104,18 @@ struct idxi_pending_bits {
     uint32_t last_bucket; /* 2^bits - 1 */
 };
 
+/* Returns the number of a fingerprint's bucket. */
 static inline size_t idxi_pending_bucket_of(const struct idxi_pending_bits *bits, uint64_t fingerprint) {
     return (fingerprint >> bits->shift) & bits->last_bucket;
 }
 
-/* The first fingerprints by one of their parts: bucket i is from begins[i] on, before begins[i + 1]. */
+/* The fingerprints of the first records, sorted by bucket. Bucket i is from begins[i] to before begins[i + 1]. */
 struct idxi_pending_run {
     struct idxi_pending_bits bits;
     uint32_t *begins, *folded, *links;
 };
 
-/* Those that were appended after the run was made. */
+/* The fingerprints that were appended after the run of the same part was made. */
 struct idxi_pending_rest {
     struct idxi_pending_bits bits;
     struct idxi_pending_bucket *buckets;
@@ -122,16 +125,16 @@ struct idxi_pending_rest {
 
 struct idxi_pending {
     struct idxf_record_rules rules;
-    uint64_t base; /* the records are those behind this one */
+    uint64_t base; /* record number 0 has the sequence number base + 1 */
     _Atomic uint64_t count;
-    uint64_t capacity; /* how many records there are before another one takes the place */
-    uint64_t room;     /* how many are expected in all, over time */
+    uint64_t capacity; /* with so many records it is full, and another one takes its place */
+    uint64_t room;     /* so many records are expected in all, over time */
     atomic_size_t holders;
-    atomic_size_t bytes; /* without the tables and the store */
+    atomic_size_t bytes; /* allocated, without the tables and the store */
     unsigned k;
     unsigned part_count;
-    bool unsettled;     /* there are no buckets yet, and no views */
-    uint64_t run_count; /* records that the runs were made of */
+    bool unsettled;     /* whether runs are still to be made; there are no views until then */
+    uint64_t run_count; /* so many records were there when the runs were made */
     struct idxi_pending_run runs[IDXI_PENDING_MAX_PARTS];
     struct idxi_pending_rest rests[IDXI_PENDING_MAX_PARTS];
     idxi_pending_scan *scan;
@@ -144,7 +147,7 @@ static inline uint64_t idxi_pending_fingerprint(const struct idxi_pending *pendi
     return pending->store->chunks[number / IDXI_RECORDS_OF_CHUNK]->fingerprints[number % IDXI_RECORDS_OF_CHUNK];
 }
 
-/* A record's links; NULL: none. */
+/* Returns the links of a record, or NULL where it has none. */
 static inline struct idxi_pending_links *idxi_pending_links_of(const struct idxi_pending *pending, uint32_t number) {
     const struct idxi_pending_chunk *chunk = pending->store->chunks[number / IDXI_RECORDS_OF_CHUNK];
     uint32_t links = atomic_load_explicit(&chunk->links[number % IDXI_RECORDS_OF_CHUNK], memory_order_acquire);
@@ -152,70 +155,73 @@ static inline struct idxi_pending_links *idxi_pending_links_of(const struct idxi
     return &pending->store->links[(links - 1) / IDXI_RECORDS_OF_CHUNK][(links - 1) % IDXI_RECORDS_OF_CHUNK];
 }
 
-/* Whether a record that was found by its ID's hash, or has one, has this ID. */
+/* Returns whether a record has this ID. */
 bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, const void *id, size_t id_size);
 
-/* The ID of a record; NULL, of 0 bytes, where it has none. */
+/* Returns the ID of a record and sets *id_size to its bytes; NULL and 0 for a record that has none. */
 const uint8_t *idxi_pending_read_id(const struct idxi_pending *pending, uint32_t number, size_t *id_size);
 
 /* ---- Hash tables: pending_table.c ---- */
 
+/* Returns the hash of a fingerprint or an integer ID. */
 static inline uint64_t idxi_pending_hash(uint64_t fingerprint) {
     uint64_t hash = (fingerprint ^ fingerprint >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return (hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
 }
 
-/* Of an ID; the integers are faster than texts. */
+/* Returns the hash of an ID. The hash for integers, which is faster, serves all IDs of their size. */
 static inline uint64_t idxi_pending_hash_id(const uint8_t *id, size_t id_size) {
     return id_size == sizeof(uint64_t) ? idxi_pending_hash(idxf_load64(id)) : idxf_checksum(id, id_size);
 }
 
-/* Zeros, in huge pages where there are many; NULL when out of memory. To be freed with the same number of bytes. */
+/* Returns zeroed memory, in huge pages if it is large, or NULL when memory runs out. It is to be freed by
+ * idxi_pending_free with the same number of bytes. */
 void *idxi_pending_allocate(size_t bytes);
 void idxi_pending_free(void *memory, size_t bytes);
 
-/* Makes tables for some records, held once, with or without one of IDs; NULL when out of memory. */
+/* Returns empty tables for up to `capacity` records, held once, with one for IDs or without, or NULL when memory runs
+ * out. */
 struct idxi_pending_tables *idxi_pending_make_tables(uint64_t capacity, bool has_ids);
 
-/* Lets go of them: the last holder frees them. NULL is fine. */
+/* Releases a hold of tables. The last holder frees them. NULL is fine. */
 void idxi_pending_release_tables(struct idxi_pending_tables *tables);
 
-/* Asks memory for where a hash is. */
+/* Prefetches the slot at which the search for a hash begins. */
 void idxi_pending_prefetch_slot(const struct idxi_pending_table *table, uint64_t hash);
 
-/* Puts the link to a record whose key is new. */
+/* Adds a record whose key is not in the table. */
 void idxi_pending_insert(struct idxi_pending_table *table, uint64_t hash, uint32_t number);
 
-/* The link to the first record of a fingerprint. */
+/* Returns the link to the first record of a fingerprint, or 0. */
 uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fingerprint);
 
-/* The slot of an ID, or the empty one where it would be. */
+/* Returns the slot of an ID, or the empty slot where it would be. */
 _Atomic uint32_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, const void *id, size_t id_size,
                                             uint64_t hash);
 
-/* Lets a slot of the table of IDs lead to a record. */
+/* Makes a slot of the table of IDs lead to a record. */
 void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *slot, uint64_t hash, uint32_t number);
 
-/* The link to the newest record with an ID. */
+/* Returns the link to the newest record with an ID, or 0. */
 uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id, size_t id_size);
 
-/* ---- Buckets: pending_buckets.c ---- */
+/* ---- Buckets: pending_buckets.c, which has idxi_pending_settle_part as well ---- */
 
-/* Makes the next part's run of all records, and empty arrays for those to come; with the last part, the records are
- * settled. False when out of memory. */
-bool idxi_pending_make_part(struct idxi_pending *pending);
+/* Frees all runs and arrays. */
 void idxi_pending_free_buckets(struct idxi_pending *pending);
 
-/* Asks memory for the arrays that a fingerprint would be added to. */
+/* Prefetches the arrays to which a fingerprint would be added. */
 void idxi_pending_expect_in_buckets(const struct idxi_pending *pending, uint64_t fingerprint);
 
-/* Makes sure that there is room for a fingerprint in all arrays; and adds it then. */
+/* Makes room for a fingerprint in the arrays of all parts. Returns false when memory runs out. */
 bool idxi_pending_reserve_in_buckets(struct idxi_pending *pending, uint64_t fingerprint);
+
+/* Adds a fingerprint, by the number of its first record, where idxi_pending_reserve_in_buckets has made room for it. */
 void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t number);
 
 /* ---- Views: pending_view.c ---- */
 
-/* The numbers of a view's records: from `begin` on, below `end`. */
+/* The numbers of a view's records, from `begin` to before `end`. */
 struct idxi_pending_range {
     uint32_t begin, end;
 };
@@ -226,7 +232,7 @@ static inline struct idxi_pending_range idxi_pending_range(const struct idxi_pen
                                        (uint32_t)(view->last - base)};
 }
 
-/* Whether the fingerprint with this first record has a document. */
+/* Returns whether a fingerprint, given by its first record, has a document among the records of a range. */
 bool idxi_pending_is_held(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first);
 
 #endif

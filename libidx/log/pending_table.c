@@ -7,7 +7,8 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* From this size on, memory is worth huge pages: in small ones, most of what searching takes is finding them. */
+/* From this many bytes on, memory gets huge pages: with small pages, a search would mostly wait for the translation of
+ * addresses. */
 #define LARGE (2 * HUGE_PAGE)
 
 void *idxi_pending_allocate(size_t bytes) {
@@ -27,7 +28,7 @@ void idxi_pending_free(void *memory, size_t bytes) {
         munmap(memory, bytes);
 }
 
-/* Of eight slots, one is empty at least. */
+/* Makes an empty table for as many keys as the capacity. At least one of eight slots stays empty. */
 static bool make_table(struct idxi_pending_tables *tables, struct idxi_pending_table *table) {
     size_t slots = (size_t)tables->capacity + (size_t)tables->capacity / 7 + 1, bytes = slots * sizeof *table->slots;
     unsigned bits = 1;
@@ -59,15 +60,17 @@ void idxi_pending_release_tables(struct idxi_pending_tables *tables) {
     free(tables);
 }
 
-/* Where the search for a hash begins. */
+/* Returns the slot at which the search for a hash begins. */
 static size_t place_of(const struct idxi_pending_table *table, uint64_t hash) {
     return (size_t)((hash >> 32) * table->slot_count >> 32);
 }
 
+/* Returns the slot at which a search goes on behind a slot. */
 static size_t place_behind(const struct idxi_pending_table *table, size_t place) {
     return place + 1 == table->slot_count ? 0 : place + 1;
 }
 
+/* Returns what is in the slot of a key that leads to a record. */
 static uint32_t slot_value(const struct idxi_pending_table *table, uint64_t hash, uint32_t number) {
     return ((uint32_t)hash & ~table->link_mask) | (number + 1);
 }
@@ -82,7 +85,7 @@ void idxi_pending_insert(struct idxi_pending_table *table, uint64_t hash, uint32
     atomic_store_explicit(&table->slots[place], slot_value(table, hash, number), memory_order_release);
 }
 
-/* The link in a slot's value, if it may be of a key with this hash; 0 otherwise. */
+/* Returns the link in the value of a slot if the slot's key may have this hash, and 0 otherwise. */
 static uint32_t link_in(const struct idxi_pending_table *table, uint32_t value, uint64_t hash) {
     return ((value ^ (uint32_t)hash) & ~table->link_mask) == 0 ? value & table->link_mask : 0;
 }

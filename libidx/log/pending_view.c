@@ -5,7 +5,8 @@ static bool is_in(struct idxi_pending_range range, uint32_t number) {
     return number >= range.begin && number < range.end;
 }
 
-/* Whether a record, of the view, adds a document that is not removed by its ID; by its links. */
+/* Returns whether a record of the view, which has these links (NULL: none), adds a document that no record of the view
+ * removes by its ID. */
 static bool is_kept(struct idxi_pending_range range, const struct idxi_pending_links *links) {
     if (links == NULL) return true;
     if (links->operation != IDXF_ADD) return false;
@@ -13,7 +14,8 @@ static bool is_kept(struct idxi_pending_range range, const struct idxi_pending_l
     return link == 0 || link - 1 >= range.end;
 }
 
-/* The first number that no removal of the whole fingerprint concerns, and what removals there are. */
+/* Returns the number of the oldest record that no removal of the whole fingerprint removes, and sets *removal to the
+ * kind of removals that the view has for the fingerprint. `first` is the number of its first record. */
 static uint32_t find_floor(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first,
                            enum idxi_removal *removal) {
     const struct idxi_pending_links *links = idxi_pending_links_of(pending, first);
@@ -70,7 +72,8 @@ bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerp
 
 /* ---- Documents ---- */
 
-/* Whether a fingerprint has a document of the view among the records with an ID that `link` leads to. */
+/* Returns whether a fingerprint has a document of the view among the records of one ID, of which `link` leads to the
+ * newest. */
 static bool has_document(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t floor,
                          uint64_t fingerprint, uint32_t link) {
     while (link != 0 && link - 1 >= floor) {
@@ -82,7 +85,7 @@ static bool has_document(const struct idxi_pending *pending, struct idxi_pending
     return false;
 }
 
-/* Whether this record is of a document that is there, and not the same as one before it. */
+/* Returns whether a record adds a document that was not removed, and that no older record of the view added before. */
 static bool is_document(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t floor,
                         uint32_t number) {
     const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
@@ -99,7 +102,8 @@ void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t finge
     cursor->next = idxi_pending_find_first(view->records, fingerprint);
     if (cursor->next == 0) return;
     cursor->floor = find_floor(view->records, idxi_pending_range(view), cursor->next - 1, &removal);
-    if (removal == IDXI_REMOVED_ALL) cursor->next = cursor->floor; /* the removal itself, to go on from there */
+    if (removal == IDXI_REMOVED_ALL)
+        cursor->next = cursor->floor; /* The cursor begins with the removal, and goes on from there. */
 }
 
 bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size) {

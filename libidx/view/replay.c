@@ -103,10 +103,9 @@ static uint64_t count_expected(const struct idxi_replay *replay) {
     return records < most ? records : most;
 }
 
-/* Views hold their records. */
-static void set_view(const struct idxi_replay *replay, struct idxi_pending_view *view) {
-    idxi_pending_hold(replay->records);
-    *view = (struct idxi_pending_view){replay->records, replay->after, replay->last, replay->removals};
+/* Returns a view of all that is pending, which has yet to hold its records. */
+static struct idxi_pending_view view_records(const struct idxi_replay *replay) {
+    return (struct idxi_pending_view){replay->records, replay->after, replay->last, replay->removals};
 }
 
 /* ---- Dropping what newer manifests have in segments ---- */
@@ -247,7 +246,8 @@ enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const c
                         (unsigned long long)sequence, (unsigned long long)replay->after);
     if (status == IDX_OK) {
         drop_some(replay, COPIED_AT_LEAST + (replay->last - before) * COPIED_FOR_EACH);
-        set_view(replay, view);
+        idxi_pending_hold(replay->records);
+        *view = view_records(replay);
     }
     pthread_mutex_unlock(&replay->mutex);
     return status;
@@ -267,7 +267,8 @@ enum idx_status idxi_replay_append(struct idxi_replay *replay, const struct idxf
     IDXI_TRY(append(replay, record, NULL, error));
     drop_some(replay, COPIED_FOR_EACH);
     struct idxi_pending *former = view->records;
-    set_view(replay, view);
-    idxi_pending_release(former);
+    if (former != replay->records) idxi_pending_hold(replay->records);
+    *view = view_records(replay);
+    if (former != replay->records) idxi_pending_release(former);
     return IDX_OK;
 }
