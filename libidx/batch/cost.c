@@ -132,12 +132,12 @@ static double get_group_time(double group, unsigned distance, double bits) {
 }
 
 /* The time of one fingerprint to find its pairs within a range of `range` fingerprints that differ in up to `errors` of
- * the next `bits` bits. `ascending`: the range is sorted by these bits. */
+ * the next `bits` bits. `ascending`: the range is sorted by these bits, and so needs no sorting for the first part. */
 static double get_match_time(double range, double bits, unsigned errors, bool ascending, unsigned distance) {
     unsigned parts = errors + 1;
     double width = bits / parts;
     if (!ascending || errors > 0) width = fmin(width, log2(range) - 1);
-    return parts * (ascending && errors == 0 ? 0 : IDXI_TABLE_SORT_TIME) +
+    return (ascending ? errors : parts) * IDXI_TABLE_SORT_TIME +
            parts * get_group_time(range / exp2(fmax(width, 0)), distance, 64 - bits);
 }
 

@@ -33,10 +33,10 @@
  * range, and to sort it for a whole table (pairs/join_spread.c). */
 #define IDXI_RANGE_FINGERPRINTS 16384.0
 #define IDXI_FEW_FINGERPRINTS 256.0
-#define IDXI_GROUP_TIME 2.5
+#define IDXI_GROUP_TIME 1.5
 #define IDXI_COMPARE_TIME 0.12
 #define IDXI_TABLE_SORT_TIME 2.5
-#define IDXI_SPREAD_TIME 6.0
+#define IDXI_SPREAD_TIME 4.0
 
 /* ---- Batches ---- */
 
