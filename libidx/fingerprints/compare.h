@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/processor.h"
+
 /* A comparison: the distance, and who gets the pairs. It must be the first member of its owner's struct. */
 struct idxi_comparison {
     unsigned distance;
@@ -85,5 +87,11 @@ void idxi_compare_sort(const struct idxi_compare_way *way, const uint64_t *from,
 #define IDXI_MAX_COMPARE_WAYS 3
 size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]);
 const struct idxi_compare_way *idxi_compare_widest(void);
+
+/* The highest `count` bits of a set, or all if it has fewer. */
+static inline uint64_t idxi_highest_bits(uint64_t bits, unsigned count) {
+    while (idxf_count_bits(bits) > count) bits &= bits - 1;
+    return bits;
+}
 
 #endif
