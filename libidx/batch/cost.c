@@ -1,8 +1,6 @@
 /* cost.c: see cost.h. */
 #include "libidx/batch/cost.h"
 
-#include <math.h>
-
 #include "format/processor.h"
 #include "libidx/base/base.h"
 #include "libidx/batch/sorted_queries.h"
@@ -12,14 +10,15 @@
 
 /* ---- Batches ---- */
 
-/* Nanoseconds of a probe. Tables count as cached if all that are probed at the distance, of all segments, are small. */
+/* The nanoseconds of a probe that finds nothing. Tables count together if they are probed at the distance, in all
+ * segments. */
 static double get_probe_time(const struct idx_index *index, unsigned distance) {
     uint64_t bytes = 0;
     if (index->options.residence == IDX_RESIDENCE_DISK) return IDXI_DISK_PROBE_TIME;
     for (size_t i = 0; i < index->manifest->segment_count; i++)
         for (size_t j = 0; j < index->probings[distance].count; j++)
             bytes += index->segments[i]->tables[index->probings[distance].tables[j].table].layout.file_size;
-    return bytes > IDXI_CACHED_TABLES ? IDXI_PROBE_TIME : IDXI_CACHED_PROBE_TIME;
+    return bytes > IDXI_FAR_TABLES ? IDXI_FAR_PROBE_TIME : IDXI_PROBE_TIME;
 }
 
 /* Beyond k, only segments that are unpacked in memory can be searched. */
@@ -34,7 +33,9 @@ double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsig
         }
         for (size_t j = 0; by_tables && j < index->probings[distance].count; j++) {
             const struct idxi_probed *probed = &index->probings[distance].tables[j];
-            time += idxi_count_probes(&segment->tables[probed->table], probed->radius) * probe_time;
+            const struct idxi_table *table = &segment->tables[probed->table];
+            time +=
+                idxi_count_probes(table, probed->radius) * (probe_time + idxi_expect_probed(table) * IDXI_PROBED_TIME);
         }
     }
     return (double)queries * time;
@@ -47,21 +48,20 @@ double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsi
             struct idxi_sorted_queries sorted = idxi_sorted_queries_plan(index, segment, order, distance);
             double patterns = (double)queries * idxi_count_probes(sorted.table, sorted.radius);
             double probing = patterns * idxi_ordered_probe_time(sorted.table);
-            double reading = idxi_decode_time(sorted.table, sorted.table->header.blocks) + patterns * IDXI_SEARCH_TIME;
+            double reading =
+                idxi_decode_time(sorted.table, sorted.table->header.blocks) + patterns * idxi_search_time(sorted.table);
             cost += (double)queries * IDXI_SORT_QUERY_TIME + fmin(probing, reading);
         }
     }
     return cost;
 }
 
-/* The time that all `fingerprints` take if `some` at a time are searched as arrays. If these fit the caches, their
- * memory is used again and again, and costs nothing. */
+/* The time that all `fingerprints` take if `some` at a time are searched as arrays, whose memory is used again and
+ * again. */
 static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t some) {
-    double sizes = (double)queries + (double)some;
+    const struct idxi_compare_way *way = idxi_compare_widest();
     if (some == 0) return 0;
-    double time = idxi_cost_of_arrays(distance, bits, queries, some);
-    if (sizes <= IDXI_CACHED_ARRAYS) time -= sizes * IDXI_ARRAY_TIME;
-    return time * (double)fingerprints / (double)some;
+    return idxi_cut_expect(way, distance, bits, (double)queries, (double)some) * (double)fingerprints / (double)some;
 }
 
 /* The most bits for each ball with which about IDXI_MEMBERS queries or more share a bucket. */
@@ -132,12 +132,12 @@ static double get_group_time(double group, unsigned distance, double bits) {
 }
 
 /* The time of one fingerprint to find its pairs within a range of `range` fingerprints that differ in up to `errors` of
- * the next `bits` bits. `ascending`: the range is sorted by these bits. */
+ * the next `bits` bits. `ascending`: the range is sorted by these bits, and so needs no sorting for the first part. */
 static double get_match_time(double range, double bits, unsigned errors, bool ascending, unsigned distance) {
     unsigned parts = errors + 1;
     double width = bits / parts;
     if (!ascending || errors > 0) width = fmin(width, log2(range) - 1);
-    return parts * (ascending && errors == 0 ? 0 : IDXI_TABLE_SORT_TIME) +
+    return (ascending ? errors : parts) * IDXI_TABLE_SORT_TIME +
            parts * get_group_time(range / exp2(fmax(width, 0)), distance, 64 - bits);
 }
 

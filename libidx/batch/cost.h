@@ -3,12 +3,24 @@
 #ifndef IDX_LIBIDX_BATCH_COST_H
 #define IDX_LIBIDX_BATCH_COST_H
 
+#include <math.h>
+
 #include "libidx/fingerprints/times.h"
 #include "libidx/view/index.h"
 
-/* The nanoseconds of a probe when queries come in the table's order, and of decoding so many successive blocks. */
+/* How many fingerprints of a table are expected to have the bits that a probe looks for. */
+static inline double idxi_expect_probed(const struct idxi_table *table) {
+    return ldexp((double)table->header.fingerprints, -(int)table->prefix);
+}
+
+/* The nanoseconds of a probe when queries come in the table's order, of searching a decoded range for one pattern, and
+ * of decoding so many successive blocks. */
 static inline double idxi_ordered_probe_time(const struct idxi_table *table) {
-    return table->on_disk ? IDXI_DISK_PROBE_TIME : IDXI_ORDERED_PROBE_TIME;
+    if (table->on_disk) return IDXI_DISK_PROBE_TIME;
+    return IDXI_ORDERED_PROBE_TIME + idxi_expect_probed(table) * IDXI_ORDERED_PROBED_TIME;
+}
+static inline double idxi_search_time(const struct idxi_table *table) {
+    return IDXI_SEARCH_TIME + idxi_expect_probed(table) * IDXI_SEARCHED_TIME;
 }
 static inline double idxi_decode_time(const struct idxi_table *table, uint64_t blocks) {
     double byte = IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/processor.h"
 #include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
 #include "libidx/fingerprints/array_pairs.h"
@@ -114,12 +113,6 @@ static enum idx_status search_arrays(struct idxi_passing *passing, const uint64_
                                  error);
 }
 
-/* The highest `count` bits of a set, or all if it has fewer. */
-static uint64_t get_highest(uint64_t bits, unsigned count) {
-    while (idxf_count_bits(bits) > count) bits &= bits - 1;
-    return bits;
-}
-
 /* Compares fingerprints with the queries that share their bits of one ball after the other. */
 static void meet_queries(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count) {
     const struct idxi_streaming *streaming = passing->streaming;
@@ -128,7 +121,7 @@ static void meet_queries(struct idxi_passing *passing, const uint64_t *fingerpri
         const struct idxi_folded_buckets *buckets = &streaming->buckets[i];
         const uint64_t *from = fingerprints;
         if (passing->partition_bits > 0) {
-            uint64_t mask = get_highest(buckets->mask, passing->partition_bits);
+            uint64_t mask = idxi_highest_bits(buckets->mask, passing->partition_bits);
             idxi_compare_sort(balls->way, fingerprints, count, mask, passing->sorted, passing->counts);
             from = passing->sorted;
         }

@@ -124,7 +124,7 @@ static enum idx_status search_queries(struct worker *worker, size_t begin, size_
 /* The nanoseconds that searching a decoded range for queries saves against probing for them. */
 static double count_savings(const struct idxi_sorted_queries *queries, size_t count, unsigned bits, unsigned radius) {
     double patterns = idxi_count_patterns(queries->flipped > bits ? queries->flipped - bits : 0, radius);
-    return (double)count * patterns * (idxi_ordered_probe_time(queries->table) - IDXI_SEARCH_TIME);
+    return (double)count * patterns * (idxi_ordered_probe_time(queries->table) - idxi_search_time(queries->table));
 }
 
 /* Whether decoding a range is faster than probing. It is assumed that as many queries fall into the range by each

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/processor.h"
+
 /* A ball: pairs that differ in at most `radius` of the bits of `mask`. */
 struct idxi_ball {
     uint64_t mask;
@@ -95,5 +97,11 @@ void idxi_compare_sort(const struct idxi_compare_way *way, const uint64_t *from,
 #define IDXI_MAX_COMPARE_WAYS 3
 size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]);
 const struct idxi_compare_way *idxi_compare_widest(void);
+
+/* The highest `count` bits of a set, or all if it has fewer. */
+static inline uint64_t idxi_highest_bits(uint64_t bits, unsigned count) {
+    while (idxf_count_bits(bits) > count) bits &= bits - 1;
+    return bits;
+}
 
 #endif

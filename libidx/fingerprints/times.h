@@ -33,18 +33,22 @@
  * range, and to sort it for a whole table (pairs/join_spread.c). */
 #define IDXI_RANGE_FINGERPRINTS 16384.0
 #define IDXI_FEW_FINGERPRINTS 256.0
-#define IDXI_GROUP_TIME 2.5
+#define IDXI_GROUP_TIME 1.5
 #define IDXI_COMPARE_TIME 0.12
 #define IDXI_TABLE_SORT_TIME 2.5
-#define IDXI_SPREAD_TIME 6.0
+#define IDXI_SPREAD_TIME 4.0
 
 /* ---- Batches ---- */
 
-/* The times of a probe with later ones prefetched: in a large table in memory; in one that caches hold; and if queries
- * come in the table's order, so that its next line is mostly in a cache. */
-#define IDXI_PROBE_TIME 90.0
-#define IDXI_CACHED_PROBE_TIME 65.0
-#define IDXI_ORDERED_PROBE_TIME 67.0
+/* The times of a probe with later ones prefetched, if the tables take more than IDXI_FAR_TABLES bytes, or less; and
+ * what is added for each fingerprint that has the bits which the probe looks for. Then the same if queries come in the
+ * table's order, so that its next line is mostly in a cache. */
+#define IDXI_FAR_TABLES ((uint64_t)1 << 30)
+#define IDXI_FAR_PROBE_TIME 85.0
+#define IDXI_PROBE_TIME 40.0
+#define IDXI_PROBED_TIME 2.0
+#define IDXI_ORDERED_PROBE_TIME 43.0
+#define IDXI_ORDERED_PROBED_TIME 1.75
 
 /* The times of a probe of a table on disk, which is a random read with others under way, and of each byte that is read
  * in order. */
@@ -52,33 +56,29 @@
 #define IDXI_DISK_BYTE_TIME 1.0
 
 /* The times to decode and check a byte of blocks, and to decode a fingerprint. */
-#define IDXI_DECODE_BYTE_TIME 0.8
+#define IDXI_DECODE_BYTE_TIME 0.5
 #define IDXI_DECODE_TIME 2.0
 
-/* The time to put a fingerprint into an array in new memory. Up to IDXI_CACHED_ARRAYS fingerprints, which are searched
- * again and again in the same memory, take nothing. */
+/* The time to put a fingerprint into an array in new memory. */
 #define IDXI_ARRAY_TIME 12.0
-#define IDXI_CACHED_ARRAYS 131072.0
 
-/* The times of a query: to permute and sort it for a table; to search a decoded range for one of its patterns; to sort
- * it among those past which fingerprints stream; to find it again there for about one match; and to put it into a
- * bucket of a ball. */
-#define IDXI_SORT_QUERY_TIME 30.0
-#define IDXI_SEARCH_TIME 8.5
-#define IDXI_DISTINCT_TIME 40.0
-#define IDXI_FIND_TIME 50.0
-#define IDXI_INSERT_TIME 12.0
+/* The times of a query: to permute and sort it for a table, and to permute it again for its range; to search a decoded
+ * range for one of its patterns, and to compare it with a fingerprint there; to sort it among those past which
+ * fingerprints stream; to find it again there for about one match; and to put it into a bucket of a ball. */
+#define IDXI_SORT_QUERY_TIME 20.0
+#define IDXI_SEARCH_TIME 4.5
+#define IDXI_SEARCHED_TIME 0.2
+#define IDXI_DISTINCT_TIME 60.0
+#define IDXI_FIND_TIME 70.0
+#define IDXI_INSERT_TIME 8.0
 
 /* The times of a fingerprint to meet the queries of a ball, where about IDXI_MEMBERS or more share its bits; what is
  * added if some seem near, or are too many to be compared at once; and if there are more queries than
  * IDXI_CACHED_QUERIES, so that fingerprints are sorted first. */
 #define IDXI_MEMBERS 8
-#define IDXI_MEET_TIME 1.3
+#define IDXI_MEET_TIME 1.8
 #define IDXI_SEEMING_TIME 10.0
 #define IDXI_CACHED_QUERIES 131072
 #define IDXI_PARTITION_TIME 3.0
-
-/* Tables of up to so many bytes are mostly in caches. */
-#define IDXI_CACHED_TABLES ((uint64_t)32 << 20)
 
 #endif

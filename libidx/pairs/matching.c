@@ -88,12 +88,6 @@ static unsigned count_useful_bits(size_t count) {
     return bits > GROUP_LOG + 1 ? bits - GROUP_LOG : 1;
 }
 
-/* The highest `count` bits of a set, or all if it has fewer. */
-static uint64_t get_highest(uint64_t bits, unsigned count) {
-    while (idxf_count_bits(bits) > count) bits &= bits - 1;
-    return bits;
-}
-
 /* Chooses masks such that any `errors` errors in `bits` leave at least one of them unchanged, and none has more than
  * `useful` bits. With one error there are two halves, or three masks that each leave out a third, if a half has fewer
  * bits than are useful. The first mask has the highest bits, so that ascending fingerprints are in its order. */
@@ -105,7 +99,7 @@ static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, un
     uint64_t rest = bits;
     parts->count = count <= all ? count : 1;
     for (size_t i = 0; i < parts->count; i++) {
-        uint64_t part = get_highest(rest, all / (unsigned)count);
+        uint64_t part = idxi_highest_bits(rest, all / (unsigned)count);
         if (leaves_one_out && i == 2) part = rest;
         parts->masks[i] = count <= all ? part : 0;
         rest &= ~part;
@@ -116,7 +110,7 @@ static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, un
         parts->masks[2] = parts->masks[0];
         parts->masks[0] = leading;
     }
-    for (size_t i = 0; i < parts->count; i++) parts->masks[i] = get_highest(parts->masks[i], useful);
+    for (size_t i = 0; i < parts->count; i++) parts->masks[i] = idxi_highest_bits(parts->masks[i], useful);
 }
 
 /* Copies a side to its room, sorted by `mask`, and returns the copy. */
