@@ -61,6 +61,7 @@ static PyMethodDef functions[] = {
     {"compact", core_compact, METH_VARARGS, NULL},
     {"verify", core_verify, METH_VARARGS, NULL},
     {"plan", core_plan, METH_VARARGS, NULL},
+    {"plan_unpacked", core_plan_unpacked, METH_VARARGS, NULL},
     {"shard", core_shard, METH_VARARGS, NULL},
     {"calibrate", core_calibrate, METH_VARARGS, NULL},
     {"scheme", core_scheme, METH_VARARGS, NULL},

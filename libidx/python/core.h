@@ -73,6 +73,7 @@ PyObject *core_merge(PyObject *module, PyObject *arguments);
 PyObject *core_compact(PyObject *module, PyObject *arguments);
 PyObject *core_verify(PyObject *module, PyObject *arguments);
 PyObject *core_plan(PyObject *module, PyObject *arguments);
+PyObject *core_plan_unpacked(PyObject *module, PyObject *arguments);
 PyObject *core_calibrate(PyObject *module, PyObject *arguments);
 PyObject *core_scheme(PyObject *module, PyObject *arguments);
 

@@ -230,6 +230,19 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
     return list;
 }
 
+/* (count, bits, k) → (bytes, opening_seconds, nanoseconds) */
+PyObject *core_plan_unpacked(PyObject *module, PyObject *arguments) {
+    struct idx_unpacked_plan plan;
+    struct idx_error error;
+    PyObject *given;
+    uint64_t count;
+    unsigned bits, k;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OII", &given, &bits, &k) || !number_take(given, "count", &count)) return NULL;
+    if (!check_call(idx_plan_unpacked(count, bits, k, &plan, &error), &error, NULL)) return NULL;
+    return Py_BuildValue("(ddd)", plan.bytes, plan.opening_seconds, plan.nanoseconds);
+}
+
 /* (scheme, bits, k) → [(mask, radius)] */
 PyObject *core_scheme(PyObject *module, PyObject *arguments) {
     struct idx_scheme scheme;

@@ -50,6 +50,7 @@ def calls(index, writer, builder, stream):
         index._join, writer.add, writer.remove_ids, writer.remove_fingerprints, writer._add, writer._check_and_add,
         builder.add, builder._add, stream.add, simhash.add, simhash.add_hash, simhash.finish, simhash.ties,
         found.tolist, found.__arrow_c_stream__, libidx.open, libidx.merge, libidx.plan, libidx.dedup, libidx.Stream,
+        libidx.plan_unpacked, libidx._core.plan_unpacked,
         libidx._core.Stream, libidx._core.Builder, libidx._core.Writer, libidx._core.Index, libidx._core.merge,
         libidx._core.compact, libidx._core.verify, libidx._core.plan, libidx._core.shard, libidx._core.lengths,
     ]  # fmt: skip

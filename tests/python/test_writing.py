@@ -176,6 +176,22 @@ def test_plan_of_one_scheme():
         libidx.plan(1000, residence="somewhere")
 
 
+def test_plan_unpacked():
+    """The same as `idx plan`, whose cases in tests/tools print these."""
+    plan = libidx.plan_unpacked(10**6, 8, bits=64)
+    assert isinstance(plan, libidx.UnpackedPlan)
+    assert (plan.bytes, round(plan.opening_seconds, 3), round(plan.nanoseconds, -1)) == (33446784, 0.024, 2210)
+    assert libidx.plan_unpacked(10**7).bytes == libidx.plan_unpacked(10**7, 3).bytes == 547113008
+    assert libidx.plan_unpacked(1, 0, bits=1).bytes < libidx.plan_unpacked(1000, 2, bits=32).bytes <= 2**16
+    for count, k, bits in (10, 17, 64), (10, 3, 65), (10, 3, 3):
+        with pytest.raises(libidx.InvalidArgumentError):
+            libidx.plan_unpacked(count, k, bits=bits)
+    with pytest.raises(libidx.LimitError, match="4294967295 fingerprints are more than the 2.32 - 2 of a segment"):
+        libidx.plan_unpacked(2**32 - 1)
+    with pytest.raises(ValueError, match="count: .* is not from 0"):
+        libidx.plan_unpacked(-1)
+
+
 def test_plan_of_a_machine(tmp_path):
     machine = libidx.calibrate(tmp_path)
     assert list(tmp_path.iterdir()) == []

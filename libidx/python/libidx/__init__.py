@@ -17,6 +17,7 @@ Functions, of which help(libidx.build) and so on have all arguments, errors and 
     train(texts, recipe)            Count document frequencies, for Fingerprinter, which makes fingerprints of texts
     shard(fingerprints, shards)     The shard of each fingerprint, for an index that is built in parts
     plan(count, k)                  The schemes worth considering, and what they cost
+    plan_unpacked(count, k)         What opening with residence="unpacked" takes
     calibrate(tmpdir)               Measure this machine, for plan
     scheme(name, k)                 The tables of a scheme
 
@@ -73,12 +74,14 @@ from ._making import (
     Plan,
     Removal,
     Stream,
+    UnpackedPlan,
     Writer,
     build,
     calibrate,
     compact,
     merge,
     plan,
+    plan_unpacked,
     scheme,
     shard,
 )
@@ -132,6 +135,7 @@ __all__ = [
     "Simhash",
     "Stream",
     "Table",
+    "UnpackedPlan",
     "UnsupportedError",
     "WEIGHT_ONE",
     "WeakSchemeError",
@@ -144,6 +148,7 @@ __all__ = [
     "merge",
     "open",
     "plan",
+    "plan_unpacked",
     "resemblance",
     "scheme",
     "shard",

@@ -75,6 +75,14 @@ class Plan(NamedTuple):
     pages: float
 
 
+class UnpackedPlan(NamedTuple):
+    """What residence="unpacked" is expected to take: memory in all, opening on one thread, a query among many on one."""
+
+    bytes: float
+    opening_seconds: float
+    nanoseconds: float
+
+
 class Mask(NamedTuple):
     """A table of a scheme: the bits that it moves to the front, and how many of them may differ in a probe."""
 
@@ -454,6 +462,20 @@ def plan(
     numbers = None if calibration is None else _flatten(calibration)
     rows = _core.plan(count, bits, k, block_size, max_bytes_per_fingerprint, scheme, residence, numbers)
     return [Plan(*row) for row in rows]
+
+
+def plan_unpacked(count: int, k: int = 3, *, bits: int = 64) -> UnpackedPlan:
+    """What an index of `count` distinct fingerprints takes that is opened with residence="unpacked", for look-ups up to
+    k: estimates for one segment, uniform fingerprints and a typical server.
+
+    Raises InvalidArgumentError, LimitError (2^32 - 1 fingerprints or more).
+
+    >>> round(libidx.plan_unpacked(10**6, 8).bytes / 10**6)
+    33
+    """
+    for name, value in ("k", k), ("bits", bits):
+        _check_small(name, value)
+    return UnpackedPlan(*_core.plan_unpacked(count, bits, k))
 
 
 def scheme(name: str, k: int = 3, *, bits: int = 64) -> list[Mask]:
