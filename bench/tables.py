@@ -236,7 +236,8 @@ PAGES = [
          "1e8, where its fastest exact setting needs 18 GB. 1e8 has one round.", True),
     Page("pairs", "All near pairs of a million to a hundred million",
          "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts. At "
-         "1e8 and at large k one thread was measured.", False),
+         "1e8 and at large k one thread was measured. Paragraphs (texts) have hundreds of times the near pairs of "
+         "uniform fingerprints.", False),
     Page("texts", "Paragraphs that resemble each other",
          "Pairs whose sets of word 5-shingles have a Jaccard coefficient of the last number or more; MinHash has 128 "
          "values. Dropped are documents by who keeps the first of each pair. One core; MiB of memory.", False),
@@ -359,6 +360,10 @@ TABLES = [
     Table("pairs-k", "All pairs?", "At large k", "A million fingerprints, processor seconds of one thread.", 2,
           [PINNED + f"{{bench}}/pairs --count {{n6}} -k {k} --threads 1 --rounds 1" for k in (8, 12)],
           lambda runs: pair_rows(runs), rounds=1, page="pairs"),
+    Table("pairs-texts", "All pairs?", "Of a million paragraphs, at large k", "Processor seconds of one thread.", 1,
+          [PINNED + f"{{bench}}/pairs --fingerprints {{data}}/paragraphs.u64 -k {k} --threads 1 --rounds 1"
+           for k in (8, 12)],
+          lambda runs: pair_rows(runs), rounds=1, needs=("texts",), page="pairs", part="texts"),
     Table("batch", "All pairs?", "A million queries against ten million",
           "Seconds of one thread and of two; rows without a scheme are fingerprints that stream past the queries.", 1.5,
           ["{bench}/batch --count {n7} --scheme auto --folder {scratch}"],
