@@ -32,6 +32,7 @@ UNIT = (r"(?:million\b|queries|fingerprints a second|bytes|[GMk]i?B\b|ns\b|µs|m
         r"seconds|%|times\b)")
 FIGURE = re.compile(rf"(?<![\w.,:-])\d[\d,]*(?:\.\d+)?(?=(?:<!--[^>]*-->)?(?: to \d[\d.,]*)?\s+{UNIT})")
 CELL = re.compile(r"(?<=\| )\d[\d,.]*(?=(?:<!--[^>]*-->)? \|)")
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?: ±.*)?")
 MARKED = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)<!--\s(?P<mark>[^>]*?)\s-->")
 
 
@@ -145,7 +146,8 @@ def write(outputs, pictures):
                 if place == section:
                     body += ["", f"![{shown}]({picture})"]
         body += ["", f"### {name}: {title}", *wrapped(sentence), "", *markdown(header, rows)]
-    compared = [(comparison, *comparison.make(read("\n".join(body)))) for comparison in tables.COMPARISONS]
+    numbers = {place: cell for place, cell in read("\n".join(body)).items() if NUMBER.fullmatch(cell)}
+    compared = [(comparison, *comparison.make(numbers)) for comparison in tables.COMPARISONS]
     if any(rows for _, _, _, rows in compared):
         lines += ["", "## Where do others win, and what has changed?"]
     for comparison, sentence, header, rows in compared:
