@@ -40,7 +40,11 @@ MARKED = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)<!--\s(?P<mark>[^>]*?)\s-->"
 
 
 def git(*arguments):
-    done = subprocess.run(["git", *arguments], cwd=SOURCE, capture_output=True, text=True, check=False)
+    """What git prints, or None if it fails, or is not installed."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=SOURCE, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
     return done.stdout.strip() if done.returncode == 0 else None
 
 

@@ -191,7 +191,8 @@ enum idx_residence {
                                     if that is more, as idx_plan_unpacked says; another 8 while they are made; and about
                                     as many seconds of opening as there are tens of millions of fingerprints. Of many at
                                     once, look-ups take about half of the time with ALL, and less for a larger distance
-                                    or fewer fingerprints */
+                                    or fewer fingerprints. For a distance of 3 this holds up to 19 million fingerprints
+                                    in a segment; with 100 million, the blocks of the scheme "auto" are faster */
 };
 
 struct idx_open_options {

@@ -251,8 +251,8 @@ class ServiceTest(unittest.TestCase):
 
     def refuse(self, *arguments, **options):
         """What a service says that does not start."""
-        done = subprocess.run([self.IDX, "serve", *arguments], cwd=self.path, capture_output=True, text=True,
-                              timeout=PATIENCE, stdin=subprocess.DEVNULL, **options)
+        done = subprocess.run([self.IDX, "serve", "--listen", "127.0.0.1:0", *arguments], cwd=self.path,
+                              capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, **options)
         self.assertEqual(done.returncode, 2, done.stderr)
         return done.stderr
 

@@ -72,13 +72,12 @@ static void read_features_recipe(const char *recipe, struct extract_rules *rules
 /* Appends the part of an option to a recipe, unless `value` is NULL. Returns false after a complaint. */
 static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
     char part[16];
-    size_t length = strlen(recipe);
+    size_t length = strlen(recipe), room = IDX_MAX_RECIPE_BYTES + 1 - length;
     if (value == NULL) return true;
     snprintf(part, sizeof part, ";%s=", name);
     if (strstr(recipe, part) != NULL) return complain_of_usage("give --%s or %s in the recipe, not both", name, part);
-    if (length + strlen(part) + strlen(value) > IDX_MAX_RECIPE_BYTES)
+    if ((size_t)snprintf(recipe + length, room, "%s%s", part, value) >= room)
         return complain_of_usage("a recipe can have up to %d bytes, with --%s", IDX_MAX_RECIPE_BYTES, name);
-    sprintf(recipe + length, "%s%s", part, value);
     return true;
 }
 
