@@ -16,8 +16,8 @@
  *                   make two documents duplicates. k = 0 to 3.
  *   sentences:N     The hash of the N (1 to 64) longest sentences; 3 is usual. For web pages whose frame changes around
  *                   the same article. k = 0, as for all following methods: such hashes are either equal or unrelated.
- *   description     The hash of the field `description`, or without one of the text's first 512 bytes. Cheap; for pages
- *                   that have a description.
+ *   description     The hash of the first 512 bytes of the field `description`, or without such a field of the text.
+ *                   Cheap; for pages that have a description.
  *   terms:N         The hash of the N (1 to 1000) heaviest words. For copies whose common words are edited.
  *                   idx_text_weight_distance detects documents that agree by chance.
  *   idf:P           The hash of the P % of a text's words that are rarest in a corpus (I-Match); 70 is usual. For large
@@ -155,7 +155,7 @@ IDX_API enum idx_status idx_text_fingerprint(struct idx_text *text, const void *
 
 /* A field of a document. The names are "body" (or NULL), "title" and "description". Fields that a recipe does not use
  * are ignored. If several fields have the same name, they are used one after another; of descriptions, only
- * the first one is used. */
+ * the first one is used, even if it is empty. */
 struct idx_text_field {
     const char *name;
     const void *utf8; /* may be NULL where length is 0 */
