@@ -488,11 +488,12 @@ typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, s
  * more times in parts: however many fingerprints share a prefix, the time grows with the number of fingerprints and
  * pairs, and far less than quadratically. The other reads one table into memory and compares there; it takes any
  * distance, and is the faster one from a distance of 4 or 5 on, where memory suffices. There the time grows with the
- * distance, and more than linearly with the number: 1e6 uniform fingerprints take about 0.1 s at distance 6, 0.15 s at
- * 8, 0.3 s at 10, 0.6 s at 12 and 5 s at 16, 1e7 of them 2 s at 6 and 5 s at 8, on one core of Zen 5 with AVX-512;
- * idx_pairs_seconds says what others take, and how many pairs are near by chance. Where memory does not suffice, the
- * table is read several times, a part against each other part, if that is still faster, and at distances beyond the k
- * of the index. By tables, fingerprints that are only pending are looked up on one thread, and need 16 bytes each.
+ * distance, and more than linearly with the number: idx_pairs_seconds expects that 1e6 uniform fingerprints take 0.07 s
+ * at distance 6, 0.15 s at 8, 0.3 s at 10 and 0.7 s at 12, and 1e7 of them 2 s at 6 and 4 s at 8, on one core with
+ * AVX-512. It says what others take, and how many pairs are near by chance; bench/RESULTS.md has measured times. Where
+ * memory does not suffice, the table is read several times, a part against each other part, if that is still faster,
+ * and at distances beyond the k of the index. By tables, fingerprints that are only pending are looked up on one
+ * thread, and need 16 bytes each.
  * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM,
  * IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. After an error the pairs visited so far are correct, but not complete. */
 IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
@@ -1094,9 +1095,10 @@ IDX_API double idx_chance_matches(uint64_t count, unsigned bits, unsigned k);
 
 /* The seconds that finding all pairs of `count` uniform fingerprints of `bits` bits is expected to take on one core of
  * a typical server, one with AVX-512, where memory has room for 32 bytes per fingerprint: idx_pairs of an index of
- * `scheme`, a valid one, by the way that is the faster; or idx_array_pairs where `scheme` is NULL. Measured times were
- * within a third of these. `distance` is 0 to IDX_MAX_K, of an index at most its k, or it is compared as an array. The
- * number of pairs that are near by chance is count / 2 · idx_chance_matches(count - 1, bits, distance). */
+ * `scheme`, a valid one, by the way that is the faster; or idx_array_pairs where `scheme` is NULL. Times measured at
+ * distances up to 12 were within a third of these (bench/RESULTS.md). `distance` is 0 to IDX_MAX_K, of an index at most
+ * its k, or it is compared as an array. The number of pairs that are near by chance is
+ * count / 2 · idx_chance_matches(count - 1, bits, distance). */
 IDX_API double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme);
 
 /* The information limit: about the least number of bits per fingerprint in which a set of `count` uniform distinct
