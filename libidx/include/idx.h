@@ -181,7 +181,7 @@ typedef bool (*idx_progress_visitor)(void *context, const struct idx_progress *p
 enum idx_residence {
     IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
     IDX_RESIDENCE_NONE = 1,      /* everything mapped: opening takes the same time at any size */
-    IDX_RESIDENCE_ALL = 2,       /* everything loaded: the fastest look-ups; needs memory for the whole tables */
+    IDX_RESIDENCE_ALL = 2,       /* everything loaded: the fastest look-ups in blocks; needs memory for all tables */
     IDX_RESIDENCE_DISK = 3,      /* as DIRECTORY, for an index larger than memory: a look-up requests all blocks that it
                                     needs from the disk (idx_lookup_many: those of several queries) before it waits for
                                     the first one, with one system call per block */
@@ -206,8 +206,8 @@ struct idx_open_options {
     idx_progress_visitor progress; /* IDX_PHASE_TABLES, for each segment; may be NULL. If it cancels: IDX_CANCELLED */
     void *context;                 /* of `progress` */
     /* The largest distance that look-ups and probing take, 0 to IDX_MAX_K: tables are made for it, and what is pending
-     * is kept for it, in 8 bytes a record for each bit. Below the k of the index, and UINT_MAX, it is that k. With
-     * other residences IDX_INVALID_ARGUMENT. */
+     * is kept for it, in 8 bytes a record for each bit. Below the k of the index, and UINT_MAX, it is that k. Other
+     * residences take no value but UINT_MAX: IDX_INVALID_ARGUMENT. */
     unsigned distance;
 };
 
@@ -221,8 +221,9 @@ struct idx_index;
  * two file descriptors, for the folder and the manifest, and one more if there is a pending.log. A relative path is
  * kept as it is, for idx_replaced and idx_refresh. Works on read-only media, and any number of times in a process. The
  * caller closes *index. Errors: IDX_INVALID_ARGUMENT (options), IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, the
- * damaged-file group, IDX_LIMIT (2^32 - 1 pending records or more), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS,
- * IDX_UNSUPPORTED (a docs.mdb that another kind of machine wrote). */
+ * damaged-file group, IDX_LIMIT (2^32 pending records or more, or a segment of 2^32 - 1 fingerprints or more that is
+ * to be unpacked), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS, IDX_UNSUPPORTED (a docs.mdb that
+ * another kind of machine wrote). */
 IDX_API enum idx_status idx_open(struct idx_index **index, const char *path, const struct idx_open_options *options,
                                  struct idx_error *error);
 
@@ -231,7 +232,7 @@ IDX_API void idx_close(struct idx_index *index);
 
 /* Whether the path from which the index was opened now has another version of it (built anew, or with other segments),
  * or no index any more. Newly pending documents do not make another version. The open index stays complete and usable.
- * Errors: IDX_IO_ERROR, IDX_NO_ACCESS. */
+ * Errors: IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error);
 
 /* Opens the current state of the index at the path of `index` as *newer, with the same options, or sets *newer to NULL
@@ -397,7 +398,8 @@ enum idx_batch_method {
                              that they need is read once, in file order */
     IDX_BATCH_STREAM = 3, /* the fingerprints of the index's first table stream past the queries, in memory: for very
                              many queries, large distances, or if the other tables are not available. The only method
-                             beyond the k of the index */
+                             beyond the k of the index, and beyond the distance of idx_open_options where that is
+                             above it */
 };
 
 struct idx_batch_options {
@@ -946,7 +948,8 @@ struct idx_properties {
     uint64_t documents;         /* of the segments, removed ones included; 0 for IDX_ID_NONE */
     uint64_t table_bytes;       /* total of all table files */
     uint64_t documents_bytes;   /* docs.mdb and docs.sum */
-    uint64_t resident_bytes;    /* allocated by opening: directories, decoders, page bitmaps, pending records */
+    uint64_t resident_bytes;    /* allocated by opening: what is loaded or unpacked, decoders, page bitmaps, pending
+                                   records */
     bool by_id;                 /* it has a map from IDs to fingerprints, for idx_find_id */
     uint64_t by_id_bytes;       /* by-id.mdb and by-id.sum; 0 without them */
     uint64_t removals;          /* removals that segments hold against older ones: of single documents, or of a
@@ -1036,7 +1039,8 @@ struct idx_plan_options {
     /* The machine that look-ups run on; NULL: a typical server. Only times depend on it, and which schemes are worth
      * considering. What `auto` chooses does not. */
     const struct idx_calibration *calibration;
-    enum idx_residence residence; /* of the open index; only times depend on it */
+    enum idx_residence residence; /* of the open index, on which the same depends; not IDX_RESIDENCE_UNPACKED, for which
+                                     there is idx_plan_unpacked */
 };
 
 #define IDX_PLAN_OPTIONS_INIT                                                                                          \
@@ -1063,8 +1067,9 @@ struct idx_plan {
 };
 
 /* Lists the schemes worth considering, those with the fewest tables (and so bytes) first. Each is at least a twentieth
- * faster than all before it, and is proved to cover k; but with a calibration, the one that `auto` chooses is listed
- * however fast it is. Stores up to `capacity` plans, and sets *plan_count to how many there are.
+ * faster than all before it, and is proved to cover k; but with a calibration, or any residence except
+ * IDX_RESIDENCE_DIRECTORY, the one that `auto` chooses is listed however fast it is. Stores up to `capacity` plans, and
+ * sets *plan_count to how many there are.
  * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more blocks than a table can have: larger blocks are needed),
  * IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_plan(const struct idx_plan_options *options, struct idx_plan *plans, size_t capacity,
