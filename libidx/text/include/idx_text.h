@@ -287,8 +287,8 @@ IDX_API enum idx_status idx_text_leaders_expect(struct idx_text_leaders *leaders
  * 100,000, and of those that resemble it more, fewer; for thresholds below 0.17 it overlooks more. What it overlooks
  * may become a representative, or join a later one: no set joins one that it does not resemble.
  *
- * Errors: IDX_INVALID_ARGUMENT (also hashes that do not ascend), IDX_LIMIT (2^32 representatives), IDX_OUT_OF_MEMORY,
- * after which the representatives can only be cleared or freed. */
+ * Errors: IDX_INVALID_ARGUMENT (also hashes that do not ascend), IDX_LIMIT (there are 2^32 - 2 representatives),
+ * IDX_OUT_OF_MEMORY, after which the representatives can only be cleared or freed. */
 IDX_API enum idx_status idx_text_leaders_join(struct idx_text_leaders *leaders, uint64_t number, const uint64_t *hashes,
                                               size_t count, uint64_t *leader, struct idx_error *error);
 
@@ -312,9 +312,9 @@ IDX_API void idx_text_leaders_free(struct idx_text_leaders *leaders);
  * any two texts that resemble each other by `resemblance` (above 0, up to 1) are missed: of their pairs, 0.99 lose a
  * text among documents, and 0.97 among paragraphs, 0.95 where the resemblance is below 0.7. At most a quarter of the
  * texts has fewer features than `features`; 0 where that is not known. The distances were measured (idx-recipes(7) says
- * on which texts) with 64 bits and the default recipe at resemblances from 0.5 on. For anything else this is the
- * nearest one that was measured, and *measured, which may be NULL, is set to false. Returns 0 to IDX_MAX_K, and less
- * than `bits`. */
+ * on which texts) with 64 bits and the default recipe at resemblances from 0.5 on. Anything else is not known as well,
+ * and *measured, which may be NULL, is set to false: of fewer bits the same share differs, rounded up; other recipes
+ * count as the default one, and resemblances below 0.5 as 0.5. Returns 0 to IDX_MAX_K, and less than `bits`. */
 IDX_API unsigned idx_text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits,
                                    bool *measured);
 
@@ -350,7 +350,8 @@ struct idx_text_table_properties {
 IDX_API void idx_text_table_get_properties(const struct idx_text_table *table,
                                            struct idx_text_table_properties *properties);
 
-/* Writes the table to a file atomically: to `path` followed by .tmp and the process ID, synced, then renamed. The
+/* Writes the table to a file atomically: the bytes go to another file in its folder, which has no name or is called
+ * `.idx-table-` and 16 hex digits, and which is synced before it gets the name `path`, in place of any former file. The
  * format is described in libidx/text/table.c. Errors: IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the folder),
  * IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table, const char *path,
