@@ -156,9 +156,10 @@ enum idx_phase {
     IDX_PHASE_TABLES = 3,     /* sorting and writing tables; fingerprints, each counted twice per table. Unpacking;
                                  fingerprints, each counted once as it is read and once per plain table */
     IDX_PHASE_PUBLISHING = 4, /* syncing and renaming; 0 of 0 */
-    IDX_PHASE_COMPARING = 5,  /* pairs and joins; fingerprints of the first index, each counted once per table.
-                                 Batches; queries, each counted once per table if they are merged, or fingerprints
-                                 streamed */
+    IDX_PHASE_COMPARING = 5,  /* pairs and joins; fingerprints of the first index or array, each counted once per table,
+                                 and once more per unit of a table's radius, or once in all if no tables are used.
+                                 Batches; queries, each counted once if they probe, once per table if they sweep, or
+                                 fingerprints that stream past them, for a struct idx_stream total unknown */
     IDX_PHASE_CLUSTERING = 6, /* numbering fingerprints, joining pairs, and assigning clusters; entries sorted or
                                  visited, total unknown */
     IDX_PHASE_DOCUMENTS = 7,  /* the documents of many fingerprints; fingerprints, then text IDs */
@@ -170,7 +171,7 @@ struct idx_progress {
     uint64_t done, total; /* in the unit of the phase; done ends below total if entries repeat; total 0: unknown */
 };
 
-/* Called on the caller's thread, at the start of each phase and then at most a few times per second. Returns false to
+/* Called on the caller's thread, at the start of each phase and then at most ten times per second. Returns false to
  * cancel: the running call soon returns IDX_CANCELLED. */
 typedef bool (*idx_progress_visitor)(void *context, const struct idx_progress *progress);
 
