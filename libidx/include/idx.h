@@ -428,8 +428,8 @@ typedef bool (*idx_batch_visitor)(void *context, size_t query, const struct idx_
 
 /* Finds the matches of all queries, those of each query ordered by distance, then fingerprint, as by idx_lookup. Finds
  * all of them before it visits the first. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (options),
- * IDX_LIMIT (2^32 queries or more, with IDX_BATCH_STREAM), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the
- * temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * IDX_LIMIT (2^32 - 1 queries or more, where fingerprints stream past them), IDX_CANCELLED, IDX_OUT_OF_MEMORY,
+ * IDX_NOT_FOUND (the temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries, size_t count,
                                   const struct idx_batch_options *options, idx_batch_visitor visit, void *visit_context,
                                   struct idx_error *error);
@@ -439,7 +439,7 @@ struct idx_stream;
 
 /* Prepares queries of `bits` bits (1 to 64). `options` must not be NULL: its distance is 0 to IDX_MAX_K, its
  * method IDX_BATCH_AUTO or IDX_BATCH_STREAM. The queries are copied. The caller closes *stream.
- * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 queries or more), IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary
+ * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 - 1 queries or more), IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary
  * folder), IDX_NO_ACCESS, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_stream_open(struct idx_stream **stream, const uint64_t *queries, size_t count,
                                         unsigned bits, const struct idx_batch_options *options,
@@ -685,8 +685,8 @@ struct idx_item {
 
 /* Adds `count` documents, whatever the index holds. As in a build, text IDs need not be unique, and the same integer ID
  * on one fingerprint is one document. Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, an ID that
- * is too long), IDX_LIMIT (2^32 - 1 pending records), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_IO_ERROR
- * (afterwards the writer can only be closed). */
+ * is too long), IDX_LIMIT (more than 2^32 - 1 pending records), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS,
+ * IDX_IO_ERROR (afterwards the writer can only be closed). */
 IDX_API enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                        struct idx_error *error);
 
@@ -813,13 +813,14 @@ struct idx_build_options {
 struct idx_builder;
 
 /* Begins to build an index at `path`, a folder. The builder works in a temporary folder beside it, `.NAME.tmp-` and
- * eight digits, and first removes the ones that killed builds of the same path left behind; a folder of such a name
- * that holds anything but files of an index stays. It checks at once that it can write there, and that nothing exists
- * at `path` (with `replace`: nothing, or an idx index). Several builders may build the same index at a time: the first
- * one to finish publishes it; with `replace`, the last one to finish replaces the others. `options` may be NULL; the
- * builder copies it. The caller closes *builder. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME,
- * IDX_EXISTS, IDX_NOT_AN_INDEX, IDX_NOT_FOUND (the folder that is to hold the index, or the temporary folder),
- * IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * eight hex digits (a NAME that is too long for that is cut, and followed by a hash of it), and first removes the ones
+ * that killed builds of the same path left behind; a folder of such a name that holds anything but files of an index
+ * stays. It checks at once that it can write there, and that nothing exists at `path` (with `replace`: nothing, or an
+ * idx index). Several builders may build the same index at a time: the first one to finish publishes it; with
+ * `replace`, the last one to finish replaces the others. `options` may be NULL; the builder copies it. The caller
+ * closes *builder. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME, IDX_EXISTS, IDX_NOT_AN_INDEX,
+ * IDX_NOT_FOUND (the folder that is to hold the index, or the temporary folder), IDX_CANCELLED, IDX_OUT_OF_MEMORY,
+ * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const char *path,
                                          const struct idx_build_options *options, struct idx_error *error);
 
@@ -853,10 +854,10 @@ struct idx_build_summary {
  * last step fails, syncing the folder that holds the index, the new index is complete and in place; a replaced index is
  * left beside it, and the next build removes that. `summary` may be NULL. Whatever the call returned, the builder can
  * only be closed afterwards.
- * Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something appeared at the path since the builder was opened), IDX_BUSY (a
- * writer has the index that is to be replaced; its pending documents would be lost), IDX_UNSUPPORTED (the file system
- * can't exchange folders), IDX_BAD_CHECKSUM (a temporary file), IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY,
- * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something appeared at the path since the builder was opened), IDX_BUSY (the
+ * index that is to be replaced has a writer, whose pending documents would be lost, or is being compacted),
+ * IDX_UNSUPPORTED (the file system can't exchange folders), IDX_BAD_CHECKSUM (a temporary file), IDX_LIMIT,
+ * IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                            struct idx_error *error);
 
@@ -902,8 +903,8 @@ struct idx_merge_options {
  * segments and the pending documents, without those that were removed, as if it had been built from them. Nothing is
  * sorted again: tables are decoded, merged and encoded one by one.
  * - The inputs must have the same bits, k, ID type, recipe and tables, and either all or none of them a map from IDs.
- *   If they differ in the part `;icu=` of their recipes, the result's recipe does not have it. The first input's first
- *   segment determines the block size.
+ *   No two of them may be the same index, or a copy of it. If they differ in the part `;icu=` of their recipes, the
+ *   result's recipe does not have it. The first input's first segment determines the block size.
  * - Text IDs get new document numbers: input by input, within an input segment by segment, then its pending documents.
  *   With integer IDs, the same ID on one fingerprint becomes one document.
  * - The inputs are not changed. Each page of their blocks and document maps is checked as it is read; their directories
@@ -914,8 +915,8 @@ struct idx_merge_options {
  *   about 150 bytes per removed one.
  * `options` and `summary` may be NULL.
  * Errors: as idx_open for the inputs; as idx_builder_open and idx_builder_finish; IDX_INVALID_ARGUMENT (the inputs
- * don't match; the sentence names the difference); IDX_BUSY (an input that is to be replaced, or at the end the index
- * at `path`, has a writer or is being compacted); the damaged-file group. */
+ * don't match, and the sentence names the difference; or two are the same index); IDX_BUSY (an input that is to be
+ * replaced, or at the end the index at `path`, has a writer or is being compacted); the damaged-file group. */
 IDX_API enum idx_status idx_merge(const char *path, const char *const *inputs, size_t count,
                                   const struct idx_merge_options *options, struct idx_build_summary *summary,
                                   struct idx_error *error);
