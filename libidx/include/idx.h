@@ -104,7 +104,7 @@ enum idx_status {
     IDX_EXISTS = 202,       /* the output exists, and `replace` was not set */
     IDX_NEW_VERSION = 203,  /* this library does not read that format version, or lacks what the index needs */
     IDX_UNSUPPORTED = 204,  /* the system or the file system can't do it */
-    IDX_LIMIT = 205,        /* more than the format can hold */
+    IDX_LIMIT = 205,        /* more than the format can hold, or the call can take */
     IDX_CANCELLED = 206,    /* the progress callback cancelled the call */
     IDX_BUSY = 207,         /* another writer or a compaction holds the index */
 
@@ -271,8 +271,9 @@ struct idx_lookup_options {
 
 /* As idx_lookup for `count` queries, whose memory accesses overlap: faster than one by one. Stores the nearest
  * `capacity` matches of fingerprints[i] from matches[i · capacity] on, ordered as by idx_lookup, and the number of its
- * matches in match_counts[i]. With one thread, it allocates nothing, takes no lock and makes no system call. After an
- * error all results are unspecified. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (threads). */
+ * matches in match_counts[i]. With one thread, it allocates nothing, takes no lock and makes no system call (except
+ * with IDX_RESIDENCE_DISK). After an error all results are unspecified. `options` may be NULL. Errors: as idx_lookup;
+ * IDX_INVALID_ARGUMENT (threads). */
 IDX_API enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                                         const struct idx_lookup_options *options, struct idx_match *matches,
                                         size_t capacity, size_t *match_counts, struct idx_error *error);
@@ -613,7 +614,7 @@ struct idx_cluster_summary {
  * memory, pairs are sorted, in files where the memory does not hold them, at 16 bytes a pair. `options` and `summary`
  * may be NULL. If `visit` stopped the call, the summary covers what was visited. Errors: IDX_INVALID_ARGUMENT,
  * IDX_BAD_DISTANCE, IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group,
- * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * IDX_NOT_FOUND (the temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);
@@ -841,7 +842,7 @@ struct idx_build_summary {
     uint64_t fingerprints;    /* distinct fingerprints */
     uint64_t table_bytes;     /* total of all table files */
     uint64_t documents_bytes; /* docs.mdb and docs.sum */
-    char scheme[64];          /* as given, or as chosen by `auto` */
+    char scheme[64];          /* the name of the scheme given, or chosen by `auto`, as in struct idx_scheme */
     size_t tables;
     uint64_t temporary_bytes; /* total written to temporary files */
     size_t leftovers;         /* folders of killed builds beside the path that were removed */

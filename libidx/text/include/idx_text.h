@@ -171,7 +171,7 @@ struct idx_text_counts {
 
 /* Makes the fingerprints of a document of `field_count` fields, and sets *count to how many there are, at most
  * IDX_TEXT_MAX_FINGERPRINTS: one for every recipe except segments:N, which makes one for each segment that has words.
- * `fingerprints` has room for `capacity` of them. `counts` may be NULL.
+ * `fingerprints` has room for `capacity` of them, at least N for segments:N. `counts` may be NULL.
  * Errors: as idx_text_fingerprint; IDX_INVALID_ARGUMENT also for an unknown field name, or if `capacity` is too
  * small. */
 IDX_API enum idx_status idx_text_fingerprints(struct idx_text *text, const struct idx_text_field *fields,
@@ -320,9 +320,10 @@ IDX_API unsigned idx_text_distance(double resemblance, uint64_t features, const 
 
 /* ---- Document-frequency tables ----------------------------------------------------------------------------------- */
 
-/* Makes an empty table for the features (method, N, stop words) of `text`, whose weights must not need a table. The
- * caller frees *table. A table keeps up to 2^22 terms; when it would exceed that, it drops the rarest quarter.
- * Errors: IDX_INVALID_ARGUMENT (sentences and description have no features), IDX_OUT_OF_MEMORY. */
+/* Makes an empty table for the features (method, N, stop words, cut) of `text`, single words unless its method is words
+ * or chars. Its weights must not need a table. The caller frees *table. A table keeps up to 2^22 terms; when it would
+ * exceed that, it drops the rarest quarter. Errors: IDX_INVALID_ARGUMENT (sentences and description have no features),
+ * IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_table_make(struct idx_text_table **table, const struct idx_text *text,
                                             struct idx_error *error);
 
