@@ -1,5 +1,5 @@
 /* permute.h: a table's permutation, from a fingerprint as users see it to its permuted form, and back (SPEC.md, chapter
- * 3). */
+ * 2). */
 #ifndef IDX_FORMAT_PERMUTE_H
 #define IDX_FORMAT_PERMUTE_H
 

@@ -255,7 +255,7 @@ void idxi_page_writer_close(struct idxi_page_writer *writer);
 
 /* ---- Locks ---- */
 
-/* One process can write to an index at a time, and one can compact it (SPEC.md, chapter 12). Each holds the lock of a
+/* One process can write to an index at a time, and one can compact it (SPEC.md, chapter 10). Each holds the lock of a
  * file in the folder of the index, by flock; the text of the file says which process that is. */
 
 #define IDXI_LOCK_NAME "writer.lock"

@@ -310,7 +310,7 @@ static enum idx_status check_process(const struct idx_builder *builder, struct i
     if (process == getpid()) return IDX_OK;
     return idxi_fail(
         error, IDX_INVALID_ARGUMENT, NULL,
-        "this builder was opened by process %ld, and can't be used in a process forked from it: free it here",
+        "this builder was opened by process %ld, and can't be used in a process forked from it: close it here",
         (long)process);
 }
 

@@ -104,7 +104,7 @@ enum idx_status {
     IDX_EXISTS = 202,       /* the output exists, and `replace` was not set */
     IDX_NEW_VERSION = 203,  /* this library does not read that format version, or lacks what the index needs */
     IDX_UNSUPPORTED = 204,  /* the system or the file system can't do it */
-    IDX_LIMIT = 205,        /* more than the format can hold */
+    IDX_LIMIT = 205,        /* more than the format can hold, or the call can take */
     IDX_CANCELLED = 206,    /* the progress callback cancelled the call */
     IDX_BUSY = 207,         /* another writer or a compaction holds the index */
 
@@ -156,9 +156,10 @@ enum idx_phase {
     IDX_PHASE_TABLES = 3,     /* sorting and writing tables; fingerprints, each counted twice per table. Unpacking;
                                  fingerprints, each counted once as it is read and once per plain table */
     IDX_PHASE_PUBLISHING = 4, /* syncing and renaming; 0 of 0 */
-    IDX_PHASE_COMPARING = 5,  /* pairs and joins; fingerprints of the first index, each counted once per table.
-                                 Batches; queries, each counted once per table if they are merged, or fingerprints
-                                 streamed */
+    IDX_PHASE_COMPARING = 5,  /* pairs and joins; fingerprints of the first index or array, each counted once per table,
+                                 and once more per unit of a table's radius, or once in all if no tables are used.
+                                 Batches; queries, each counted once if they probe, once per table if they sweep, or
+                                 fingerprints that stream past them, for a struct idx_stream total unknown */
     IDX_PHASE_CLUSTERING = 6, /* numbering fingerprints, joining pairs, and assigning clusters; entries sorted or
                                  visited, total unknown */
     IDX_PHASE_DOCUMENTS = 7,  /* the documents of many fingerprints; fingerprints, then text IDs */
@@ -170,7 +171,7 @@ struct idx_progress {
     uint64_t done, total; /* in the unit of the phase; done ends below total if entries repeat; total 0: unknown */
 };
 
-/* Called on the caller's thread, at the start of each phase and then at most a few times per second. Returns false to
+/* Called on the caller's thread, at the start of each phase and then at most ten times per second. Returns false to
  * cancel: the running call soon returns IDX_CANCELLED. */
 typedef bool (*idx_progress_visitor)(void *context, const struct idx_progress *progress);
 
@@ -181,7 +182,7 @@ typedef bool (*idx_progress_visitor)(void *context, const struct idx_progress *p
 enum idx_residence {
     IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
     IDX_RESIDENCE_NONE = 1,      /* everything mapped: opening takes the same time at any size */
-    IDX_RESIDENCE_ALL = 2,       /* everything loaded: the fastest look-ups; needs memory for the whole tables */
+    IDX_RESIDENCE_ALL = 2,       /* everything loaded: the fastest look-ups in blocks; needs memory for all tables */
     IDX_RESIDENCE_DISK = 3,      /* as DIRECTORY, for an index larger than memory: a look-up requests all blocks that it
                                     needs from the disk (idx_lookup_many: those of several queries) before it waits for
                                     the first one, with one system call per block */
@@ -206,8 +207,8 @@ struct idx_open_options {
     idx_progress_visitor progress; /* IDX_PHASE_TABLES, for each segment; may be NULL. If it cancels: IDX_CANCELLED */
     void *context;                 /* of `progress` */
     /* The largest distance that look-ups and probing take, 0 to IDX_MAX_K: tables are made for it, and what is pending
-     * is kept for it, in 8 bytes a record for each bit. Below the k of the index, and UINT_MAX, it is that k. With
-     * other residences IDX_INVALID_ARGUMENT. */
+     * is kept for it, in 8 bytes a record for each bit. Below the k of the index, and UINT_MAX, it is that k. Other
+     * residences take no value but UINT_MAX: IDX_INVALID_ARGUMENT. */
     unsigned distance;
 };
 
@@ -221,8 +222,9 @@ struct idx_index;
  * two file descriptors, for the folder and the manifest, and one more if there is a pending.log. A relative path is
  * kept as it is, for idx_replaced and idx_refresh. Works on read-only media, and any number of times in a process. The
  * caller closes *index. Errors: IDX_INVALID_ARGUMENT (options), IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, the
- * damaged-file group, IDX_LIMIT (2^32 - 1 pending records or more), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS,
- * IDX_UNSUPPORTED (a docs.mdb that another kind of machine wrote). */
+ * damaged-file group, IDX_LIMIT (2^32 pending records or more, or a segment of 2^32 - 1 fingerprints or more that is
+ * to be unpacked), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS, IDX_UNSUPPORTED (a docs.mdb that
+ * another kind of machine wrote). */
 IDX_API enum idx_status idx_open(struct idx_index **index, const char *path, const struct idx_open_options *options,
                                  struct idx_error *error);
 
@@ -231,7 +233,7 @@ IDX_API void idx_close(struct idx_index *index);
 
 /* Whether the path from which the index was opened now has another version of it (built anew, or with other segments),
  * or no index any more. Newly pending documents do not make another version. The open index stays complete and usable.
- * Errors: IDX_IO_ERROR, IDX_NO_ACCESS. */
+ * Errors: IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error);
 
 /* Opens the current state of the index at the path of `index` as *newer, with the same options, or sets *newer to NULL
@@ -269,8 +271,9 @@ struct idx_lookup_options {
 
 /* As idx_lookup for `count` queries, whose memory accesses overlap: faster than one by one. Stores the nearest
  * `capacity` matches of fingerprints[i] from matches[i · capacity] on, ordered as by idx_lookup, and the number of its
- * matches in match_counts[i]. With one thread, it allocates nothing, takes no lock and makes no system call. After an
- * error all results are unspecified. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (threads). */
+ * matches in match_counts[i]. With one thread, it allocates nothing, takes no lock and makes no system call (except
+ * with IDX_RESIDENCE_DISK). After an error all results are unspecified. `options` may be NULL. Errors: as idx_lookup;
+ * IDX_INVALID_ARGUMENT (threads). */
 IDX_API enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                                         const struct idx_lookup_options *options, struct idx_match *matches,
                                         size_t capacity, size_t *match_counts, struct idx_error *error);
@@ -397,7 +400,8 @@ enum idx_batch_method {
                              that they need is read once, in file order */
     IDX_BATCH_STREAM = 3, /* the fingerprints of the index's first table stream past the queries, in memory: for very
                              many queries, large distances, or if the other tables are not available. The only method
-                             beyond the k of the index */
+                             beyond the k of the index, and beyond the distance of idx_open_options where that is
+                             above it */
 };
 
 struct idx_batch_options {
@@ -425,8 +429,8 @@ typedef bool (*idx_batch_visitor)(void *context, size_t query, const struct idx_
 
 /* Finds the matches of all queries, those of each query ordered by distance, then fingerprint, as by idx_lookup. Finds
  * all of them before it visits the first. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (options),
- * IDX_LIMIT (2^32 queries or more, with IDX_BATCH_STREAM), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the
- * temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * IDX_LIMIT (2^32 - 1 queries or more, where fingerprints stream past them), IDX_CANCELLED, IDX_OUT_OF_MEMORY,
+ * IDX_NOT_FOUND (the temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries, size_t count,
                                   const struct idx_batch_options *options, idx_batch_visitor visit, void *visit_context,
                                   struct idx_error *error);
@@ -436,7 +440,7 @@ struct idx_stream;
 
 /* Prepares queries of `bits` bits (1 to 64). `options` must not be NULL: its distance is 0 to IDX_MAX_K, its
  * method IDX_BATCH_AUTO or IDX_BATCH_STREAM. The queries are copied. The caller closes *stream.
- * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 queries or more), IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary
+ * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 - 1 queries or more), IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary
  * folder), IDX_NO_ACCESS, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_stream_open(struct idx_stream **stream, const uint64_t *queries, size_t count,
                                         unsigned bits, const struct idx_batch_options *options,
@@ -488,11 +492,12 @@ typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, s
  * more times in parts: however many fingerprints share a prefix, the time grows with the number of fingerprints and
  * pairs, and far less than quadratically. The other reads one table into memory and compares there; it takes any
  * distance, and is the faster one from a distance of 4 or 5 on, where memory suffices. There the time grows with the
- * distance, and more than linearly with the number: 1e6 uniform fingerprints take about 0.1 s at distance 6, 0.15 s at
- * 8, 0.3 s at 10, 0.6 s at 12 and 5 s at 16, 1e7 of them 2 s at 6 and 5 s at 8, on one core of Zen 5 with AVX-512;
- * idx_pairs_seconds says what others take, and how many pairs are near by chance. Where memory does not suffice, the
- * table is read several times, a part against each other part, if that is still faster, and at distances beyond the k
- * of the index. By tables, fingerprints that are only pending are looked up on one thread, and need 16 bytes each.
+ * distance, and more than linearly with the number: idx_pairs_seconds expects that 1e6 uniform fingerprints take 0.07 s
+ * at distance 6, 0.15 s at 8, 0.3 s at 10 and 0.7 s at 12, and 1e7 of them 2 s at 6 and 4 s at 8, on one core with
+ * AVX-512. It says what others take, and how many pairs are near by chance; bench/RESULTS.md has measured times. Where
+ * memory does not suffice, the table is read several times, a part against each other part, if that is still faster,
+ * and at distances beyond the k of the index. By tables, fingerprints that are only pending are looked up on one
+ * thread, and need 16 bytes each.
  * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM,
  * IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. After an error the pairs visited so far are correct, but not complete. */
 IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
@@ -609,7 +614,7 @@ struct idx_cluster_summary {
  * memory, pairs are sorted, in files where the memory does not hold them, at 16 bytes a pair. `options` and `summary`
  * may be NULL. If `visit` stopped the call, the summary covers what was visited. Errors: IDX_INVALID_ARGUMENT,
  * IDX_BAD_DISTANCE, IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group,
- * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * IDX_NOT_FOUND (the temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);
@@ -681,8 +686,8 @@ struct idx_item {
 
 /* Adds `count` documents, whatever the index holds. As in a build, text IDs need not be unique, and the same integer ID
  * on one fingerprint is one document. Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, an ID that
- * is too long), IDX_LIMIT (2^32 - 1 pending records), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_IO_ERROR
- * (afterwards the writer can only be closed). */
+ * is too long), IDX_LIMIT (more than 2^32 - 1 pending records), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS,
+ * IDX_IO_ERROR (afterwards the writer can only be closed). */
 IDX_API enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                        struct idx_error *error);
 
@@ -809,13 +814,14 @@ struct idx_build_options {
 struct idx_builder;
 
 /* Begins to build an index at `path`, a folder. The builder works in a temporary folder beside it, `.NAME.tmp-` and
- * eight digits, and first removes the ones that killed builds of the same path left behind; a folder of such a name
- * that holds anything but files of an index stays. It checks at once that it can write there, and that nothing exists
- * at `path` (with `replace`: nothing, or an idx index). Several builders may build the same index at a time: the first
- * one to finish publishes it; with `replace`, the last one to finish replaces the others. `options` may be NULL; the
- * builder copies it. The caller closes *builder. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME,
- * IDX_EXISTS, IDX_NOT_AN_INDEX, IDX_NOT_FOUND (the folder that is to hold the index, or the temporary folder),
- * IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * eight hex digits (a NAME that is too long for that is cut, and followed by a hash of it), and first removes the ones
+ * that killed builds of the same path left behind; a folder of such a name that holds anything but files of an index
+ * stays. It checks at once that it can write there, and that nothing exists at `path` (with `replace`: nothing, or an
+ * idx index). Several builders may build the same index at a time: the first one to finish publishes it; with
+ * `replace`, the last one to finish replaces the others. `options` may be NULL; the builder copies it. The caller
+ * closes *builder. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME, IDX_EXISTS, IDX_NOT_AN_INDEX,
+ * IDX_NOT_FOUND (the folder that is to hold the index, or the temporary folder), IDX_CANCELLED, IDX_OUT_OF_MEMORY,
+ * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const char *path,
                                          const struct idx_build_options *options, struct idx_error *error);
 
@@ -836,7 +842,7 @@ struct idx_build_summary {
     uint64_t fingerprints;    /* distinct fingerprints */
     uint64_t table_bytes;     /* total of all table files */
     uint64_t documents_bytes; /* docs.mdb and docs.sum */
-    char scheme[64];          /* as given, or as chosen by `auto` */
+    char scheme[64];          /* the name of the scheme given, or chosen by `auto`, as in struct idx_scheme */
     size_t tables;
     uint64_t temporary_bytes; /* total written to temporary files */
     size_t leftovers;         /* folders of killed builds beside the path that were removed */
@@ -849,10 +855,10 @@ struct idx_build_summary {
  * last step fails, syncing the folder that holds the index, the new index is complete and in place; a replaced index is
  * left beside it, and the next build removes that. `summary` may be NULL. Whatever the call returned, the builder can
  * only be closed afterwards.
- * Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something appeared at the path since the builder was opened), IDX_BUSY (a
- * writer has the index that is to be replaced; its pending documents would be lost), IDX_UNSUPPORTED (the file system
- * can't exchange folders), IDX_BAD_CHECKSUM (a temporary file), IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY,
- * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something appeared at the path since the builder was opened), IDX_BUSY (the
+ * index that is to be replaced has a writer, whose pending documents would be lost, or is being compacted),
+ * IDX_UNSUPPORTED (the file system can't exchange folders), IDX_BAD_CHECKSUM (a temporary file), IDX_LIMIT,
+ * IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                            struct idx_error *error);
 
@@ -898,8 +904,8 @@ struct idx_merge_options {
  * segments and the pending documents, without those that were removed, as if it had been built from them. Nothing is
  * sorted again: tables are decoded, merged and encoded one by one.
  * - The inputs must have the same bits, k, ID type, recipe and tables, and either all or none of them a map from IDs.
- *   If they differ in the part `;icu=` of their recipes, the result's recipe does not have it. The first input's first
- *   segment determines the block size.
+ *   No two of them may be the same index, or a copy of it. If they differ in the part `;icu=` of their recipes, the
+ *   result's recipe does not have it. The first input's first segment determines the block size.
  * - Text IDs get new document numbers: input by input, within an input segment by segment, then its pending documents.
  *   With integer IDs, the same ID on one fingerprint becomes one document.
  * - The inputs are not changed. Each page of their blocks and document maps is checked as it is read; their directories
@@ -910,8 +916,8 @@ struct idx_merge_options {
  *   about 150 bytes per removed one.
  * `options` and `summary` may be NULL.
  * Errors: as idx_open for the inputs; as idx_builder_open and idx_builder_finish; IDX_INVALID_ARGUMENT (the inputs
- * don't match; the sentence names the difference); IDX_BUSY (an input that is to be replaced, or at the end the index
- * at `path`, has a writer or is being compacted); the damaged-file group. */
+ * don't match, and the sentence names the difference; or two are the same index); IDX_BUSY (an input that is to be
+ * replaced, or at the end the index at `path`, has a writer or is being compacted); the damaged-file group. */
 IDX_API enum idx_status idx_merge(const char *path, const char *const *inputs, size_t count,
                                   const struct idx_merge_options *options, struct idx_build_summary *summary,
                                   struct idx_error *error);
@@ -945,7 +951,8 @@ struct idx_properties {
     uint64_t documents;         /* of the segments, removed ones included; 0 for IDX_ID_NONE */
     uint64_t table_bytes;       /* total of all table files */
     uint64_t documents_bytes;   /* docs.mdb and docs.sum */
-    uint64_t resident_bytes;    /* allocated by opening: directories, decoders, page bitmaps, pending records */
+    uint64_t resident_bytes;    /* allocated by opening: what is loaded or unpacked, decoders, page bitmaps, pending
+                                   records */
     bool by_id;                 /* it has a map from IDs to fingerprints, for idx_find_id */
     uint64_t by_id_bytes;       /* by-id.mdb and by-id.sum; 0 without them */
     uint64_t removals;          /* removals that segments hold against older ones: of single documents, or of a
@@ -1035,7 +1042,8 @@ struct idx_plan_options {
     /* The machine that look-ups run on; NULL: a typical server. Only times depend on it, and which schemes are worth
      * considering. What `auto` chooses does not. */
     const struct idx_calibration *calibration;
-    enum idx_residence residence; /* of the open index; only times depend on it */
+    enum idx_residence residence; /* of the open index, on which the same depends; not IDX_RESIDENCE_UNPACKED, for which
+                                     there is idx_plan_unpacked */
 };
 
 #define IDX_PLAN_OPTIONS_INIT                                                                                          \
@@ -1062,8 +1070,9 @@ struct idx_plan {
 };
 
 /* Lists the schemes worth considering, those with the fewest tables (and so bytes) first. Each is at least a twentieth
- * faster than all before it, and is proved to cover k; but with a calibration, the one that `auto` chooses is listed
- * however fast it is. Stores up to `capacity` plans, and sets *plan_count to how many there are.
+ * faster than all before it, and is proved to cover k; but with a calibration, or any residence except
+ * IDX_RESIDENCE_DIRECTORY, the one that `auto` chooses is listed however fast it is. Stores up to `capacity` plans, and
+ * sets *plan_count to how many there are.
  * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more blocks than a table can have: larger blocks are needed),
  * IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_plan(const struct idx_plan_options *options, struct idx_plan *plans, size_t capacity,
@@ -1094,9 +1103,10 @@ IDX_API double idx_chance_matches(uint64_t count, unsigned bits, unsigned k);
 
 /* The seconds that finding all pairs of `count` uniform fingerprints of `bits` bits is expected to take on one core of
  * a typical server, one with AVX-512, where memory has room for 32 bytes per fingerprint: idx_pairs of an index of
- * `scheme`, a valid one, by the way that is the faster; or idx_array_pairs where `scheme` is NULL. Measured times were
- * within a third of these. `distance` is 0 to IDX_MAX_K, of an index at most its k, or it is compared as an array. The
- * number of pairs that are near by chance is count / 2 · idx_chance_matches(count - 1, bits, distance). */
+ * `scheme`, a valid one, by the way that is the faster; or idx_array_pairs where `scheme` is NULL. Times measured at
+ * distances up to 12 were within a third of these (bench/RESULTS.md). `distance` is 0 to IDX_MAX_K, of an index at most
+ * its k, or it is compared as an array. The number of pairs that are near by chance is
+ * count / 2 · idx_chance_matches(count - 1, bits, distance). */
 IDX_API double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme);
 
 /* The information limit: about the least number of bits per fingerprint in which a set of `count` uniform distinct

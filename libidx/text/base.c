@@ -36,9 +36,15 @@ static enum idx_status get_status_of_errno(int system_errno) {
     return IDX_IO_ERROR;
 }
 
+const char *idxt_path_end(const char *path) {
+    size_t length = strlen(path), room = sizeof(((struct idx_error *)NULL)->file) - 1;
+    return length > room ? path + length - room : path;
+}
+
 enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno) {
-    enum idx_status status = idxt_fail(error, get_status_of_errno(system_errno), "can't %s %.1024s: %s", doing, path,
-                                       strerror(system_errno));
+    path = idxt_path_end(path);
+    enum idx_status status =
+        idxt_fail(error, get_status_of_errno(system_errno), "can't %s %s: %s", doing, path, strerror(system_errno));
     if (error == NULL) return status;
     error->system_errno = system_errno;
     snprintf(error->file, sizeof error->file, "%s", path);

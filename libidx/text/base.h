@@ -10,7 +10,12 @@
 __attribute__((format(printf, 3, 4))) enum idx_status idxt_fail(struct idx_error *error, enum idx_status status,
                                                                 const char *format, ...);
 
-/* Does the same for a system call on `path` that failed with `system_errno`; `doing` says what was tried. */
+/* Returns what an error says of a path: all of it, or if it is too long for error->file its end, which says more than
+ * its beginning. */
+const char *idxt_path_end(const char *path);
+
+/* Does the same as idxt_fail for a system call on `path` that failed with `system_errno`; `doing` says what was tried.
+ */
 enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno);
 
 /* Fails with IDX_OUT_OF_MEMORY. */

@@ -335,17 +335,16 @@ static UErrorCode hash_sentences(struct idx_text *text, const struct idx_text_fi
                           &result->counts.features);
 }
 
-/* Makes the signature of the field `description`, or of `body` if there is no such field. */
+/* Makes the signature of the first field `description`, or of all fields `body` if there is no description. */
 static UErrorCode hash_description(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                    struct idxt_result *result) {
-    const char *name = "body";
     UErrorCode code = U_ZERO_ERROR;
-    for (size_t i = 0; i < count; i++) {
-        if (is_named(&fields[i], "description")) name = "description";
-    }
+    size_t described = 0;
+    while (described < count && !is_named(&fields[described], "description")) described++;
     idxt_folding_begin(&text->features.folding);
-    for (size_t i = 0; i < count && U_SUCCESS(code); i++) {
-        if (is_named(&fields[i], name)) code = fold_field(text, &fields[i], true, DESCRIPTION_BYTES + 1);
+    if (described < count) code = fold_field(text, &fields[described], true, DESCRIPTION_BYTES + 1);
+    for (size_t i = 0; i < count && described == count && U_SUCCESS(code); i++) {
+        if (is_named(&fields[i], "body")) code = fold_field(text, &fields[i], true, DESCRIPTION_BYTES + 1);
     }
     if (U_FAILURE(code)) return code;
     if (!sign_description(&text->signature, &text->features.folding)) return U_MEMORY_ALLOCATION_ERROR;

@@ -33,7 +33,7 @@ struct part {
 };
 
 static enum idx_status fail_line(const struct list *list, const char *fault) {
-    return idxt_fail(list->error, IDX_BAD_CONTENT, "%.1024s:%zu: %s", list->path, list->line, fault);
+    return idxt_fail(list->error, IDX_BAD_CONTENT, "%s:%zu: %s", list->path, list->line, fault);
 }
 
 static size_t count_digits(struct part part, size_t at) {
@@ -139,7 +139,7 @@ static enum idx_status read_header(struct list *list, struct part line, bool *ta
     list->begun = true;
     list->headed = *taken;
     if (*taken || (cut_line(line, &term, &number) && is_number(number))) return IDX_OK;
-    return idxt_fail(list->error, IDX_BAD_CONTENT, "%.1024s is not a table of document frequencies", list->path);
+    return idxt_fail(list->error, IDX_BAD_CONTENT, "%s is not a table of document frequencies", list->path);
 }
 
 static enum idx_status read_line(struct list *list, struct part line) {
@@ -178,7 +178,7 @@ static enum idx_status read_lines(struct list *list, struct part rest) {
     }
     if (status != IDX_OK) return status;
     if (list->table->terms == 0)
-        return idxt_fail(list->error, IDX_BAD_CONTENT, "%.1024s is %s", list->path,
+        return idxt_fail(list->error, IDX_BAD_CONTENT, "%s is %s", list->path,
                          list->begun ? "a list without terms" : "not a table of document frequencies");
     bool well = list->table->kind != IDXT_IDF_LIST || find_median(list->table);
     return well ? IDX_OK : idxt_out_of_memory(list->error);

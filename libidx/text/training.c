@@ -218,7 +218,8 @@ static unsigned char *read_whole(int file, size_t *length) {
     return bytes;
 }
 
-/* Makes a table from the bytes of its file, or of a list that another program made. */
+/* Makes a table from the bytes of its file, or of a list that another program made. `path` is what errors say of it.
+ */
 static enum idx_status decode_table(struct idx_text_table **table, const unsigned char *bytes, size_t length,
                                     const char *path, struct idx_error *error) {
     struct idx_text_table *made = idxt_table_new();
@@ -236,7 +237,7 @@ static enum idx_status decode_table(struct idx_text_table **table, const unsigne
     }
     idx_text_table_free(made);
     if (status == IDX_OUT_OF_MEMORY) return table_out_of_memory(error);
-    if (!is_list) idxt_fail(error, status, "%.1024s %s", path, fault);
+    if (!is_list) idxt_fail(error, status, "%s %s", path, fault);
     if (error != NULL) snprintf(error->file, sizeof error->file, "%s", path);
     return status;
 }
@@ -250,7 +251,7 @@ enum idx_status idx_text_table_read(struct idx_text_table **table, const char *p
     int kept = errno;
     close(file);
     if (bytes == NULL) return idxt_fail_system(error, path, "read the table", kept);
-    enum idx_status status = decode_table(table, bytes, length, path, error);
+    enum idx_status status = decode_table(table, bytes, length, idxt_path_end(path), error);
     free(bytes);
     return status;
 }

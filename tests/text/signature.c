@@ -117,11 +117,17 @@ static void test_fields(void **state) {
     const struct idx_text_field fields[] = {{"title", "Title", 5}, {NULL, "First body.", 11}, {"body", "Second", 6}};
     const struct idx_text_field described[] = {
         {"body", "Body", 4}, {"description", "This  page", 10}, {"title", "Title", 5}};
-    const struct idx_text_field undescribed[] = {{"body", "Body", 4}, {"description", NULL, 0}};
+    const struct idx_text_field described_twice[] = {
+        {"body", "Body", 4}, {"description", "First", 5}, {"description", "Second", 6}};
+    const struct idx_text_field undescribed[] = {
+        {"body", "Body", 4}, {"description", NULL, 0}, {"description", "Second", 6}};
     struct idx_text *text = open_by("description");
     assert_signature_of(text, fields, 3, "first body. second", 1);
     assert_signature_of(text, described, 3, "this page", 1);
+    assert_signature_of(text, described_twice, 3, "first", 1);
+    /* an empty description is one, too: neither the body nor a later description takes its place */
     assert_signature_of(text, undescribed, 2, "", 0);
+    assert_signature_of(text, undescribed, 3, "", 0);
     assert_signature_of(text, NULL, 0, "", 0);
     idx_text_close(text);
     text = open_by("sentences:1");

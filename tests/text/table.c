@@ -378,13 +378,57 @@ static void test_damaged_files(void **state) {
     assert_null(table);
 }
 
+/* Writes a path of the folder that is longer than error.file. */
+static const char *write_long_path(char long_path[3000], const char *name) {
+    strcpy(long_path, folder);
+    for (int i = 0; i < 1000; i++) memcpy(long_path + sizeof folder - 1 + 2 * i, "/.", 3);
+    return strcat(long_path, name);
+}
+
+/* Checks that an error has the end of a path that is too long for error.file, and says this. */
+static void assert_end_named(const struct idx_error *error, const char *long_path, const char *said) {
+    assert_string_equal(error->file, long_path + strlen(long_path) - (sizeof error->file - 1));
+    if (strstr(error->sentence, said) == NULL) fail_msg("%s", error->sentence);
+}
+
+static void test_long_paths(void **state) {
+    (void)state;
+    static const char *const contents[][2] = {
+        {"a text", "/./table is not a table of document frequencies"},
+        {"#idf\na b c", "/./table:2: "},
+        {"#idf\n", "/./table is a list without terms"},
+    };
+    struct idx_text_table *table = small_table(), *read;
+    struct idx_error error;
+    char long_path[3000];
+    write_long_path(long_path, "/none/table");
+    assert_int_equal(idx_text_table_read(&read, long_path, &error), IDX_NOT_FOUND);
+    assert_end_named(&error, long_path, "/none/table: ");
+    assert_int_equal(idx_text_table_write(table, long_path, &error), IDX_NOT_FOUND);
+    assert_end_named(&error, long_path, "/none/table: ");
+    write_long_path(long_path, "/table");
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
+        FILE *file = fopen(long_path, "w");
+        assert_non_null(file);
+        fputs(contents[i][0], file);
+        fclose(file);
+        assert_int_equal(idx_text_table_read(&read, long_path, &error), IDX_BAD_CONTENT);
+        assert_end_named(&error, long_path, contents[i][1]);
+    }
+    assert_int_equal(idx_text_table_write(table, long_path, &error), IDX_OK);
+    assert_int_equal(truncate(long_path, 70), 0);
+    assert_int_equal(idx_text_table_read(&read, long_path, &error), IDX_BAD_CONTENT);
+    assert_end_named(&error, long_path, "/./table is damaged");
+    idx_text_table_free(table);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_documents), cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_write_and_read),   cmocka_unit_test(test_links_are_not_followed),
         cmocka_unit_test(test_recipes_by_table), cmocka_unit_test(test_merging),
         cmocka_unit_test(test_dropping),         cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_damaged_files),    cmocka_unit_test(test_long_paths),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

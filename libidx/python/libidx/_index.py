@@ -71,10 +71,13 @@ class Index(_core.Index):
     path and options. After close, its methods raise InvalidArgumentError.
 
     path: a folder. residence: "directory" (directories loaded, blocks mapped), "none" (all mapped: opens at once),
-    "all" (all loaded: fastest), "disk" (for an index larger than memory), "unpacked" (plain tables made on opening:
-    the fastest of all for many queries; up to 40 bytes per fingerprint, 57 where k is 3 or below 15,000 fingerprints,
-    or 64 KiB in all if that is more, as `plan_unpacked` says). check_pages: check each page before its first use. k: with "unpacked", the largest distance of lookup, exists, count and batch by "probe", 0 to
-    16; the plain tables are made for it. The default, and the least, is the k of the index.
+    "all" (all loaded: the fastest of those that read blocks), "disk" (for an index larger than memory), "unpacked"
+    (plain tables made on opening, in up to 40 bytes per fingerprint, 57 where k is 3 or below 15,000 fingerprints, or
+    64 KiB in all if that is more, as `plan_unpacked` says: many queries take about half of the time with "all", and
+    less for a larger k or fewer fingerprints; at k = 3 this holds up to 19 million fingerprints in a segment, and with
+    100 million the blocks of the scheme "auto" are faster). check_pages: check each page before its first use. k: with
+    "unpacked", the largest distance of lookup, exists, count and batch by "probe", 0 to 16; the plain tables are made
+    for it. The default, and the least, is the k of the index.
     Raises NotFoundError, NotAnIndexError, NewVersionError, DamagedError, NoAccessError, UnsupportedError,
     OutOfMemoryError, InvalidArgumentError (k above 16, or with another residence).
     """

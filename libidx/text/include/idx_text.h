@@ -16,8 +16,8 @@
  *                   make two documents duplicates. k = 0 to 3.
  *   sentences:N     The hash of the N (1 to 64) longest sentences; 3 is usual. For web pages whose frame changes around
  *                   the same article. k = 0, as for all following methods: such hashes are either equal or unrelated.
- *   description     The hash of the field `description`, or without one of the text's first 512 bytes. Cheap; for pages
- *                   that have a description.
+ *   description     The hash of the first 512 bytes of the field `description`, or without such a field of the text.
+ *                   Cheap; for pages that have a description.
  *   terms:N         The hash of the N (1 to 1000) heaviest words. For copies whose common words are edited.
  *                   idx_text_weight_distance detects documents that agree by chance.
  *   idf:P           The hash of the P % of a text's words that are rarest in a corpus (I-Match); 70 is usual. For large
@@ -155,7 +155,7 @@ IDX_API enum idx_status idx_text_fingerprint(struct idx_text *text, const void *
 
 /* A field of a document. The names are "body" (or NULL), "title" and "description". Fields that a recipe does not use
  * are ignored. If several fields have the same name, they are used one after another; of descriptions, only
- * the first one is used. */
+ * the first one is used, even if it is empty. */
 struct idx_text_field {
     const char *name;
     const void *utf8; /* may be NULL where length is 0 */
@@ -171,7 +171,7 @@ struct idx_text_counts {
 
 /* Makes the fingerprints of a document of `field_count` fields, and sets *count to how many there are, at most
  * IDX_TEXT_MAX_FINGERPRINTS: one for every recipe except segments:N, which makes one for each segment that has words.
- * `fingerprints` has room for `capacity` of them. `counts` may be NULL.
+ * `fingerprints` has room for `capacity` of them, at least N for segments:N. `counts` may be NULL.
  * Errors: as idx_text_fingerprint; IDX_INVALID_ARGUMENT also for an unknown field name, or if `capacity` is too
  * small. */
 IDX_API enum idx_status idx_text_fingerprints(struct idx_text *text, const struct idx_text_field *fields,
@@ -287,8 +287,8 @@ IDX_API enum idx_status idx_text_leaders_expect(struct idx_text_leaders *leaders
  * 100,000, and of those that resemble it more, fewer; for thresholds below 0.17 it overlooks more. What it overlooks
  * may become a representative, or join a later one: no set joins one that it does not resemble.
  *
- * Errors: IDX_INVALID_ARGUMENT (also hashes that do not ascend), IDX_LIMIT (2^32 representatives), IDX_OUT_OF_MEMORY,
- * after which the representatives can only be cleared or freed. */
+ * Errors: IDX_INVALID_ARGUMENT (also hashes that do not ascend), IDX_LIMIT (there are 2^32 - 2 representatives),
+ * IDX_OUT_OF_MEMORY, after which the representatives can only be cleared or freed. */
 IDX_API enum idx_status idx_text_leaders_join(struct idx_text_leaders *leaders, uint64_t number, const uint64_t *hashes,
                                               size_t count, uint64_t *leader, struct idx_error *error);
 
@@ -312,17 +312,18 @@ IDX_API void idx_text_leaders_free(struct idx_text_leaders *leaders);
  * any two texts that resemble each other by `resemblance` (above 0, up to 1) are missed: of their pairs, 0.99 lose a
  * text among documents, and 0.97 among paragraphs, 0.95 where the resemblance is below 0.7. At most a quarter of the
  * texts has fewer features than `features`; 0 where that is not known. The distances were measured (idx-recipes(7) says
- * on which texts) with 64 bits and the default recipe at resemblances from 0.5 on. For anything else this is the
- * nearest one that was measured, and *measured, which may be NULL, is set to false. Returns 0 to IDX_MAX_K, and less
- * than `bits`. */
+ * on which texts) with 64 bits and the default recipe at resemblances from 0.5 on. Anything else is not known as well,
+ * and *measured, which may be NULL, is set to false: of fewer bits the same share differs, rounded up; other recipes
+ * count as the default one, and resemblances below 0.5 as 0.5. Returns 0 to IDX_MAX_K, and less than `bits`. */
 IDX_API unsigned idx_text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits,
                                    bool *measured);
 
 /* ---- Document-frequency tables ----------------------------------------------------------------------------------- */
 
-/* Makes an empty table for the features (method, N, stop words) of `text`, whose weights must not need a table. The
- * caller frees *table. A table keeps up to 2^22 terms; when it would exceed that, it drops the rarest quarter.
- * Errors: IDX_INVALID_ARGUMENT (sentences and description have no features), IDX_OUT_OF_MEMORY. */
+/* Makes an empty table for the features (method, N, stop words, cut) of `text`, single words unless its method is words
+ * or chars. Its weights must not need a table. The caller frees *table. A table keeps up to 2^22 terms; when it would
+ * exceed that, it drops the rarest quarter. Errors: IDX_INVALID_ARGUMENT (sentences and description have no features),
+ * IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_table_make(struct idx_text_table **table, const struct idx_text *text,
                                             struct idx_error *error);
 
@@ -350,7 +351,8 @@ struct idx_text_table_properties {
 IDX_API void idx_text_table_get_properties(const struct idx_text_table *table,
                                            struct idx_text_table_properties *properties);
 
-/* Writes the table to a file atomically: to `path` followed by .tmp and the process ID, synced, then renamed. The
+/* Writes the table to a file atomically: the bytes go to another file in its folder, which has no name or is called
+ * `.idx-table-` and 16 hex digits, and which is synced before it gets the name `path`, in place of any former file. The
  * format is described in libidx/text/table.c. Errors: IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the folder),
  * IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table, const char *path,
