@@ -1,6 +1,7 @@
-/* head.c: checks what libmicrohttpd 0.9 lets pass in the head of a request, and reads the parameters of its URL.
+/* head.c: checks what libmicrohttpd lets pass in the head of a request, and reads the parameters of its URL.
  * libmicrohttpd keeps the head as it came, but overwrites the ends of its parts with NUL: whatever else is between two
- * parts was cut off by a NUL byte. */
+ * parts was cut off by a NUL byte. Version 0.9 overwrites all of the end of a line. Version 1.0 refuses NUL bytes
+ * itself, and overwrites one byte: the first after the value, white space or the end of the line. */
 #include "tools/serve/request.h"
 
 #include <inttypes.h>
@@ -27,14 +28,16 @@ void head_take_uri(struct request *request, const char *uri) {
     if (strchr(uri, ' ') != NULL) request->uri_fault = "the URL has a space; write it as %20";
 }
 
-/* Checks the gap between the last part of the head and the next one: it may have white space, and the ends of `lines`
- * lines. libmicrohttpd may keep a part outside the head; such a part is skipped. */
+/* Checks the gap between the last part of the head and the next one: it may have white space, the bytes that
+ * libmicrohttpd overwrote, and the ends of `lines` lines. libmicrohttpd may keep a part outside the head; such a part
+ * is skipped. */
 static void check_gap(struct walk *walk, const char *from, const char *to, unsigned lines) {
-    size_t ends = 0;
+    size_t nuls = 0, ends = 0, most = 2 * (size_t)lines;
     if (from < walk->begin || to > walk->end) return;
     for (; from < to && walk->fault == NULL; from++) {
-        ends += *from == '\0' || *from == '\r' || *from == '\n';
-        if (ends > 2 * (size_t)lines + (lines == 0) || memchr("\0\r\n \t", *from, 5) == NULL)
+        nuls += *from == '\0';
+        ends += *from == '\r' || *from == '\n';
+        if (nuls > most + (lines == 0) || ends > most || memchr("\0\r\n \t", *from, 5) == NULL)
             walk->fault = "the head has a NUL byte, or a header that goes on in the next line";
     }
 }

@@ -53,6 +53,10 @@ static void say_nothing(void *context, const char *format, va_list arguments) {
     (void)context, (void)format, (void)arguments;
 }
 
+/* libmicrohttpd 1.0 itself refuses headers that go on in the next line, if it is to be strict. Version 0.9 leaves them
+ * to head.c, and if it is strict, ends some connections without an answer. */
+#define IS_STRICT (MHD_VERSION >= 0x01000000)
+
 static struct MHD_Daemon *start_thread(struct service *service) {
     const unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
                            MHD_USE_ITC | MHD_USE_ERROR_LOG;
@@ -61,7 +65,7 @@ static struct MHD_Daemon *start_thread(struct service *service) {
                             service, MHD_OPTION_NOTIFY_CONNECTION, notify_connection, service,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_LIMIT,
                             service->options->connections * 4 + 64, MHD_OPTION_CONNECTION_TIMEOUT,
-                            (unsigned)PEER_SILENCE_SECONDS, MHD_OPTION_END);
+                            (unsigned)PEER_SILENCE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, IS_STRICT, MHD_OPTION_END);
 }
 
 static bool start_threads(struct server *server) {
