@@ -768,17 +768,18 @@ def read_log(data, uuid, f, id_type, line=None, sequence=None):
         check(data[32:48] == line.uuid and last == line.first or data[48:64] == line.uuid, "uuid")
         check(last <= sequence, "order")
     slot = read_slot(data, seed)
-    records, at, acknowledged = [], 12288, (12288, last, seed) == slot
+    records, at = [], 12288
+    check(slot[0] > at or slot == (at, last, seed), "checksum")
     while frame := read_frame(data, at, last, seed):
         end, count, seed = frame
+        check(not at < slot[0] <= end or slot == (end, last + count, seed), "checksum")
         at += 24
         for i in range(1, count + 1):
             operation, x, identity, at = read_record(data[:end - 8], at, f, id_type)
             records.append((last + i, operation, x, identity))
         check(at == end - 8, "size")
         at, last = end, last + count
-        acknowledged = acknowledged or (end, last, seed) == slot
-    check(acknowledged, "checksum")
+    check(slot[0] <= at, "checksum")
     check(not line or last >= line.last, "order")
     return records
 
