@@ -2063,6 +2063,7 @@ def logs():
     add_log("frame-within-an-id", whole([inside, texts]), listed=inside + texts)
     last, _ = frame(places[2][2], 2**64 - 1, [record_bytes("text", *texts[0])])
     add_log("frame-count-0-behind", whole(two, tail=frame(places[2][2], 6, [], 0)[0]), listed=texts)
+    add_log("frame-of-32-bytes-behind", whole(two, tail=frame(places[2][2], 6, [], 1)[0]), listed=texts)
     add_log("frame-of-another-number-behind", whole(two, tail=last), listed=texts)
     # broken
     def with_header(new):
@@ -2111,7 +2112,15 @@ def logs():
     data, chain_behind = frame(chain, 1, [record_bytes("text", *texts[0]) + b"\0"])
     broken = [(12288 + len(data), 1, chain_behind)]
     add_log("byte-more-than-records", log_file(header, [slot(chain, broken[0]), b""], data), "size")
-    data, chain_behind = frame(chain, 1, [record_bytes("text", *texts[0])], 2)
+    data, chain_behind = frame(chain, 1, [], 1)
+    add_log("frame-of-32-bytes", log_file(header, [slot(chain, (12288 + len(data), 1, chain_behind)), b""], data),
+            "checksum")
+    record = record_bytes("text", *texts[0])
+    for count, name, fault in ((len(record), "byte", "overrun"), (len(record) + 1, "byte-and-one", "checksum")):
+        data, chain_behind = frame(chain, 1, [record], count)
+        known = slot(chain, (12288 + len(data), count, chain_behind))
+        add_log(f"record-for-each-{name}", log_file(header, [known, b""], data), fault)
+    data, chain_behind = frame(chain, 1, [record], 2)
     add_log("record-less", log_file(header, [slot(chain, (12288 + len(data), 2, chain_behind)), b""], data), "overrun")
 
 
