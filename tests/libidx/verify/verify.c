@@ -12,6 +12,7 @@
 #include "format/bytes.h"
 #include "format/group.h"
 #include "format/ids.h"
+#include "format/log.h"
 #include "libidx/view/index.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"
@@ -997,6 +998,49 @@ static void test_databases(void **state) {
     }
 }
 
+/* ---- The log ---- */
+
+/* A log keeps records that are in segments until it is replaced. Where they break a rule, a verifier alone reports it;
+ * where pending records do, all readers. */
+static void test_records_that_are_in_segments(void **state) {
+    const char *path = build_small(*state, "i", 1), *file = path_in(path, "pending.log");
+    struct idx_writer *writer;
+    struct idx_index *index;
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    size_t size;
+    assert_non_null(manifest);
+    assert_ok(idx_writer_open(&writer, path, NULL, &failure));
+    for (size_t i = 0; i < 2; i++) {
+        struct idx_item item = {.fingerprint = fingerprint_of(2, i), .id = "an ID", .id_length = 5};
+        assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    }
+    idx_writer_close(writer);
+    read_manifest(path, manifest);
+    manifest->sequence = 1; /* as if the first one were in the segment */
+    write_manifest(path, manifest);
+    verify(path, IDX_OK);
+    uint8_t *whole = read_file(file, &size), *bytes = read_file(file, &size);
+    for (size_t i = 0; i < 2; i++) {
+        size_t frame = IDXF_LOG_FRAMES + i * (size_t)idxf_load64(whole + IDXF_LOG_FRAMES);
+        bytes[frame + IDXF_FRAME_HEADER_BYTES + 8] = IDXF_OPERATION_COUNT;
+        seal_log(bytes, whole, size);
+        write_file(file, bytes, size);
+        enum idx_status opened = idx_open(&index, path, NULL, &failure);
+        assert_int_equal(opened, i == 0 ? IDX_OK : IDX_BAD_CONTENT);
+        if (opened == IDX_OK) idx_close(index);
+        struct reports reports = verify(path, IDX_BAD_CONTENT);
+        expect_report(&reports, 4, "pending.log", IDX_BAD_CONTENT);
+        assert_non_null(strstr(reports.all[4].sentence, i == 0 ? "has record 1, which has an unknown operation"
+                                                               : "has record 2, which has an unknown operation"));
+        memcpy(bytes, whole, size);
+    }
+    write_file(file, whole, size);
+    verify(path, IDX_OK);
+    free(manifest);
+    free(bytes);
+    free(whole);
+}
+
 /* ---- Beside compactions ---- */
 
 /* Adds and compacts, now into one segment, now into more, until the pipe is closed. Returns an exit status. */
@@ -1080,6 +1124,7 @@ int main(void) {
         in_folder(test_the_heaviest_of_none),
         in_folder(test_documents_of_none),
         in_folder(test_databases),
+        in_folder(test_records_that_are_in_segments),
         in_folder(test_beside_compactions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
