@@ -486,8 +486,8 @@ def look_into_directory(table, x):
     first, listed = u32(data, 0), u32(data, 4)
     if listed == 0:
         cells, cell = bits(data, 64, 448), p * 448 >> 64
-        count, below, holds = cells.bit_count(), (cells & ((1 << cell) - 1)).bit_count(), cells >> cell & 1 == 1
-        P = ceil_div(cell << 64, 448)
+        below, holds = (cells & ((1 << cell) - 1)).bit_count(), cells >> cell & 1 == 1
+        count, P = below, ceil_div(cell << 64, 448)
     else:
         place, b = u64(data, 8), data[16]
         size = ceil_div(listed * b, 8)
@@ -506,7 +506,7 @@ def find_block(table, x):
         return None
     m, beginning, holds = look_into_directory(table, x << 64 - table.f)
     y = beginning >> 64 - table.f
-    if holds:
+    if holds and m < table.blocks:
         key, _ = read_key(table, table.block(m), y)
         if key < x:
             m, y = m + 1, key + 1

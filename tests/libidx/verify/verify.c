@@ -402,6 +402,24 @@ static void test_directories_that_lead_astray(void **state) {
     assert_int_equal(failure.offset, DIRECTORY);
 }
 
+/* A look-up counts the keys of a line of cells up to where it begins, as SPEC.md, chapter 7, allows: that there are
+ * more than blocks behind that is for a verifier to find. */
+static void test_keys_that_no_look_up_counts(void **state) {
+    const char *path = build_small(*state, "i", 1), *table = path_in(path, "000001/table-00.tbl");
+    size_t size;
+    uint8_t *bytes = read_file(table, &size), *last = bytes + DIRECTORY + 63;
+    assert_int_equal(idxf_load32(bytes + DIRECTORY + 4), 0);
+    assert_int_equal(*last & 128, 0);
+    *last |= 128;
+    forge_table(table, DIRECTORY + 63, last, 1);
+    for (enum idx_residence residence = 0; residence <= IDX_RESIDENCE_DISK; residence++) {
+        assert_ok(look_up(path, residence, 0));
+        assert_ok(look_up(path, residence, UINT64_MAX)); /* in the cell that now has a key */
+    }
+    expect_damage(path, 1, "a directory that does not agree with its blocks (byte 12288)");
+    free(bytes);
+}
+
 /* The same of a line that has a list. */
 static void test_lists_that_lead_astray(void **state) {
     static const struct {
@@ -1106,6 +1124,7 @@ int main(void) {
         in_folder(test_directories),
         in_folder(test_the_first_line_that_differs),
         in_folder(test_directories_that_lead_astray),
+        in_folder(test_keys_that_no_look_up_counts),
         in_folder(test_lists_that_lead_astray),
         in_folder(test_documents_that_are_missing),
         in_folder(test_a_forged_map_can_be_sound),
