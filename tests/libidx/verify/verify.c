@@ -230,7 +230,7 @@ static void test_faults_behind_disorder(void **state) {
     const char *path = build_dense(*state), *table = path_in(path, "000001/table-00.tbl");
     const uint64_t padding = (4096 + 2048) * 8;
     for (int i = 0; i < 4; i++) {
-        static const char *const clauses[] = {"differences don't fit", "don't ascend", "unused bits",
+        static const char *const clauses[] = {"doesn't fit into its block", "don't ascend", "unused bits",
                                               "counts that don't agree"};
         if (i == 1) block.chains[1].moved = 0;
         if (i == 2) block.chains[0].differences = ones;
@@ -690,6 +690,8 @@ static void test_damaged_ids(void **state) {
         enum idx_status status = read_documents(path, fingerprint_of(1, 7));
         if (cases[i].key_size == 8) assert_status(cases[i].status, status);
         assert_int_equal(idx_verify(path, NULL, NULL, &failure), cases[i].status);
+        if (i == 0)
+            assert_non_null(strstr(failure.sentence, "content that doesn't fit into its block, group, frame or file"));
     }
 }
 
@@ -783,7 +785,7 @@ static void test_groups(void **state) {
         }
         if (fault == 8) { /* values that are wider than 64 bits */
             group.bytes[2] = 65;
-            sentence = "don't fit";
+            sentence = "doesn't fit";
         }
         put_group(&map, &group);
         close_map(&map);
