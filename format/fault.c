@@ -30,7 +30,7 @@ static const struct {
     [IDXF_FAULT_COUNT] = {"count", "has counts that don't agree"},
     [IDXF_FAULT_DIRECTORY] = {"directory", "has a directory that does not agree with its blocks"},
     [IDXF_FAULT_CODE] = {"code", "has code lengths that do not make a complete code"},
-    [IDXF_FAULT_OVERRUN] = {"overrun", "has a block whose differences don't fit into it"},
+    [IDXF_FAULT_OVERRUN] = {"overrun", "has content that doesn't fit into its block, group, frame or file"},
     [IDXF_FAULT_ORDER] = {"order", "has fingerprints that don't ascend"},
     [IDXF_FAULT_OPERATION] = {"operation", "has an unknown operation, or one that its ID type does not have"},
     [IDXF_FAULT_STATISTICS] = {"statistics", "has wrong statistics of its fingerprints"},

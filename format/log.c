@@ -61,6 +61,11 @@ bool idxf_log_slot_read(const struct idxf_log *log, const uint8_t *bytes, struct
     return true;
 }
 
+bool idxf_log_agrees(const struct idxf_log_place *place, const struct idxf_log_place *known) {
+    if (place->offset < known->offset) return true;
+    return place->offset == known->offset && place->sequence == known->sequence && place->chain == known->chain;
+}
+
 /* ---- Frames ---- */
 
 static void move_behind(struct idxf_log_place *place, const struct idxf_frame *frame, uint64_t chain) {

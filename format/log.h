@@ -46,6 +46,11 @@ void idxf_log_slot_write(const struct idxf_log *log, const struct idxf_log_place
 /* Whether a slot is sound. If so, sets *place to what it says. */
 bool idxf_log_slot_read(const struct idxf_log *log, const uint8_t *bytes, struct idxf_log_place *place);
 
+/* Whether a place behind the header or a frame is before the end of the acknowledged frames, which a slot says is
+ * `known`, or is that end with the same sequence number and chain. The first place that is neither, or is behind that
+ * end, shows that acknowledged frames are damaged. */
+bool idxf_log_agrees(const struct idxf_log_place *place, const struct idxf_log_place *known);
+
 /* ---- Frames ---- */
 
 /* A frame has so many bytes before its records, and behind them. */

@@ -2063,6 +2063,7 @@ def logs():
     add_log("frame-within-an-id", whole([inside, texts]), listed=inside + texts)
     last, _ = frame(places[2][2], 2**64 - 1, [record_bytes("text", *texts[0])])
     add_log("frame-count-0-behind", whole(two, tail=frame(places[2][2], 6, [], 0)[0]), listed=texts)
+    add_log("frame-of-32-bytes-behind", whole(two, tail=frame(places[2][2], 6, [], 1)[0]), listed=texts)
     add_log("frame-of-another-number-behind", whole(two, tail=last), listed=texts)
     # broken
     def with_header(new):
@@ -2092,15 +2093,34 @@ def logs():
     add_log("slot-within-a-frame", whole(two, [(end - 1, 5, places[2][2])]), "checksum")
     add_log("slot-of-another-number", whole(two, [(end, 6, places[2][2])]), "checksum")
     add_log("slot-of-another-chain", whole(two, [(end, 5, places[2][2] ^ 1)]), "checksum")
+    for at, name in ((0, "at-0"), (5, "at-5"), (12287, "at-12287")):
+        add_log(f"slot-{name}", whole(two, [(at, 0, chain)]), "checksum")
+    add_log("slot-at-12288", whole(two, places[:1]), listed=texts)
+    add_log("slot-at-12288-of-another-number", whole(two, [(12288, 1, chain)]), "checksum")
+    add_log("slot-at-12288-of-another-chain", whole(two, [(12288, 0, chain ^ 1)]), "checksum")
+    add_log("slot-at-5-beside-a-good-one", whole(two, [(5, 0, chain), places[2]]), listed=texts)
     add_log("slot-behind-frames", whole(two, [(end + 100, 5, places[2][2])]), "checksum")
     add_log("slot-behind-the-end", whole(two, [(2**64 - 1, 5, places[2][2])]), "size")
     add_log("sequence-2-64-less-one", whole([texts], first=2**64 - 6), "checksum")
     add_log("operation", whole([[(3, 1, b"")]]), "operation")
     add_log("bits", whole([[(ADD, 4096, b"")]], id_type="none"), "bits", "none", 12)
+    wrong = [texts, [(3, 1, b"")], texts]
+    ends = [place[0] for place in make(wrong)[2]]
+    for at, fault in ((5, "checksum"), (ends[1] - 1, "checksum"), (ends[2] - 1, "checksum"), (ends[2] + 1, "operation"),
+                      (ends[3] + 1, "operation")):
+        add_log(f"operation-and-slot-at-{at}", whole(wrong, [(at, 0, chain)]), fault)
     data, chain_behind = frame(chain, 1, [record_bytes("text", *texts[0]) + b"\0"])
     broken = [(12288 + len(data), 1, chain_behind)]
     add_log("byte-more-than-records", log_file(header, [slot(chain, broken[0]), b""], data), "size")
-    data, chain_behind = frame(chain, 1, [record_bytes("text", *texts[0])], 2)
+    data, chain_behind = frame(chain, 1, [], 1)
+    add_log("frame-of-32-bytes", log_file(header, [slot(chain, (12288 + len(data), 1, chain_behind)), b""], data),
+            "checksum")
+    record = record_bytes("text", *texts[0])
+    for count, name, fault in ((len(record), "byte", "overrun"), (len(record) + 1, "byte-and-one", "checksum")):
+        data, chain_behind = frame(chain, 1, [record], count)
+        known = slot(chain, (12288 + len(data), count, chain_behind))
+        add_log(f"record-for-each-{name}", log_file(header, [known, b""], data), fault)
+    data, chain_behind = frame(chain, 1, [record], 2)
     add_log("record-less", log_file(header, [slot(chain, (12288 + len(data), 2, chain_behind)), b""], data), "overrun")
 
 

@@ -486,8 +486,8 @@ def look_into_directory(table, x):
     first, listed = u32(data, 0), u32(data, 4)
     if listed == 0:
         cells, cell = bits(data, 64, 448), p * 448 >> 64
-        count, below, holds = cells.bit_count(), (cells & ((1 << cell) - 1)).bit_count(), cells >> cell & 1 == 1
-        P = ceil_div(cell << 64, 448)
+        below, holds = (cells & ((1 << cell) - 1)).bit_count(), cells >> cell & 1 == 1
+        count, P = below, ceil_div(cell << 64, 448)
     else:
         place, b = u64(data, 8), data[16]
         size = ceil_div(listed * b, 8)
@@ -506,7 +506,7 @@ def find_block(table, x):
         return None
     m, beginning, holds = look_into_directory(table, x << 64 - table.f)
     y = beginning >> 64 - table.f
-    if holds:
+    if holds and m < table.blocks:
         key, _ = read_key(table, table.block(m), y)
         if key < x:
             m, y = m + 1, key + 1
@@ -559,13 +559,11 @@ class Lmdb:
 
     def named(self, name):
         check(name in self.databases, "count")
-        pairs = [(key, value) for key, value, _ in self.items(self.databases[name])]
-        check(all(a < b for (a, _), (b, _) in itertools.pairwise(pairs)), "order")
-        return pairs
+        return [(key, value) for key, value, _ in self.items(self.databases[name])]
 
 
-def read_group(data):
-    """The entries of a group of documents."""
+def read_group(data, before=None):
+    """The entries of a group of documents. They are above the entry before, if there is one."""
     check(19 <= len(data) <= 4096, "size")
     n, w, b, base, x0 = u16(data) & 1023, u16(data) >> 10, data[2], u64(data, 3), u64(data, 11)
     check(n >= 1, "count")
@@ -578,6 +576,7 @@ def read_group(data):
     differences = [(ones[i - 1] - i + 1) << w | bits(data, 8 * V - i * w, w) for i in range(1, n)]
     values = [base + bits(data, 8 * V + i * b, b) for i in range(n)]
     entries = list(zip([x0] + [x0 + d for d in differences], values))
+    check(not before or before < entries[0], "order")
     check(all(a < b for a, b in itertools.pairwise(entries)), "order")
     check(all(max(entry) <= LARGEST for entry in entries), "order")
     check(len(ones) == n - 1, "padding")
@@ -620,18 +619,22 @@ class Tokens:
         return result
 
 
-def read_ids(data, dictionary):
+def count_ids(data):
     check(len(data) >= 2, "size")
     check(u16(data) >= 1, "count")
-    tokens, ids = Tokens(data), []
-    for _ in range(u16(data)):
+    return u16(data)
+
+
+def read_ids(data, dictionary):
+    count, tokens, ids = count_ids(data), Tokens(data), []
+    for _ in range(count):
         ids.append(tokens.id(ids[-1] if ids else b"", dictionary))
     check(tokens.at == len(data), "size")
     return ids
 
 
-def open_map(folder, name, uuid):
-    """An LMDB file, its meta database and its entries."""
+def open_map(folder, name, uuid, fingerprints=None, documents=None):
+    """An LMDB file and its meta database, of which the numbers are compared if they are given."""
     with within(os.path.join(folder, name + ".sum")) as path:
         sums = load(path)
         check_sums(sums)
@@ -645,55 +648,58 @@ def open_map(folder, name, uuid):
         meta = dict(database.named(b"meta"))
         check(meta.get(b"uuid") == uuid, "uuid")
         check({b"fingerprints", b"documents", b"heaviest"} <= meta.keys(), "count")
-        check(all(len(meta[key]) == size for key, size in
-                  ((b"fingerprints", 8), (b"documents", 8), (b"heaviest", 16))), "size")
-        return database, meta, read_entries(database)
+        for key, number in ((b"fingerprints", fingerprints), (b"documents", documents)):
+            check(number is None or meta[key] == struct.pack("<Q", number), "count")
+        check(len(meta[b"heaviest"]) == 16, "size")
+        return database, meta
 
 
-def read_entries(database):
-    entries = []
+def read_entries(database, documents=None):
+    """All entries. If the number of documents is given, the values are their numbers, each once."""
+    entries, seen = [], set()
     for key, value in database.named(b"docs"):
-        group = read_group(value)
+        check(len(key) == 16, "size")
+        group = read_group(value, entries[-1] if entries else None)
         check(key == struct.pack(">QQ", *group[-1]), "order")
-        check(not entries or entries[-1] < group[0], "order")
+        for _, number in group if documents is not None else ():
+            check(number < documents and number not in seen, "count")
+            seen.add(number)
         entries += group
     return entries
 
 
-def check_meta(meta, entries, fingerprints):
-    check(u64(meta[b"fingerprints"]) == fingerprints, "count")
-    check(u64(meta[b"documents"]) == len(entries), "count")
+def check_heaviest(meta, entries):
     counts = {x: len(list(group)) for x, group in itertools.groupby(entries, lambda entry: entry[0])}
     x = max(counts, key=lambda x: (counts[x], -x), default=0)
     check(meta[b"heaviest"] == struct.pack("<QQ", x, counts.get(x, 0)), "statistics")
 
 
-def read_all_ids(database, meta, documents):
-    check(len(meta.get(b"dictionary", b"?" * 65536)) <= 65535, "size")
+def read_all_ids(database, dictionary, documents):
     ids = []
     for key, value in database.named(b"ids"):
-        ids += read_ids(value, meta[b"dictionary"])
-        check(key == struct.pack(">Q", len(ids) - 1), "order")
+        check(len(key) == 8, "size")
+        last = len(ids) + count_ids(value) - 1
+        check(last < documents and key == struct.pack(">Q", last), "count")
+        ids += read_ids(value, dictionary)
     check(len(ids) == documents, "count")
     return ids
 
 
 def read_document_map(folder, manifest, segment, fingerprints):
     """The documents of a segment, (fingerprint, ID), where the ID is None, a number or bytes."""
-    folder = os.path.join(folder, segment.name)
+    folder, has_texts = os.path.join(folder, segment.name), manifest.id_type == "text"
     with within(os.path.join(folder, "docs.mdb")):
-        database, meta, entries = open_map(folder, "docs", segment.uuid)
+        database, meta = open_map(folder, "docs", segment.uuid, segment.fingerprints, segment.documents)
+        check(not has_texts or len(meta.get(b"dictionary", b"?" * 65536)) <= 65535, "size")
+        documents = entries = read_entries(database, segment.documents if has_texts else None)
         check(len(entries) == segment.documents, "count")
-        check_meta(meta, entries, segment.fingerprints)
+        check(manifest.id_type == "none" or {x for x, _ in entries} == set(fingerprints), "count")
+        if has_texts:
+            ids = read_all_ids(database, meta[b"dictionary"], segment.documents)
+            documents = [(x, ids[number]) for x, number in entries]
+        check_heaviest(meta, entries)
         if manifest.id_type == "none":
             return [(x, None) for x in fingerprints]
-        check({x for x, _ in entries} == set(fingerprints), "count")
-        if manifest.id_type == "u64":
-            documents = entries
-        else:
-            ids = read_all_ids(database, meta, segment.documents)
-            check(sorted(number for _, number in entries) == list(range(len(ids))), "count")
-            documents = [(x, ids[number]) for x, number in entries]
     if manifest.by_id:
         verify_map_from_ids(folder, manifest, segment, documents)
     return documents
@@ -706,10 +712,15 @@ def hash_of(identity):
 
 def verify_map_from_ids(folder, manifest, segment, documents):
     with within(os.path.join(folder, "by-id.mdb")):
-        _, meta, entries = open_map(folder, "by-id", segment.uuid)
-        check_meta(meta, entries, len({entry[0] for entry in entries}))
-        check(segment.fingerprints <= len(entries) <= segment.documents, "count")
-        check(manifest.id_type != "u64" or len(entries) == segment.documents, "count")
+        database, meta = open_map(folder, "by-id", segment.uuid)
+        check(all(len(meta[key]) == 8 for key in (b"fingerprints", b"documents")), "count")
+        hashes, count = u64(meta[b"fingerprints"]), u64(meta[b"documents"])
+        check(hashes <= count and (hashes > 0 or count == 0), "count")
+        check(segment.fingerprints <= count <= segment.documents, "count")
+        check(manifest.id_type != "u64" or count == segment.documents, "count")
+        entries = read_entries(database)
+        check(len(entries) == count and len({hashed for hashed, _ in entries}) == hashes, "count")
+        check_heaviest(meta, entries)
         check(entries == sorted({(hash_of(identity), x) for x, identity in documents}), "count")
 
 
@@ -739,7 +750,9 @@ def document_id(identity, id_type):
 def read_frame(data, at, sequence, seed):
     """Where the frame at a place ends, the number of its records and its checksum; or None."""
     size, count, first = u64(data, at), u64(data, at + 8), u64(data, at + 16)
-    if size < 32 or at + size > len(data) or count < 1 or first != sequence + 1 or sequence + count > LARGEST - 1:
+    if size <= 32 or at + size > len(data) or not 1 <= count <= size - 32:
+        return None
+    if first != sequence + 1 or sequence + count > LARGEST - 1:
         return None
     stored = u64(data, at + size - 8)
     return (at + size, count, stored) if checksum(data[at:at + size - 8], seed) == stored else None
@@ -768,17 +781,18 @@ def read_log(data, uuid, f, id_type, line=None, sequence=None):
         check(data[32:48] == line.uuid and last == line.first or data[48:64] == line.uuid, "uuid")
         check(last <= sequence, "order")
     slot = read_slot(data, seed)
-    records, at, acknowledged = [], 12288, (12288, last, seed) == slot
+    records, at = [], 12288
+    check(slot[0] > at or slot == (at, last, seed), "checksum")
     while frame := read_frame(data, at, last, seed):
         end, count, seed = frame
+        check(not at < slot[0] <= end or slot == (end, last + count, seed), "checksum")
         at += 24
         for i in range(1, count + 1):
             operation, x, identity, at = read_record(data[:end - 8], at, f, id_type)
             records.append((last + i, operation, x, identity))
         check(at == end - 8, "size")
         at, last = end, last + count
-        acknowledged = acknowledged or (end, last, seed) == slot
-    check(acknowledged, "checksum")
+    check(slot[0] <= at, "checksum")
     check(not line or last >= line.last, "order")
     return records
 

@@ -930,10 +930,11 @@ typedef void (*idx_verify_visitor)(void *context, const char *file, enum idx_sta
 
 /* Checks every checksum, order, count and rule of SPEC.md in the index at `path`. Also checks that all tables and the
  * document map of a segment hold the same fingerprints, that the segment's map from IDs holds the same documents, and
- * that the pending records are valid. Continues after damage, to report all of it. Checks one state of the index,
- * whatever a writer or a compaction does at the same time. `visit` may be NULL. Returns IDX_OK, or the status of the
- * first damage. If the index can't be opened for a reason other than damage, it returns what idx_open returns
- * (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS). */
+ * that the records of the log are valid, also those that are no longer pending, but in segments. Continues after
+ * damage, to report all of it. Checks one state of the index, whatever a writer or a compaction does at the same time.
+ * `visit` may be NULL. Returns IDX_OK, or the status of the first damage. If the index can't be opened for a reason
+ * other than damage, it returns what idx_open returns (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION,
+ * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS). */
 IDX_API enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *context, struct idx_error *error);
 
 /* ---- Properties -------------------------------------------------------------------------------------------------- */

@@ -56,7 +56,10 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
     log->place = idxf_log_begin(&log->header);
     log->least = entry->last;
     IDXI_TRY(read_slots(log, error));
-    return log->acknowledged.offset <= size ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, size);
+    if (log->acknowledged.offset > size) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, size);
+    return idxf_log_agrees(&log->place, &log->acknowledged)
+               ? IDX_OK
+               : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_slot_offset(log->slot));
 }
 
 bool idxi_log_is_of(const struct idxi_log *log, const struct idxf_manifest_log *entry) {
@@ -143,9 +146,7 @@ static enum idx_status find_frame(struct idxi_log *log, struct idxf_frame *frame
 /* Returns whether a frame, which begins at `before` and ends at the place, agrees with what is known to be on disk. If
  * it reaches the end of the acknowledged frames, it must end there, with the same chain. */
 static bool agrees(const struct idxi_log *log, const struct idxf_log_place *before) {
-    const struct idxf_log_place *known = &log->acknowledged, *place = &log->place;
-    if (before->offset >= known->offset || place->offset < known->offset) return true;
-    return place->offset == known->offset && place->sequence == known->sequence && place->chain == known->chain;
+    return before->offset >= log->acknowledged.offset || idxf_log_agrees(&log->place, &log->acknowledged);
 }
 
 enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, uint8_t **bytes,

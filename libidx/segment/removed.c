@@ -33,19 +33,19 @@ static enum idx_status check_header(const struct idxi_removed *removed, const st
     if (memcmp(header->uuid, segment->uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, path);
     if (header->count != segment->removed) return idxi_fail_fault(error, IDXF_FAULT_COUNT, path, 0);
     const uint8_t *removals = removed->bytes + IDXF_REMOVED_HEADER_BYTES;
-    if (idxf_checksum(removals, (size_t)header->length) != header->checksum)
-        return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, path, IDXF_REMOVED_HEADER_BYTES);
-    /* Each removal takes at least the bytes of its fingerprint, so a false count can't make idx allocate too much. */
-    return header->count <= header->length / sizeof(uint64_t) ? IDX_OK
-                                                              : idxi_fail_fault(error, IDXF_FAULT_OVERRUN, path, 0);
+    return idxf_checksum(removals, (size_t)header->length) == header->checksum
+               ? IDX_OK
+               : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, path, IDXF_REMOVED_HEADER_BYTES);
 }
 
-/* Reads all removals, and notes where they are. */
+/* Reads all removals, and notes where they are. Each takes more bytes than its fingerprint alone, so a false count
+ * can't make idx allocate too much, nor are there more places than room for them. */
 static enum idx_status find_places(struct idxi_removed *removed, const struct idxf_removed *header, const char *path,
                                    struct idx_error *error) {
     struct idxf_removals removals;
     struct idxf_record record;
-    removed->places = malloc((size_t)header->count * sizeof *removed->places);
+    uint64_t most = header->length / sizeof(uint64_t), room = header->count < most ? header->count : most;
+    removed->places = malloc((size_t)(room + 1) * sizeof *removed->places);
     if (removed->places == NULL) return idxi_fail_memory(error);
     idxf_removals_open(&removals, &removed->rules, header, removed->bytes + IDXF_REMOVED_HEADER_BYTES);
     while (removals.left > 0) {

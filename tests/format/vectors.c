@@ -624,7 +624,9 @@ static enum idxf_fault read_log(const struct idxf_record_rules *rules, const uin
     if (memcmp(log.uuid, rules->uuid, IDXF_UUID_BYTES) != 0) return IDXF_FAULT_UUID;
     if (!read_slots(&log, bytes, &known)) return IDXF_FAULT_CHECKSUM;
     if (known.offset > size) return IDXF_FAULT_SIZE;
-    for (struct idxf_log_place place = idxf_log_begin(&log);;) {
+    struct idxf_log_place place = idxf_log_begin(&log);
+    if (!idxf_log_agrees(&place, &known)) return IDXF_FAULT_CHECKSUM;
+    for (;;) {
         struct idxf_log_place before = place;
         struct idxf_frame frame;
         size_t left = size - (size_t)place.offset;
@@ -632,9 +634,7 @@ static enum idxf_fault read_log(const struct idxf_record_rules *rules, const uin
         bool found = left >= IDXF_FRAME_HEADER_BYTES && idxf_frame_begins(&place, at, &frame) && frame.size <= left &&
                      idxf_frame_follows(&place, at, &frame);
         if (!found) return before.offset < known.offset ? IDXF_FAULT_CHECKSUM : IDXF_OK;
-        if (before.offset < known.offset && place.offset >= known.offset &&
-            (place.offset != known.offset || place.sequence != known.sequence || place.chain != known.chain))
-            return IDXF_FAULT_CHECKSUM;
+        if (before.offset < known.offset && !idxf_log_agrees(&place, &known)) return IDXF_FAULT_CHECKSUM;
         fault = read_frame(rules, &before, at, &frame, text);
         if (fault != IDXF_OK) return fault;
     }

@@ -789,6 +789,38 @@ static void test_damaged_removals(void **state) {
     free(model);
 }
 
+/* Of two faults that of the removal which comes first is told, however many there are said to be. */
+static void test_removals_of_two_faults(void **state) {
+    struct model *model = calloc(1, sizeof *model);
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    const char *path = path_in(*state, "i"), *file = path_in(path, "000002/removed");
+    struct idxf_removed header;
+    uint32_t version;
+    size_t size;
+    assert_non_null(model);
+    assert_non_null(manifest);
+    make_pool(1);
+    make_index(*state, path, model, 2, 1);
+    uint8_t *bytes = read_file(file, &size), *removals = bytes + IDXF_REMOVED_HEADER_BYTES;
+    assert_int_equal(idxf_removed_read(&header, bytes, size, &version), IDXF_OK);
+    header.count = UINT64_C(1) << 40;
+    read_manifest(path, manifest);
+    manifest->segments[1].removed = header.count;
+    write_manifest(path, manifest);
+    for (int i = 0; i < 2; i++) {
+        if (i == 1) removals[8] = IDXF_OPERATION_COUNT;
+        header.checksum = idxf_checksum(removals, (size_t)header.length);
+        idxf_removed_write(&header, bytes);
+        write_file(file, bytes, size);
+        assert_status(IDX_BAD_CONTENT, open_and_close(path));
+        assert_non_null(strstr(failure.sentence, i == 0 ? "has content that doesn't fit" : "has an unknown operation"));
+        assert_int_equal(failure.offset, i == 0 ? size : IDXF_REMOVED_HEADER_BYTES);
+    }
+    free(bytes);
+    free(manifest);
+    free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_text),
@@ -800,6 +832,7 @@ int main(void) {
         in_folder(test_large_batches),
         in_folder(test_threads),
         in_folder(test_damaged_removals),
+        in_folder(test_removals_of_two_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -825,6 +825,60 @@ static void test_torn_frames(void **state) {
     free(after);
 }
 
+/* Writes a slot, whose checksum is right. */
+static void set_slot(const char *folder, unsigned slot, const struct idxf_log_place *place) {
+    struct idxf_log log;
+    uint8_t bytes[IDXF_LOG_SLOT_BYTES];
+    size_t size;
+    uint32_t version;
+    uint8_t *file = read_file(path_in(folder, IDXI_LOG_NAME), &size);
+    assert_int_equal(idxf_log_read(&log, file, size, &version), IDXF_OK);
+    idxf_log_slot_write(&log, place, bytes);
+    memcpy(file + idxf_log_slot_offset(slot), bytes, sizeof bytes);
+    write_file(path_in(folder, IDXI_LOG_NAME), file, size);
+    free(file);
+}
+
+static enum idx_status read_all(const char *folder) {
+    struct idxi_log log;
+    uint64_t last;
+    enum idx_status status = open_log(&log, folder, 0, &failure);
+    if (status == IDX_OK) status = read_on(&log, 0, &last, &failure);
+    idxi_log_close(&log);
+    return status;
+}
+
+/* No frame ends before the first one begins, where the header counts as one. The slot that says more counts. */
+static void test_slots_before_the_frames(void **state) {
+    const char *folder = *state;
+    struct idxi_log log;
+    make_log(folder, 2, 10);
+    assert_ok(open_log(&log, folder, 0, &failure));
+    const struct idxf_log_place end = log.acknowledged, begin = idxf_log_begin(&log.header);
+    idxi_log_close(&log);
+    const struct idxf_log_place wrong[] = {
+        {0, 0, 0},
+        {0, begin.sequence, begin.chain},
+        {5, begin.sequence, begin.chain},
+        {begin.offset - 1, begin.sequence, begin.chain},
+        {begin.offset, begin.sequence + 1, begin.chain},
+        {begin.offset, begin.sequence, begin.chain ^ 1},
+    };
+    for (unsigned i = 0; i < LENGTH(wrong); i++) {
+        struct idxi_log_writer *writer;
+        set_slot(folder, 0, &wrong[i]);
+        set_slot(folder, 1, &wrong[i]);
+        assert_status(IDX_BAD_CHECKSUM, read_all(folder));
+        assert_int_equal(failure.offset, idxf_log_slot_offset(0));
+        assert_status(IDX_BAD_CHECKSUM, open_writer(&writer, folder));
+        set_slot(folder, 1, &end);
+        assert_ok(read_all(folder));
+    }
+    set_slot(folder, 0, &begin);
+    set_slot(folder, 1, &begin);
+    assert_ok(read_all(folder));
+}
+
 /* Bytes of a frame that was torn, behind one that came in its place, are no frame; and they go with the next writer. */
 static void test_stale_bytes(void **state) {
     const char *folder = *state, *path = path_in(folder, IDXI_LOG_NAME);
@@ -912,6 +966,7 @@ int main(void) {
         on_index(test_noise),
         on_index(test_truncations),
         on_index(test_torn_frames),
+        on_index(test_slots_before_the_frames),
         on_index(test_stale_bytes),
         on_index(test_another_log),
     };

@@ -676,12 +676,12 @@ static const uint64_t beyond[] = {1, 3000};
 static const struct forgery forgeries[] = {
     {1, {976, false, 1, {{ones, 976, 0, 0}}}, "don't ascend (byte 8192)", 8192},  /* again from 0 */
     {0, {1022, false, 1, {{beyond, 2, 0, 0}}}, "don't ascend (byte 4096)", 4096}, /* wraps around */
-    {1, {1999, false, 2, {{ones, 9, 0, 0}, {ones, 9, 10, -100}}}, "differences don't fit", 8192},
+    {1, {1999, false, 2, {{ones, 9, 0, 0}, {ones, 9, 10, -100}}}, "doesn't fit into its block", 8192},
     {1, {1999, false, 2, {{ones, 9, 0, 0}, {ones, 9, 2000, 0}}}, "don't ascend (byte 8192)", 8192},
     {1, {9000, false, 1, {{ones, 1023, 0, 0}}}, "count", 8192}, /* too many for a block */
     {1, {1999, true, 1, {{ones, 975, 0, 0}}}, "count", 0},      /* too few for the header */
     /* Disorder, and behind it in the block another fault, which comes first. */
-    {1, {1999, false, 2, {{beyond, 2, 0, 0}, {ones, 9, 10, -100}}}, "differences don't fit", 8192},
+    {1, {1999, false, 2, {{beyond, 2, 0, 0}, {ones, 9, 10, -100}}}, "doesn't fit into its block", 8192},
 };
 
 static void test_forged(void **state) {

@@ -12,6 +12,7 @@
 #include "format/bytes.h"
 #include "format/group.h"
 #include "format/ids.h"
+#include "format/log.h"
 #include "libidx/view/index.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"
@@ -229,7 +230,7 @@ static void test_faults_behind_disorder(void **state) {
     const char *path = build_dense(*state), *table = path_in(path, "000001/table-00.tbl");
     const uint64_t padding = (4096 + 2048) * 8;
     for (int i = 0; i < 4; i++) {
-        static const char *const clauses[] = {"differences don't fit", "don't ascend", "unused bits",
+        static const char *const clauses[] = {"doesn't fit into its block", "don't ascend", "unused bits",
                                               "counts that don't agree"};
         if (i == 1) block.chains[1].moved = 0;
         if (i == 2) block.chains[0].differences = ones;
@@ -399,6 +400,24 @@ static void test_directories_that_lead_astray(void **state) {
     forge_table(table, DIRECTORY + 8, cells, sizeof cells);
     assert_status(IDX_BAD_CONTENT, look_up(path, IDX_RESIDENCE_DIRECTORY, UINT64_MAX));
     assert_int_equal(failure.offset, DIRECTORY);
+}
+
+/* A look-up counts the keys of a line of cells up to where it begins, as SPEC.md, chapter 7, allows: that there are
+ * more than blocks behind that is for a verifier to find. */
+static void test_keys_that_no_look_up_counts(void **state) {
+    const char *path = build_small(*state, "i", 1), *table = path_in(path, "000001/table-00.tbl");
+    size_t size;
+    uint8_t *bytes = read_file(table, &size), *last = bytes + DIRECTORY + 63;
+    assert_int_equal(idxf_load32(bytes + DIRECTORY + 4), 0);
+    assert_int_equal(*last & 128, 0);
+    *last |= 128;
+    forge_table(table, DIRECTORY + 63, last, 1);
+    for (enum idx_residence residence = 0; residence <= IDX_RESIDENCE_DISK; residence++) {
+        assert_ok(look_up(path, residence, 0));
+        assert_ok(look_up(path, residence, UINT64_MAX)); /* in the cell that now has a key */
+    }
+    expect_damage(path, 1, "a directory that does not agree with its blocks (byte 12288)");
+    free(bytes);
 }
 
 /* The same of a line that has a list. */
@@ -671,6 +690,8 @@ static void test_damaged_ids(void **state) {
         enum idx_status status = read_documents(path, fingerprint_of(1, 7));
         if (cases[i].key_size == 8) assert_status(cases[i].status, status);
         assert_int_equal(idx_verify(path, NULL, NULL, &failure), cases[i].status);
+        if (i == 0)
+            assert_non_null(strstr(failure.sentence, "content that doesn't fit into its block, group, frame or file"));
     }
 }
 
@@ -764,7 +785,7 @@ static void test_groups(void **state) {
         }
         if (fault == 8) { /* values that are wider than 64 bits */
             group.bytes[2] = 65;
-            sentence = "don't fit";
+            sentence = "doesn't fit";
         }
         put_group(&map, &group);
         close_map(&map);
@@ -997,6 +1018,49 @@ static void test_databases(void **state) {
     }
 }
 
+/* ---- The log ---- */
+
+/* A log keeps records that are in segments until it is replaced. Where they break a rule, a verifier alone reports it;
+ * where pending records do, all readers. */
+static void test_records_that_are_in_segments(void **state) {
+    const char *path = build_small(*state, "i", 1), *file = path_in(path, "pending.log");
+    struct idx_writer *writer;
+    struct idx_index *index;
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    size_t size;
+    assert_non_null(manifest);
+    assert_ok(idx_writer_open(&writer, path, NULL, &failure));
+    for (size_t i = 0; i < 2; i++) {
+        struct idx_item item = {.fingerprint = fingerprint_of(2, i), .id = "an ID", .id_length = 5};
+        assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    }
+    idx_writer_close(writer);
+    read_manifest(path, manifest);
+    manifest->sequence = 1; /* as if the first one were in the segment */
+    write_manifest(path, manifest);
+    verify(path, IDX_OK);
+    uint8_t *whole = read_file(file, &size), *bytes = read_file(file, &size);
+    for (size_t i = 0; i < 2; i++) {
+        size_t frame = IDXF_LOG_FRAMES + i * (size_t)idxf_load64(whole + IDXF_LOG_FRAMES);
+        bytes[frame + IDXF_FRAME_HEADER_BYTES + 8] = IDXF_OPERATION_COUNT;
+        seal_log(bytes, whole, size);
+        write_file(file, bytes, size);
+        enum idx_status opened = idx_open(&index, path, NULL, &failure);
+        assert_int_equal(opened, i == 0 ? IDX_OK : IDX_BAD_CONTENT);
+        if (opened == IDX_OK) idx_close(index);
+        struct reports reports = verify(path, IDX_BAD_CONTENT);
+        expect_report(&reports, 4, "pending.log", IDX_BAD_CONTENT);
+        assert_non_null(strstr(reports.all[4].sentence, i == 0 ? "has record 1, which has an unknown operation"
+                                                               : "has record 2, which has an unknown operation"));
+        memcpy(bytes, whole, size);
+    }
+    write_file(file, whole, size);
+    verify(path, IDX_OK);
+    free(manifest);
+    free(bytes);
+    free(whole);
+}
+
 /* ---- Beside compactions ---- */
 
 /* Adds and compacts, now into one segment, now into more, until the pipe is closed. Returns an exit status. */
@@ -1062,6 +1126,7 @@ int main(void) {
         in_folder(test_directories),
         in_folder(test_the_first_line_that_differs),
         in_folder(test_directories_that_lead_astray),
+        in_folder(test_keys_that_no_look_up_counts),
         in_folder(test_lists_that_lead_astray),
         in_folder(test_documents_that_are_missing),
         in_folder(test_a_forged_map_can_be_sound),
@@ -1080,6 +1145,7 @@ int main(void) {
         in_folder(test_the_heaviest_of_none),
         in_folder(test_documents_of_none),
         in_folder(test_databases),
+        in_folder(test_records_that_are_in_segments),
         in_folder(test_beside_compactions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
