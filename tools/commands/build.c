@@ -114,8 +114,7 @@ static bool add_all(struct idx_builder *builder, struct build *build) {
     while ((status = input_next(&build->input, &records, &count)) == INPUT_DOCUMENTS) {
         if (!add_batch(builder, build, records, count)) return false;
     }
-    if (status == INPUT_END && build->input.skipped > 0)
-        complain("skipped %" PRIu64 " bad lines; the first one is reported above", build->input.skipped);
+    if (status == INPUT_END) input_say_skipped(&build->input);
     return status == INPUT_END;
 }
 

@@ -257,8 +257,7 @@ static void wait_for_compaction(const struct writing *writing) {
 }
 
 void writing_close(struct writing *writing) {
-    if (writing->input.skipped > 0)
-        complain("skipped %" PRIu64 " bad lines; the first one is reported above", writing->input.skipped);
+    input_say_skipped(&writing->input);
     wait_for_compaction(writing);
     idx_writer_close(writing->writer);
     input_free(&writing->input);

@@ -15,6 +15,7 @@ enum reader_status {
     READER_END,
     READER_PENDING,     /* There is nothing more without waiting. */
     READER_INTERRUPTED, /* A signal was noted (command.h). */
+    READER_LONG,        /* The line has more than READER_MOST_LINE bytes. */
     READER_FAILED,      /* A complaint was made. */
 };
 
@@ -26,10 +27,11 @@ struct reader {
     size_t start, end, capacity;
     size_t searched; /* Bytes from `start` on that are known to have no \n. */
     uint64_t line;   /* Number of the line that was returned last, from 1. */
+    bool passes;     /* That line was too long, and what is read next is the rest of it. */
 };
 
 #define READER_INIT                                                                                                    \
-    { NULL, -1, false, NULL, 0, 0, 0, 0, 0 }
+    { NULL, -1, false, NULL, 0, 0, 0, 0, 0, false }
 
 /* Opens a file, or standard input for `-`; if that is a terminal, says that it is waiting. `path` must stay valid. A
  * closed reader may be opened again, and keeps its buffer. Returns false after a complaint. */
@@ -38,6 +40,13 @@ bool reader_open(struct reader *reader, const char *path);
 /* Sets *line to the next line without its \n, of at most READER_MOST_LINE bytes, which is valid until the next call.
  * Without `wait`, returns READER_PENDING if the rest of the line has not come yet. */
 enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length);
+
+/* Does the same, but says of a longer line nothing but READER_LONG, and sets *line to more than READER_MOST_LINE bytes
+ * of its beginning. The next call passes over the rest of it, so it may wait even then. */
+enum reader_status reader_any_line(struct reader *reader, bool wait, const char **line, size_t *length);
+
+/* Says what is wrong with a line that is READER_LONG. */
+void reader_explain_long(struct problem *problem);
 
 /* Sets *line to the next line if all of it was read already, and returns false otherwise. It reads nothing, so earlier
  * lines stay valid as well. */
@@ -236,6 +245,9 @@ struct input_size {
 
 /* Estimates the size, before or after inputs are read. Returns false if an input is no regular file. */
 bool input_guess_size(const struct input *input, struct input_size *size);
+
+/* Says how many bad lines were skipped, if any. */
+void input_say_skipped(const struct input *input);
 
 void input_free(struct input *input);
 
