@@ -233,13 +233,13 @@ static void share_memory(struct dedup *dedup) {
  * have documents, which may be of several formats. Returns false after a complaint. */
 static bool find_fingerprints(struct dedup *dedup) {
     enum input_format found = INPUT_AUTO;
-    for (size_t i = 0; i < dedup->paths.count && found <= INPUT_TSV; i++)
-        found = input_format_of(dedup->paths.values[i]);
+    size_t arrays = 0;
     const struct extract_rules *extract = &dedup->texts.rules.extract;
-    if (found <= INPUT_TSV || dedup->texts.features || extract->hashes || extract->tokens) return true;
-    found = INPUT_AUTO;
-    if (!input_settle_format(&dedup->paths, &found)) return false;
-    dedup->format = FORMAT_FINGERPRINTS + (int)(found - INPUT_TSV);
+    if (dedup->texts.features || extract->hashes || extract->tokens) return true;
+    for (size_t i = 0; i < dedup->paths.count; i++) arrays += input_format_of(dedup->paths.values[i]) > INPUT_TSV;
+    if (dedup->paths.count > 1 && arrays == 0) return true;
+    if (!input_await_format(&dedup->paths, &found)) return false;
+    if (found > INPUT_TSV) dedup->format = FORMAT_FINGERPRINTS + (int)(found - INPUT_TSV);
     return true;
 }
 
