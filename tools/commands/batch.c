@@ -90,8 +90,9 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
         {.name = "bits", .kind = OPTION_NUMBER, .value = &batch->bits, .least = 1, .most = IDX_MAX_BITS},
         {.name = "part", .kind = OPTION_TEXT, .value = &batch->part_text},
     };
-    const struct grammar grammar = {help_batch, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = {help_batch, rules, sizeof rules / sizeof *rules, NULL, 0, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &batch->operands, status)) return false;
+    if (batch->operands.count == 0) return complain_of_usage("%s is missing", batch->streams ? "QUERIES" : "INDEX");
     question->notation = batch->notation < 0 ? NOTATION_HEX : (enum notation)batch->notation;
     if (batch->method >= 0) options->method = (enum idx_batch_method)batch->method;
     return check_options(batch);

@@ -141,7 +141,7 @@ static bool fill_index(struct idx_builder *builder, struct build *build) {
     progress_end(&build->progress);
     if (!published) return false;
     if (build->progress.shown && build->shards > 1)
-        complain("skipped %" PRIu64 " documents of other shards", build->elsewhere);
+        complain("skipped %" PRIu64 " document%s of other shards", build->elsewhere, build->elsewhere == 1 ? "" : "s");
     making_report(build->output, &summary, &build->progress);
     return true;
 }
