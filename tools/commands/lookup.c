@@ -61,7 +61,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     const struct option_rule rules[] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &lookup->distance, .most = IDX_MAX_BITS},
         {.name = "text", .kind = OPTION_TEXTS, .value = &lookup->queries.texts},
-        {.name = "id", .kind = OPTION_TEXTS, .value = &lookup->queries.ids},
+        {.name = "id", .kind = OPTION_TEXTS, .value = &lookup->queries.ids, .may_be_empty = true},
         {.name = "table", .kind = OPTION_TEXT, .value = &lookup->queries.table_path},
         {.name = "include", .kind = OPTION_INCLUDE, .value = &lookup->queries.globs},
         {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &lookup->queries.globs},

@@ -93,10 +93,8 @@ static bool take_long_line(struct input *input, const char *line, size_t length)
     return skip_bad_line(input, &problem, line, length);
 }
 
-/* Replaces an escaped ID by the original one, in the reader's buffer, which has the line. */
-static void unescape(struct input *input, struct tsv_record *record) {
-    char *bytes = input->reader.bytes;
-    record->id_length = escape_undo(bytes + (record->id - bytes), record->id_length);
+void reader_unescape(struct reader *reader, struct tsv_record *record) {
+    record->id_length = escape_undo(reader->bytes + (record->id - reader->bytes), record->id_length);
 }
 
 /* Takes a line of TSV. Returns false after a complaint. */
@@ -107,7 +105,7 @@ static bool take_line(struct input *input, const char *line, size_t length) {
     totals_count(&input->totals, kind, record);
     switch (kind) {
         case TSV_RECORD:
-            if (record->escaped) unescape(input, record);
+            if (record->escaped) reader_unescape(&input->reader, record);
             input->recipe_settled = true;
             input->count++;
             return true;

@@ -76,7 +76,8 @@ enum tsv_ids {
     TSV_ID_NONE,     /* Nothing: the line is the fingerprint alone, without the tab. */
     TSV_ID_OPTIONAL, /* An ID as with TSV_ID_TEXT, or nothing, without the tab. */
     TSV_ID_IGNORED,  /* Anything: the fingerprint alone is read. */
-    /* The line is the ID alone, as with these, whatever it begins with; the fingerprint is 0 then. */
+    /* The line is the ID alone, as with these, whatever it begins with; one that is escaped follows a tab. The
+     * fingerprint is 0 then. */
     TSV_ID_TEXT_ALONE,
     TSV_ID_U64_ALONE,
 };
@@ -106,6 +107,9 @@ struct tsv_record {
 /* Reads a line of `length` bytes, without its \n. A \r at its end belongs to the ID. */
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem);
+
+/* Replaces an escaped ID by the original one, in the reader's buffer, which has the line. */
+void reader_unescape(struct reader *reader, struct tsv_record *record);
 
 /* What a stream of fingerprints states and what it has, by which it is known whether it is whole. `idx fingerprint` and
  * `idx dump` state a recipe before the fingerprints, and end with a line of `#total`, the number of lines with
