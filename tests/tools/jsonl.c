@@ -168,8 +168,8 @@ static void test_ids(void **state) {
     check_id("-9223372036854775808", "-9223372036854775808");
     struct jsonl_rules rules = {.text = "text", .id = "id"};
     refuse(&rules, "{\"text\":\"x\"}", BAD_FIELD, "the field 'id' is missing");
-    refuse(&rules, "{\"text\":\"x\",\"id\":1.0}", BAD_FIELD, "the field 'id' is not a string");
-    refuse(&rules, "{\"text\":\"x\",\"id\":true}", BAD_FIELD, "the field 'id' is not a string");
+    refuse(&rules, "{\"text\":\"x\",\"id\":1.0}", BAD_FIELD, "the field 'id' is neither a string nor an integer");
+    refuse(&rules, "{\"text\":\"x\",\"id\":true}", BAD_FIELD, "the field 'id' is neither a string nor an integer");
     refuse(&rules, "{\"text\":\"x\",\"id\":9223372036854775808}", BAD_JSON,
            "it is not JSON: too big integer near '9223372036854775808'");
 }

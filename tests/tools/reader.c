@@ -120,6 +120,31 @@ static void test_lines_longer_than_a_read(void **state) {
     fclose(file);
 }
 
+static void test_lines_that_are_too_long(void **state) {
+    enum { LONGEST = READER_MOST_LINE };
+    static const int lengths[] = {LONGEST, LONGEST + 1, 0, 2 * LONGEST, 1, LONGEST + 1};
+    struct reader reader;
+    FILE *file = new_file(&reader);
+    const char *line;
+    size_t length;
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        if (i > 0) fputc('\n', file);
+        for (int j = 0; j < lengths[i]; j++) fputc('a' + (int)i, file);
+    }
+    rewind(file);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        bool is_long = lengths[i] > LONGEST;
+        assert_int_equal(reader_any_line(&reader, true, &line, &length), is_long ? READER_LONG : READER_OK);
+        if (!is_long) assert_int_equal(length, lengths[i]);
+        assert_true(length == 0 || line[0] == 'a' + (int)i);
+        assert_int_equal(reader.line, i + 1);
+    }
+    expect_status(&reader, true, READER_END);
+    reader_free(&reader);
+    fclose(file);
+}
+
 static void test_bytes(void **state) {
     int end;
     struct reader reader = open_pipe(&end);
@@ -148,6 +173,7 @@ int main(void) {
         cmocka_unit_test(test_lines_as_they_come),
         cmocka_unit_test(test_held_lines),
         cmocka_unit_test(test_lines_longer_than_a_read),
+        cmocka_unit_test(test_lines_that_are_too_long),
         cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

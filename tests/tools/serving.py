@@ -139,10 +139,13 @@ class Service:
         self.description = description
         self.process = subprocess.Popen([idx, "serve", "--listen", "127.0.0.1:0", *arguments], cwd=folder,
                                         stderr=subprocess.PIPE, text=True, **options)
-        line = self.process.stderr.readline()
+        line, self.warned = self.process.stderr.readline(), ""
+        while line and "listening at" not in line:
+            self.warned += line
+            line = self.process.stderr.readline()
         found = re.search(r"listening at http://127\.0\.0\.1:(\d+)/", line)
         if found is None:
-            self.said = line + self.process.stderr.read()
+            self.said = self.warned
             self.end()
             raise RuntimeError(self.said)
         self.port = int(found[1])

@@ -67,6 +67,11 @@ static void test_ids_alone(void **state) {
     check_alone(TSV_ID_U64_ALONE, LITERAL("18446744073709551615"), UINT64_MAX);
     refuse(TSV_ID_TEXT_ALONE, "", "the ID is missing");
     refuse(TSV_ID_TEXT_ALONE, "a\tb", "the line has a tab, which an ID can't contain");
+    refuse(TSV_ID_TEXT_ALONE, "\ta\tb", "the line has a second tab, which an ID can't contain");
+    refuse(TSV_ID_TEXT_ALONE, "\ta\\",
+           "after a tab, an ID is escaped: a backslash must be followed by t, n, another backslash, or x and two "
+           "lower-case hex digits");
+    refuse(TSV_ID_U64_ALONE, "\t1", "the line has a tab, which an ID can't contain");
     refuse(TSV_ID_U64_ALONE, "#1", "the ID is not a decimal number below 2^64, as --id-type u64 requires");
 }
 
@@ -85,14 +90,21 @@ static void test_text_ids(void **state) {
     refuse(TSV_ID_TEXT, "01f\ta", "a fingerprint of 64 bits has 16 hex digits, but this one has 3");
 }
 
-static void check_escaped(const char *line, const char *expected, size_t length) {
-    struct parsed parsed = parse(TSV_ID_TEXT, line, strlen(line));
+static void check_escaped_by(enum tsv_ids ids, const char *line, const char *expected, size_t length) {
+    struct parsed parsed = parse(ids, line, strlen(line));
     assert_int_equal(parsed.kind, TSV_RECORD);
     assert_true(parsed.record.escaped);
     char *id = parsed.line + (parsed.record.id - parsed.line);
     assert_int_equal(escape_undo(id, parsed.record.id_length), length);
     if (length > 0) assert_memory_equal(id, expected, length);
     free(parsed.line);
+}
+
+/* A line that ends in an escaped ID, which follows a second tab; a line of the ID alone begins with that tab. */
+static void check_escaped(const char *line, const char *expected, size_t length) {
+    check_escaped_by(TSV_ID_TEXT, line, expected, length);
+    check_escaped_by(TSV_ID_OPTIONAL, line, expected, length);
+    check_escaped_by(TSV_ID_TEXT_ALONE, line + sizeof FINGERPRINT, expected, length);
 }
 
 static void test_escaped_ids(void **state) {
@@ -131,7 +143,7 @@ static void test_escaping(void **state) {
             assert_memory_equal(text, id, length);
         }
     }
-    assert_false(escape_is_needed("", 0));
+    assert_true(escape_is_needed("", 0));
 }
 
 static void test_long_id(void **state) {

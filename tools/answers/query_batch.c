@@ -68,7 +68,7 @@ static void answer_chunk(struct query_batch *batch, struct answerer *answerer, s
     struct query queries[CHUNK];
     for (size_t i = begin; i < end; i++) {
         const struct kept_query *from = &batch->queries[i];
-        const char *id = from->has_id ? batch->ids.bytes + from->id : NULL;
+        const char *id = !from->has_id ? NULL : from->id_length == 0 ? "" : batch->ids.bytes + from->id;
         queries[i - begin] = (struct query){from->fingerprint, id, from->id_length};
     }
     if (!answerer_answer(answerer, queries, end - begin, &batch->outputs[chunk]))

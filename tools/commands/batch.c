@@ -10,6 +10,8 @@
 static const char *const method_names[] = {"auto", "probe", "sweep", "stream", NULL};
 static const char *const older_method_names[] = {"auto", "probe", "merge", "stream", NULL};
 
+enum { ID_MARK = '\t' };
+
 struct batch {
     struct idx_batch_options options;
     struct question question;
@@ -23,7 +25,8 @@ struct batch {
     /* Queries. */
     uint64_t *fingerprints;
     size_t count, capacity, end_capacity;
-    struct output ids; /* The IDs of all queries, one after the other; with --stream, as they are printed. */
+    struct output ids; /* The IDs of all queries, one after the other, each behind ID_MARK, so that none that is there
+                          is empty; with --stream, as they are printed. */
     size_t *id_ends;
     char *recipe; /* The recipe of the queries; NULL: not known. */
 
@@ -90,8 +93,9 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
         {.name = "bits", .kind = OPTION_NUMBER, .value = &batch->bits, .least = 1, .most = IDX_MAX_BITS},
         {.name = "part", .kind = OPTION_TEXT, .value = &batch->part_text},
     };
-    const struct grammar grammar = {help_batch, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = {help_batch, rules, sizeof rules / sizeof *rules, NULL, 0, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &batch->operands, status)) return false;
+    if (batch->operands.count == 0) return complain_of_usage("%s is missing", batch->streams ? "QUERIES" : "INDEX");
     question->notation = batch->notation < 0 ? NOTATION_HEX : (enum notation)batch->notation;
     if (batch->method >= 0) options->method = (enum idx_batch_method)batch->method;
     return check_options(batch);
@@ -105,8 +109,10 @@ static bool add_query(struct batch *batch, const struct tsv_record *record) {
         return complain("out of memory for the queries");
     if (record->id != NULL && batch->streams)
         output_id(&batch->ids, record->id, record->id_length);
-    else if (record->id != NULL)
+    else if (record->id != NULL) {
+        output_byte(&batch->ids, ID_MARK);
         output_bytes(&batch->ids, record->id, record->id_length);
+    }
     batch->fingerprints[batch->count] = record->fingerprint;
     batch->id_ends[batch->count++] = batch->ids.length;
     return batch->ids.error == 0 || complain("out of memory for the queries");
@@ -144,7 +150,8 @@ static bool read_queries(struct batch *batch, struct texts paths, unsigned bits,
 
 static struct query get_query(const struct batch *batch, size_t number) {
     size_t begin = number == 0 ? 0 : batch->id_ends[number - 1], length = batch->id_ends[number] - begin;
-    return (struct query){batch->fingerprints[number], length == 0 ? NULL : batch->ids.bytes + begin, length};
+    if (length == 0) return (struct query){batch->fingerprints[number], NULL, 0};
+    return (struct query){batch->fingerprints[number], batch->ids.bytes + begin + 1, length - 1};
 }
 
 /* Prints matches of a query, which may come in several calls. This is an idx_batch_visitor. */

@@ -114,8 +114,7 @@ static bool add_all(struct idx_builder *builder, struct build *build) {
     while ((status = input_next(&build->input, &records, &count)) == INPUT_DOCUMENTS) {
         if (!add_batch(builder, build, records, count)) return false;
     }
-    if (status == INPUT_END && build->input.skipped > 0)
-        complain("skipped %" PRIu64 " bad lines; the first one is reported above", build->input.skipped);
+    if (status == INPUT_END) input_say_skipped(&build->input);
     return status == INPUT_END;
 }
 
@@ -142,7 +141,7 @@ static bool fill_index(struct idx_builder *builder, struct build *build) {
     progress_end(&build->progress);
     if (!published) return false;
     if (build->progress.shown && build->shards > 1)
-        complain("skipped %" PRIu64 " documents of other shards", build->elsewhere);
+        complain("skipped %" PRIu64 " document%s of other shards", build->elsewhere, build->elsewhere == 1 ? "" : "s");
     making_report(build->output, &summary, &build->progress);
     return true;
 }

@@ -35,6 +35,7 @@ static bool open_confirm(struct clusters *clusters, const struct idx_index *inde
     if (confirm->threshold == NULL) return true;
     idx_get_properties(index, &properties);
     clusters->rules.recipe = *properties.recipe == '\0' ? NULL : properties.recipe;
+    extract_settle(&clusters->rules.extract);
     confirm->rules = &clusters->rules;
     confirm->inputs = &clusters->inputs;
     clusters->listing.find = confirm_clusters;
@@ -82,7 +83,7 @@ static bool check_texts(struct clusters *clusters) {
                        : extract->json.id != NULL                ? "--id-field"
                        : clusters->rules.globs.count > 0         ? "--include or --exclude"
                        : extract->main_text                      ? "--main-text"
-                       : extract->max_text != DOCUMENT_BYTES     ? "--max-text"
+                       : extract->max_text != 0                  ? "--max-text"
                        : clusters->inputs.count > 0              ? "FILE"
                                                                  : NULL;
     if (!confirm_check(&clusters->confirm)) return false;

@@ -86,7 +86,7 @@ static bool check_fingerprints(const struct dedup *dedup) {
     bool fields = extract->json.id != NULL || extract->json.title != NULL || strcmp(extract->json.text, "text") != 0;
     const char *vain = fields                                     ? "--text-field, --id-field and --title-field"
                        : extract->main_text                       ? "--main-text"
-                       : extract->max_text != DOCUMENT_BYTES      ? "--max-text"
+                       : extract->max_text != 0                   ? "--max-text"
                        : dedup->texts.features || extract->hashes ? "--features and --hashes"
                        : extract->tokens                          ? "--tokens"
                        : rules->globs.count > 0                   ? "--include and --exclude"
@@ -223,22 +223,23 @@ static void share_memory(struct dedup *dedup) {
     uint64_t half = dedup->building.memory_bytes / 2, fitting = half / 2 / PIPELINE_BYTES_PER_BYTE;
     dedup->building.memory_bytes = half > IDX_MIN_MEMORY_BYTES ? half : IDX_MIN_MEMORY_BYTES;
     rules->memory_bytes = half / 2;
-    if (rules->extract.max_text != DOCUMENT_BYTES) return;
-    if (fitting < LEAST_MAX_TEXT) fitting = LEAST_MAX_TEXT;
-    if (fitting < rules->extract.max_text) rules->extract.max_text = fitting;
+    if (rules->extract.max_text != 0) return;
+    rules->extract.max_text = fitting < LEAST_MAX_TEXT   ? LEAST_MAX_TEXT
+                              : fitting < DOCUMENT_BYTES ? fitting
+                                                         : DOCUMENT_BYTES;
 }
 
 /* Sets the format if the names or first bytes of the inputs say that they are arrays of fingerprints. All other inputs
  * have documents, which may be of several formats. Returns false after a complaint. */
 static bool find_fingerprints(struct dedup *dedup) {
     enum input_format found = INPUT_AUTO;
-    for (size_t i = 0; i < dedup->paths.count && found <= INPUT_TSV; i++)
-        found = input_format_of(dedup->paths.values[i]);
+    size_t arrays = 0;
     const struct extract_rules *extract = &dedup->texts.rules.extract;
-    if (found <= INPUT_TSV || dedup->texts.features || extract->hashes || extract->tokens) return true;
-    found = INPUT_AUTO;
-    if (!input_settle_format(&dedup->paths, &found)) return false;
-    dedup->format = FORMAT_FINGERPRINTS + (int)(found - INPUT_TSV);
+    if (dedup->texts.features || extract->hashes || extract->tokens) return true;
+    for (size_t i = 0; i < dedup->paths.count; i++) arrays += input_format_of(dedup->paths.values[i]) > INPUT_TSV;
+    if (dedup->paths.count > 1 && arrays == 0) return true;
+    if (!input_await_format(&dedup->paths, &found)) return false;
+    if (found > INPUT_TSV) dedup->format = FORMAT_FINGERPRINTS + (int)(found - INPUT_TSV);
     return true;
 }
 
@@ -271,6 +272,8 @@ static bool complete_options(struct dedup *dedup) {
     if (!apply_resemblance(dedup)) return false;
     if (!open_against(dedup)) return false;
     if (dedup->texts.rules.bits == 0) dedup->texts.rules.bits = IDX_MAX_BITS;
+    dedup->building.memory_bytes = listing->options.memory_bytes;
+    if (!is_of_fingerprints(dedup) && listing->options.memory_bytes > 0) share_memory(dedup);
     if (is_of_fingerprints(dedup) ? !check_fingerprints(dedup)
                                   : !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
         return false;
@@ -286,8 +289,6 @@ static bool complete_options(struct dedup *dedup) {
     dedup->building.bits = dedup->texts.rules.bits;
     dedup->building.k = listing->options.distance;
     dedup->building.threads = listing->options.threads;
-    dedup->building.memory_bytes = listing->options.memory_bytes;
-    if (!is_of_fingerprints(dedup) && listing->options.memory_bytes > 0) share_memory(dedup);
     if (dedup->format > FORMAT_FINGERPRINTS) dedup->building.id_type = IDX_ID_U64;
     return is_of_fingerprints(dedup) || check_recipe(dedup->texts.rules.recipe);
 }

@@ -18,8 +18,6 @@ struct dump {
 static void print_document(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
     output_fingerprint(&dump->output, dump->notation, dump->properties.bits, fingerprint);
     output_byte(&dump->output, '\t');
-    if (document->id != NULL && document->id_length == 0)
-        output_byte(&dump->output, '\t'); /* Without this tab, `idx build` would refuse the empty ID. */
     put_document_id(&dump->output, document);
     output_byte(&dump->output, '\n');
     dump->lines++;

@@ -52,8 +52,8 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_format(output, "uuid            %s\n", properties->uuid);
     output_format(output, "bits            %u\n", properties->bits);
     output_format(output, "k               %u\n", properties->k);
-    output_format(output, "scheme          %s, %zu tables\n", properties->scheme->name,
-                  properties->scheme->table_count);
+    output_format(output, "scheme          %s, %zu table%s\n", properties->scheme->name,
+                  properties->scheme->table_count, properties->scheme->table_count == 1 ? "" : "s");
     output_text(output, "recipe          ");
     output_printable(output, *properties->recipe != '\0' ? properties->recipe : "not known");
     output_byte(output, '\n');

@@ -33,7 +33,7 @@ static bool check_options(const struct lookup *lookup) {
         return complain_of_usage("--include and --exclude have no effect without --text; omit them");
     if (lookup->queries.extract.main_text && lookup->queries.texts.count == 0)
         return complain_of_usage("--main-text has no effect without --text; omit it");
-    if (lookup->queries.extract.max_text != DOCUMENT_BYTES && lookup->queries.texts.count == 0)
+    if (lookup->queries.extract.max_text != 0 && lookup->queries.texts.count == 0)
         return complain_of_usage("--max-text has no effect without --text; omit it");
     if (lookup->disk && lookup->unpacked) return complain_of_usage("--disk and --unpacked can't be combined");
     if (question->exists && question->limit != UINT64_MAX)
@@ -61,7 +61,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     const struct option_rule rules[] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &lookup->distance, .most = IDX_MAX_BITS},
         {.name = "text", .kind = OPTION_TEXTS, .value = &lookup->queries.texts},
-        {.name = "id", .kind = OPTION_TEXTS, .value = &lookup->queries.ids},
+        {.name = "id", .kind = OPTION_TEXTS, .value = &lookup->queries.ids, .may_be_empty = true},
         {.name = "table", .kind = OPTION_TEXT, .value = &lookup->queries.table_path},
         {.name = "include", .kind = OPTION_INCLUDE, .value = &lookup->queries.globs},
         {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &lookup->queries.globs},
@@ -85,7 +85,9 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     lookup->queries.fingerprints = (struct texts){operands.values + 1, operands.count - 1};
     question->json = lookup->format == 1;
     question->notation = (enum notation)lookup->notation;
-    return check_options(lookup);
+    if (!check_options(lookup)) return false;
+    extract_settle(&lookup->queries.extract);
+    return true;
 }
 
 /* Makes further queries use this index, and closes the one before, if any. */
@@ -239,7 +241,7 @@ static int look_up(struct lookup *lookup) {
 
 int command_lookup(int argc, char **argv) {
     struct lookup lookup = {.question = {.limit = UINT64_MAX, .max_documents = UINT64_MAX},
-                            .queries.extract = {.json.text = "text", .max_text = DOCUMENT_BYTES},
+                            .queries.extract.json.text = "text",
                             .distance = UINT_MAX,
                             .notation = NOTATION_HEX,
                             .threads = 1};

@@ -161,7 +161,7 @@ static bool keep_known(struct intake *intake, const struct arrival *arrival, con
     if (intake->id_type == IDX_ID_U64)
         output_decimal(&id, arrival->record.number);
     else
-        output_bytes(&id, arrival->record.id, arrival->record.id_length);
+        output_id(&id, arrival->record.id, arrival->record.id_length);
     return put_known(intake, &id, &near, match->distance);
 }
 
@@ -229,7 +229,7 @@ bool intake_take(struct intake *intake, const struct tsv_record *record, const s
 
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place) {
     static const struct tsv_record none;
-    output_bytes(&intake->few.output, id, length);
+    if (length > 0) output_id(&intake->few.output, id, length);
     if (length > 0) output_byte(&intake->few.output, '\n');
     if (length > 0) intake->few_count++;
     return intake->journal == NULL || add_arrival(intake, &none, place, FATE_KEPT, 0);

@@ -70,10 +70,11 @@ static void say_summary(const char *path, const struct idx_build_summary *summar
                         const struct idx_properties *properties) {
     double tables = summary->tables > 0 ? (double)summary->tables : 1;
     struct density density = density_of((double)summary->table_bytes / tables, summary->fingerprints, properties->bits);
-    complain("added %" PRIu64 " %s to %s: %" PRIu64 " distinct fingerprints; scheme %s, %zu tables of %" PRIu64
+    complain("added %" PRIu64 " %s to %s: %" PRIu64 " distinct fingerprints; scheme %s, %zu table%s of %" PRIu64
              " bytes in total; document map: %" PRIu64 " bytes",
              summary->documents, names_of_documents(properties->id_type, summary->documents), path,
-             summary->fingerprints, summary->scheme, summary->tables, summary->table_bytes, summary->documents_bytes);
+             summary->fingerprints, summary->scheme, summary->tables, summary->tables == 1 ? "" : "s",
+             summary->table_bytes, summary->documents_bytes);
     if (summary->by_id_bytes > 0) complain("map from IDs: %" PRIu64 " bytes", summary->by_id_bytes);
     complain(DENSITY_MEAN_FORMAT, density.bits, density.ratio);
     complain("%" PRIu64 " bytes went through temporary files", summary->temporary_bytes);
@@ -257,8 +258,7 @@ static void wait_for_compaction(const struct writing *writing) {
 }
 
 void writing_close(struct writing *writing) {
-    if (writing->input.skipped > 0)
-        complain("skipped %" PRIu64 " bad lines; the first one is reported above", writing->input.skipped);
+    input_say_skipped(&writing->input);
     wait_for_compaction(writing);
     idx_writer_close(writing->writer);
     input_free(&writing->input);

@@ -85,10 +85,16 @@ static bool skip_bad_line(struct input *input, const struct problem *problem, co
     return input->skip_bad_lines;
 }
 
-/* Replaces an escaped ID by the original one, in the reader's buffer, which has the line. */
-static void unescape(struct input *input, struct tsv_record *record) {
-    char *bytes = input->reader.bytes;
-    record->id_length = escape_undo(bytes + (record->id - bytes), record->id_length);
+/* Takes a line that is too long, which is a bad one. Returns false after a complaint. */
+static bool take_long_line(struct input *input, const char *line, size_t length) {
+    struct problem problem;
+    reader_explain_long(&problem);
+    totals_count(&input->totals, TSV_BAD, NULL);
+    return skip_bad_line(input, &problem, line, length);
+}
+
+void reader_unescape(struct reader *reader, struct tsv_record *record) {
+    record->id_length = escape_undo(reader->bytes + (record->id - reader->bytes), record->id_length);
 }
 
 /* Takes a line of TSV. Returns false after a complaint. */
@@ -99,7 +105,7 @@ static bool take_line(struct input *input, const char *line, size_t length) {
     totals_count(&input->totals, kind, record);
     switch (kind) {
         case TSV_RECORD:
-            if (record->escaped) unescape(input, record);
+            if (record->escaped) reader_unescape(&input->reader, record);
             input->recipe_settled = true;
             input->count++;
             return true;
@@ -165,7 +171,8 @@ static enum input_status read_lines(struct input *input) {
         enum input_status plain = read_plain_lines(input);
         if (plain != INPUT_DOCUMENTS || input->count > 0) return plain;
     }
-    enum reader_status status = reader_line(&input->reader, !input->at_hand, &line, &length);
+    enum reader_status status = reader_any_line(&input->reader, !input->at_hand, &line, &length);
+    if (status == READER_LONG) return take_long_line(input, line, length) ? INPUT_DOCUMENTS : INPUT_FAILED;
     if (status != READER_OK) return from_reader(status);
     do {
         if (!take_line(input, line, length)) return INPUT_FAILED;
@@ -284,8 +291,11 @@ static bool count_totals(const struct input *input, struct reader *reader, struc
     enum reader_status status;
     const char *line;
     size_t length;
-    while ((status = reader_line(reader, true, &line, &length)) == READER_OK)
-        totals_count(totals, tsv_parse(&input->rules, line, length, &record, &problem), &record);
+    while ((status = reader_any_line(reader, true, &line, &length)) == READER_OK || status == READER_LONG) {
+        enum tsv_kind kind =
+            status == READER_LONG ? TSV_BAD : tsv_parse(&input->rules, line, length, &record, &problem);
+        totals_count(totals, kind, &record);
+    }
     return status == READER_END;
 }
 
@@ -381,6 +391,13 @@ bool input_guess_size(const struct input *input, struct input_size *size) {
         if (file > STDIN_FILENO) close(file);
     }
     return known;
+}
+
+void input_say_skipped(const struct input *input) {
+    if (input->skipped == 1)
+        complain("skipped 1 bad line, which is reported above");
+    else if (input->skipped > 1)
+        complain("skipped %" PRIu64 " bad lines; the first one is reported above", input->skipped);
 }
 
 void input_free(struct input *input) {

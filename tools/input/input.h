@@ -15,6 +15,7 @@ enum reader_status {
     READER_END,
     READER_PENDING,     /* There is nothing more without waiting. */
     READER_INTERRUPTED, /* A signal was noted (command.h). */
+    READER_LONG,        /* The line has more than READER_MOST_LINE bytes. */
     READER_FAILED,      /* A complaint was made. */
 };
 
@@ -26,10 +27,11 @@ struct reader {
     size_t start, end, capacity;
     size_t searched; /* Bytes from `start` on that are known to have no \n. */
     uint64_t line;   /* Number of the line that was returned last, from 1. */
+    bool passes;     /* That line was too long, and what is read next is the rest of it. */
 };
 
 #define READER_INIT                                                                                                    \
-    { NULL, -1, false, NULL, 0, 0, 0, 0, 0 }
+    { NULL, -1, false, NULL, 0, 0, 0, 0, 0, false }
 
 /* Opens a file, or standard input for `-`; if that is a terminal, says that it is waiting. `path` must stay valid. A
  * closed reader may be opened again, and keeps its buffer. Returns false after a complaint. */
@@ -38,6 +40,13 @@ bool reader_open(struct reader *reader, const char *path);
 /* Sets *line to the next line without its \n, of at most READER_MOST_LINE bytes, which is valid until the next call.
  * Without `wait`, returns READER_PENDING if the rest of the line has not come yet. */
 enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length);
+
+/* Does the same, but says of a longer line nothing but READER_LONG, and sets *line to more than READER_MOST_LINE bytes
+ * of its beginning. The next call passes over the rest of it, so it may wait even then. */
+enum reader_status reader_any_line(struct reader *reader, bool wait, const char **line, size_t *length);
+
+/* Says what is wrong with a line that is READER_LONG. */
+void reader_explain_long(struct problem *problem);
 
 /* Sets *line to the next line if all of it was read already, and returns false otherwise. It reads nothing, so earlier
  * lines stay valid as well. */
@@ -67,7 +76,8 @@ enum tsv_ids {
     TSV_ID_NONE,     /* Nothing: the line is the fingerprint alone, without the tab. */
     TSV_ID_OPTIONAL, /* An ID as with TSV_ID_TEXT, or nothing, without the tab. */
     TSV_ID_IGNORED,  /* Anything: the fingerprint alone is read. */
-    /* The line is the ID alone, as with these, whatever it begins with; the fingerprint is 0 then. */
+    /* The line is the ID alone, as with these, whatever it begins with; one that is escaped follows a tab. The
+     * fingerprint is 0 then. */
     TSV_ID_TEXT_ALONE,
     TSV_ID_U64_ALONE,
 };
@@ -97,6 +107,9 @@ struct tsv_record {
 /* Reads a line of `length` bytes, without its \n. A \r at its end belongs to the ID. */
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem);
+
+/* Replaces an escaped ID by the original one, in the reader's buffer, which has the line. */
+void reader_unescape(struct reader *reader, struct tsv_record *record);
 
 /* What a stream of fingerprints states and what it has, by which it is known whether it is whole. `idx fingerprint` and
  * `idx dump` state a recipe before the fingerprints, and end with a line of `#total`, the number of lines with
@@ -236,6 +249,9 @@ struct input_size {
 
 /* Estimates the size, before or after inputs are read. Returns false if an input is no regular file. */
 bool input_guess_size(const struct input *input, struct input_size *size);
+
+/* Says how many bad lines were skipped, if any. */
+void input_say_skipped(const struct input *input);
 
 void input_free(struct input *input);
 

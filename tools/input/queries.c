@@ -122,6 +122,7 @@ static enum queries_status next_line(struct queries *queries, bool wait, struct 
         totals_count(&queries->totals, kind, &record);
         if (kind == TSV_RECIPE && !check_recipe(queries, &record)) return QUERIES_BAD;
         if (kind != TSV_RECORD) continue;
+        if (record.escaped) reader_unescape(&queries->lines, &record);
         *query = (struct query){record.fingerprint, record.id, record.id_length};
         return QUERIES_ONE;
     }

@@ -17,6 +17,7 @@ bool reader_open(struct reader *reader, const char *path) {
     reader->ended = false;
     reader->start = reader->end = reader->searched = 0;
     reader->line = 0;
+    reader->passes = false;
     /* Opening a FIFO does not wait for its writer here; reading does, and notices signals meanwhile. */
     reader->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (reader->descriptor < 0) return complain("%s: %s", path, strerror(errno));
@@ -26,12 +27,6 @@ bool reader_open(struct reader *reader, const char *path) {
 
 static enum reader_status complain_of_error(const struct reader *reader, int error) {
     complain("%s: %s", reader->name, strerror(error));
-    return READER_FAILED;
-}
-
-static enum reader_status too_long(const struct reader *reader) {
-    complain("%s:%" PRIu64 ": the line has more than %d bytes, which no fingerprint and ID have", reader->name,
-             reader->line + 1, READER_MOST_LINE);
     return READER_FAILED;
 }
 
@@ -94,14 +89,45 @@ bool reader_held_line(struct reader *reader, const char **line, size_t *length) 
     return true;
 }
 
-enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length) {
-    while (!reader_held_line(reader, line, length)) {
-        if (reader->ended) return READER_END;
-        if (reader->end - reader->start > READER_MOST_LINE) return too_long(reader);
-        enum reader_status status = read_more(reader, wait);
+/* Passes over the rest of a line that is too long. */
+static enum reader_status pass_over(struct reader *reader, bool wait) {
+    while (reader->passes) {
+        size_t held = reader->end - reader->start;
+        const char *from = reader->bytes + reader->start, *newline = held == 0 ? NULL : memchr(from, '\n', held);
+        reader->start = newline != NULL ? reader->start + (size_t)(newline - from) + 1 : reader->end;
+        reader->passes = newline == NULL && !reader->ended;
+        enum reader_status status = reader->passes ? read_more(reader, wait) : READER_OK;
         if (status != READER_OK) return status;
     }
-    return *length > READER_MOST_LINE ? too_long(reader) : READER_OK;
+    return READER_OK;
+}
+
+enum reader_status reader_any_line(struct reader *reader, bool wait, const char **line, size_t *length) {
+    enum reader_status status = pass_over(reader, wait);
+    while (status == READER_OK && !reader_held_line(reader, line, length)) {
+        if (reader->ended) return READER_END;
+        reader->passes = reader->end - reader->start > READER_MOST_LINE;
+        if (reader->passes) {
+            take_held(reader, reader->end - reader->start, line, length);
+            reader->line++;
+            return READER_LONG;
+        }
+        status = read_more(reader, wait);
+    }
+    return status == READER_OK && *length > READER_MOST_LINE ? READER_LONG : status;
+}
+
+void reader_explain_long(struct problem *problem) {
+    problem_set(problem, "the line has more than %d bytes, which no fingerprint and ID have", READER_MOST_LINE);
+}
+
+enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length) {
+    enum reader_status status = reader_any_line(reader, wait, line, length);
+    struct problem problem;
+    if (status != READER_LONG) return status;
+    reader_explain_long(&problem);
+    complain("%s:%" PRIu64 ": %s", reader->name, reader->line, problem.sentence);
+    return READER_FAILED;
 }
 
 enum reader_status reader_bytes(struct reader *reader, size_t want, const char **bytes, size_t *got) {

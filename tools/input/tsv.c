@@ -17,21 +17,32 @@ static bool is_alone(const struct tsv_rules *rules) {
     return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
 }
 
-/* Takes the ID behind a second tab, which is escaped, and checks its escape sequences. */
-static bool take_escaped(const char *id, const char *end, struct tsv_record *record, struct problem *problem) {
+static bool check_length(size_t bytes, struct problem *problem) {
+    return bytes <= IDX_MAX_ID_BYTES ||
+           problem_set(problem, "an ID of %zu bytes is too long: the maximum is %d", bytes, IDX_MAX_ID_BYTES);
+}
+
+/* Takes the ID behind one more tab, which is escaped, and checks its escape sequences. */
+static bool take_escaped(const struct tsv_rules *rules, const char *id, const char *end, struct tsv_record *record,
+                         struct problem *problem) {
+    bool alone = is_alone(rules);
+    size_t bytes = 0;
+    char byte;
     record->id = id;
     record->id_length = (size_t)(end - id);
     record->escaped = true;
-    char byte;
-    for (const char *at = id; at < end;) {
-        if (*at == '\t') return problem_set(problem, "the line has a third tab, which an ID can't contain");
+    for (const char *at = id; at < end; bytes++) {
+        if (*at == '\t')
+            return problem_set(problem, "the line has a %s tab, which an ID can't contain", alone ? "second" : "third");
         size_t read = *at == '\\' ? escape_read(at, end, &byte) : 1;
         if (read == 0)
-            return problem_set(problem, "after a second tab, an ID is escaped: a backslash must be followed by t, n, "
-                                        "another backslash, or x and two lower-case hex digits");
+            return problem_set(problem,
+                               "after a %stab, an ID is escaped: a backslash must be followed by t, n, another "
+                               "backslash, or x and two lower-case hex digits",
+                               alone ? "" : "second ");
         at += read;
     }
-    return true;
+    return check_length(bytes, problem);
 }
 
 /* Takes the ID, which goes from `id` to the end of the line, and checks it by the rules. */
@@ -41,11 +52,12 @@ static bool take_id(const struct tsv_rules *rules, const char *id, const char *e
     record->id_length = (size_t)(end - id);
     if (record->id_length == 0)
         return problem_set(problem, is_alone(rules) ? "the ID is missing" : "the ID after the tab is empty");
-    if (rules->ids == TSV_ID_TEXT && *id == '\t') return take_escaped(id + 1, end, record, problem);
+    bool number = rules->ids == TSV_ID_U64 || rules->ids == TSV_ID_U64_ALONE;
+    if (*id == '\t' && !number) return take_escaped(rules, id + 1, end, record, problem);
     if (memchr(id, '\t', record->id_length) != NULL)
         return problem_set(problem, is_alone(rules) ? "the line has a tab, which an ID can't contain"
                                                     : "the line has a second tab, which an ID can't contain");
-    return (rules->ids != TSV_ID_U64 && rules->ids != TSV_ID_U64_ALONE) || parse_number(record, problem);
+    return number ? parse_number(record, problem) : check_length(record->id_length, problem);
 }
 
 /* Reads what follows the fingerprint, which ends at `tab`, or is the whole line if that is NULL. */

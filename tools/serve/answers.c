@@ -28,6 +28,11 @@ bool answers_begin(struct answers *answers, struct request *request) {
     return answers_set_distance(answers);
 }
 
+bool answers_by_id(struct request *request, const struct idx_properties *properties) {
+    return properties->by_id || request_fail(request, MHD_HTTP_CONFLICT,
+                                             "the index has no map from IDs to fingerprints; build it with --by-id");
+}
+
 void answers_end(struct answers *answers) {
     struct service *service = answers->request->service;
     idx_documents_close(answers->cursor);

@@ -227,11 +227,7 @@ void lookups_answer_id(struct request *request) {
     if (answers_begin(&answers, request)) {
         uint64_t *found = NULL;
         size_t count = 0;
-        if (!answers.properties->by_id)
-            request_fail(request, MHD_HTTP_CONFLICT,
-                         "the index has no map from IDs to fingerprints; build it with --by-id");
-        else
-            find_id(&answers, &found, &count);
+        if (answers_by_id(request, answers.properties)) find_id(&answers, &found, &count);
         if (request->status == 0 && count == 0)
             request_fail(request, MHD_HTTP_NOT_FOUND, "the index has no document with this ID");
         if (request->status == 0) answer_fingerprints(&answers, found, count);

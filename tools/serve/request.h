@@ -195,6 +195,9 @@ unsigned answers_farthest(const struct service *service, const struct idx_proper
 /* Sets the distance that the request asks for. Returns false, and fails the request, if the index can't answer it. */
 bool answers_set_distance(struct answers *answers);
 
+/* Returns whether the index has a map from IDs. Fails the request if not. */
+bool answers_by_id(struct request *request, const struct idx_properties *properties);
+
 void answers_end(struct answers *answers);
 
 /* Reads a fingerprint of as many bits as the index has. Returns false and sets *problem if the text is none. */

@@ -181,8 +181,10 @@ struct texts_service {
     bool warned_of_icu;
 };
 
-/* Opens this part of the service, before any other thread is started. Returns false after a complaint. */
-bool texts_open(struct texts_service *texts, const struct serve_options *options);
+/* Opens this part of the service, for an index with these properties, before any other thread is started. Returns false
+ * after a complaint. */
+bool texts_open(struct texts_service *texts, const struct serve_options *options,
+                const struct idx_properties *properties);
 
 /* Answers POST /text. */
 void texts_answer(struct request *request);

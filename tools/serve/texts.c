@@ -21,14 +21,36 @@ static void free_text(void *context) {
     free(kept);
 }
 
-bool texts_open(struct texts_service *texts, const struct serve_options *options) {
+/* Refuses a table that the recipe of the index does not take, as idx lookup does. Says so if it needs a table and there
+ * is none; everything but texts can be looked up then. Returns false after a refusal. */
+static bool check_table(const struct texts_service *texts, const struct serve_options *options,
+                        const struct idx_properties *properties) {
+    const char *recipe = properties->recipe;
+    bool needs = strstr(recipe, ";w=tfidf") != NULL || strstr(recipe, ";w=idf") != NULL;
+    struct text text;
+    if (texts->table == NULL && needs)
+        complain("the recipe of %s needs a table of document frequencies, so texts can't be looked up; give that table "
+                 "with --table",
+                 options->path);
+    if (texts->table == NULL) return true;
+    if (*recipe == '\0')
+        return complain("--table has no effect with %s, which does not record the recipe of its fingerprints; omit it",
+                        options->path);
+    bool opened = text_open(&text, recipe, texts->table, properties->bits, &texts->rules);
+    text_close(&text);
+    return opened;
+}
+
+bool texts_open(struct texts_service *texts, const struct serve_options *options,
+                const struct idx_properties *properties) {
     *texts = (struct texts_service){.rules = {.max_text = options->max_body, .main_text = options->main_text}};
     pthread_mutex_init(&texts->mutex, NULL);
     memory_watch();
     html_start();
     texts->has_key = pthread_key_create(&texts->key, free_text) == 0;
     if (!texts->has_key) return complain("can't start threads");
-    return options->table_path == NULL || text_table_read(&texts->table, options->table_path);
+    return (options->table_path == NULL || text_table_read(&texts->table, options->table_path)) &&
+           check_table(texts, options, properties);
 }
 
 void texts_close(struct texts_service *texts) {

@@ -157,6 +157,7 @@ static void remove_items(struct request *request, struct idx_writer *writer, con
     struct idx_removal removal = {0};
     struct idx_error error;
     enum idx_status status;
+    if (items->keys == ITEM_ID && !answers_by_id(request, items->properties)) return;
     if (items->keys == ITEM_FINGERPRINT)
         status = remove_fingerprints(writer, items, &removal, &error);
     else if (items->keys == ITEM_ID)

@@ -76,7 +76,8 @@ static bool read_value(const struct option_rule *rule, char *text) {
         case OPTION_NUMBER: return read_number(rule, text);
         default: break;
     }
-    if (*text == '\0') return complain_of_usage("%s%s has an empty argument", dashes(rule), rule->name);
+    if (*text == '\0' && !rule->may_be_empty)
+        return complain_of_usage("%s%s has an empty argument", dashes(rule), rule->name);
     if (rule->kind == OPTION_INCLUDE || rule->kind == OPTION_EXCLUDE)
         return append_glob(rule->value, text, rule->kind == OPTION_INCLUDE);
     if (rule->kind == OPTION_TEXTS) return append_text(rule->value, text);

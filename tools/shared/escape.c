@@ -17,6 +17,7 @@ static bool has_control(uint64_t bytes) {
 
 bool escape_is_needed(const char *id, size_t length) {
     uint64_t bytes;
+    if (length == 0) return true;
     for (; length >= sizeof bytes; id += sizeof bytes, length -= sizeof bytes) {
         memcpy(&bytes, id, sizeof bytes);
         if (has_control(bytes)) return true;

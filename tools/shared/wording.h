@@ -95,10 +95,10 @@ size_t notation_print_decimal(uint64_t number, char *text);
 
 /* ---- Bytes from outside, written so that they do no harm ---- */
 
-/* Escaped IDs: before an ID that has a control character (bytes 0 to 31, and 127), one more tab is written; in the ID,
- * \t, \n and \\ stand for a tab, a newline and a backslash, and \xNN for any other control character. So an ID can
- * neither end a line nor pass for a column. Printable text: what is shown on a terminal, such as the name of a file,
- * neither moves the cursor nor ends its line. These functions do no I/O and allocate no memory. */
+/* Escaped IDs: before an ID that is empty or has a control character (bytes 0 to 31, and 127), one more tab is written;
+ * in the ID, \t, \n and \\ stand for a tab, a newline and a backslash, and \xNN for any other control character. So an
+ * ID can neither end a line nor pass for a column, nor for none. Printable text: what is shown on a terminal, such as
+ * the name of a file, neither moves the cursor nor ends its line. These functions do no I/O and allocate no memory. */
 
 /* Returns whether an ID has to be escaped. */
 bool escape_is_needed(const char *id, size_t length);

@@ -86,7 +86,7 @@ bool manual_read(struct span page, uint64_t most, struct output *text, struct ba
 
 struct extract_rules {
     struct jsonl_rules json;
-    uint64_t max_text; /* The most bytes of a document, up to MOST_DOCUMENT_BYTES. */
+    uint64_t max_text; /* The most bytes of a document, up to MOST_DOCUMENT_BYTES; 0: not given (extract_settle). */
     bool main_text;    /* Of HTML, only the main text is taken. */
     /* These are for FORMAT_FEATURES. */
     bool hashes;             /* Features are their hashes, in hex. */
@@ -94,6 +94,11 @@ struct extract_rules {
     enum idx_hash_kind hash; /* By which features are hashed. */
     bool ties;               /* A bit is 1 if the weights for 0 and 1 are equal. */
 };
+
+/* Sets what the options have not given, after those that have no effect were refused. */
+static inline void extract_settle(struct extract_rules *rules) {
+    if (rules->max_text == 0) rules->max_text = DOCUMENT_BYTES;
+}
 
 /* The memory that extracting needs. Each thread has one, and uses it for one document after another. */
 struct extractor {

@@ -53,7 +53,9 @@ static bool find_string(json_t *object, const char *path, struct span *found, st
 
 static bool find_id(struct jsonl *jsonl, const char *path, struct span *id, struct bad *bad) {
     const json_t *value = find_value(jsonl->object, path);
-    if (!json_is_integer(value)) return find_string(jsonl->object, path, id, bad);
+    if (value == NULL || json_is_string(value)) return find_string(jsonl->object, path, id, bad);
+    if (!json_is_integer(value))
+        return bad_set(bad, BAD_FIELD, "the field '%.100s' is neither a string nor an integer", path);
     int length = snprintf(jsonl->number, sizeof jsonl->number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     *id = (struct span){jsonl->number, (size_t)length};
     return true;

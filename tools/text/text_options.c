@@ -12,7 +12,7 @@ void text_options_init(struct text_options *options) {
     *options = (struct text_options){.rules = {.bits = IDX_MAX_BITS,
                                                .threads = arguments_threads(),
                                                .memory_bytes = PIPELINE_MEMORY_BYTES,
-                                               .extract = {.json.text = "text", .max_text = DOCUMENT_BYTES}}};
+                                               .extract = {.json.text = "text"}}};
 }
 
 void text_options_list(struct text_options *options, struct option_rule list[TEXT_OPTIONS]) {
@@ -103,6 +103,7 @@ bool text_options_settle(struct text_options *options, enum document_format form
     struct pipeline_rules *rules = &options->rules;
     bool hashes = rules->extract.hashes, tokens = rules->extract.tokens;
     options->features = options->features || hashes || tokens;
+    extract_settle(&rules->extract);
     if (options->features && format != FORMAT_AUTO)
         complain_of_usage("give %s or --format, not both", hashes ? "--hashes" : tokens ? "--tokens" : "--features");
     else if (options->features && rules->train == NULL && rules->table != NULL)
