@@ -8,6 +8,7 @@
 
 #include "format/processor.h"
 #include "libidx/base/base.h"
+#include "libidx/fingerprints/sorting.h"
 #include "libidx/streams/sort.h"
 
 /* How many pairs a visitor gets at a time, at most. */
@@ -93,34 +94,80 @@ enum idx_status idxi_array_pairs_find(struct idxi_array_pairs *pairs, const uint
 
 /* ---- Arrays of the caller ---- */
 
+/* Copies are sorted into buckets by so many of the highest bits that vary, and then each bucket is sorted. */
+#define BUCKET_BITS 11
+
 /* A sorted copy of an array, in which each fingerprint occurs once. */
 struct distinct {
     uint64_t *fingerprints;
     size_t count, room;
 };
 
+/* What a copy is made with. */
+struct copying {
+    struct idxi_sorting sorting;
+    uint64_t *spare;  /* as large as the array */
+    uint32_t *counts; /* of distinct fingerprints, for each bucket */
+};
+
 static void free_distinct(struct distinct *distinct) { idxi_array_release(distinct->fingerprints, distinct->room); }
+
+/* Sorts a bucket, and moves the distinct fingerprints to its front. */
+static enum idx_status sort_bucket(void *context, size_t bucket, struct idx_error *error) {
+    struct copying *copying = context;
+    size_t begin = copying->sorting.to.starts[bucket], count = copying->sorting.to.starts[bucket + 1] - begin;
+    uint64_t *fingerprints = copying->sorting.to.fingerprints + begin;
+    uint32_t distinct = 0;
+    idxi_sort_pairs(fingerprints, NULL, count, false, copying->spare + begin, NULL);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || fingerprints[i] != fingerprints[distinct - 1]) fingerprints[distinct++] = fingerprints[i];
+    }
+    copying->counts[bucket] = distinct;
+    return idxi_progress_add(copying->sorting.progress, 0, error);
+}
+
+/* Sorts into buckets, each of them, and joins what is distinct in them. */
+static enum idx_status sort_distinct(struct copying *copying, struct distinct *distinct, struct idx_error *error) {
+    const struct idxi_sorting *sorting = &copying->sorting;
+    size_t buckets = (size_t)1 << idxf_count_bits(sorting->mask);
+    IDXI_TRY(idxi_sorting_run(&copying->sorting, error));
+    IDXI_TRY(idxi_parallel(buckets, sorting->threads, sort_bucket, copying, sorting->progress, error));
+    for (size_t i = 0; i < buckets; i++) {
+        memmove(distinct->fingerprints + distinct->count, distinct->fingerprints + sorting->to.starts[i],
+                copying->counts[i] * sizeof(uint64_t));
+        distinct->count += copying->counts[i];
+    }
+    return IDX_OK;
+}
 
 /* Copies an array, sorts the copy, and drops repetitions. The caller calls free_distinct, even after an error. */
 static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *fingerprints, size_t count,
-                                     struct idx_error *error) {
+                                     unsigned threads, struct idxi_progress *progress, struct idx_error *error) {
     if (count >= UINT32_MAX)
         return idxi_fail(error, IDX_LIMIT, NULL, "%zu fingerprints: the maximum is 2^32 - 2", count);
+    uint64_t mask = idxi_highest_bits(idxi_find_varying(fingerprints, count), BUCKET_BITS);
+    unsigned width = idxf_count_bits(mask);
     distinct->room = count;
     distinct->fingerprints = idxi_array_reserve(count);
-    uint64_t *spare = idxi_array_reserve(count);
-    bool enough = distinct->fingerprints != NULL && spare != NULL;
-    if (enough && count > 0) {
-        memcpy(distinct->fingerprints, fingerprints, count * sizeof *fingerprints);
-        idxi_sort_pairs(distinct->fingerprints, NULL, count, false, spare, NULL);
-    }
-    for (size_t i = 0; enough && i < count; i++) {
-        uint64_t fingerprint = distinct->fingerprints[i];
-        if (i > 0 && fingerprint == distinct->fingerprints[distinct->count - 1]) continue;
-        distinct->fingerprints[distinct->count++] = fingerprint;
-    }
-    idxi_array_release(spare, count);
-    return enough ? IDX_OK : idxi_fail_memory(error);
+    struct copying copying = {
+        .sorting = {.way = idxi_compare_widest(),
+                    .threads = threads,
+                    .progress = progress,
+                    .counts = threads > 1 ? malloc(threads * idxi_sorting_bytes(width)) : NULL,
+                    .from = fingerprints,
+                    .count = count,
+                    .mask = mask,
+                    .to = {distinct->fingerprints, malloc((((size_t)1 << width) + 2) * sizeof(uint32_t))}},
+        .spare = idxi_array_reserve(count),
+        .counts = malloc(sizeof(uint32_t) << width)};
+    bool enough = distinct->fingerprints != NULL && copying.spare != NULL && copying.counts != NULL &&
+                  copying.sorting.to.starts != NULL && (threads == 1 || copying.sorting.counts != NULL);
+    enum idx_status status = enough ? sort_distinct(&copying, distinct, error) : idxi_fail_memory(error);
+    free(copying.counts);
+    idxi_array_release(copying.spare, count);
+    free(copying.sorting.to.starts);
+    free(copying.sorting.counts);
+    return status;
 }
 
 static enum idx_status check_options(struct idx_join_options *options, struct idx_error *error) {
@@ -131,24 +178,22 @@ static enum idx_status check_options(struct idx_join_options *options, struct id
 
 /* Finds the pairs between `a` and `b`, or within `a` if `b` is NULL. */
 static enum idx_status search_distinct(const struct distinct *a, const struct distinct *b,
-                                       const struct idx_join_options *options, idx_pairs_visitor visit,
-                                       void *visit_context, struct idx_error *error) {
+                                       const struct idx_join_options *options, struct idxi_progress *progress,
+                                       idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
     uint64_t arrays = (a->count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
-    struct idxi_progress progress;
     struct idxi_array_pairs pairs = {.distance = options->distance,
                                      .threads = options->threads,
                                      .memory = memory > arrays ? memory - arrays : 0,
                                      .visit = visit,
                                      .visit_context = visit_context,
-                                     .progress = &progress,
+                                     .progress = progress,
                                      .within = b == NULL,
                                      .work = a->count};
-    idxi_progress_init(&progress, options->progress, options->context);
-    IDXI_TRY(idxi_progress_begin(&progress, IDX_PHASE_COMPARING, pairs.work, error));
+    IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_COMPARING, pairs.work, error));
     IDXI_TRY(idxi_array_pairs_find(&pairs, a->fingerprints, a->count, b == NULL ? NULL : b->fingerprints,
                                    b == NULL ? 0 : b->count, error));
-    return idxi_progress_add(&progress, 0, error);
+    return idxi_progress_add(progress, 0, error);
 }
 
 /* Finds the pairs of arrays that the caller keeps, by copies of them. `within`: of `a` alone. */
@@ -157,11 +202,14 @@ static enum idx_status search_copies(const uint64_t *a, size_t a_count, const ui
                                      struct idx_error *error) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct distinct x = {0}, y = {0};
+    struct idxi_progress progress;
     idxi_copy_options(&options, given);
     IDXI_TRY(check_options(&options, error));
-    enum idx_status status = make_distinct(&x, a, a_count, error);
-    if (status == IDX_OK) status = make_distinct(&y, b, b_count, error);
-    if (status == IDX_OK) status = search_distinct(&x, within ? NULL : &y, &options, visit, visit_context, error);
+    idxi_progress_init(&progress, options.progress, options.context);
+    enum idx_status status = make_distinct(&x, a, a_count, options.threads, &progress, error);
+    if (status == IDX_OK) status = make_distinct(&y, b, b_count, options.threads, &progress, error);
+    if (status == IDX_OK)
+        status = search_distinct(&x, within ? NULL : &y, &options, &progress, visit, visit_context, error);
     free_distinct(&x);
     free_distinct(&y);
     return status;

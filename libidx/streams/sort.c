@@ -43,8 +43,7 @@ static struct run run_at(struct run run, size_t at) {
     return (struct run){run.keys + at, run.values == NULL ? NULL : run.values + at};
 }
 
-/* Returns the bits in which any two keys differ. */
-static uint64_t find_varying(const uint64_t *keys, size_t count) {
+uint64_t idxi_find_varying(const uint64_t *keys, size_t count) {
     uint64_t ones = 0, zeros = 0;
     for (size_t i = 0; i < count; i++) {
         ones |= keys[i];
@@ -256,7 +255,7 @@ static void sort_by_digits(struct run here, struct run there, size_t count, uint
 /* Sorts what is `here`. The result is here if it `stays`, else there. Each pass consumes the highest bit that varies,
  * of 64 bits of keys and then 64 of values. That limits the depth of the recursion, which is mostly two. */
 static void sort_range(struct run here, struct run there, size_t count, struct order order, bool stays) {
-    uint64_t varying = find_varying(here.keys, count) & order.mask;
+    uint64_t varying = idxi_find_varying(here.keys, count) & order.mask;
     if (varying != 0 && !order.by_value && count >= SOME && count_span(varying) <= TWO_DIGITS_BITS) {
         sort_by_digits(here, there, count, varying, stays);
     } else if (varying != 0) {
