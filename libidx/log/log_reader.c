@@ -32,6 +32,14 @@ static enum idx_status read_slots(struct idxi_log *log, struct idx_error *error)
     return found ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_slot_offset(0));
 }
 
+enum idx_status idxi_log_check_first(const struct idxi_log *log, uint64_t after, struct idx_error *error) {
+    if (log->header.first <= after) return IDX_OK;
+    return idxi_fail(error, IDX_BAD_CONTENT, log->path,
+                     "begins with record %llu, but the segments end with record %llu: the records between them are "
+                     "missing; restore the index from a copy",
+                     (unsigned long long)log->header.first + 1, (unsigned long long)after);
+}
+
 /* Reads the header and the slots of a log that was just opened, and checks them against the manifest. */
 static enum idx_status read_header(struct idxi_log *log, const struct idxf_manifest_log *entry, uint64_t after,
                                    struct idx_error *error) {
@@ -48,11 +56,7 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
         return idxi_fail(error, IDX_FOREIGN_FILE, log->path,
                          "is a different log of this index than the manifest names: restore the manifest and the log "
                          "from the same copy");
-    if (log->header.first > after)
-        return idxi_fail(error, IDX_BAD_CONTENT, log->path,
-                         "begins with record %llu, but the segments end with record %llu: the records between them are "
-                         "missing; restore the index from a copy",
-                         (unsigned long long)log->header.first + 1, (unsigned long long)after);
+    IDXI_TRY(idxi_log_check_first(log, after, error));
     log->place = idxf_log_begin(&log->header);
     log->least = entry->last;
     IDXI_TRY(read_slots(log, error));

@@ -46,6 +46,9 @@ enum idx_status idxi_log_open(struct idxi_log *log, int folder, const char *fold
                               const struct idxf_record_rules *rules, const struct idxf_manifest_log *entry,
                               uint64_t after, struct idx_error *error);
 
+/* Checks that a log has all records behind number `after`, as idxi_log_open does. Errors: IDX_BAD_CONTENT. */
+enum idx_status idxi_log_check_first(const struct idxi_log *log, uint64_t after, struct idx_error *error);
+
 /* Returns whether a log is the one that the manifest means, or the one that took its place. */
 bool idxi_log_is_of(const struct idxi_log *log, const struct idxf_manifest_log *entry);
 

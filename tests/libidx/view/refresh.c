@@ -725,6 +725,34 @@ static void test_lost_records(void **state) {
     idx_close(index);
 }
 
+/* A reader loads a manifest, and is held up until the log has been replaced twice: the log there takes the place of the
+ * one that the manifest names, but lacks records that no segment of that manifest has, and that are still in memory. */
+static void test_two_logs_later(void **state) {
+    const char *path = path_in(*state, "i"), *aside = path_in(*state, "aside");
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    struct idx_index *newer;
+    build_at(path, false);
+    add_items(path, BASE, BASE + 20);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    add_segment(*state, path, BASE, BASE + 5, 5);
+    delete_records(path, 5);
+    read_manifest(path, manifest);
+    delete_records(path, 10);
+    assert_int_equal(mkdir(aside, 0777), 0);
+    write_manifest(aside, manifest);
+    assert_int_equal(rename(path_in(aside, "manifest"), path_in(path, "manifest")), 0);
+    remove_all(aside);
+    assert_status(IDX_BAD_CONTENT, idx_refresh(index, &newer, &failure));
+    assert_non_null(strstr(failure.sentence, "begins with record 11, but the segments end with record 5"));
+    add_segment(*state, path, BASE + 5, BASE + 10, 10);
+    newer = refreshed(index);
+    assert_true(holds_up_to(newer, BASE + 20));
+    assert_true(holds_up_to(index, BASE + 20));
+    idx_close(newer);
+    idx_close(index);
+    free(manifest);
+}
+
 /* Another index comes to stand at the path, with a log of its own. */
 static void test_built_anew(void **state) {
     const char *path = path_in(*state, "i");
@@ -1080,6 +1108,7 @@ int main(void) {
         in_folder(test_text_overwritten),
         in_folder(test_other_log),
         in_folder(test_lost_records),
+        in_folder(test_two_logs_later),
         in_folder(test_built_anew),
         in_folder(test_restored),
         in_folder(test_damaged_log),
