@@ -60,7 +60,7 @@ def test_help_begins_with_the_functions():
     """pydoc lists classes before functions, so the docstring has the functions; exceptions don't repeat parents."""
     lines = pydoc.plain(pydoc.render_doc(libidx)).splitlines()
     classes = lines.index("CLASSES")
-    assert classes < 70 and len(lines) < 3400  # Python 3.13 says more of tuples with names than 3.11
+    assert classes < 70 and len(lines) < 3400  # Python 3.13 says more than 3.11
     listed = {}
     for line in lines[:classes]:
         if found := re.match(r" {8}(\w+)\(([\w, ]*)\)  +[A-Z]", line):
@@ -72,7 +72,7 @@ def test_help_begins_with_the_functions():
     for name in libidx.__all__:
         value = getattr(libidx, name)
         if inspect.isclass(value) and issubclass(value, libidx.Error):
-            assert name == "Error" or len(pydoc.plain(pydoc.render_doc(value)).splitlines()) < 25, name
+            assert name == "Error" or len(pydoc.plain(pydoc.render_doc(value)).splitlines()) < 30, name
     assert list(inspect.signature(libidx.Error).parameters) == ["status", "errno", "file", "offset", "sentence"]
 
 
