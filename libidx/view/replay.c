@@ -206,20 +206,20 @@ void idxi_replay_set_log(struct idxi_replay *replay, const struct idxf_manifest_
 /* Whether a log has the records in memory, with the same numbers: it is the one that was read before, or its
  * successor, or none was read. Others may have been made between, and have taken records along that are in no segment
  * which the manifest of this replay has. */
-static bool goes_on(const struct idxi_replay *replay, const struct idxf_log *header) {
+static bool continues(const struct idxi_replay *replay, const struct idxf_log *header) {
     static const uint8_t none[IDXF_UUID_BYTES];
     const uint8_t *before = replay->log_id;
     return memcmp(before, none, sizeof none) == 0 || memcmp(before, header->id, sizeof none) == 0 ||
            memcmp(before, header->before, sizeof none) == 0;
 }
 
-/* Opens the log. If it does not go on from the one that was read before, all is to be read again. */
+/* Opens the log. If it does not continue the one that was read before, all is to be read again. */
 static enum idx_status open_log(struct idxi_replay *replay, int folder, const char *folder_path,
                                 struct idx_error *error) {
     struct idxi_log *log = &replay->log;
     enum idx_status status =
         idxi_log_open(log, folder, folder_path, &replay->rules, &replay->entry, replay->last, error);
-    bool again = status == IDX_OK && !goes_on(replay, &log->header);
+    bool again = status == IDX_OK && !continues(replay, &log->header);
     if (again) status = idxi_log_check_first(log, replay->after, error);
     if (status != IDX_OK) {
         idxi_log_close(log);

@@ -26,9 +26,8 @@ static void free_text(void *context) {
 static bool check_table(const struct texts_service *texts, const struct serve_options *options,
                         const struct idx_properties *properties) {
     const char *recipe = properties->recipe;
-    bool needs = strstr(recipe, ";w=tfidf") != NULL || strstr(recipe, ";w=idf") != NULL;
     struct text text;
-    if (texts->table == NULL && needs)
+    if (texts->table == NULL && text_weighs_by_table(recipe))
         complain("the recipe of %s needs a table of document frequencies, so texts can't be looked up; give that table "
                  "with --table",
                  options->path);

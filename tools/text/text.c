@@ -98,6 +98,10 @@ static bool features_fingerprint(struct span lines, const struct extract_rules *
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
+bool text_weighs_by_table(const char *recipe) {
+    return strstr(recipe, ";w=tfidf") != NULL || strstr(recipe, ";w=idf") != NULL;
+}
+
 /* Returns whether the fingerprinter got all the memory that it needs, and uses the table if one is given. Sets *error
  * if not. */
 static bool check_opened(const struct text *text, bool has_table, struct idx_error *error) {
@@ -105,7 +109,7 @@ static bool check_opened(const struct text *text, bool has_table, struct idx_err
     error->status = memory_ran_out() ? IDX_OUT_OF_MEMORY : IDX_OK;
     if (error->status == IDX_OUT_OF_MEMORY)
         snprintf(error->sentence, sizeof error->sentence, "out of memory");
-    else if (has_table && strstr(recipe, ";w=tfidf:") == NULL && strstr(recipe, ";w=idf:") == NULL) {
+    else if (has_table && !text_weighs_by_table(recipe)) {
         error->status = IDX_BAD_RECIPE;
         snprintf(error->sentence, sizeof error->sentence,
                  "--table has no effect with recipe '%s', whose weights need no table; omit it, or add w=tfidf",

@@ -34,6 +34,10 @@ struct text {
 /* The recipe that is used if none is asked for. */
 extern const char text_default_recipe[];
 
+/* Returns whether a recipe in canonical form needs a table of document frequencies. Only a build with libidxtext has
+ * this function. */
+bool text_weighs_by_table(const char *recipe);
+
 /* Opens a fingerprinter for a recipe, or for documents of FORMAT_FEATURES if that is NULL. `table`, which is NULL
  * unless the recipe weighs by one, and `rules` must stay valid. Returns false after a complaint, also if this build has
  * no libidxtext. */
