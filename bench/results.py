@@ -200,7 +200,8 @@ def figure_of(mark, shown, cells):
     if tuple(parts[:3]) not in cells:
         raise ValueError(f"RESULTS.md has no cell '{mark}'")
     number = tables.number(cells[tuple(parts[:3])].split(" ±")[0]) * SCALES[parts[3] if len(parts) == 4 else ""]
-    digits = len(shown.replace(",", "").replace(".", "").strip("0")) or 1
+    digits = shown.replace(",", "").replace(".", "").lstrip("0")
+    digits = len(digits if "." in shown else digits.rstrip("0"))
     return tables.number_text(number, min(3, max(2, digits)))
 
 
