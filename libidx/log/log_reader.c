@@ -60,6 +60,8 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
     log->place = idxf_log_begin(&log->header);
     log->least = entry->last;
     IDXI_TRY(read_slots(log, error));
+    /* A writer may have made the file longer before it wrote a slot. */
+    IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
     if (log->acknowledged.offset > size) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, size);
     return idxf_log_agrees(&log->place, &log->acknowledged)
                ? IDX_OK

@@ -19,6 +19,8 @@ static struct {
     enum fault_kind kind;
     size_t first, end; /* the calls that fail, counted from 0 */
     int fault_errno;
+    void (*act)(void *context); /* NULL: they fail */
+    void *context;
     atomic_size_t calls;
     atomic_size_t failures;
 } plan;
@@ -28,9 +30,16 @@ void arm(enum fault_kind kind, size_t after, size_t times, int fault_errno) {
     plan.first = after;
     plan.end = after + times;
     plan.fault_errno = fault_errno;
+    plan.act = NULL;
     plan.calls = 0;
     plan.failures = 0;
     plan.armed = true;
+}
+
+void arm_to_act(enum fault_kind kind, size_t after, void (*act)(void *context), void *context) {
+    arm(kind, after, 1, 0);
+    plan.act = act;
+    plan.context = context;
 }
 
 size_t disarm(void) {
@@ -47,6 +56,11 @@ static bool fails(enum fault_kind kind) {
     if (!plan.armed || kind != plan.kind) return false;
     size_t call = atomic_fetch_add(&plan.calls, 1);
     if (call < plan.first || call >= plan.end) return false;
+    if (plan.act != NULL) {
+        plan.armed = false;
+        plan.act(plan.context);
+        return false;
+    }
     atomic_fetch_add(&plan.failures, 1);
     errno = plan.fault_errno;
     return true;

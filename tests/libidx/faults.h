@@ -24,10 +24,13 @@ enum fault_kind {
 /* From now on, the calls of a kind fail with that errno: `times` of them, after the next `after`. */
 void arm(enum fault_kind kind, size_t after, size_t times, int fault_errno);
 
+/* From now on, `act` is called once, before the call of a kind that comes after the next `after`. */
+void arm_to_act(enum fault_kind kind, size_t after, void (*act)(void *context), void *context);
+
 /* How many calls to the system of all these kinds there were since the program began. */
 size_t calls_to_the_system(void);
 
-/* No more failures. Returns how many there were. */
+/* No more failures, and nothing to act before. Returns how many failures there were. */
 size_t disarm(void);
 
 #endif

@@ -285,6 +285,32 @@ static void test_room_is_made_before(void **state) {
     idxi_log_writer_close(writer);
 }
 
+/* More than a writer makes room for at a time, in a file as short as here. */
+static void append_much(void *writer) { assert_ok(append(writer, 10000)); }
+
+/* A writer makes the file longer, and acknowledges a frame, before each read of opening and reading a log in turn. */
+static void test_longer_before_each_read(void **state) {
+    const char *folder = *state;
+    struct idxi_log_writer *writer;
+    uint64_t before, after = 0;
+    size_t reads = 0;
+    assert_ok(open_writer(&writer, folder));
+    do {
+        struct idxi_log log;
+        uint64_t last;
+        before = after;
+        arm_to_act(FAULT_READ, reads++, append_much, writer);
+        assert_ok(open_log(&log, folder, 0, &failure));
+        assert_ok(read_on(&log, 0, &last, &failure));
+        disarm();
+        after = idxi_log_writer_last(writer);
+        check_new(&log, last, after);
+        idxi_log_close(&log);
+    } while (after > before);
+    assert_in_range(reads, 5, 30); /* two of the manifest, two of the head, and those of frames */
+    idxi_log_writer_close(writer);
+}
+
 static void test_large_records(void **state) {
     const char *folder = *state;
     struct idxi_log_writer *writer;
@@ -950,6 +976,7 @@ int main(void) {
         on_index(test_the_visitor_ends_it),
         on_index(test_nothing_new_costs_one_read),
         on_index(test_room_is_made_before),
+        on_index(test_longer_before_each_read),
         on_index(test_large_records),
         on_index(test_a_million_records),
         on_index(test_sequence_numbers_end),
