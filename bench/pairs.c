@@ -130,6 +130,8 @@ static void compare_plain(struct answers *answers, const uint64_t *some, size_t 
 #include <immintrin.h>
 
 #define LANES 8
+/* A count fits into a byte, so the minimum of bytes is that of counts. Some processors need two instructions for that
+ * of whole words. */
 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq"))) static void
 compare_avx512(struct answers *answers, const uint64_t *some, size_t count, const uint64_t *block) {
     __m512i held[BLOCK / LANES], most = _mm512_set1_epi64((long long)distance);
@@ -139,7 +141,7 @@ compare_avx512(struct answers *answers, const uint64_t *some, size_t count, cons
         __m512i least = _mm512_popcnt_epi64(_mm512_xor_si512(here, held[0]));
 #pragma GCC unroll 8
         for (size_t j = 1; j < BLOCK / LANES; j++)
-            least = _mm512_min_epu64(least, _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j])));
+            least = _mm512_min_epu8(least, _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j])));
         if (_mm512_cmple_epu64_mask(least, most) != 0) add_pairs_of_block(answers, some[i], block, BLOCK);
     }
 }
