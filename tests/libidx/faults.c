@@ -58,6 +58,7 @@ static bool fails(enum fault_kind kind) {
     if (call < plan.first || call >= plan.end) return false;
     if (plan.act != NULL) {
         plan.armed = false;
+        plan.failures++;
         plan.act(plan.context);
         return false;
     }
