@@ -12,7 +12,8 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
                                     .decompressed = OUTPUT_KEPT,
                                     .decoded = OUTPUT_KEPT,
                                     .manual = OUTPUT_KEPT,
-                                    .html = HTML_INIT};
+                                    .html = HTML_INIT,
+                                    .json = JSONL_INIT};
 }
 
 /* ---- Bodies ---- */
@@ -92,8 +93,8 @@ static bool extract_manual(struct extractor *extractor, struct fields *fields, s
 static bool extract_json(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
                          struct bad *bad) {
     const struct jsonl_rules *rules = &extractor->rules->json;
-    json_decref(extractor->json.object);
-    if (!jsonl_parse(rules, raw->bytes.bytes, raw->bytes.length, &extractor->json, fields, bad)) return false;
+    const struct span line = {raw->bytes.bytes, raw->bytes.length};
+    if (!jsonl_parse(rules, line, &extractor->json, fields, bad)) return false;
     if (rules->date != NULL) raw->date = extractor->json.date;
     return true;
 }
@@ -135,7 +136,7 @@ bool extract(struct extractor *extractor, struct raw_document *raw, struct field
 }
 
 void extractor_free(struct extractor *extractor) {
-    json_decref(extractor->json.object);
+    jsonl_free(&extractor->json);
     html_free(&extractor->html);
     free(extractor->decompressed.bytes);
     free(extractor->decoded.bytes);

@@ -6,7 +6,6 @@
 #include "tools/text/documents.h"
 
 #include <idx.h>
-#include <jansson.h>
 
 /* ---- The fields of a document ---- */
 
@@ -43,6 +42,33 @@ void html_start(void);
 
 void html_free(struct html *html);
 
+/* ---- Values in JSON, as they are written: scan.c ---- */
+
+/* The most bytes that an escape in a string becomes. */
+enum { SCAN_ESCAPE_BYTES = 4 };
+
+/* A member of an object that is looked for. */
+struct scan_member {
+    struct span name;  /* Without bytes, nothing is found. */
+    struct span value; /* Its bytes are NULL as long as none was found. */
+};
+
+/* Finds members of an object, around which there may be blanks. Of members of one name the last one counts. Values are
+ * passed over by their strings and brackets alone, and so are valid or not. Sets *bad and returns false if the object
+ * has another form than {"name":value,...}. */
+bool scan_members(struct span object, struct scan_member *members, size_t count, struct bad *bad);
+
+/* Returns the element of an array, which begins with its bracket, or a span without bytes if there is none. */
+struct span scan_element(struct span array, uint64_t index);
+
+/* Sets *string to what a value is that begins with a quote: a part of it if it has no escapes, or else in the memory of
+ * `kept`. Bytes that are not UTF-8 stay as they are; an escaped surrogate without the other one of its pair becomes
+ * U+FFFD. Sets *bad and returns false if an escape is none, or if memory ran out. */
+bool scan_string(struct span value, struct output *kept, struct span *string, struct bad *bad);
+
+/* Returns whether a value is a number of JSON, which NaN and Infinity are not. */
+bool scan_is_number(struct span value);
+
 /* ---- The fields of a document that is a line of JSON ---- */
 
 /* Where fields are in the object: a JSON pointer (/a/b, RFC 6901) if it begins with a slash, or else names with dots
@@ -54,17 +80,25 @@ struct jsonl_rules {
     const char *date;  /* NULL: lines have no date. */
 };
 
-/* The object of a document, in whose memory its fields are. */
+enum jsonl_field { JSONL_TEXT, JSONL_ID, JSONL_TITLE, JSONL_DATE, JSONL_FIELDS };
+
+/* What a line has beside its fields. */
 struct jsonl {
-    json_t *object;  /* The caller releases it (json_decref) in any case. */
-    char number[24]; /* An ID that is an integer, in decimal. */
-    int64_t date;    /* DATE_NONE: there is none, or its notation is unknown. */
+    struct output strings[JSONL_FIELDS]; /* Fields whose strings have escapes. */
+    int64_t date;                        /* DATE_NONE: there is none, or its notation is unknown. */
 };
 
-/* Reads a line. The text becomes the body, which is UTF-8 and may have NUL bytes; ID and title are set if the rules
- * name them, but a missing title stays empty. Sets *bad and returns false if a field is missing. */
-bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t length, struct jsonl *jsonl,
-                 struct fields *fields, struct bad *bad);
+#define JSONL_INIT                                                                                                     \
+    { {OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT}, DATE_NONE }
+
+/* Reads a line. The text becomes the body, which may have NUL bytes; ID and title are set if the rules name them, but a
+ * missing title stays empty. An ID that is a number keeps its digits. The fields are valid until the line or `jsonl`
+ * changes. Sets *bad and returns false if a field is missing, or if the line is no object; what other fields have does
+ * not matter. */
+bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
+                 struct bad *bad);
+
+void jsonl_free(struct jsonl *jsonl);
 
 /* ---- The text of manual pages, which are written in man(7) or mdoc(7): as the program mandoc prints it ---- */
 

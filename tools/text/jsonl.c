@@ -1,84 +1,119 @@
-/* jsonl.c: finds the fields of a document that is a line of JSON, by jansson. */
+/* jsonl.c: finds the fields of a document that is a line of JSON. */
 #include "tools/text/extract.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NAME_SIZE = 256 };
 
-/* Reads a name in a path. In a JSON pointer, ~1 means a slash, and ~0 a tilde. Returns false if the name is too
- * long. */
-static bool read_name(const char *from, size_t length, bool pointer, char name[NAME_SIZE]) {
+/* Where a field is: the names that have not been followed yet. */
+struct path {
+    const char *at; /* NULL: there are no more. */
+    char separator;
+};
+
+static struct path begin_path(const char *field) {
+    return *field == '/' ? (struct path){field + 1, '/'} : (struct path){field, '.'};
+}
+
+/* Takes the next name off the path. In a JSON pointer, ~1 means a slash, and ~0 a tilde. Returns a span without bytes
+ * if the name is too long. */
+static struct span next_name(struct path *path, char name[NAME_SIZE]) {
+    const char *from = path->at, *end = strchrnul(from, path->separator);
     size_t size = 0;
-    for (size_t i = 0; i < length; i++, size++) {
-        if (size + 1 == NAME_SIZE) return false;
-        name[size] = from[i];
-        if (pointer && from[i] == '~' && i + 1 < length && (from[i + 1] == '0' || from[i + 1] == '1'))
-            name[size] = from[++i] == '0' ? '~' : '/';
+    path->at = *end == '\0' ? NULL : end + 1;
+    for (; from < end; from++) {
+        if (size + 1 == NAME_SIZE) return (struct span){NULL, 0};
+        name[size++] = *from;
+        if (path->separator == '/' && *from == '~' && (from[1] == '0' || from[1] == '1'))
+            name[size - 1] = *++from == '0' ? '~' : '/';
     }
-    name[size] = '\0';
+    return (struct span){name, size};
+}
+
+/* Replaces a value by its member of this name, or element of this number. Sets *bad and returns false if it is an
+ * object of another form than JSON's. */
+static bool find_member(struct span *value, struct span name, struct bad *bad) {
+    struct scan_member member = {.name = name};
+    uint64_t index;
+    bool is_array = *value->bytes == '[' && number_parse_digits(name.bytes, name.length, &index);
+    if (*value->bytes == '{' && !scan_members(*value, &member, 1, bad)) return false;
+    *value = is_array ? scan_element(*value, index) : member.value;
     return true;
 }
 
-static json_t *find_member(const json_t *value, const char *name) {
-    char *end;
-    if (!json_is_array(value)) return json_object_get(value, name);
-    unsigned long index = strtoul(name, &end, 10);
-    return *name >= '0' && *name <= '9' && *end == '\0' ? json_array_get(value, index) : NULL;
-}
-
-/* Returns the value at a path, or NULL if there is none. */
-static json_t *find_value(json_t *value, const char *path) {
-    bool pointer = *path == '/';
-    char separator = pointer ? '/' : '.', name[NAME_SIZE];
-    if (pointer) path++;
-    while (value != NULL) {
-        const char *end = strchrnul(path, separator);
-        if (!read_name(path, (size_t)(end - path), pointer, name)) return NULL;
-        value = find_member(value, name);
-        if (*end == '\0') return value;
-        path = end + 1;
+/* Finds the values of the fields; the bytes of those that aren't there are NULL. Sets *bad and returns false if the
+ * line, or what a field is in, has another form than JSON's. */
+static bool find_values(const char *const fields[JSONL_FIELDS], struct span line, struct span values[JSONL_FIELDS],
+                        struct bad *bad) {
+    struct scan_member members[JSONL_FIELDS] = {{.name = {NULL, 0}}};
+    char names[JSONL_FIELDS][NAME_SIZE];
+    struct path paths[JSONL_FIELDS] = {{NULL, 0}};
+    for (size_t i = 0; i < JSONL_FIELDS; i++) {
+        if (fields[i] == NULL) continue;
+        paths[i] = begin_path(fields[i]);
+        members[i].name = next_name(&paths[i], names[i]);
     }
-    return NULL;
-}
-
-static bool find_string(json_t *object, const char *path, struct span *found, struct bad *bad) {
-    const json_t *value = find_value(object, path);
-    if (value == NULL) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", path);
-    if (!json_is_string(value)) return bad_set(bad, BAD_FIELD, "the field '%.100s' is not a string", path);
-    *found = (struct span){json_string_value(value), json_string_length(value)};
+    if (!scan_members(line, members, JSONL_FIELDS, bad)) return false;
+    for (size_t i = 0; i < JSONL_FIELDS; i++) {
+        values[i] = members[i].value;
+        while (values[i].bytes != NULL && paths[i].at != NULL) {
+            if (!find_member(&values[i], next_name(&paths[i], names[i]), bad)) return false;
+        }
+    }
     return true;
 }
 
-static bool find_id(struct jsonl *jsonl, const char *path, struct span *id, struct bad *bad) {
-    const json_t *value = find_value(jsonl->object, path);
-    if (value == NULL || json_is_string(value)) return find_string(jsonl->object, path, id, bad);
-    if (!json_is_integer(value))
-        return bad_set(bad, BAD_FIELD, "the field '%.100s' is neither a string nor an integer", path);
-    int length = snprintf(jsonl->number, sizeof jsonl->number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    *id = (struct span){jsonl->number, (size_t)length};
+/* ---- Fields ---- */
+
+static bool read_string(struct span value, const char *path, struct output *kept, struct span *string,
+                        struct bad *bad) {
+    if (value.bytes == NULL) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", path);
+    if (*value.bytes != '"') return bad_set(bad, BAD_FIELD, "the field '%.100s' is not a string", path);
+    return scan_string(value, kept, string, bad);
+}
+
+static bool read_id(struct span value, const char *path, struct output *kept, struct span *id, struct bad *bad) {
+    if (value.bytes == NULL || *value.bytes == '"') return read_string(value, path, kept, id, bad);
+    *id = value;
+    return scan_is_number(value) ||
+           bad_set(bad, BAD_FIELD, "the field '%.100s' is neither a string nor a number", path);
+}
+
+static bool read_title(struct span value, const char *path, struct output *kept, struct span *title, struct bad *bad) {
+    bool is_null = value.length == 4 && memcmp(value.bytes, "null", 4) == 0;
+    return value.bytes == NULL || is_null || read_string(value, path, kept, title, bad);
+}
+
+/* Reads a date, which is a string or a number of seconds; any other value is none. */
+static bool read_date(struct span value, struct output *kept, int64_t *date, struct bad *bad) {
+    char number[64];
+    struct span string;
+    *date = DATE_NONE;
+    if (value.bytes == NULL) return true;
+    if (*value.bytes == '"') {
+        if (!scan_string(value, kept, &string, bad)) return false;
+        if (!date_parse(string.bytes, string.length, date)) *date = DATE_NONE;
+    } else if (value.length < sizeof number && scan_is_number(value)) {
+        memcpy(number, value.bytes, value.length);
+        number[value.length] = '\0';
+        if (!date_of_seconds(strtod(number, NULL), date)) *date = DATE_NONE;
+    }
     return true;
 }
 
-/* Returns the date at a path, which is a string or a number of seconds, or DATE_NONE. */
-static int64_t find_date(json_t *object, const char *path) {
-    const json_t *value = path == NULL ? NULL : find_value(object, path);
-    int64_t date;
-    if (json_is_string(value) && date_parse(json_string_value(value), json_string_length(value), &date)) return date;
-    if (json_is_number(value) && date_of_seconds(json_number_value(value), &date)) return date;
-    return DATE_NONE;
+bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
+                 struct bad *bad) {
+    const char *const paths[JSONL_FIELDS] = {rules->text, rules->id, rules->title, rules->date};
+    struct output *kept = jsonl->strings;
+    struct span values[JSONL_FIELDS];
+    return find_values(paths, line, values, bad) &&
+           read_string(values[JSONL_TEXT], rules->text, &kept[JSONL_TEXT], &fields->body, bad) &&
+           (rules->id == NULL || read_id(values[JSONL_ID], rules->id, &kept[JSONL_ID], &fields->id, bad)) &&
+           read_date(values[JSONL_DATE], &kept[JSONL_DATE], &jsonl->date, bad) &&
+           read_title(values[JSONL_TITLE], rules->title, &kept[JSONL_TITLE], &fields->title, bad);
 }
 
-bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t length, struct jsonl *jsonl,
-                 struct fields *fields, struct bad *bad) {
-    json_error_t error;
-    json_t *object = jsonl->object = json_loadb(line, length, JSON_ALLOW_NUL, &error);
-    if (object == NULL) return bad_set(bad, BAD_JSON, "it is not JSON: %s", error.text);
-    if (!json_is_object(object)) return bad_set(bad, BAD_JSON, "it is not a JSON object");
-    if (!find_string(object, rules->text, &fields->body, bad)) return false;
-    if (rules->id != NULL && !find_id(jsonl, rules->id, &fields->id, bad)) return false;
-    jsonl->date = find_date(object, rules->date);
-    const json_t *title = rules->title == NULL ? NULL : find_value(object, rules->title);
-    return title == NULL || json_is_null(title) || find_string(object, rules->title, &fields->title, bad);
+void jsonl_free(struct jsonl *jsonl) {
+    for (size_t i = 0; i < JSONL_FIELDS; i++) free(jsonl->strings[i].bytes);
 }

@@ -135,7 +135,7 @@ void below_free(struct below *below);
 
 /* ---- Making lines of fingerprints of inputs, with several threads, in the order of the documents ---- */
 
-/* The most memory that a document may take while it is fingerprinted, per byte: for JSON, or if no word repeats. */
+/* The most memory that a document may take while it is fingerprinted, per byte, if no word repeats. */
 enum { PIPELINE_BYTES_PER_BYTE = 16 };
 
 /* The memory if no other is asked for. */

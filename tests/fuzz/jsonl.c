@@ -1,0 +1,67 @@
+/* jsonl.c: fuzzes finding the fields of a line of JSON. An input is: where the fields are, then the line. What jansson
+ * takes must be found as jansson finds it; what is found must be gone from a line that is cut short. */
+#include "tools/text/extract.h"
+
+#include "tests/fuzz/fuzz.h"
+
+#include <jansson.h>
+
+static const struct jsonl_rules rules[] = {
+    {.text = "text", .id = "id", .title = "title", .date = "date"},
+    {.text = "a.b", .id = "a.0", .title = "/a~1b/c", .date = "a"},
+    {.text = "a", .id = "a", .title = "a", .date = "a"},
+    {.text = "/0/1/2", .id = "", .title = "/"},
+};
+
+static void check_equal(const json_t *value, struct span string) {
+    CHECK(json_is_string(value) && json_string_length(value) == string.length);
+    CHECK(string.length == 0 || memcmp(json_string_value(value), string.bytes, string.length) == 0);
+}
+
+/* Compares the fields at the top with those that jansson finds, if it finds an object. It passes over NUL bytes behind
+ * numbers, which JSON does not have. */
+static void compare(const struct jsonl_rules *fields_at, const char *line, size_t length, bool good,
+                    const struct fields *fields) {
+    json_error_t error;
+    json_t *object = json_loadb(line, length, JSON_ALLOW_NUL, &error);
+    const json_t *text = json_object_get(object, fields_at->text), *id = json_object_get(object, fields_at->id);
+    if (json_is_object(object) && fields_at == &rules[0] && memchr(line, '\0', length) == NULL) {
+        const json_t *title = json_object_get(object, fields_at->title);
+        bool has_title = title != NULL && !json_is_null(title);
+        CHECK(good == (json_is_string(text) && (json_is_string(id) || json_is_number(id)) &&
+                       (!has_title || json_is_string(title))));
+        if (good) check_equal(text, fields->body);
+        if (good && json_is_string(id)) check_equal(id, fields->id);
+        if (good && has_title) check_equal(title, fields->title);
+    }
+    json_decref(object);
+}
+
+/* Returns whether the line is an object that has the fields, and compares these with what jansson finds. */
+static bool parse(const struct jsonl_rules *fields_at, const char *line, size_t length) {
+    struct jsonl jsonl = JSONL_INIT;
+    struct fields fields = {.id = {NULL, 0}};
+    struct bad bad = {.kind = BAD_NONE};
+    bool good = jsonl_parse(fields_at, (struct span){line, length}, &jsonl, &fields, &bad);
+    CHECK(good == (bad.kind == BAD_NONE) && bad.kind != BAD_MEMORY);
+    CHECK(good || bad.problem.sentence[0] != '\0');
+    if (good) CHECK(fields.body.length + fields.id.length <= 2 * length);
+    compare(fields_at, line, length, good, &fields);
+    jsonl_free(&jsonl);
+    return good;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < 1) return 0;
+    const struct jsonl_rules *fields_at = &rules[data[0] % (sizeof rules / sizeof *rules)];
+    size_t length = size - 1;
+    char *line = copy_exactly(data + 1, length);
+    if (parse(fields_at, line, length)) {
+        while (line[length - 1] != '}') length--;
+        char *shorter = copy_exactly(line, length - 1);
+        CHECK(!parse(fields_at, shorter, length - 1));
+        free(shorter);
+    }
+    free(line);
+    return 0;
+}
