@@ -51,15 +51,26 @@ static bool parse(const struct jsonl_rules *fields_at, const char *line, size_t 
     return good;
 }
 
+/* A line that is an object is known for one, also without its end. */
+static void look(const struct jsonl_rules *fields_at, const char *line, size_t length, bool good) {
+    bool in_line = length > 0 && memchr(line, '\n', length) == NULL;
+    struct jsonl_beginning found = jsonl_look((struct span){line, length}, fields_at->text);
+    CHECK(!found.is_lines || !found.is_array);
+    CHECK(!good || !in_line || (found.is_lines && found.has_text));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1) return 0;
     const struct jsonl_rules *fields_at = &rules[data[0] % (sizeof rules / sizeof *rules)];
     size_t length = size - 1;
     char *line = copy_exactly(data + 1, length);
-    if (parse(fields_at, line, length)) {
+    bool good = parse(fields_at, line, length);
+    look(fields_at, line, length, good);
+    if (good) {
         while (line[length - 1] != '}') length--;
         char *shorter = copy_exactly(line, length - 1);
         CHECK(!parse(fields_at, shorter, length - 1));
+        look(fields_at, shorter, length - 1, true);
         free(shorter);
     }
     free(line);

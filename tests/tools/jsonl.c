@@ -325,6 +325,49 @@ static void test_titles(void **state) {
     refuse(&rules, "{\"text\":\"x\",\"t\":7}", BAD_FIELD, "the field 't' is not a string");
 }
 
+/* What is expected of bytes: 'l'ines or an 'a'rray, which 'h'as the field, and a 's'econd line. */
+static void check_look(const char *bytes, const char *expected) {
+    struct span begin = {bytes, strlen(bytes)};
+    struct jsonl_beginning found = jsonl_look(begin, "text.a");
+    assert_int_equal(found.is_lines, strchr(expected, 'l') != NULL);
+    assert_int_equal(found.is_array, strchr(expected, 'a') != NULL);
+    assert_int_equal(found.has_text, strchr(expected, 'h') != NULL);
+    assert_int_equal(found.has_second, strchr(expected, 's') != NULL);
+}
+
+static void test_beginnings(void **state) {
+    (void)state;
+    check_look("{\"text\":1}", "lh");
+    check_look(" { \"text\" : 1 } \r\n", "lh");
+    check_look("\xef\xbb\xbf{\"x\":[NaN,1e400,\"\xff\"],\"id\":1}\n\n  {", "ls");
+    check_look("\n{}\n{\"text\":1}", "ls");
+    check_look("{\"text\":\"as long as", "lh");
+    check_look("{\"x\":\"as long as", "l");
+    check_look("{\"text", "l");
+    check_look("[{\"text\":1},\n{}]", "ah");
+    check_look(" [ \n {\n\"x\":1", "a");
+    /* JSON over several lines, and what is none. */
+    static const char *const others[] = {"",
+                                         "{\n\"text\":1}",
+                                         "{\"text\":1,\n\"x\":\"as long as",
+                                         "{text}",
+                                         "{{\"text\":1}}",
+                                         "{\"text\"}",
+                                         "{\"text\":1} and more",
+                                         "{ \"a\", \"b\" };",
+                                         "[]",
+                                         "[1,{\"text\":1}]",
+                                         "[section]\nkey = {}",
+                                         "[{]",
+                                         "[link](there)",
+                                         "text {\"text\":1}",
+                                         "\"text\""};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct jsonl_beginning found = jsonl_look((struct span){others[i], strlen(others[i])}, "text");
+        assert_false(found.is_lines || found.is_array);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),
@@ -339,6 +382,7 @@ int main(void) {
         cmocka_unit_test(test_dates),
         cmocka_unit_test(test_one_value_for_all),
         cmocka_unit_test(test_titles),
+        cmocka_unit_test(test_beginnings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

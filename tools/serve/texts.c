@@ -174,10 +174,10 @@ void texts_answer(struct request *request) {
 static enum document_format find_format(const char *name, const struct output *file) {
     struct source source = {.passes_over_rest = true};
     enum document_format format = FORMAT_PLAIN;
-    const char *bytes;
+    const char *bytes = "";
     if (source_open_memory(&source, file->bytes, file->length)) {
         size_t held = source_peek(&source, DOCUMENT_SNIFFED, &bytes);
-        format = documents_format_of(name, held > 0 ? bytes : "", held);
+        format = sniff_one(name, (struct span){bytes, held}).format;
     }
     source_free(&source);
     return format;

@@ -1,15 +1,13 @@
-/* documents.c: reads inputs, finds their formats, and visits the documents that they are cut into. */
+/* documents.c: reads inputs, and visits the documents that they are cut into. */
 #include "tools/text/documents.h"
 
 #include "tools/text/extract.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 void raw_document_free(struct raw_document *raw) {
@@ -82,98 +80,38 @@ void cut_append(struct raw_document *raw, const char *bytes, size_t length) {
     if (raw->bytes.error != 0) bad_set_memory(&raw->bad);
 }
 
-/* ---- Formats ---- */
+/* ---- Files ---- */
 
-static bool ends_in(const char *name, size_t length, const char *ending) {
-    size_t size = strlen(ending);
-    return length > size && strncasecmp(name + length - size, ending, size) == 0;
-}
-
-/* Returns the format that the file's name says, or FORMAT_AUTO. An ending such as .gz is ignored. */
-static enum document_format format_of_name(const char *path) {
-    static const struct {
-        const char *ending;
-        enum document_format format;
-    } names[] = {
-        {".jsonl", FORMAT_JSONL}, {".ndjson", FORMAT_JSONL}, {".tsv", FORMAT_TSV},  {".warc", FORMAT_WARC},
-        {".wet", FORMAT_WARC},    {".html", FORMAT_HTML},    {".htm", FORMAT_HTML}, {".xhtml", FORMAT_HTML},
-    };
-    size_t length = strlen(path) - source_ending(path);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (ends_in(path, length, names[i].ending)) return names[i].format;
-    }
-    return FORMAT_AUTO;
-}
-
-static bool begins_with(const char *bytes, size_t length, const char *with) {
-    return length >= strlen(with) && strncasecmp(bytes, with, strlen(with)) == 0;
-}
-
-static enum document_format format_of_content(const char *bytes, size_t length) {
-    if (begins_with(bytes, length, "WARC/")) return FORMAT_WARC;
-    if (begins_with(bytes, length, "{\"")) return FORMAT_JSONL;
-    if (begins_with(bytes, length, "\xef\xbb\xbf")) bytes += 3, length -= 3;
-    while (length > 0 && isspace((unsigned char)*bytes)) bytes++, length--;
-    return begins_with(bytes, length, "<!doctype html") || begins_with(bytes, length, "<html") ? FORMAT_HTML
-                                                                                               : FORMAT_PLAIN;
-}
-
-/* Returns the format by the file's name, if that says one, or else by its first bytes. A manual page needs both, since
- * files of many other kinds have such names. */
-static enum document_format find_format(enum document_format named, const char *path, const char *bytes,
-                                        size_t length) {
-    if (named != FORMAT_AUTO) return named;
-    size_t stem = strlen(path) - source_ending(path);
-    enum document_format format = format_of_content(bytes, length);
-    bool is_manual = format == FORMAT_PLAIN && manual_is_named(path, stem) && manual_begins(bytes, length);
-    return is_manual ? FORMAT_MAN : format;
-}
-
-enum document_format documents_format_of(const char *name, const char *bytes, size_t length) {
-    if (length > DOCUMENT_SNIFFED) length = DOCUMENT_SNIFFED;
-    enum document_format format = find_format(format_of_name(name), name, bytes, length);
-    return format == FORMAT_HTML || format == FORMAT_MAN ? format : FORMAT_PLAIN;
-}
-
-static bool is_binary(const char *bytes, size_t length) {
-    struct span text = {bytes, length < DOCUMENT_SNIFFED ? length : DOCUMENT_SNIFFED};
-    char charset[CHARSET_NAME_SIZE] = "";
-    charset_by_mark(&text, charset);
-    bool wide = charset[0] != '\0' && strcmp(charset, "utf-8") != 0;
-    return !wide && text.length > 0 && memchr(text.bytes, '\0', text.length) != NULL;
-}
-
-static bool visit_binary(struct documents *documents, const char *advice) {
+/* Visits what is wrong with a file that is no text. The advice is about those of unknown kinds. */
+static bool visit_binary(struct documents *documents, enum binary binary, const char *advice) {
     char sentence[200];
-    snprintf(sentence, sizeof sentence, "it has a NUL byte in its first 8 KiB, so it is not a text; %s", advice);
+    if (binary != BINARY_OTHER) return visit_bad(documents, BAD_BINARY, sniff_problem(binary), NULL, 0);
+    snprintf(sentence, sizeof sentence, "%s; %s", sniff_problem(binary), advice);
     return visit_bad(documents, BAD_BINARY, sentence, NULL, 0);
 }
 
 /* Cuts the open file into documents. If it is not text, it is left out if it was found in a folder, and a bad record if
  * it was named. Returns false if the visitor stopped. */
-static bool read_opened(struct documents *documents, enum document_format format, bool in_folder) {
+static bool read_opened(struct documents *documents, bool in_folder) {
     const char *bytes = "";
     size_t held = 0;
     if (documents->format == FORMAT_AUTO || in_folder) held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
-    if (documents->format == FORMAT_AUTO && begins_with(bytes, held, "#recipe\t"))
-        return visit_bad(documents, BAD_FILE,
-                         "it begins with #recipe, and so it holds fingerprints, not texts; --format "
-                         "fingerprints of idx dedup reads them, and so do idx build and idx lookup",
-                         NULL, 0);
-    format = find_format(format, documents->path, bytes, held);
-    bool is_text = format != FORMAT_PLAIN && format != FORMAT_HTML && format != FORMAT_MAN;
-    is_text = is_text || (!in_folder && documents->format != FORMAT_AUTO) || !is_binary(bytes, held);
-    if (!is_text && !in_folder) return visit_binary(documents, "--format plain reads it all the same");
-    if (!is_text) {
-        documents->binary++;
+    struct sniffed sniffed = sniff_file(documents, (struct span){bytes, held}, in_folder);
+    if (sniffed.refusal != NULL) return visit_bad(documents, BAD_FILE, sniffed.refusal, NULL, 0);
+    if (sniffed.binary != BINARY_NONE && !in_folder)
+        return visit_binary(documents, sniffed.binary, "--format plain reads it all the same");
+    if (sniffed.binary != BINARY_NONE) {
+        documents->left_out[sniffed.binary]++;
         return true;
     }
-    switch (format) {
+    documents->read++;
+    documents->has_json = documents->has_json || sniffed.format == FORMAT_JSONL;
+    switch (sniffed.format) {
         case FORMAT_JSONL:
-        case FORMAT_TSV: return cut_lines(documents, format);
+        case FORMAT_TSV: return cut_lines(documents, sniffed.format);
         case FORMAT_FEATURES: return cut_features(documents);
         case FORMAT_WARC: return cut_warc(documents);
-        default: return cut_whole(documents, format);
+        default: return cut_whole(documents, sniffed.format);
     }
 }
 
@@ -187,7 +125,7 @@ static int64_t find_date(int descriptor, uint64_t *size) {
 }
 
 /* Opens a file, and visits it and its documents. Returns false if a visitor stopped. */
-static bool read_file(struct documents *documents, const char *path, enum document_format format, bool in_folder) {
+static bool read_file(struct documents *documents, const char *path, bool in_folder) {
     uint64_t size;
     documents->path = path;
     documents->read_before = documents->source.read;
@@ -198,9 +136,8 @@ static bool read_file(struct documents *documents, const char *path, enum docume
     const struct opened_file opened = {path, in_folder, documents->source.descriptor};
     documents->files++;
     documents->date = find_date(documents->source.descriptor, &size);
-    if (format == FORMAT_AUTO) format = format_of_name(path);
     bool on = documents->visit_file == NULL || documents->visit_file(documents->context, &opened);
-    if (on) on = read_opened(documents, format, in_folder);
+    if (on) on = read_opened(documents, in_folder);
     source_close(&documents->source);
     documents->bytes_before += size;
     documents->read_before = documents->source.read;
@@ -209,7 +146,21 @@ static bool read_file(struct documents *documents, const char *path, enum docume
 
 static bool read_met_file(void *context, const char *path) {
     struct documents *documents = context;
-    return read_file(documents, path, documents->format, true);
+    return read_file(documents, path, true);
+}
+
+void documents_check_folder(struct documents *documents, const char *path, uint64_t files, uint64_t read) {
+    if (documents->files == files || documents->read > read) return;
+    documents->failed = true;
+    complain("%s: none of the files in it can be read as texts", path);
+}
+
+/* Reads the files in a folder and below it. Returns false if a visitor stopped. */
+static bool read_folder(struct documents *documents, const char *path) {
+    uint64_t files = documents->files, read = documents->read;
+    bool on = folder_walk(path, documents->globs, read_met_file, documents, &documents->failed);
+    if (on) documents_check_folder(documents, path, files, read);
+    return on;
 }
 
 bool documents_read(struct documents *documents, const struct texts *paths) {
@@ -217,9 +168,7 @@ bool documents_read(struct documents *documents, const struct texts *paths) {
     char **path = paths->count == 0 ? standard_input : paths->values;
     size_t count = paths->count == 0 ? 1 : paths->count;
     for (size_t i = 0; i < count; i++) {
-        bool on = folder_is_at(path[i])
-                      ? folder_walk(path[i], documents->globs, read_met_file, documents, &documents->failed)
-                      : read_file(documents, path[i], documents->format, false);
+        bool on = folder_is_at(path[i]) ? read_folder(documents, path[i]) : read_file(documents, path[i], false);
         if (!on) return false;
     }
     return true;
@@ -228,17 +177,19 @@ bool documents_read(struct documents *documents, const struct texts *paths) {
 bool documents_read_again(struct documents *documents, const struct opened_file *file, uint64_t number) {
     documents->files = number;
     documents->source.regular_only = true;
-    return read_file(documents, file->path, documents->format, file->in_folder);
+    return read_file(documents, file->path, file->in_folder);
 }
 
 bool documents_read_one(struct documents *documents, const char *path) {
     documents->path = path;
     if (!source_open(&documents->source, path)) return visit_problem(documents);
-    const char *bytes;
+    const char *bytes = "";
     size_t held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
-    bool on = is_binary(bytes, held)
-                  ? visit_binary(documents, "idx fingerprint --format plain makes a fingerprint of it all the same")
-                  : cut_whole(documents, documents_format_of(path, bytes, held));
+    struct sniffed sniffed = sniff_one(path, (struct span){bytes, held});
+    bool on = sniffed.binary == BINARY_NONE
+                  ? cut_whole(documents, sniffed.format)
+                  : visit_binary(documents, sniffed.binary,
+                                 "idx fingerprint --format plain makes a fingerprint of it all the same");
     source_close(&documents->source);
     return on;
 }
@@ -257,7 +208,7 @@ static bool find_manual(void *context, const char *path) {
     if (!manual_is_named(path, strlen(path) - source_ending(path))) return true;
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || !source_open(&search->source, path)) return true;
     size_t held = source_peek(&search->source, DOCUMENT_SNIFFED, &bytes);
-    search->found = documents_format_of(path, bytes, held) == FORMAT_MAN;
+    search->found = sniff_one(path, (struct span){bytes, held}).format == FORMAT_MAN;
     source_close(&search->source);
     return !search->found;
 }
@@ -297,6 +248,20 @@ uint64_t documents_count_bytes(const struct texts *paths, const struct globs *gl
             return 0;
     }
     return bytes;
+}
+
+void documents_say_left_out(const struct documents *documents) {
+    char list[200] = "";
+    uint64_t total = 0;
+    for (int binary = BINARY_NONE + 1; binary < BINARY_KINDS; binary++) {
+        size_t length = strlen(list);
+        uint64_t count = documents->left_out[binary];
+        total += count;
+        if (count > 0)
+            snprintf(list + length, sizeof list - length, "%s%" PRIu64 " × %s", length > 0 ? ", " : "", count,
+                     sniff_name((enum binary)binary));
+    }
+    if (total > 0) complain("left out files that are not text: %s", list);
 }
 
 void documents_free(struct documents *documents) { source_free(&documents->source); }

@@ -306,6 +306,19 @@ struct opened_file {
     int descriptor;
 };
 
+/* Kinds of files that are no texts, although the name does not say so. */
+enum binary {
+    BINARY_NONE, /* It is a text. */
+    BINARY_PDF,
+    BINARY_PARQUET,
+    BINARY_ARC,
+    BINARY_WACZ,
+    BINARY_DOCX,
+    BINARY_ZIP,
+    BINARY_OTHER, /* Any other with a NUL byte in its first bytes. */
+    BINARY_KINDS,
+};
+
 /* A function that gets each file before its documents. It returns false to stop. */
 typedef bool (*file_visitor)(void *context, const struct opened_file *file);
 
@@ -319,11 +332,15 @@ struct documents {
     struct source source;      /* Its before_wait may be set. */
     const struct globs *globs; /* Which files of folders are read; NULL: all. */
 
+    const char *text_field; /* Where JSON Lines have the text. */
+
     /* Results. */
-    uint64_t binary; /* Files in folders that were left out, since they are not text. */
-    bool failed;     /* A folder could not be read. */
+    uint64_t left_out[BINARY_KINDS]; /* Files in folders that were left out, since they are not text. */
+    bool failed;                     /* A folder could not be read, or nothing in it. */
 
     uint64_t files; /* Files that were opened. */
+    uint64_t read;  /* Those of them that were cut into documents. */
+    bool has_json;  /* Some of these are JSON Lines. */
 
     /* These are private. */
     const char *path;
@@ -333,8 +350,9 @@ struct documents {
 };
 
 /* Reads all documents of the files and folders, or of standard input without any paths, and for -. A folder stands for
- * the regular files in it and below; of those that would be plain text, HTML or manual pages, files with a NUL byte in
- * their first 8 KiB are left out. Returns false if a visitor stopped it. */
+ * the regular files in it and below; those that would be plain text, HTML or manual pages, but are not text, are left
+ * out. A folder that has files, none of which can be read, sets `failed` after a complaint. Returns false if a visitor
+ * stopped it. */
 bool documents_read(struct documents *documents, const struct texts *paths);
 
 /* Reads once more a file that documents_read opened and to which it gave this number. Returns false if a visitor
@@ -348,14 +366,37 @@ bool documents_read_one(struct documents *documents, const char *path);
  * what can't be read. */
 bool documents_have_manual(const struct texts *paths, const struct globs *globs);
 
-/* Returns what a document is by its file's name and how it begins: FORMAT_PLAIN, FORMAT_HTML or FORMAT_MAN. */
-enum document_format documents_format_of(const char *name, const char *bytes, size_t length);
+/* Sets `failed` after a complaint if files of the folder were opened, but none was read: if there are more than
+ * `files`, and no more than `read`. */
+void documents_check_folder(struct documents *documents, const char *path, uint64_t files, uint64_t read);
+
+/* Says how many files of each kind were left out. Says nothing if there were none. */
+void documents_say_left_out(const struct documents *documents);
 
 /* Returns the bytes of the files, and of those in the folders, as they are stored, or 0 if an input is no file, such as
  * a pipe. */
 uint64_t documents_count_bytes(const struct texts *paths, const struct globs *globs);
 
 void documents_free(struct documents *documents);
+
+/* ---- What a file is, by its name and first bytes: sniff.c ---- */
+
+struct sniffed {
+    enum document_format format; /* Not FORMAT_AUTO. */
+    enum binary binary;          /* What it is in place of a text. */
+    const char *refusal;         /* What is wrong with a file whose documents can't be read; NULL: nothing. */
+};
+
+/* Finds out what the open file of `documents` is, which begins with these bytes. A format that is not FORMAT_AUTO
+ * stays; then named files are not looked at. */
+struct sniffed sniff_file(const struct documents *documents, struct span begin, bool in_folder);
+
+/* Finds out what a file is that is one document: FORMAT_PLAIN, FORMAT_HTML or FORMAT_MAN, or no text. */
+struct sniffed sniff_one(const char *path, struct span begin);
+
+/* Returns the name of files that are no texts, and what is wrong with one of them. */
+const char *sniff_name(enum binary binary);
+const char *sniff_problem(enum binary binary);
 
 /* ---- Passing documents that are cut to the visitor: for cut.c alone ---- */
 

@@ -58,6 +58,14 @@ struct scan_member {
  * has another form than {"name":value,...}. */
 bool scan_members(struct span object, struct scan_member *members, size_t count, struct bad *bad);
 
+/* How a piece of JSON ends. */
+enum scan_end { SCAN_NONE, SCAN_CUT, SCAN_WHOLE };
+
+/* Finds members of the object that bytes begin with, and removes it from them. Returns SCAN_CUT if the bytes end before
+ * it does; then the last value that was found may be a part of it. Returns SCAN_NONE if they begin with something else;
+ * then they stay. */
+enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t count);
+
 /* Returns the element of an array, which begins with its bracket, or a span without bytes if there is none. */
 struct span scan_element(struct span array, uint64_t index);
 
@@ -99,6 +107,17 @@ bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl
                  struct bad *bad);
 
 void jsonl_free(struct jsonl *jsonl);
+
+/* What JSON a file begins with. */
+struct jsonl_beginning {
+    bool is_lines;   /* A line that is an object, or as much of it as is there. */
+    bool is_array;   /* An array with an object in it, or as much of it as is there. */
+    bool has_text;   /* The first object has the field, or the first of its names. */
+    bool has_second; /* Another line begins with a brace. */
+};
+
+/* Finds that out from the first bytes of a file. The field is where the text is. */
+struct jsonl_beginning jsonl_look(struct span bytes, const char *text_field);
 
 /* ---- The text of manual pages, which are written in man(7) or mdoc(7): as the program mandoc prints it ---- */
 

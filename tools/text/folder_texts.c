@@ -13,6 +13,7 @@ struct made {
 
 struct below {
     struct text *text;
+    const char *path;
     struct documents documents;
     struct output paths; /* The paths of the files, each with its NUL. */
     size_t next_path;
@@ -50,8 +51,9 @@ static bool fingerprint_document(void *context, struct raw_document *raw) {
 struct below *below_new(struct text *text, const char *path, const struct globs *globs) {
     struct below *below = malloc(sizeof *below);
     if (below != NULL) {
-        *below = (struct below){.text = text, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT};
+        *below = (struct below){.text = text, .path = path, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT};
         below->documents.most = text->extractor.rules->max_text;
+        below->documents.text_field = text->extractor.rules->json.text;
         below->documents.visit = fingerprint_document;
         below->documents.context = below;
     }
@@ -69,7 +71,9 @@ static bool read_next(struct below *below) {
     return documents_read_again(&below->documents, &file, 0);
 }
 
-static enum below_status end_search(const struct below *below) {
+static enum below_status end_search(struct below *below) {
+    documents_check_folder(&below->documents, below->path, 0, 0);
+    documents_say_left_out(&below->documents);
     bad_say_total(&below->bad);
     return below->documents.failed || below->bad.of[BAD_FILE] > 0 ? BELOW_PARTLY : BELOW_END;
 }

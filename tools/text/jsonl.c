@@ -117,3 +117,33 @@ bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl
 void jsonl_free(struct jsonl *jsonl) {
     for (size_t i = 0; i < JSONL_FIELDS; i++) free(jsonl->strings[i].bytes);
 }
+
+/* ---- What JSON a file begins with ---- */
+
+/* Removes bytes of these kinds from the beginning. */
+static void skip_bytes(struct span *bytes, const char *kinds) {
+    while (bytes->length > 0 && *bytes->bytes != '\0' && strchr(kinds, *bytes->bytes) != NULL)
+        bytes->bytes++, bytes->length--;
+}
+
+struct jsonl_beginning jsonl_look(struct span bytes, const char *text_field) {
+    char name[NAME_SIZE];
+    struct path path = begin_path(text_field);
+    struct scan_member member = {.name = next_name(&path, name)};
+    struct jsonl_beginning found = {false, false, false, false};
+    if (bytes.length >= 3 && memcmp(bytes.bytes, "\xef\xbb\xbf", 3) == 0) bytes.bytes += 3, bytes.length -= 3;
+    skip_bytes(&bytes, " \t\r\n");
+    bool in_array = bytes.length > 0 && *bytes.bytes == '[';
+    if (in_array) bytes.bytes++, bytes.length--;
+    const char *begin = bytes.bytes;
+    enum scan_end end = scan_object(&bytes, &member, 1);
+    if (end == SCAN_NONE) return found;
+    bool in_line = memchr(begin, '\n', (size_t)(bytes.bytes - begin)) == NULL;
+    skip_bytes(&bytes, " \t\r");
+    found.is_array = in_array;
+    found.is_lines = !in_array && in_line && (bytes.length == 0 || *bytes.bytes == '\n');
+    found.has_text = member.value.bytes != NULL;
+    skip_bytes(&bytes, " \t\r\n");
+    found.has_second = found.is_lines && bytes.length > 0 && *bytes.bytes == '{';
+    return found;
+}

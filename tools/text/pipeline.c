@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { BATCH_DOCUMENTS = 64, RING_BATCHES = 128 };
 
@@ -367,8 +366,9 @@ static void say_few(const struct pipeline *pipeline, uint64_t good) {
 /* Says what was left out, once all threads have ended. */
 static void say_totals(const struct pipeline *pipeline, const struct documents *documents) {
     uint64_t bad = bad_total(&pipeline->bad);
-    if (documents->binary > 0 && isatty(STDERR_FILENO))
-        complain("left out %" PRIu64 " files that are not text", documents->binary);
+    documents_say_left_out(documents);
+    if (pipeline->rules->extract.json.id != NULL && documents->read > 0 && !documents->has_json)
+        complain("no input is JSON Lines, so --id-field has no effect");
     if (pipeline->rules->globs.count > 0 && documents->files == 0 && !documents->failed)
         complain("no file was read; --include and --exclude are matched against the path below the folder");
     bad_say_total(&pipeline->bad);
@@ -466,6 +466,7 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
                                   .others = rules->others,
                                   .context = pipeline,
                                   .globs = &rules->globs,
+                                  .text_field = rules->extract.json.text,
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
     if (!check_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;

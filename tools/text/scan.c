@@ -197,11 +197,11 @@ static const char *take_member(struct unscanned *unscanned, struct scan_member *
     skip_blanks(unscanned);
     if (!take_byte(unscanned, ':')) return "a colon is missing";
     skip_blanks(unscanned);
-    if (!skip_value(unscanned, &value)) return "a value is missing";
+    bool good = skip_value(unscanned, &value);
     for (size_t i = 0; i < count; i++) {
         if (is_name(key, members[i].name)) members[i].value = value;
     }
-    return NULL;
+    return good ? NULL : "a value is missing";
 }
 
 /* Passes over the rest of an object, whose brace was passed over. Returns what is wrong, or NULL. */
@@ -227,6 +227,16 @@ bool scan_members(struct span object, struct scan_member *members, size_t count,
     if (unscanned.at == unscanned.end) return bad_set(bad, BAD_JSON, "it is not JSON: the object does not end");
     return bad_set(bad, BAD_JSON, "it is not JSON: %s at byte %zu of the object",
                    problem != NULL ? problem : "something else follows", (size_t)(unscanned.at - object.bytes) + 1);
+}
+
+enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t count) {
+    struct unscanned unscanned = {bytes->bytes, bytes->bytes + bytes->length};
+    skip_blanks(&unscanned);
+    bool begins = take_byte(&unscanned, '{');
+    const char *problem = begins ? take_members(&unscanned, members, count) : NULL;
+    if (!begins || (problem != NULL && unscanned.at < unscanned.end)) return SCAN_NONE;
+    *bytes = (struct span){unscanned.at, (size_t)(unscanned.end - unscanned.at)};
+    return problem == NULL ? SCAN_WHOLE : SCAN_CUT;
 }
 
 struct span scan_element(struct span array, uint64_t index) {

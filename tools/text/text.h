@@ -122,8 +122,8 @@ enum below_status {
     BELOW_FAILED, /* Memory ran out, as a complaint said. */
 };
 
-/* Lists the files in the folder at `path` and below it that `globs` admits. `text` is used until below_free. Returns
- * NULL after a complaint. */
+/* Lists the files in the folder at `path` and below it that `globs` admits. `text` and `path` are used until
+ * below_free. Returns NULL after a complaint. */
 struct below *below_new(struct text *text, const char *path, const struct globs *globs);
 
 /* Sets the next fingerprint and the ID of its document, which is valid until the next call. Bad records are left out,

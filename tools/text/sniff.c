@@ -1,0 +1,185 @@
+/* sniff.c: finds out what a file is by its name and first bytes: the format of its documents, or why it has none. */
+#include "tools/text/extract.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- Names ---- */
+
+/* Returns whether a file's name ends in this, apart from an ending such as .gz. */
+static bool ends_in(const char *path, const char *ending) {
+    size_t length = strlen(path) - source_ending(path), size = strlen(ending);
+    return length > size && strncasecmp(path + length - size, ending, size) == 0;
+}
+
+/* Returns the format that the file's name says, or FORMAT_AUTO. */
+static enum document_format format_of_name(const char *path) {
+    static const struct {
+        const char *ending;
+        enum document_format format;
+    } names[] = {
+        {".jsonl", FORMAT_JSONL}, {".ndjson", FORMAT_JSONL}, {".tsv", FORMAT_TSV},  {".warc", FORMAT_WARC},
+        {".wet", FORMAT_WARC},    {".html", FORMAT_HTML},    {".htm", FORMAT_HTML}, {".xhtml", FORMAT_HTML},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (ends_in(path, names[i].ending)) return names[i].format;
+    }
+    return FORMAT_AUTO;
+}
+
+/* ---- Contents ---- */
+
+static bool begins_with(struct span begin, const char *with) {
+    return begin.length >= strlen(with) && strncasecmp(begin.bytes, with, strlen(with)) == 0;
+}
+
+static bool is_html(struct span begin) {
+    if (begins_with(begin, "\xef\xbb\xbf")) begin.bytes += 3, begin.length -= 3;
+    while (begin.length > 0 && isspace((unsigned char)*begin.bytes)) begin.bytes++, begin.length--;
+    return begins_with(begin, "<!doctype html") || begins_with(begin, "<html");
+}
+
+/* Returns the format of a file whose name says none, unless it is JSON. A manual page needs a name as well, since files
+ * of many other kinds begin as it does. */
+static enum document_format format_of_content(const char *path, struct span begin) {
+    if (begins_with(begin, "WARC/")) return FORMAT_WARC;
+    if (is_html(begin)) return FORMAT_HTML;
+    bool is_named = manual_is_named(path, strlen(path) - source_ending(path));
+    return is_named && manual_begins(begin.bytes, begin.length) ? FORMAT_MAN : FORMAT_PLAIN;
+}
+
+/* Returns whether a line is 16 hex digits, and perhaps a tab and more. Notes whether there are letters among them. */
+static bool has_fingerprint(struct span line, bool *letters) {
+    size_t digits = 0;
+    for (; digits < line.length && isxdigit((unsigned char)line.bytes[digits]); digits++)
+        if (line.bytes[digits] > '9') *letters = true;
+    return digits == 16 && (digits == line.length || strchr("\t\r", line.bytes[digits]) != NULL);
+}
+
+/* Returns whether the lines of a table begin with fingerprints of 64 bits. Digits alone are numbers, and so IDs. */
+static bool are_fingerprints(struct span begin) {
+    bool any = false, letters = false;
+    while (begin.length > 0) {
+        struct span line = span_cut(&begin, '\n');
+        if (line.length == 0 || *line.bytes == '#') continue;
+        if (begin.length == 0 && line.length < 16) break; /* A line that was cut where the first bytes end. */
+        if (!has_fingerprint(line, &letters)) return false;
+        any = true;
+    }
+    return any && letters;
+}
+
+static enum binary find_binary(const char *path, struct span begin) {
+    static const struct {
+        const char *mark, *ending;
+        enum binary binary;
+    } marks[] = {
+        {"%PDF-", "", BINARY_PDF},
+        {"PAR1", "", BINARY_PARQUET},
+        {"filedesc://", "", BINARY_ARC},
+        {"PK\x03\x04", ".wacz", BINARY_WACZ},
+        {"PK\x03\x04", ".docx", BINARY_DOCX},
+        {"PK\x03\x04", "", BINARY_ZIP},
+    };
+    char charset[CHARSET_NAME_SIZE] = "";
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (begins_with(begin, marks[i].mark) && ends_in(path, marks[i].ending)) return marks[i].binary;
+    }
+    charset_by_mark(&begin, charset);
+    bool wide = charset[0] != '\0' && strcmp(charset, "utf-8") != 0;
+    return !wide && begin.length > 0 && memchr(begin.bytes, '\0', begin.length) != NULL ? BINARY_OTHER : BINARY_NONE;
+}
+
+/* ---- What is not read ---- */
+
+const char *sniff_name(enum binary binary) {
+    static const char *const names[BINARY_KINDS] = {
+        [BINARY_PDF] = "PDF",
+        [BINARY_PARQUET] = "Parquet",
+        [BINARY_ARC] = "ARC",
+        [BINARY_WACZ] = "WACZ",
+        [BINARY_DOCX] = "DOCX",
+        [BINARY_ZIP] = "ZIP",
+        [BINARY_OTHER] = "with NUL bytes",
+    };
+    return names[binary];
+}
+
+const char *sniff_problem(enum binary binary) {
+    static const char *const problems[BINARY_KINDS] = {
+        [BINARY_PDF] = "it is PDF, and not a text; convert it, as pdftotext does, and give that",
+        [BINARY_PARQUET] = "it is Parquet, and not a text; python3 -m libidx dedup reads it",
+        [BINARY_ARC] = "it is ARC, which came before WARC, and not a text; convert it to WARC, and give that",
+        [BINARY_WACZ] = "it is WACZ, and not a text; unpack it, as unzip does, and give the WARC files in it",
+        [BINARY_DOCX] = "it is a document of Word, and not a text; convert it, as pandoc does, and give that",
+        [BINARY_ZIP] = "it is ZIP, and not a text; unpack it, as unzip does, and give what is in it",
+        [BINARY_OTHER] = "it has a NUL byte in its first 8 KiB, so it is not a text",
+    };
+    return problems[binary];
+}
+
+static const char of_fingerprints[] = "it begins with #recipe, and so it holds fingerprints, not texts; --format "
+                                      "fingerprints of idx dedup reads them, and "
+                                      "so do idx build and idx lookup";
+static const char of_either[] =
+    "its lines begin with 16 hex digits, which are fingerprints or IDs of texts; say --format tsv if they are IDs; "
+    "fingerprints are read by --format fingerprints of idx dedup, and by idx build and idx lookup";
+static const char of_array[] =
+    "it is a JSON array, which is not read; make JSON Lines of it, as jq -c '.[]' does, and give that";
+static const char of_csv[] = "it is CSV by its name, which is not read; make JSON Lines of it, or TSV of ID and text; "
+                             "--format plain reads it as "
+                             "one text";
+
+/* ---- All ---- */
+
+/* Sets the format, or why the file is refused, by name and content. In a folder, JSON is taken for documents if it has
+ * the field of texts or several lines, since programs keep their settings in such files. */
+static void find_format(const struct documents *documents, struct span begin, bool in_folder, struct sniffed *sniffed) {
+    enum document_format named = format_of_name(documents->path);
+    bool may_be_json = named == FORMAT_AUTO || named == FORMAT_JSONL;
+    struct jsonl_beginning json = {false, false, false, false};
+    if (may_be_json) json = jsonl_look(begin, documents->text_field);
+    bool is_meant = !in_folder || json.has_text || json.has_second;
+    if (begins_with(begin, "#recipe\t"))
+        sniffed->refusal = of_fingerprints;
+    else if (named == FORMAT_TSV && are_fingerprints(begin))
+        sniffed->refusal = of_either;
+    else if (json.is_array && (is_meant || named == FORMAT_JSONL))
+        sniffed->refusal = of_array;
+    else if (!in_folder && ends_in(documents->path, ".csv"))
+        sniffed->refusal = of_csv;
+    if (named == FORMAT_AUTO && json.is_lines && is_meant)
+        named = FORMAT_JSONL;
+    else if (named == FORMAT_AUTO)
+        named = format_of_content(documents->path, begin);
+    sniffed->format = named;
+}
+
+static bool is_whole(enum document_format format) {
+    return format == FORMAT_PLAIN || format == FORMAT_HTML || format == FORMAT_MAN;
+}
+
+/* Returns as many of the bytes as decide. */
+static struct span cut_begin_off(struct span begin) {
+    if (begin.length > DOCUMENT_SNIFFED) begin.length = DOCUMENT_SNIFFED;
+    return begin.length > 0 ? begin : (struct span){"", 0};
+}
+
+struct sniffed sniff_file(const struct documents *documents, struct span begin, bool in_folder) {
+    struct sniffed sniffed = {documents->format, BINARY_NONE, NULL};
+    begin = cut_begin_off(begin);
+    if (documents->format == FORMAT_AUTO) find_format(documents, begin, in_folder, &sniffed);
+    if (is_whole(sniffed.format) && (in_folder || documents->format == FORMAT_AUTO))
+        sniffed.binary = find_binary(documents->path, begin);
+    return sniffed;
+}
+
+struct sniffed sniff_one(const char *path, struct span begin) {
+    struct sniffed sniffed = {format_of_name(path), BINARY_NONE, NULL};
+    begin = cut_begin_off(begin);
+    if (sniffed.format == FORMAT_AUTO) sniffed.format = format_of_content(path, begin);
+    if (!is_whole(sniffed.format)) sniffed.format = FORMAT_PLAIN;
+    sniffed.binary = find_binary(path, begin);
+    return sniffed;
+}
