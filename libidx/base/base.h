@@ -142,6 +142,19 @@ void idxi_array_clear(uint64_t *array, size_t count);
 /* Frees the array; `count` as when it was made. Accepts NULL. */
 void idxi_array_release(uint64_t *array, size_t count);
 
+/* Returns `array`, of *capacity elements of `size` bytes, with room for `needed` elements: it at least doubles where it
+ * grows, and moves. Returns NULL when memory runs out, and then leaves the array as it is. */
+void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t size);
+
+/* Gives the array `array` of `capacity` elements room for `needed` elements. Returns from the calling function when
+ * memory runs out. */
+#define IDXI_GROW(array, capacity, needed, error)                                                                      \
+    do {                                                                                                               \
+        void *idxi_grown_ = idxi_array_grow((array), &(capacity), (needed), sizeof *(array));                          \
+        if (idxi_grown_ == NULL) return idxi_fail_memory(error);                                                       \
+        (array) = idxi_grown_;                                                                                         \
+    } while (0)
+
 /* ---- Arenas ---- */
 
 /* The bytes that a processor fetches from memory together. */

@@ -73,6 +73,9 @@ bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned t
 
 /* ---- Arrays ---- */
 
+/* The least number of elements of an array that grows. */
+#define FEWEST_ELEMENTS 64
+
 /* Arrays are not in huge pages. They would be sorted a tenth faster, but on virtual machines whose memory is allocated
  * when it is first written, writing huge pages for the first time costs more than that. */
 
@@ -99,6 +102,16 @@ void idxi_array_clear(uint64_t *array, size_t count) {
 
 void idxi_array_release(uint64_t *array, size_t count) {
     if (array != NULL) munmap(array, (count + 1) * sizeof(uint64_t));
+}
+
+void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t size) {
+    size_t grown = *capacity < FEWEST_ELEMENTS ? FEWEST_ELEMENTS : *capacity;
+    if (needed <= *capacity && array != NULL) return array;
+    if (needed > SIZE_MAX / 2 / size) return NULL;
+    while (grown < needed) grown *= 2;
+    void *moved = realloc(array, grown * size);
+    if (moved != NULL) *capacity = grown;
+    return moved;
 }
 
 /* ---- Arenas ---- */

@@ -163,6 +163,8 @@ enum idx_phase {
     IDX_PHASE_CLUSTERING = 6, /* numbering fingerprints, joining pairs, and assigning clusters; entries sorted or
                                  visited, total unknown */
     IDX_PHASE_DOCUMENTS = 7,  /* the documents of many fingerprints; fingerprints, then text IDs */
+    IDX_PHASE_COUNTING = 8,   /* in how many sets hashes are; hashes of all sets */
+    IDX_PHASE_SETS = 9,       /* comparing sets; sets, again from 0 where the memory does not hold all that are kept */
     IDX_PHASE_COUNT
 };
 
@@ -618,6 +620,109 @@ struct idx_cluster_summary {
 IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);
+
+/* ---- Sets that resemble each other --------------------------------------------------------------------------------- */
+
+/* Sets of 64-bit hashes, such as those of the shingles of texts (idx_text.h), are compared by their Jaccard
+ * coefficient: with A and B members, of which s are shared, it is s / (A + B - s). Every answer is that of comparing
+ * each set with all others, of the hashes: of two different shingles with one hash, which among a billion shingles
+ * happens to one pair in forty, a set seems to have both if it has either. Thresholds are integers in units of
+ * 1/IDX_DECIMAL_WEIGHT_ONE, and compared exactly.
+ *
+ * The way is a set similarity self-join by prefix filter (Chaudhuri, Ganti and Kaushik, ICDE 2006; Bayardo, Ma and
+ * Srikant, WWW 2007; positions: Xiao, Wang, Lin and Yu, WWW 2008). Two sets of a coefficient of T or more share one of
+ * the first A - ceil(T A) + 1 members of the one and the first B - ceil(T B) + 1 members of the other, in any fixed
+ * order of all hashes. In the order of rarity, these are mostly hashes that no other set has, and their set is done
+ * without a comparison. */
+
+#define IDX_MAX_SET_MEMBERS ((uint64_t)1 << 30)
+
+struct idx_sets_options {
+    size_t size;
+    unsigned threads;              /* 1 to IDX_MAX_THREADS */
+    uint64_t memory_bytes;         /* as in struct idx_build_options, at least IDX_MIN_MEMORY_BYTES; besides, each set
+                                      takes 16 to 32 bytes, and each thread a few MiB */
+    const char *temporary_folder;  /* for the sets, 8 bytes per hash, where a quarter of the memory does not hold them;
+                                      may be NULL */
+    idx_progress_visitor progress; /* may be NULL; called during idx_sets_keep and idx_sets_visit_pairs */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_SETS_OPTIONS_INIT                                                                                          \
+    { sizeof(struct idx_sets_options), 1, 0, NULL, NULL, NULL }
+
+/* Sets that are to be compared, numbered from 0 in the order in which they are added. One thread at a time may use
+ * them. */
+struct idx_sets;
+
+/* Makes an empty collection of sets, which the caller closes. `options` may be NULL. Errors: IDX_INVALID_ARGUMENT,
+ * IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_sets_open(struct idx_sets **sets, const struct idx_sets_options *options,
+                                      struct idx_error *error);
+
+/* Adds a set of `count` hashes, in any order; hashes that repeat count once. The array is copied. An empty set
+ * resembles none. A set that equals an earlier one takes no further memory. Files that the sets are written to leave
+ * 16 MiB of the disk free. Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more than IDX_MAX_SET_MEMBERS hashes, or 2^32 - 1
+ * sets), IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary folder), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_sets_add(struct idx_sets *sets, const uint64_t *hashes, size_t count,
+                                     struct idx_error *error);
+
+struct idx_keep_options {
+    size_t size;
+    int64_t threshold; /* 1 to IDX_DECIMAL_WEIGHT_ONE */
+    uint64_t known;    /* the first `known` sets are known: they are kept, whatever they resemble */
+    /* The order in which sets are taken, after the known ones: those with greater values first, a value for each set,
+     * known ones included, and of equal values in the order in which they were added. NULL: all values are equal. */
+    const int64_t *preferences;
+    bool prefer_copies; /* the value of a set is how many sets equal it, itself included; without `preferences` */
+};
+
+#define IDX_KEEP_OPTIONS_INIT                                                                                          \
+    { sizeof(struct idx_keep_options), 8000, 0, NULL, false }
+
+/* Which set a set joins, or its own number if it is kept, and how many hashes both have, and either has. */
+struct idx_kept_set {
+    uint64_t kept;
+    uint32_t shared, total;
+};
+
+/* How sets were compared. */
+struct idx_sets_summary {
+    uint64_t rounds;     /* how often sets were read; 1 if the memory held all that are kept */
+    uint64_t candidates; /* pairs of sets whose hashes were compared */
+    uint64_t reserved[6];
+};
+
+/* Decides which sets to keep, so that none that is kept resembles another one, but for known ones. Sets are taken in
+ * the order of preference: known ones first, then as `options` say. Each one joins that of the sets kept so far which
+ * it resembles most, by the threshold or more, of equals the first; if there is none, it is kept. Fills `kept`, an
+ * array of an element per set. The result is the same for any number of threads and any memory. Further sets may be
+ * added afterwards. `options` and `summary` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (of IDX_MIN_MEMORY
+ * no more than 2^31 hashes can be compared at a time), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_DISK_FULL,
+ * IDX_IO_ERROR. After an error, `kept` is unspecified. */
+IDX_API enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_options *options,
+                                      struct idx_kept_set *kept, struct idx_sets_summary *summary,
+                                      struct idx_error *error);
+
+/* Two sets, the one with the lower number first, and how many hashes both have, and either has. */
+struct idx_set_pair {
+    uint64_t first, second;
+    uint32_t shared, total;
+};
+
+/* Called for each pair. Returns false to stop. */
+typedef bool (*idx_set_pair_visitor)(void *context, const struct idx_set_pair *pair);
+
+/* Calls `visit`, on the caller's thread, for all pairs of different sets whose coefficient is `threshold` or more, and
+ * for each set that equals an earlier one, once, with the first such set. Pairs ascend by `first`, then by `second`.
+ * Pairs that don't fit into memory are sorted in temporary files, at up to 16 bytes each. `summary` may be NULL.
+ * Errors: as idx_sets_keep, and those of files as idx_sets_add. */
+IDX_API enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, int64_t threshold, idx_set_pair_visitor visit,
+                                             void *visit_context, struct idx_sets_summary *summary,
+                                             struct idx_error *error);
+
+/* Frees the sets. Accepts NULL. */
+IDX_API void idx_sets_close(struct idx_sets *sets);
 
 /* ---- Adding and removing (SPEC.md, chapter 10) ------------------------------------------------------------------- */
 

@@ -54,9 +54,11 @@ bool check_range(const char *name, long long value, long long least, long long m
 /* ---- While a call is under way ---- */
 
 static const char *const phase_names[IDX_PHASE_COUNT] = {
-    [IDX_PHASE_ADDING] = "adding",         [IDX_PHASE_SORTING] = "sorting",       [IDX_PHASE_MERGING] = "merging",
-    [IDX_PHASE_TABLES] = "tables",         [IDX_PHASE_PUBLISHING] = "publishing", [IDX_PHASE_COMPARING] = "comparing",
+    [IDX_PHASE_ADDING] = "adding",         [IDX_PHASE_SORTING] = "sorting",
+    [IDX_PHASE_MERGING] = "merging",       [IDX_PHASE_TABLES] = "tables",
+    [IDX_PHASE_PUBLISHING] = "publishing", [IDX_PHASE_COMPARING] = "comparing",
     [IDX_PHASE_CLUSTERING] = "clustering", [IDX_PHASE_DOCUMENTS] = "documents",
+    [IDX_PHASE_COUNTING] = "counting",     [IDX_PHASE_SETS] = "sets",
 };
 
 bool tell_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on) {

@@ -28,6 +28,8 @@ static const struct {
     [IDX_PHASE_COMPARING] = {"comparing", " fingerprints"},
     [IDX_PHASE_CLUSTERING] = {"clustering", " entries"},
     [IDX_PHASE_DOCUMENTS] = {"fetching IDs", " documents"},
+    [IDX_PHASE_COUNTING] = {"counting shingles", " shingles"},
+    [IDX_PHASE_SETS] = {"comparing texts", " texts"},
 };
 
 static double now_seconds(void) { return (double)now_nanoseconds() / 1e9; }

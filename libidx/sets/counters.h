@@ -1,0 +1,24 @@
+/* counters.h: in how many sets hashes are, by saturating counters that several hashes may share. A hash whose counter
+ * is 1 is in one set alone; other counters may be too high. */
+#ifndef IDX_LIBIDX_COUNTERS_H
+#define IDX_LIBIDX_COUNTERS_H
+
+#include "libidx/sets/store.h"
+
+struct idxi_counters {
+    uint8_t *counts;
+    unsigned shift; /* a mixed hash has the counter at its bits from here on */
+    size_t size;
+};
+
+/* Counts each stored set once. Takes up to `memory` bytes, on `threads` threads. The caller frees the counters. */
+enum idx_status idxi_counters_make(struct idxi_counters *counters, const struct idxi_set_store *store, uint64_t memory,
+                                   unsigned threads, struct idxi_progress *progress, struct idx_error *error);
+
+static inline const uint8_t *idxi_counter_of(const struct idxi_counters *counters, uint64_t hash) {
+    return &counters->counts[hash >> counters->shift];
+}
+
+void idxi_counters_free(struct idxi_counters *counters);
+
+#endif

@@ -1,0 +1,271 @@
+/* join.c: the set similarity self-join by prefix filter (Chaudhuri and others, ICDE 2006; Bayardo and others, WWW
+ * 2007). Members are ordered by rarity. Two sets can only be similar if their prefixes share a member, and the prefix
+ * of most sets consists of members that no other set has: these are done without a comparison. */
+#include "libidx/sets/join.h"
+
+#include <stdlib.h>
+
+/* Sets of a task at most, and tasks of a block for each thread. */
+enum { SETS_OF_TASK = 256, TASKS_OF_THREAD = 4 };
+/* Members of all sets of a task at most, unless it has a single set. */
+#define MEMBERS_OF_TASK ((uint64_t)1 << 16)
+
+/* The ranks of a task, and how many members their sets have. */
+struct idxi_set_task {
+    uint32_t begin, end;
+    uint64_t members;
+};
+
+static const struct idxi_stored_set *set_of(const struct idxi_set_join *join, uint32_t rank) {
+    return &join->store->sets[idxi_number_of(join->order, rank)];
+}
+
+/* Returns the lowest rank of a set that equals this one. */
+static uint32_t first_of(const struct idxi_set_join *join, uint32_t rank) {
+    return join->firsts != NULL ? join->firsts[rank] : join->store->sets[rank].first;
+}
+
+/* ---- Results ---- */
+
+/* Until the call ends, a result's `kept` is a rank. */
+
+static struct idx_kept_set *result_of(const struct idxi_set_join *join, uint32_t rank) {
+    return &join->kept[idxi_number_of(join->order, rank)];
+}
+
+static bool is_kept(const struct idxi_set_join *join, uint32_t rank) { return result_of(join, rank)->kept == rank; }
+
+/* Notes that a set joins another one or, with its own rank, is kept; all its members are shared. */
+static void settle_equal(const struct idxi_set_join *join, uint32_t rank, uint32_t kept) {
+    uint32_t size = set_of(join, rank)->count;
+    *result_of(join, rank) = (struct idx_kept_set){kept, size, size};
+}
+
+/* Makes all results undecided, but those of known sets. */
+static void begin_results(const struct idxi_set_join *join) {
+    for (uint32_t rank = 0; rank < join->store->count; rank++) {
+        *result_of(join, rank) = (struct idx_kept_set){.kept = UINT64_MAX};
+        if (rank < join->known) settle_equal(join, rank, rank);
+    }
+}
+
+/* Makes ranks numbers. */
+static void end_results(const struct idxi_set_join *join) {
+    for (size_t i = 0; i < join->store->count; i++)
+        join->kept[i].kept = idxi_number_of(join->order, (uint32_t)join->kept[i].kept);
+}
+
+/* Compares a set, and improves its result. */
+static enum idx_status improve_result(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                      const struct idxi_postings *postings, const struct idxi_query *query,
+                                      struct idx_error *error) {
+    struct idx_kept_set *result = result_of(join, query->rank);
+    struct idxi_similar best = {(uint32_t)result->kept, result->shared, result->total};
+    IDXI_TRY(idxi_prober_compare(prober, postings, query, &best, error));
+    if (best.total > 0) *result = (struct idx_kept_set){best.rank, best.shared, best.total};
+    return IDX_OK;
+}
+
+/* ---- Comparing with indexed sets ---- */
+
+/* Prepares a set whose result is wanted, and compares it with the indexed sets. The query's prefix stays empty if there
+ * is nothing more to be done. */
+static enum idx_status decide(const struct idxi_set_join *join, struct idxi_prober *prober, struct idxi_query *query,
+                              struct idx_error *error) {
+    const uint32_t rank = query->rank, first = first_of(join, rank);
+    if (rank < join->known)
+        return first == rank && !join->full ? idxi_prober_prepare(prober, rank, query, error) : IDX_OK;
+    if (is_kept(join, rank)) return IDX_OK;
+    /* Results of this block may be written by other threads at this moment. */
+    if (first < join->begin && is_kept(join, first)) {
+        settle_equal(join, rank, first);
+        return IDX_OK;
+    }
+    IDXI_TRY(idxi_prober_prepare(prober, rank, query, error));
+    if (query->prefix > 0) return improve_result(join, prober, &join->indexed, query, error);
+    if (first == rank) settle_equal(join, rank, rank);
+    return IDX_OK;
+}
+
+/* Calls the visitor for all sets that were found for one, and forgets them. */
+static enum idx_status visit_found(const struct idxi_set_join *join, struct idxi_prober *prober, uint32_t rank,
+                                   struct idx_error *error) {
+    for (size_t i = 0; i < prober->found_count; i++)
+        IDXI_TRY(join->visit(join->context, rank, &prober->found[i], error));
+    prober->found_count = 0;
+    return IDX_OK;
+}
+
+/* Prepares a set whose pairs are wanted, and finds the similar ones among those that are indexed. */
+static enum idx_status find_similar(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                    struct idxi_query *query, struct idx_error *error) {
+    struct idxi_similar none = {0};
+    if (first_of(join, query->rank) != query->rank) return IDX_OK;
+    IDXI_TRY(idxi_prober_prepare(prober, query->rank, query, error));
+    if (query->prefix == 0) return IDX_OK;
+    size_t before = prober->found_count;
+    IDXI_TRY(idxi_prober_compare(prober, &join->indexed, query, &none, error));
+    query->found = (uint32_t)(prober->found_count - before);
+    return IDX_OK;
+}
+
+/* Takes the sets of a task. This is an idxi_task. */
+static enum idx_status run_task(void *context, size_t number, struct idx_error *error) {
+    const struct idxi_set_join *join = context;
+    const struct idxi_set_task *task = &join->tasks[number];
+    struct idxi_prober *prober = &join->probers[number];
+    IDXI_TRY(idxi_prober_begin(prober, task->members, error));
+    for (uint32_t rank = task->begin; rank < task->end; rank++) {
+        struct idxi_query *query = &join->queries[rank - join->begin];
+        *query = (struct idxi_query){.rank = rank};
+        if (join->kept != NULL)
+            IDXI_TRY(decide(join, prober, query, error));
+        else
+            IDXI_TRY(find_similar(join, prober, query, error));
+    }
+    return idxi_progress_add(join->progress, task->end - task->begin, error);
+}
+
+/* ---- Comparing the sets of a block with each other ---- */
+
+/* Ends the decision about a set, and sets *keeps to whether it is kept and must be indexed. */
+static enum idx_status end_decision(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                    const struct idxi_query *query, bool *keeps, struct idx_error *error) {
+    const uint32_t rank = query->rank, first = first_of(join, rank);
+    *keeps = rank < join->known && query->prefix > 0;
+    if (is_kept(join, rank)) return IDX_OK;
+    if (is_kept(join, first)) {
+        settle_equal(join, rank, first);
+        return IDX_OK;
+    }
+    IDXI_TRY(improve_result(join, prober, &join->block, query, error));
+    *keeps = result_of(join, rank)->total == 0;
+    if (*keeps) settle_equal(join, rank, rank);
+    return IDX_OK;
+}
+
+/* Visits the pairs of a set with those before it, and sets *keeps to whether it must be indexed. */
+static enum idx_status end_pairs(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                 const struct idxi_query *query, bool *keeps, struct idx_error *error) {
+    struct idxi_similar none = {0};
+    *keeps = query->prefix > 0;
+    if (!*keeps) return IDX_OK;
+    IDXI_TRY(idxi_prober_compare(prober, &join->block, query, &none, error));
+    return visit_found(join, prober, query->rank, error);
+}
+
+/* Ends the block: its sets are taken one after the other. */
+static enum idx_status end_block(struct idxi_set_join *join, struct idxi_prober *prober, struct idx_error *error) {
+    uint32_t kept = 0, count = join->end - join->begin;
+    idxi_postings_clear(&join->block);
+    IDXI_TRY(idxi_prober_begin(prober, 0, error));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct idxi_query *query = &join->queries[i];
+        bool keeps;
+        if (join->kept != NULL)
+            IDXI_TRY(end_decision(join, prober, query, &keeps, error));
+        else
+            IDXI_TRY(end_pairs(join, prober, query, &keeps, error));
+        if (!keeps) continue;
+        IDXI_TRY(idxi_postings_add(&join->block, query, error));
+        join->queries[kept++] = *query;
+    }
+    for (uint32_t i = 0; i < kept; i++) IDXI_TRY(idxi_postings_add(&join->indexed, &join->queries[i], error));
+    return IDX_OK;
+}
+
+/* Visits the pairs that the tasks found. */
+static enum idx_status visit_tasks(const struct idxi_set_join *join, size_t tasks, struct idx_error *error) {
+    for (size_t i = 0; i < tasks; i++) {
+        const struct idxi_prober *prober = &join->probers[i];
+        size_t at = 0;
+        for (uint32_t rank = join->tasks[i].begin; rank < join->tasks[i].end; rank++) {
+            uint32_t found = join->queries[rank - join->begin].found;
+            for (uint32_t j = 0; j < found; j++)
+                IDXI_TRY(join->visit(join->context, rank, &prober->found[at++], error));
+        }
+    }
+    return IDX_OK;
+}
+
+/* ---- Blocks and rounds ---- */
+
+static size_t count_tasks(const struct idxi_set_join *join) { return (size_t)join->threads * TASKS_OF_THREAD; }
+
+/* Divides the sets from join->begin on into tasks of a block. Returns how many tasks there are. */
+static size_t make_tasks(struct idxi_set_join *join) {
+    size_t tasks = 0;
+    uint32_t rank = join->begin;
+    while (tasks < count_tasks(join) && rank < join->store->count) {
+        struct idxi_set_task *task = &join->tasks[tasks++];
+        *task = (struct idxi_set_task){rank, rank, 0};
+        do task->members += set_of(join, rank++)->count;
+        while (rank < join->store->count && rank - task->begin < SETS_OF_TASK &&
+               task->members + set_of(join, rank)->count <= MEMBERS_OF_TASK);
+        task->end = rank;
+    }
+    join->end = rank;
+    return tasks;
+}
+
+/* Compares all sets from `start` on with those that are indexed in this round. Sets *next to where the next round
+ * starts. */
+static enum idx_status run_round(struct idxi_set_join *join, uint32_t start, uint32_t *next, struct idx_error *error) {
+    const uint32_t count = (uint32_t)join->store->count;
+    join->full = false;
+    join->summary.rounds++;
+    *next = count;
+    idxi_postings_clear(&join->indexed);
+    IDXI_TRY(idxi_progress_begin(join->progress, IDX_PHASE_SETS, count - start, error));
+    for (join->begin = start; join->begin < count; join->begin = join->end) {
+        size_t tasks = make_tasks(join);
+        IDXI_TRY(idxi_parallel(tasks, join->threads, run_task, join, join->progress, error));
+        if (join->kept == NULL) IDXI_TRY(visit_tasks(join, tasks, error));
+        if (join->full) continue;
+        IDXI_TRY(end_block(join, &join->probers[count_tasks(join)], error));
+        join->full = idxi_postings_bytes(&join->indexed) > join->memory;
+        if (join->full) *next = join->end;
+    }
+    return IDX_OK;
+}
+
+static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *error) {
+    size_t tasks = count_tasks(join);
+    IDXI_TRY(idxi_postings_init(&join->indexed, error));
+    IDXI_TRY(idxi_postings_init(&join->block, error));
+    join->probers = calloc(tasks + 1, sizeof *join->probers);
+    join->tasks = calloc(tasks, sizeof *join->tasks);
+    join->queries = calloc(tasks * SETS_OF_TASK, sizeof *join->queries);
+    if (join->probers == NULL || join->tasks == NULL || join->queries == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i <= tasks; i++)
+        join->probers[i] = (struct idxi_prober){.store = join->store,
+                                                .counters = join->counters,
+                                                .order = join->order,
+                                                .threshold = join->threshold,
+                                                .all = join->kept == NULL,
+                                                .reader.store = join->store,
+                                                .others.store = join->store};
+    return IDX_OK;
+}
+
+static void close_join(struct idxi_set_join *join) {
+    for (size_t i = 0; join->probers != NULL && i <= count_tasks(join); i++) {
+        join->summary.candidates += join->probers[i].compared;
+        idxi_prober_close(&join->probers[i]);
+    }
+    free(join->probers);
+    free(join->tasks);
+    free(join->queries);
+    idxi_postings_close(&join->indexed);
+    idxi_postings_close(&join->block);
+}
+
+enum idx_status idxi_set_join_run(struct idxi_set_join *join, struct idx_error *error) {
+    if (join->kept != NULL) begin_results(join);
+    enum idx_status status = open_join(join, error);
+    for (uint32_t start = 0, next; start < join->store->count && status == IDX_OK; start = next)
+        status = run_round(join, start, &next, error);
+    if (status == IDX_OK && join->kept != NULL) end_results(join);
+    close_join(join);
+    return status;
+}

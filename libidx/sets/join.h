@@ -1,0 +1,42 @@
+/* join.h: compares all sets of a store with each other, block by block: the sets of a block are compared with those
+ * indexed before it by several threads, and then with each other by one. If the indexed sets don't fit into memory, the
+ * sets behind them are compared with these, and then indexed in a further round. */
+#ifndef IDX_LIBIDX_SET_JOIN_H
+#define IDX_LIBIDX_SET_JOIN_H
+
+#include "libidx/sets/probe.h"
+
+/* Called for two similar sets by their ranks, of which the second one is lower. */
+typedef enum idx_status (*idxi_similar_visitor)(void *context, uint32_t rank, const struct idxi_similar *similar,
+                                                struct idx_error *error);
+
+struct idxi_set_join {
+    /* These are set by the caller. */
+    const struct idxi_set_store *store;
+    const struct idxi_counters *counters;
+    struct idxi_fraction threshold;
+    const uint32_t *order;     /* the number of the set of each rank; NULL: ranks are numbers */
+    const uint32_t *firsts;    /* the lowest rank of a set that equals the set of each rank; NULL: as in the store */
+    uint32_t known;            /* the sets of the first ranks are kept, whatever they are similar to */
+    struct idx_kept_set *kept; /* the result, by number; NULL: all similar sets are visited instead */
+    idxi_similar_visitor visit;
+    void *context;
+    unsigned threads;
+    uint64_t memory; /* bytes for the indexed sets */
+    struct idxi_progress *progress;
+
+    struct idx_sets_summary summary; /* set by the call */
+
+    /* These are private. */
+    struct idxi_postings indexed, block; /* sets from before the block, and those of the block */
+    struct idxi_prober *probers;         /* one for each task, and at last one for the block */
+    struct idxi_set_task *tasks;
+    struct idxi_query *queries; /* of the block */
+    uint32_t begin, end;        /* the ranks of the block */
+    bool full;                  /* no more sets are indexed in this round */
+};
+
+/* Compares all sets. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT, IDX_CANCELLED, those of files, and those of `visit`. */
+enum idx_status idxi_set_join_run(struct idxi_set_join *join, struct idx_error *error);
+
+#endif

@@ -1,0 +1,59 @@
+/* members.h: the members of one set in memory, to ask which members another set shares with it. */
+#ifndef IDX_LIBIDX_MEMBERS_H
+#define IDX_LIBIDX_MEMBERS_H
+
+#include "libidx/base/base.h"
+
+/* A hash table of mixed hashes (idxi_mix). A slot that is 0 is empty, so the hash 0 is kept apart. Zeroed, the table is
+ * empty and has room for nothing. */
+struct idxi_members {
+    uint64_t *slots;
+    size_t capacity, mask;
+    bool has_zero;
+};
+
+/* Spreads hashes evenly over all values. Different hashes stay different. */
+static inline uint64_t idxi_mix(uint64_t hash) {
+    hash += UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ hash >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ hash >> 27) * UINT64_C(0x94d049bb133111eb);
+    return hash ^ hash >> 31;
+}
+
+/* Empties the table, and gives it room for `most` members. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_members_begin(struct idxi_members *members, size_t most, struct idx_error *error);
+
+/* Adds a member, for which there must be room. Returns whether it is new. */
+static inline bool idxi_members_add(struct idxi_members *members, uint64_t hash) {
+    if (hash == 0) {
+        bool is_new = !members->has_zero;
+        members->has_zero = true;
+        return is_new;
+    }
+    size_t slot = (uint32_t)hash & members->mask;
+    for (; members->slots[slot] != 0; slot = (slot + 1) & members->mask)
+        if (members->slots[slot] == hash) return false;
+    members->slots[slot] = hash;
+    return true;
+}
+
+static inline bool idxi_members_has(const struct idxi_members *members, uint64_t hash) {
+    if (hash == 0) return members->has_zero;
+    size_t slot = (uint32_t)hash & members->mask;
+    for (; members->slots[slot] != 0; slot = (slot + 1) & members->mask)
+        if (members->slots[slot] == hash) return true;
+    return false;
+}
+
+/* Returns whether there is a member with these low 32 bits. */
+static inline bool idxi_members_has_low(const struct idxi_members *members, uint32_t low) {
+    size_t slot = low & members->mask;
+    for (; members->slots[slot] != 0; slot = (slot + 1) & members->mask)
+        if ((uint32_t)members->slots[slot] == low) return true;
+    return low == 0 && members->has_zero;
+}
+
+/* Frees the memory of the table. */
+void idxi_members_free(struct idxi_members *members);
+
+#endif

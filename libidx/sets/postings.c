@@ -1,0 +1,354 @@
+/* postings.c: lists of sets by hash. A list is a chain of chunks, the newest first, each larger than the one before it.
+ * A long list is divided into groups of sets of one size, each a chain of its own with the most members that a set of
+ * it has from the shared one on: so that whole groups are passed over whose sets can't be similar. */
+#include "libidx/sets/postings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* uint32_t from one set to the next possible one. */
+#define SET_UNIT 4
+/* The first bit of a list's head: the others are the number of its groups. */
+#define GROUPED (UINT32_C(1) << 31)
+/* Sets in the first chunk of a list, and in its largest one. A list that fills such a one is divided into groups. */
+enum { FIRST_ROOM = 2, LARGEST_ROOM = 64, FIRST_BITS = 10 };
+/* Slots of the hash table of candidates at first. */
+enum { FEW_CANDIDATES = 64 };
+
+/* A set in a list: its place in the index, its size, and how many members it has from this one on in its order. Both
+ * numbers are coded in 16 bits; the size is rounded down and the other one up, so that no similar set is passed
+ * over. */
+struct posting {
+    uint32_t set;
+    uint16_t size, rest;
+};
+
+/* The head of a chunk; the postings follow. Both have the size of a uint64_t. */
+struct chunk {
+    uint32_t next; /* 0: none */
+    uint16_t used, room;
+};
+
+/* The sets of one size in a long list. */
+struct group {
+    uint16_t size, rest; /* rest: the greatest one */
+    uint32_t head;
+};
+
+struct idxi_posting_groups {
+    struct group *groups; /* by size, ascending */
+    size_t count, capacity;
+};
+
+_Static_assert(sizeof(struct posting) == sizeof(uint64_t) && sizeof(struct chunk) == sizeof(uint64_t),
+               "chunks are arrays of uint64_t");
+
+/* ---- Numbers in 16 bits ---- */
+
+/* Numbers are exact below 2^EXACT_BITS; greater ones keep their EXACT_BITS highest bits. */
+enum { EXACT_BITS = 11, EXACT = 1 << EXACT_BITS, PER_OCTAVE = EXACT / 2 };
+
+static uint16_t code_down(uint32_t number) {
+    if (number < EXACT) return (uint16_t)number;
+    unsigned shift = 32 - EXACT_BITS - (unsigned)__builtin_clz(number);
+    return (uint16_t)(EXACT + (shift - 1) * PER_OCTAVE + ((number >> shift) - PER_OCTAVE));
+}
+
+static uint32_t decode(uint16_t code) {
+    if (code < EXACT) return code;
+    unsigned shift = (unsigned)(code - EXACT) / PER_OCTAVE + 1;
+    return (PER_OCTAVE + (uint32_t)(code - EXACT) % PER_OCTAVE) << shift;
+}
+
+static uint16_t code_up(uint32_t number) {
+    uint16_t code = code_down(number);
+    return (uint16_t)(code + (decode(code) < number));
+}
+
+/* ---- Memory ---- */
+
+static size_t count_slots(const struct idxi_postings *postings) { return (size_t)1 << postings->bits; }
+
+static struct idxi_posting_slot *make_slots(unsigned bits) {
+    size_t count = (size_t)1 << bits;
+    uint64_t *slots = idxi_array_reserve(count);
+#ifdef MADV_HUGEPAGE
+    if (slots != NULL && bits > 18) madvise(slots, count * sizeof *slots, MADV_HUGEPAGE);
+#endif
+    return (struct idxi_posting_slot *)slots;
+}
+
+static void free_slots(struct idxi_postings *postings) {
+    idxi_array_release((uint64_t *)postings->slots, count_slots(postings));
+}
+
+enum idx_status idxi_postings_init(struct idxi_postings *postings, struct idx_error *error) {
+    *postings = (struct idxi_postings){.slots = make_slots(FIRST_BITS), .bits = FIRST_BITS, .chunks_used = 1};
+    return postings->slots == NULL ? idxi_fail_memory(error) : IDX_OK;
+}
+
+uint64_t idxi_postings_bytes(const struct idxi_postings *postings) {
+    return count_slots(postings) * sizeof *postings->slots + postings->chunks_used * sizeof *postings->chunks +
+           postings->sets_used * sizeof *postings->sets;
+}
+
+static void free_groups(struct idxi_postings *postings) {
+    for (size_t i = 0; i < postings->group_count; i++) free(postings->groups[i].groups);
+    postings->group_count = 0;
+}
+
+void idxi_postings_clear(struct idxi_postings *postings) {
+    free_groups(postings);
+    memset(postings->slots, 0, count_slots(postings) * sizeof *postings->slots);
+    postings->slots_used = postings->sets_used = 0;
+    postings->chunks_used = 1;
+}
+
+void idxi_postings_close(struct idxi_postings *postings) {
+    free_groups(postings);
+    free_slots(postings);
+    free(postings->chunks);
+    free(postings->sets);
+    free(postings->groups);
+}
+
+/* ---- Slots ---- */
+
+/* Returns the slot of a tag, or the empty one where it belongs. */
+static struct idxi_posting_slot *find_slot(const struct idxi_postings *postings, uint32_t tag) {
+    size_t mask = count_slots(postings) - 1, at = tag >> (32 - postings->bits);
+    while (postings->slots[at].head != 0 && postings->slots[at].tag != tag) at = (at + 1) & mask;
+    return &postings->slots[at];
+}
+
+/* Doubles the slots, of which there are at most 2^32. */
+static enum idx_status grow_slots(struct idxi_postings *postings, struct idx_error *error) {
+    struct idxi_postings grown = *postings;
+    grown.bits++;
+    grown.slots = make_slots(grown.bits);
+    if (grown.slots == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i < count_slots(postings); i++)
+        if (postings->slots[i].head != 0) *find_slot(&grown, postings->slots[i].tag) = postings->slots[i];
+    free_slots(postings);
+    *postings = grown;
+    return IDX_OK;
+}
+
+/* ---- Lists ---- */
+
+/* Adds a posting to the chain of chunks at *head. */
+static enum idx_status add_to_chain(struct idxi_postings *postings, uint32_t *head, struct posting posting,
+                                    struct idx_error *error) {
+    struct chunk chunk = {0};
+    if (*head != 0) memcpy(&chunk, &postings->chunks[*head], sizeof chunk);
+    if (chunk.used == chunk.room) {
+        uint16_t room = (uint16_t)(chunk.room == 0             ? FIRST_ROOM
+                                   : chunk.room < LARGEST_ROOM ? 2 * chunk.room
+                                                               : LARGEST_ROOM);
+        size_t at = postings->chunks_used, end = at + 1 + room;
+        if (end > GROUPED) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
+        IDXI_GROW(postings->chunks, postings->chunks_capacity, end, error);
+        chunk = (struct chunk){*head, 0, room};
+        *head = (uint32_t)at;
+        postings->chunks_used = end;
+    }
+    memcpy(&postings->chunks[*head + 1 + chunk.used], &posting, sizeof posting);
+    chunk.used++;
+    memcpy(&postings->chunks[*head], &chunk, sizeof chunk);
+    return IDX_OK;
+}
+
+/* Returns whether a chain has filled its largest chunk. */
+static bool is_long(const struct idxi_postings *postings, uint32_t head) {
+    struct chunk chunk;
+    memcpy(&chunk, &postings->chunks[head], sizeof chunk);
+    return chunk.used == LARGEST_ROOM;
+}
+
+/* Adds a posting to the group of its size. */
+static enum idx_status add_to_group(struct idxi_postings *postings, struct idxi_posting_groups *groups,
+                                    struct posting posting, struct idx_error *error) {
+    size_t low = 0, high = groups->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (groups->groups[middle].size < posting.size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == groups->count || groups->groups[low].size != posting.size) {
+        IDXI_GROW(groups->groups, groups->capacity, groups->count + 1, error);
+        struct group *at = &groups->groups[low];
+        memmove(at + 1, at, (groups->count - low) * sizeof *at);
+        *at = (struct group){posting.size, 0, 0};
+        groups->count++;
+    }
+    struct group *group = &groups->groups[low];
+    if (group->rest < posting.rest) group->rest = posting.rest;
+    return add_to_chain(postings, &group->head, posting, error);
+}
+
+/* Divides the list at *head into groups. */
+static enum idx_status divide(struct idxi_postings *postings, uint32_t *head, struct idx_error *error) {
+    IDXI_GROW(postings->groups, postings->group_capacity, postings->group_count + 1, error);
+    struct idxi_posting_groups *groups = &postings->groups[postings->group_count];
+    *groups = (struct idxi_posting_groups){0};
+    uint32_t at = *head;
+    *head = GROUPED | (uint32_t)postings->group_count++;
+    while (at != 0) {
+        struct chunk chunk;
+        memcpy(&chunk, &postings->chunks[at], sizeof chunk);
+        for (size_t i = 0; i < chunk.used; i++) {
+            struct posting posting;
+            memcpy(&posting, &postings->chunks[at + 1 + i], sizeof posting);
+            IDXI_TRY(add_to_group(postings, groups, posting, error));
+        }
+        at = chunk.next;
+    }
+    return IDX_OK;
+}
+
+static enum idx_status add_posting(struct idxi_postings *postings, uint32_t tag, struct posting posting,
+                                   struct idx_error *error) {
+    struct idxi_posting_slot *slot = find_slot(postings, tag);
+    postings->slots_used += slot->head == 0;
+    slot->tag = tag;
+    if ((slot->head & GROUPED) != 0)
+        return add_to_group(postings, &postings->groups[slot->head & ~GROUPED], posting, error);
+    IDXI_TRY(add_to_chain(postings, &slot->head, posting, error));
+    return is_long(postings, slot->head) ? divide(postings, &slot->head, error) : IDX_OK;
+}
+
+/* ---- Adding ---- */
+
+static enum idx_status add_set(struct idxi_postings *postings, const struct idxi_query *query,
+                               struct idx_error *error) {
+    const struct idxi_indexed_set set = {query->rank, query->size, query->shared};
+    size_t length = sizeof set / sizeof(uint32_t) + query->shared;
+    size_t end = postings->sets_used + (length + SET_UNIT - 1) / SET_UNIT * SET_UNIT;
+    if (end / SET_UNIT > UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
+    IDXI_GROW(postings->sets, postings->sets_capacity, end, error);
+    uint32_t *at = postings->sets + postings->sets_used;
+    memcpy(at, &set, sizeof set);
+    memcpy(at + sizeof set / sizeof *at, query->members, query->shared * sizeof *query->members);
+    postings->sets_used = end;
+    return IDX_OK;
+}
+
+enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *query,
+                                  struct idx_error *error) {
+    struct posting posting = {(uint32_t)(postings->sets_used / SET_UNIT), code_down(query->size), 0};
+    while (postings->slots_used + query->prefix > count_slots(postings) / 4 * 3 && postings->bits < 32)
+        IDXI_TRY(grow_slots(postings, error));
+    IDXI_TRY(add_set(postings, query, error));
+    for (uint32_t i = 0; i < query->prefix; i++)
+        __builtin_prefetch(&postings->slots[query->tags[i] >> (32 - postings->bits)], 1);
+    for (uint32_t i = 0; i < query->prefix; i++) {
+        posting.rest = code_up(query->size - query->unique - i);
+        IDXI_TRY(add_posting(postings, query->tags[i], posting, error));
+    }
+    return IDX_OK;
+}
+
+/* ---- Finding ---- */
+
+/* A set whose candidates are listed, at one of its members. */
+struct search {
+    const struct idxi_postings *postings;
+    const struct idxi_query *query;
+    struct idxi_fraction least;
+    uint32_t rest; /* how many members the set has from this one on in its order */
+    struct idxi_candidates *candidates;
+};
+
+/* Returns whether a set of this size and rest may be similar. */
+static inline bool may_reach(const struct search *search, uint16_t size, uint16_t rest) {
+    uint32_t other = decode(rest);
+    return idxi_reaches(search->least, search->rest < other ? search->rest : other, search->query->size, decode(size));
+}
+
+/* Puts all candidates into a hash table of `capacity` slots, which it makes if there is no room for it. */
+static enum idx_status fill_seen(struct idxi_candidates *candidates, size_t capacity, struct idx_error *error) {
+    if (capacity > candidates->seen_room) {
+        uint32_t *seen = realloc(candidates->seen, capacity * sizeof *seen);
+        if (seen == NULL) return idxi_fail_memory(error);
+        candidates->seen = seen;
+        candidates->seen_room = capacity;
+    }
+    candidates->seen_capacity = capacity;
+    memset(candidates->seen, 0xff, capacity * sizeof *candidates->seen);
+    for (size_t i = 0; i < candidates->count; i++) {
+        size_t at = candidates->sets[i] * UINT32_C(0x9e3779b1) & (capacity - 1);
+        while (candidates->seen[at] != UINT32_MAX) at = (at + 1) & (capacity - 1);
+        candidates->seen[at] = candidates->sets[i];
+    }
+    return IDX_OK;
+}
+
+/* Adds a candidate unless it is there. */
+static enum idx_status add_candidate(const struct search *search, uint32_t set, struct idx_error *error) {
+    struct idxi_candidates *candidates = search->candidates;
+    if (2 * candidates->count >= candidates->seen_capacity)
+        IDXI_TRY(fill_seen(candidates, 2 * candidates->seen_capacity, error));
+    size_t at = set * UINT32_C(0x9e3779b1) & (candidates->seen_capacity - 1);
+    for (; candidates->seen[at] != UINT32_MAX; at = (at + 1) & (candidates->seen_capacity - 1))
+        if (candidates->seen[at] == set) return IDX_OK;
+    candidates->seen[at] = set;
+    IDXI_GROW(candidates->sets, candidates->capacity, candidates->count + 1, error);
+    candidates->sets[candidates->count++] = set;
+    __builtin_prefetch(&search->postings->sets[(size_t)set * SET_UNIT]);
+    return IDX_OK;
+}
+
+static enum idx_status search_chain(const struct search *search, uint32_t head, struct idx_error *error) {
+    const uint64_t *chunks = search->postings->chunks;
+    while (head != 0) {
+        struct chunk chunk;
+        memcpy(&chunk, &chunks[head], sizeof chunk);
+        for (size_t i = 0; i < chunk.used; i++) {
+            struct posting posting;
+            memcpy(&posting, &chunks[head + 1 + i], sizeof posting);
+            if (may_reach(search, posting.size, posting.rest)) IDXI_TRY(add_candidate(search, posting.set, error));
+        }
+        head = chunk.next;
+    }
+    return IDX_OK;
+}
+
+static enum idx_status search_groups(const struct search *search, const struct idxi_posting_groups *groups,
+                                     struct idx_error *error) {
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct group *group = &groups->groups[i];
+        if (may_reach(search, group->size, group->rest)) IDXI_TRY(search_chain(search, group->head, error));
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_postings_find(const struct idxi_postings *postings, const struct idxi_query *query,
+                                   struct idxi_fraction least, struct idxi_candidates *candidates,
+                                   struct idx_error *error) {
+    struct search search = {postings, query, least, query->size - query->unique, candidates};
+    candidates->count = 0;
+    if (postings->slots_used == 0) return IDX_OK;
+    IDXI_TRY(fill_seen(candidates, FEW_CANDIDATES, error));
+    for (uint32_t i = 0; i < query->prefix; i++)
+        __builtin_prefetch(&postings->slots[query->tags[i] >> (32 - postings->bits)]);
+    for (uint32_t i = 0; i < query->prefix; i++, search.rest--) {
+        uint32_t head = find_slot(postings, query->tags[i])->head;
+        if ((head & GROUPED) != 0)
+            IDXI_TRY(search_groups(&search, &postings->groups[head & ~GROUPED], error));
+        else if (head != 0)
+            IDXI_TRY(search_chain(&search, head, error));
+    }
+    return IDX_OK;
+}
+
+const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *postings, uint32_t set) {
+    return (const struct idxi_indexed_set *)(const void *)(postings->sets + (size_t)set * SET_UNIT);
+}
+
+void idxi_candidates_free(struct idxi_candidates *candidates) {
+    free(candidates->sets);
+    free(candidates->seen);
+}

@@ -1,0 +1,91 @@
+/* postings.h: an inverted index of sets in memory: which sets have a hash among the first members of their order. */
+#ifndef IDX_LIBIDX_POSTINGS_H
+#define IDX_LIBIDX_POSTINGS_H
+
+#include "libidx/base/base.h"
+
+/* A similarity of two sets, as a fraction. With A and B members, of which s are shared, it is s / (A + B - s). */
+struct idxi_fraction {
+    uint64_t shared, total;
+};
+
+/* Returns whether two sets of `a` and `b` members that share `shared` of them reach a similarity. Members are at most
+ * IDX_MAX_SET_MEMBERS, so that nothing overflows. */
+static inline bool idxi_reaches(struct idxi_fraction least, uint64_t shared, uint64_t a, uint64_t b) {
+    return shared * (least.total + least.shared) >= least.shared * (a + b);
+}
+
+/* A set, as it is indexed and compared. Members that no other set has are counted, but not listed. */
+struct idxi_query {
+    uint32_t rank;           /* its place in the order of preference */
+    uint32_t size;           /* members in all */
+    uint32_t unique;         /* members that no other set has, which come first in the order of members */
+    uint32_t shared;         /* other members */
+    uint32_t prefix;         /* of these, how many belong to the prefix: the first members, of which a similar set has
+                                one at least in its own prefix; 0: no other set can be similar */
+    uint32_t found;          /* similar sets that were found, where all are wanted */
+    const uint32_t *tags;    /* hashes of the latter, in the order of members */
+    const uint32_t *members; /* the low 32 bits of all `shared` members, in any order */
+};
+
+/* A set that is indexed, in an array of uint32_t. */
+struct idxi_indexed_set {
+    uint32_t rank, size, shared;
+    uint32_t members[]; /* `shared` of them, as in struct idxi_query */
+};
+
+/* A list of sets that have a hash in their prefix, by the hash's tag. Several hashes may have one tag. */
+struct idxi_posting_slot {
+    uint32_t tag;
+    uint32_t head; /* where the newest chunk of the list is, or its groups (GROUPED); 0: the slot is empty */
+};
+
+struct idxi_postings {
+    struct idxi_posting_slot *slots;
+    unsigned bits; /* of the number of slots */
+    size_t slots_used;
+    uint64_t *chunks; /* of all lists */
+    size_t chunks_used, chunks_capacity;
+    uint32_t *sets; /* struct idxi_indexed_set, each from a multiple of SET_UNIT on */
+    size_t sets_used, sets_capacity;
+    struct idxi_posting_groups *groups;
+    size_t group_count, group_capacity;
+};
+
+/* Makes an empty index. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_postings_init(struct idxi_postings *postings, struct idx_error *error);
+
+/* Returns how many bytes the index takes. */
+uint64_t idxi_postings_bytes(const struct idxi_postings *postings);
+
+/* Adds a set, whose prefix is not empty. Errors: IDX_OUT_OF_MEMORY; IDX_LIMIT where no more sets can be indexed. */
+enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *query,
+                                  struct idx_error *error);
+
+/* Sets that may be similar to one, by where they are in the index; each one once. */
+struct idxi_candidates {
+    uint32_t *sets;
+    size_t count, capacity;
+    uint32_t *seen;                  /* a hash table of the same */
+    size_t seen_capacity, seen_room; /* slots of it, and slots that there is memory for */
+};
+
+/* Lists the sets that share a member of the prefix, and that may have the similarity `least` as far as sizes and
+ * positions tell: if the first shared member has the positions p and q in the two orders, no more than the smaller one
+ * of A - p and B - q members are shared (the positional filter; Xiao and others, WWW 2008). Errors:
+ * IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_postings_find(const struct idxi_postings *postings, const struct idxi_query *query,
+                                   struct idxi_fraction least, struct idxi_candidates *candidates,
+                                   struct idx_error *error);
+
+/* Returns a candidate's set. */
+const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *postings, uint32_t set);
+
+/* Empties the index, and keeps memory for other sets. */
+void idxi_postings_clear(struct idxi_postings *postings);
+
+/* Frees the memory of the index; of the candidates. */
+void idxi_postings_close(struct idxi_postings *postings);
+void idxi_candidates_free(struct idxi_candidates *candidates);
+
+#endif

@@ -1,0 +1,237 @@
+/* probe.c: prepares sets, and compares them with candidates: first by the low halves of hashes, which are in memory and
+ * never show too few shared members, then by the sets themselves. */
+#include "libidx/sets/probe.h"
+
+#include <stdlib.h>
+
+#include "libidx/streams/sort.h"
+
+/* Members whose counters are fetched together. */
+#define FETCHED_TOGETHER 32
+/* Members that are compared between two looks at whether enough can still be shared. */
+#define COMPARED_TOGETHER 16
+/* So many members are sorted by insertion. */
+#define FEW 24
+/* A member's key is its counter above so many bits of its hash. */
+#define HASH_BITS 56
+
+/* ---- The order of members ---- */
+
+static inline bool is_before(uint64_t key, uint64_t hash, uint64_t other_key, uint64_t other_hash) {
+    return key < other_key || (key == other_key && hash < other_hash);
+}
+
+static inline void swap(struct idxi_prober *prober, size_t i, size_t j) {
+    uint64_t key = prober->keys[i], hash = prober->hashes[i];
+    prober->keys[i] = prober->keys[j];
+    prober->hashes[i] = prober->hashes[j];
+    prober->keys[j] = key;
+    prober->hashes[j] = hash;
+}
+
+static void sort_few(uint64_t *keys, uint64_t *hashes, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        uint64_t key = keys[i], hash = hashes[i];
+        size_t at = i;
+        for (; at > 0 && is_before(key, hash, keys[at - 1], hashes[at - 1]); at--) {
+            keys[at] = keys[at - 1];
+            hashes[at] = hashes[at - 1];
+        }
+        keys[at] = key;
+        hashes[at] = hash;
+    }
+}
+
+/* Divides the members from `begin` to `end`, of which there are three or more, at the middle one of three. Returns
+ * where the second part begins: none of it is before one of the first part, and neither is empty. */
+static size_t divide(struct idxi_prober *prober, size_t begin, size_t end) {
+    uint64_t *keys = prober->keys, *hashes = prober->hashes;
+    size_t i = begin, j = end - 1, middle = begin + (end - begin) / 2;
+    if (is_before(keys[middle], hashes[middle], keys[i], hashes[i])) swap(prober, middle, i);
+    if (is_before(keys[j], hashes[j], keys[middle], hashes[middle])) swap(prober, j, middle);
+    if (is_before(keys[middle], hashes[middle], keys[i], hashes[i])) swap(prober, middle, i);
+    const uint64_t key = keys[middle], hash = hashes[middle];
+    while (true) {
+        while (is_before(keys[i], hashes[i], key, hash)) i++;
+        while (is_before(key, hash, keys[j], hashes[j])) j--;
+        if (i >= j) return i > begin ? i : begin + 1;
+        swap(prober, i++, j--);
+    }
+}
+
+/* Moves the first `first` of `count` members to the front, in order. Hashes are mixed, so that no order in which they
+ * are given makes the selection slow. */
+static void order_first(struct idxi_prober *prober, size_t count, size_t first) {
+    size_t begin = 0, end = count;
+    while (end - begin > FEW && first > begin && first < end) {
+        size_t second = divide(prober, begin, end);
+        if (first <= second)
+            end = second;
+        else
+            begin = second;
+    }
+    if (first > begin && first < end) sort_few(prober->keys + begin, prober->hashes + begin, end - begin);
+    if (first <= FEW)
+        sort_few(prober->keys, prober->hashes, first);
+    else
+        idxi_sort_pairs(prober->keys, prober->hashes, first, true, prober->spare_keys, prober->spare_hashes);
+}
+
+/* ---- Preparing ---- */
+
+/* Lists the members of a set that other sets may have, and returns how many these are. */
+static size_t list_shared(struct idxi_prober *prober, const uint64_t *hashes, size_t count) {
+    const struct idxi_counters *counters = prober->counters;
+    size_t shared = 0;
+    for (size_t i = 0; i < count; i += FETCHED_TOGETHER) {
+        size_t end = count - i < FETCHED_TOGETHER ? count : i + FETCHED_TOGETHER;
+        for (size_t j = i; j < end; j++) __builtin_prefetch(idxi_counter_of(counters, hashes[j]));
+        for (size_t j = i; j < end; j++) {
+            uint64_t counter = *idxi_counter_of(counters, hashes[j]);
+            prober->keys[shared] = counter << HASH_BITS | (hashes[j] & ((UINT64_C(1) << HASH_BITS) - 1));
+            prober->hashes[shared] = hashes[j];
+            shared += counter > 1;
+        }
+    }
+    return shared;
+}
+
+/* Gives the arrays of members room for `count` of them. */
+static enum idx_status make_room(struct idxi_prober *prober, size_t count, struct idx_error *error) {
+    uint64_t **const arrays[] = {&prober->keys, &prober->hashes, &prober->spare_keys, &prober->spare_hashes};
+    size_t room = 0;
+    if (count <= prober->room) return IDX_OK;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        room = prober->room;
+        IDXI_GROW(*arrays[i], room, count, error);
+    }
+    prober->room = room;
+    return IDX_OK;
+}
+
+/* Copies the tags of the prefix, in order, and the low halves of all listed members to the arena. */
+static void keep_query(struct idxi_prober *prober, struct idxi_query *query) {
+    uint32_t *tags = prober->arena + prober->arena_used, *members = tags + query->prefix;
+    for (size_t i = 0; i < query->prefix; i++) tags[i] = (uint32_t)(prober->hashes[i] >> 32);
+    for (size_t i = 0; i < query->shared; i++) members[i] = (uint32_t)prober->hashes[i];
+    prober->arena_used += query->prefix + query->shared;
+    query->tags = tags;
+    query->members = members;
+}
+
+enum idx_status idxi_prober_begin(struct idxi_prober *prober, uint64_t members, struct idx_error *error) {
+    IDXI_GROW(prober->arena, prober->arena_capacity, 2 * members, error);
+    prober->arena_used = prober->found_count = 0;
+    return IDX_OK;
+}
+
+enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, struct idxi_query *query,
+                                    struct idx_error *error) {
+    const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
+    const struct idxi_fraction threshold = prober->threshold;
+    const uint64_t *hashes;
+    *query = (struct idxi_query){.rank = rank, .size = set->count};
+    if (set->count == 0) return IDX_OK;
+    IDXI_TRY(idxi_set_read(&prober->reader, set->offset, set->count, &hashes, error));
+    IDXI_TRY(make_room(prober, (size_t)set->count + 1, error));
+    query->shared = (uint32_t)list_shared(prober, hashes, set->count);
+    query->unique = query->size - query->shared;
+    /* A similar set shares ceil(T · size) members or more, so one of them is among the first of these. */
+    uint64_t needed = (threshold.shared * query->size + threshold.total - 1) / threshold.total;
+    uint64_t prefix = query->size - needed + 1;
+    if (prefix <= query->unique) return IDX_OK;
+    query->prefix = (uint32_t)(prefix - query->unique);
+    order_first(prober, query->shared, query->prefix);
+    keep_query(prober, query);
+    return IDX_OK;
+}
+
+/* ---- Comparing ---- */
+
+/* Puts the members of a set into the table. */
+static enum idx_status load_members(struct idxi_prober *prober, uint32_t rank, struct idx_error *error) {
+    const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
+    const uint64_t *hashes;
+    IDXI_TRY(idxi_set_read(&prober->reader, set->offset, set->count, &hashes, error));
+    IDXI_TRY(idxi_members_begin(&prober->members, set->count, error));
+    for (size_t i = 0; i < set->count; i++) idxi_members_add(&prober->members, hashes[i]);
+    return IDX_OK;
+}
+
+/* Returns whether a candidate seems to share `needed` members. */
+static bool seems_to_share(const struct idxi_members *members, const struct idxi_indexed_set *set, uint64_t needed) {
+    uint64_t shared = 0;
+    for (uint32_t i = 0; i < set->shared && shared + (set->shared - i) >= needed;) {
+        uint32_t end = set->shared - i < COMPARED_TOGETHER ? set->shared : i + COMPARED_TOGETHER;
+        for (; i < end; i++) shared += idxi_members_has_low(members, set->members[i]);
+    }
+    return shared >= needed;
+}
+
+/* Sets *shared to how many members a candidate really shares. */
+static enum idx_status count_shared(struct idxi_prober *prober, uint32_t rank, uint64_t *shared,
+                                    struct idx_error *error) {
+    const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
+    const uint64_t *hashes;
+    IDXI_TRY(idxi_set_read(&prober->others, set->offset, set->count, &hashes, error));
+    *shared = 0;
+    for (size_t i = 0; i < set->count; i++) *shared += idxi_members_has(&prober->members, hashes[i]);
+    return IDX_OK;
+}
+
+/* Returns whether a similar set is better than the best one. */
+static bool is_better(const struct idxi_similar *similar, const struct idxi_similar *best) {
+    if (best->total == 0) return true;
+    uint64_t own = (uint64_t)similar->shared * best->total, other = (uint64_t)best->shared * similar->total;
+    return own > other || (own == other && similar->rank < best->rank);
+}
+
+/* Compares the set in the table, of `size` members, with a candidate. */
+static enum idx_status compare(struct idxi_prober *prober, const struct idxi_indexed_set *set, uint32_t size,
+                               struct idxi_similar *best, struct idx_error *error) {
+    struct idxi_fraction least = prober->threshold;
+    uint64_t shared;
+    if (best->total > 0) least = (struct idxi_fraction){best->shared, best->total};
+    uint64_t both = (uint64_t)size + set->size, sum = least.shared + least.total;
+    uint64_t needed = (least.shared * both + sum - 1) / sum;
+    if (!seems_to_share(&prober->members, set, needed)) return IDX_OK;
+    IDXI_TRY(count_shared(prober, set->rank, &shared, error));
+    if (shared < needed) return IDX_OK;
+    const struct idxi_similar similar = {set->rank, (uint32_t)shared, (uint32_t)(both - shared)};
+    if (!prober->all) {
+        if (is_better(&similar, best)) *best = similar;
+        return IDX_OK;
+    }
+    IDXI_GROW(prober->found, prober->found_capacity, prober->found_count + 1, error);
+    prober->found[prober->found_count++] = similar;
+    return IDX_OK;
+}
+
+enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_postings *postings,
+                                    const struct idxi_query *query, struct idxi_similar *best,
+                                    struct idx_error *error) {
+    struct idxi_fraction least = prober->threshold;
+    if (best->total > 0) least = (struct idxi_fraction){best->shared, best->total};
+    IDXI_TRY(idxi_postings_find(postings, query, least, &prober->candidates, error));
+    if (prober->candidates.count == 0) return IDX_OK;
+    prober->compared += prober->candidates.count;
+    IDXI_TRY(load_members(prober, query->rank, error));
+    for (size_t i = 0; i < prober->candidates.count; i++) {
+        const struct idxi_indexed_set *set = idxi_postings_set(postings, prober->candidates.sets[i]);
+        IDXI_TRY(compare(prober, set, query->size, best, error));
+    }
+    return IDX_OK;
+}
+
+void idxi_prober_close(struct idxi_prober *prober) {
+    idxi_set_reader_close(&prober->reader);
+    idxi_set_reader_close(&prober->others);
+    idxi_members_free(&prober->members);
+    idxi_candidates_free(&prober->candidates);
+    free(prober->keys);
+    free(prober->hashes);
+    free(prober->spare_keys);
+    free(prober->spare_hashes);
+    free(prober->arena);
+    free(prober->found);
+}

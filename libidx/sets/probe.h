@@ -1,0 +1,55 @@
+/* probe.h: how one set is compared with those of an inverted index: its prefix by the order of rarity, its candidates,
+ * and how many members it shares with each. */
+#ifndef IDX_LIBIDX_SET_PROBE_H
+#define IDX_LIBIDX_SET_PROBE_H
+
+#include "libidx/sets/counters.h"
+#include "libidx/sets/postings.h"
+
+/* A set that is similar to the one that is compared. */
+struct idxi_similar {
+    uint32_t rank;          /* its place in the order of preference */
+    uint32_t shared, total; /* members that both have, and that either has */
+};
+
+/* What a thread needs to compare sets. */
+struct idxi_prober {
+    const struct idxi_set_store *store;
+    const struct idxi_counters *counters;
+    const uint32_t *order; /* the number of the set of each rank; NULL: ranks are numbers */
+    struct idxi_fraction threshold;
+    bool all; /* all similar sets are wanted, and not only the most similar one */
+
+    struct idxi_set_reader reader, others;
+    uint64_t *keys, *hashes; /* of the members that other sets may have, in order: by key, then by hash */
+    uint64_t *spare_keys, *spare_hashes;
+    size_t room;                 /* of each of the four */
+    struct idxi_members members; /* those of the set that is compared */
+    struct idxi_candidates candidates;
+    uint32_t *arena; /* the tags and members of queries */
+    size_t arena_used, arena_capacity;
+    struct idxi_similar *found;
+    size_t found_count, found_capacity;
+    uint64_t compared; /* candidates so far */
+};
+
+/* Returns the number of the set of a rank. */
+static inline uint32_t idxi_number_of(const uint32_t *order, uint32_t rank) {
+    return order == NULL ? rank : order[rank];
+}
+
+/* Forgets all queries, and what was found, and makes room for queries of `members` members in all. */
+enum idx_status idxi_prober_begin(struct idxi_prober *prober, uint64_t members, struct idx_error *error);
+
+/* Prepares a set, by its rank. The query's arrays are valid until idxi_prober_begin. */
+enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, struct idxi_query *query,
+                                    struct idx_error *error);
+
+/* Compares a set with those of an index. Improves *best, the most similar set so far, of equally similar ones that of
+ * the lowest rank; its `total` is 0 if there is none. With `all`, appends all similar sets to `found` instead. */
+enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_postings *postings,
+                                    const struct idxi_query *query, struct idxi_similar *best, struct idx_error *error);
+
+void idxi_prober_close(struct idxi_prober *prober);
+
+#endif

@@ -1,0 +1,240 @@
+/* sets.c: the public calls for sets: adding, which to keep, and all similar pairs. */
+#include <stdlib.h>
+
+#include "libidx/sets/join.h"
+#include "libidx/streams/sort.h"
+#include "libidx/streams/sorter.h"
+
+/* Members are kept in memory up to one part in so many of it; so are counters, and pairs until they are visited. */
+enum { STORE_SHARE = 4, COUNTERS_SHARE = 8, PAIRS_SHARE = 8 };
+
+struct idx_sets {
+    struct idxi_set_store store;
+    struct idxi_counters counters; /* of the first `counted` sets */
+    size_t counted;
+    unsigned threads;
+    uint64_t memory;
+    struct idxi_progress progress;
+};
+
+enum idx_status idx_sets_open(struct idx_sets **sets, const struct idx_sets_options *options, struct idx_error *error) {
+    struct idx_sets_options own = IDX_SETS_OPTIONS_INIT;
+    if (sets == NULL)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_open needs a pointer for its result");
+    idxi_copy_options(&own, options);
+    IDXI_TRY(idxi_check_threads(own.threads, error));
+    IDXI_TRY(idxi_memory_settle(&own.memory_bytes, error));
+    struct idx_sets *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) return idxi_fail_memory(error);
+    opened->threads = own.threads;
+    opened->memory = own.memory_bytes;
+    idxi_set_store_init(&opened->store, own.memory_bytes / STORE_SHARE, own.temporary_folder);
+    idxi_progress_init(&opened->progress, own.progress, own.context);
+    *sets = opened;
+    return IDX_OK;
+}
+
+enum idx_status idx_sets_add(struct idx_sets *sets, const uint64_t *hashes, size_t count, struct idx_error *error) {
+    if (sets == NULL || (hashes == NULL && count > 0))
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_add needs sets, and an array of hashes");
+    return idxi_set_store_add(&sets->store, hashes, count, error);
+}
+
+void idx_sets_close(struct idx_sets *sets) {
+    if (sets == NULL) return;
+    idxi_set_store_close(&sets->store);
+    idxi_counters_free(&sets->counters);
+    free(sets);
+}
+
+/* ---- What both questions need ---- */
+
+/* Checks the threshold, and makes all sets readable and counted. */
+static enum idx_status prepare(struct idx_sets *sets, int64_t threshold, struct idx_error *error) {
+    if (threshold < 1 || threshold > IDX_DECIMAL_WEIGHT_ONE)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a threshold is from 1 to %lld units of 1/%lld, not %lld",
+                         (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)threshold);
+    IDXI_TRY(idxi_set_store_end(&sets->store, error));
+    if (sets->counters.counts != NULL && sets->counted == sets->store.count) return IDX_OK;
+    idxi_counters_free(&sets->counters);
+    sets->counted = sets->store.count;
+    enum idx_status status = idxi_counters_make(&sets->counters, &sets->store, sets->memory / COUNTERS_SHARE,
+                                                sets->threads, &sets->progress, error);
+    if (status != IDX_OK) idxi_counters_free(&sets->counters);
+    return status;
+}
+
+/* Returns a join of all sets, which may use the memory that the sets and their counters leave. */
+static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold) {
+    const struct idxi_set_store *store = &sets->store;
+    uint64_t taken = store->room * sizeof(uint64_t) + store->capacity * sizeof *store->sets + sets->counters.size +
+                     store->slot_count * sizeof *store->slots;
+    uint64_t least = sets->memory / STORE_SHARE;
+    return (struct idxi_set_join){
+        .store = store,
+        .counters = &sets->counters,
+        .threshold = {(uint64_t)threshold, (uint64_t)IDX_DECIMAL_WEIGHT_ONE},
+        .threads = sets->threads,
+        .memory = sets->memory > taken + least ? sets->memory - taken : least,
+        .progress = &sets->progress,
+    };
+}
+
+/* ---- Which sets to keep ---- */
+
+/* The order of preference. All arrays are NULL where it is the order of adding. */
+struct preference {
+    uint32_t *order, *firsts;
+    uint32_t *copies;      /* by number: how many sets equal the set that is the first of its equals */
+    uint32_t *first_ranks; /* by number: the lowest rank of a set that equals the set that is the first of its equals */
+    uint64_t *keys, *numbers, *spare_keys, *spare_numbers;
+};
+
+static void free_work(struct preference *preference) {
+    free(preference->copies);
+    free(preference->first_ranks);
+    free(preference->keys);
+    free(preference->numbers);
+    free(preference->spare_keys);
+    free(preference->spare_numbers);
+}
+
+/* Sorts the sets that are not known: those with greater values first. */
+static void sort_by_value(const struct idx_sets *sets, const struct idx_keep_options *options,
+                          struct preference *preference) {
+    const struct idxi_set_store *store = &sets->store;
+    size_t known = (size_t)options->known, count = store->count - known;
+    for (size_t i = 0; i < store->count; i++) preference->copies[store->sets[i].first]++;
+    for (size_t i = 0; i < count; i++) {
+        size_t number = known + i;
+        int64_t value = options->preferences != NULL ? options->preferences[number]
+                                                     : (int64_t)preference->copies[store->sets[number].first];
+        preference->keys[i] = ~((uint64_t)value ^ UINT64_C(1) << 63);
+        preference->numbers[i] = number;
+    }
+    idxi_sort_pairs(preference->keys, preference->numbers, count, false, preference->spare_keys,
+                    preference->spare_numbers);
+    for (size_t i = 0; i < store->count; i++)
+        preference->order[i] = (uint32_t)(i < known ? i : preference->numbers[i - known]);
+}
+
+/* Finds the lowest rank of a set that equals the set of each rank. */
+static void find_firsts(const struct idxi_set_store *store, struct preference *preference) {
+    for (size_t i = 0; i < store->count; i++) preference->first_ranks[i] = UINT32_MAX;
+    for (size_t rank = 0; rank < store->count; rank++) {
+        uint32_t *first = &preference->first_ranks[store->sets[preference->order[rank]].first];
+        if (*first == UINT32_MAX) *first = (uint32_t)rank;
+        preference->firsts[rank] = *first;
+    }
+}
+
+/* Makes the order of preference. */
+static enum idx_status make_order(const struct idx_sets *sets, const struct idx_keep_options *options,
+                                  struct preference *preference, struct idx_error *error) {
+    uint32_t **const small[] = {&preference->order, &preference->firsts, &preference->copies, &preference->first_ranks};
+    uint64_t **const large[] = {&preference->keys, &preference->numbers, &preference->spare_keys,
+                                &preference->spare_numbers};
+    if (options->preferences == NULL && !options->prefer_copies) return IDX_OK;
+    bool made = true;
+    for (size_t i = 0; i < 4; i++) {
+        *small[i] = calloc(sets->store.count + 1, sizeof **small[i]);
+        *large[i] = calloc(sets->store.count + 1, sizeof **large[i]);
+        made = made && *small[i] != NULL && *large[i] != NULL;
+    }
+    if (made) {
+        sort_by_value(sets, options, preference);
+        find_firsts(&sets->store, preference);
+    }
+    free_work(preference);
+    return made ? IDX_OK : idxi_fail_memory(error);
+}
+
+enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_options *options, struct idx_kept_set *kept,
+                              struct idx_sets_summary *summary, struct idx_error *error) {
+    struct idx_keep_options own = IDX_KEEP_OPTIONS_INIT;
+    struct preference preference = {0};
+    idxi_copy_options(&own, options);
+    if (sets == NULL || (kept == NULL && sets->store.count > 0))
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_keep needs sets, and an array for its results");
+    if (own.known > sets->store.count)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%llu of %zu sets are said to be known",
+                         (unsigned long long)own.known, sets->store.count);
+    if (own.preferences != NULL && own.prefer_copies)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "preferences and prefer_copies exclude each other: each is an order of all sets");
+    IDXI_TRY(prepare(sets, own.threshold, error));
+    struct idxi_set_join join = make_join(sets, own.threshold);
+    enum idx_status status = make_order(sets, &own, &preference, error);
+    join.kept = kept;
+    join.known = (uint32_t)own.known;
+    join.order = preference.order;
+    join.firsts = preference.firsts;
+    if (status == IDX_OK && sets->store.count > 0) status = idxi_set_join_run(&join, error);
+    if (summary != NULL) *summary = join.summary;
+    free(preference.order);
+    free(preference.firsts);
+    return status;
+}
+
+/* ---- All pairs ---- */
+
+/* Notes a pair until all are found. This is an idxi_similar_visitor. */
+static enum idx_status add_pair(void *context, uint32_t rank, const struct idxi_similar *similar,
+                                struct idx_error *error) {
+    return idxi_sorter_put(context, (uint64_t)similar->rank << 32 | rank,
+                           (uint64_t)similar->shared << 32 | similar->total, error);
+}
+
+/* Notes the pair of each set that equals an earlier one with the first such set. */
+static enum idx_status add_copies(const struct idxi_set_store *store, struct idxi_sorter *sorter,
+                                  struct idx_error *error) {
+    for (uint32_t i = 0; i < store->count; i++) {
+        const struct idxi_stored_set *set = &store->sets[i];
+        const struct idxi_similar similar = {set->first, set->count, set->count};
+        if (set->first != i) IDXI_TRY(add_pair(sorter, i, &similar, error));
+    }
+    return IDX_OK;
+}
+
+/* Calls the visitor for all pairs that were noted. */
+static enum idx_status visit_sorted(struct idxi_sorter *sorter, idx_set_pair_visitor visit, void *context,
+                                    struct idx_error *error) {
+    uint64_t keys[256], values[256];
+    struct idxi_stream *stream;
+    size_t count;
+    IDXI_TRY(idxi_sorter_end(sorter, &stream, error));
+    while (true) {
+        IDXI_TRY(stream->read(stream, keys, values, sizeof keys / sizeof *keys, &count, error));
+        for (size_t i = 0; i < count; i++) {
+            const struct idx_set_pair pair = {keys[i] >> 32, (uint32_t)keys[i], (uint32_t)(values[i] >> 32),
+                                              (uint32_t)values[i]};
+            if (!visit(context, &pair)) return IDX_OK;
+        }
+        if (count == 0) return IDX_OK;
+    }
+}
+
+enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, int64_t threshold, idx_set_pair_visitor visit,
+                                     void *visit_context, struct idx_sets_summary *summary, struct idx_error *error) {
+    struct idxi_sorter sorter;
+    if (sets == NULL || visit == NULL)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_visit_pairs needs sets, and a visitor");
+    IDXI_TRY(prepare(sets, threshold, error));
+    IDXI_TRY(idxi_set_store_open_folder(&sets->store, error));
+    const struct idxi_sorter_options options = {.with_values = true,
+                                                .threads = sets->threads,
+                                                .memory = sets->memory / PAIRS_SHARE,
+                                                .folder = sets->store.folder,
+                                                .path = sets->store.path,
+                                                .progress = &sets->progress};
+    struct idxi_set_join join = make_join(sets, threshold);
+    join.visit = add_pair;
+    join.context = &sorter;
+    enum idx_status status = idxi_sorter_open(&sorter, &options, error);
+    if (status == IDX_OK) status = add_copies(&sets->store, &sorter, error);
+    if (status == IDX_OK && sets->store.count > 0) status = idxi_set_join_run(&join, error);
+    if (status == IDX_OK) status = visit_sorted(&sorter, visit, visit_context, error);
+    if (summary != NULL) *summary = join.summary;
+    idxi_sorter_close(&sorter);
+    return status;
+}

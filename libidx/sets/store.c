@@ -1,0 +1,213 @@
+/* store.c: adds sets, finds equal ones, and reads them again. */
+#include "libidx/sets/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/* Hashes that are written to the file together, once members don't fit in memory. */
+#define PIECE ((size_t)1 << 19)
+/* Hashes that are read together where sets are read one after the other. */
+#define AHEAD ((size_t)1 << 13)
+/* The file leaves so many bytes of the disk free. */
+#define DISK_MARGIN ((uint64_t)16 << 20)
+#define FIRST_SLOTS 1024
+#define EMPTY UINT32_MAX
+
+void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *path) {
+    size_t most = memory / sizeof(uint64_t);
+    *store = (struct idxi_set_store){.most = most, .file = -1, .folder = -1, .path = path};
+}
+
+/* ---- The file ---- */
+
+enum idx_status idxi_set_store_open_folder(struct idxi_set_store *store, struct idx_error *error) {
+    return store->folder >= 0 ? IDX_OK : idxi_open_temporary_folder(&store->folder, &store->path, -1, NULL, error);
+}
+
+/* Fails if the disk would be left with less than DISK_MARGIN, so that other programs can go on. */
+static enum idx_status check_disk(const struct idxi_set_store *store, uint64_t bytes, struct idx_error *error) {
+    struct statvfs disk;
+    if (fstatvfs(store->file, &disk) != 0) return IDX_OK;
+    uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (free_bytes >= bytes + DISK_MARGIN) return IDX_OK;
+    return idxi_fail(error, IDX_DISK_FULL, store->path,
+                     "the members of %zu sets take %llu MiB in temporary files, and the disk has %llu MiB left: use a "
+                     "temporary folder on a larger disk, or more memory",
+                     store->count, (unsigned long long)((store->written * 8 + bytes) >> 20),
+                     (unsigned long long)(free_bytes >> 20));
+}
+
+/* Writes what is in memory to the file, which is made if there is none. */
+static enum idx_status write_out(struct idxi_set_store *store, struct idx_error *error) {
+    size_t bytes = store->used * sizeof *store->hashes;
+    IDXI_TRY(idxi_set_store_open_folder(store, error));
+    if (store->file < 0) IDXI_TRY(idxi_temporary_file(&store->file, store->folder, store->path, error));
+    IDXI_TRY(check_disk(store, bytes, error));
+    IDXI_TRY(
+        idxi_write_at(store->file, store->hashes, bytes, store->written * sizeof *store->hashes, store->path, error));
+    store->written += store->used;
+    store->used = 0;
+    return IDX_OK;
+}
+
+/* Sets the room in memory, which is not below what is used. */
+static enum idx_status set_room(struct idxi_set_store *store, size_t room, struct idx_error *error) {
+    uint64_t *hashes = realloc(store->hashes, room * sizeof *hashes);
+    if (hashes == NULL) return idxi_fail_memory(error);
+    store->hashes = hashes;
+    store->room = room;
+    return IDX_OK;
+}
+
+/* Makes room for `count` members in memory. */
+static enum idx_status make_room(struct idxi_set_store *store, size_t count, struct idx_error *error) {
+    size_t needed = store->used + count, room = 2 * needed < store->most ? 2 * needed : store->most;
+    if (needed <= store->room) return IDX_OK;
+    if (store->file < 0 && needed <= store->most) return set_room(store, room, error);
+    IDXI_TRY(write_out(store, error));
+    room = store->most < PIECE ? store->most : PIECE;
+    return set_room(store, count > room ? count : room, error);
+}
+
+/* ---- Equal sets ---- */
+
+/* Returns the next slot with a tag, from slot `at` on, or an empty one where there is none. */
+static size_t find_slot(const struct idxi_set_store *store, uint32_t tag, size_t at) {
+    while (store->slots[at].set != EMPTY && store->slots[at].tag != tag) at = (at + 1) & (store->slot_count - 1);
+    return at;
+}
+
+static enum idx_status grow_slots(struct idxi_set_store *store, struct idx_error *error) {
+    struct idxi_set_slot *before = store->slots;
+    size_t count = store->slot_count;
+    size_t grown = count == 0 ? FIRST_SLOTS : 2 * count;
+    struct idxi_set_slot *slots = malloc(grown * sizeof *slots);
+    if (slots == NULL) return idxi_fail_memory(error);
+    memset(slots, 0xff, grown * sizeof *slots);
+    for (size_t i = 0; i < count; i++) {
+        if (before[i].set == EMPTY) continue;
+        size_t at = before[i].tag & (grown - 1);
+        while (slots[at].set != EMPTY) at = (at + 1) & (grown - 1);
+        slots[at] = before[i];
+    }
+    free(before);
+    store->slots = slots;
+    store->slot_count = grown;
+    return IDX_OK;
+}
+
+/* Sets *equal to whether the set that is being added has all members of another one, which has as many. */
+static enum idx_status is_equal(const struct idxi_set_store *store, const struct idxi_stored_set *set, bool *equal,
+                                struct idx_error *error) {
+    struct idxi_set_reader reader = {.store = store};
+    const uint64_t *hashes = store->hashes + (set->offset - store->written);
+    enum idx_status status = IDX_OK;
+    if (set->offset < store->written) status = idxi_set_read(&reader, set->offset, set->count, &hashes, error);
+    *equal = status == IDX_OK;
+    for (size_t i = 0; i < set->count && *equal; i++) *equal = idxi_members_has(&store->members, hashes[i]);
+    idxi_set_reader_close(&reader);
+    return status;
+}
+
+/* Sets set->first to the number of an earlier set that equals it, or to its own number, under which it is noted. The
+ * sum of the members tells which sets may be equal. */
+static enum idx_status find_first(struct idxi_set_store *store, struct idxi_stored_set *set, uint64_t sum,
+                                  struct idx_error *error) {
+    const uint32_t tag = (uint32_t)(idxi_mix(sum + set->count) >> 32);
+    if (4 * (store->slots_used + 1) > 3 * store->slot_count) IDXI_TRY(grow_slots(store, error));
+    size_t at = find_slot(store, tag, tag & (store->slot_count - 1));
+    while (store->slots[at].set != EMPTY) {
+        const struct idxi_stored_set *other = &store->sets[store->slots[at].set];
+        bool equal = false;
+        if (other->count == set->count) IDXI_TRY(is_equal(store, other, &equal, error));
+        if (equal) {
+            *set = *other;
+            return IDX_OK;
+        }
+        at = find_slot(store, tag, (at + 1) & (store->slot_count - 1));
+    }
+    store->slots[at] = (struct idxi_set_slot){tag, set->first};
+    store->slots_used++;
+    return IDX_OK;
+}
+
+/* ---- Adding ---- */
+
+/* Makes room for one more set, and checks that it can be added. */
+static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count, struct idx_error *error) {
+    if (count > IDX_MAX_SET_MEMBERS)
+        return idxi_fail(error, IDX_LIMIT, NULL, "a set has up to %llu members, not %zu",
+                         (unsigned long long)IDX_MAX_SET_MEMBERS, count);
+    if (store->count == EMPTY)
+        return idxi_fail(error, IDX_LIMIT, NULL, "there are %zu sets, and no more are possible", store->count);
+    IDXI_GROW(store->sets, store->capacity, store->count + 1, error);
+    IDXI_TRY(idxi_members_begin(&store->members, count, error));
+    return make_room(store, count, error);
+}
+
+enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
+                                   struct idx_error *error) {
+    struct idxi_stored_set set = {.first = (uint32_t)store->count};
+    IDXI_TRY(prepare_to_add(store, count, error));
+    uint64_t *own = store->hashes + store->used, sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t mixed = idxi_mix(hashes[i]);
+        own[set.count] = mixed;
+        bool is_new = idxi_members_add(&store->members, mixed);
+        set.count += is_new;
+        sum += is_new ? mixed : 0;
+    }
+    set.offset = store->written + store->used;
+    if (set.count > 0) IDXI_TRY(find_first(store, &set, sum, error));
+    if (set.first == store->count) store->used += set.count;
+    store->sets[store->count++] = set;
+    store->stored = store->written + store->used;
+    return IDX_OK;
+}
+
+enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_error *error) {
+    return store->file < 0 || store->used == 0 ? IDX_OK : write_out(store, error);
+}
+
+void idxi_set_store_close(struct idxi_set_store *store) {
+    free(store->sets);
+    free(store->hashes);
+    free(store->slots);
+    idxi_members_free(&store->members);
+    if (store->file >= 0) close(store->file);
+    if (store->folder >= 0) close(store->folder);
+}
+
+/* ---- Reading ---- */
+
+enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, size_t count, const uint64_t **hashes,
+                              struct idx_error *error) {
+    const struct idxi_set_store *store = reader->store;
+    if (store->file < 0) {
+        *hashes = store->hashes + offset;
+        return IDX_OK;
+    }
+    const uint64_t end = reader->begin + reader->count;
+    if (offset < reader->begin || offset + count > end) {
+        size_t wanted = offset >= reader->begin && offset <= end && count < AHEAD ? AHEAD : count;
+        if (wanted > store->written - offset) wanted = (size_t)(store->written - offset);
+        if (wanted > reader->capacity) {
+            free(reader->window);
+            reader->capacity = wanted;
+            reader->window = malloc(wanted * sizeof *reader->window);
+        }
+        reader->count = 0;
+        if (reader->window == NULL) reader->capacity = 0;
+        if (reader->window == NULL) return idxi_fail_memory(error);
+        IDXI_TRY(idxi_read_at(store->file, reader->window, wanted * sizeof *reader->window,
+                              offset * sizeof *reader->window, store->path, error));
+        reader->begin = offset;
+        reader->count = wanted;
+    }
+    *hashes = reader->window + (offset - reader->begin);
+    return IDX_OK;
+}
+
+void idxi_set_reader_close(struct idxi_set_reader *reader) { free(reader->window); }

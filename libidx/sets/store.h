@@ -1,0 +1,71 @@
+/* store.h: sets of hashes as they were added: in memory as long as they fit there, else in a temporary file without a
+ * name. A set that equals an earlier one is stored once. */
+#ifndef IDX_LIBIDX_SET_STORE_H
+#define IDX_LIBIDX_SET_STORE_H
+
+#include "libidx/sets/members.h"
+
+/* Where a set is. */
+struct idxi_stored_set {
+    uint64_t offset; /* of its first member among all that are stored */
+    uint32_t count;  /* of its members */
+    uint32_t first;  /* the number of the first set that equals it, which may be its own */
+};
+
+/* A slot of the table that finds equal sets. Its set is EMPTY, or the number of a set. */
+struct idxi_set_slot {
+    uint32_t tag, set;
+};
+
+struct idxi_set_store {
+    struct idxi_stored_set *sets;
+    size_t count, capacity;
+    uint64_t stored; /* members in all, of which those that the file has not got are in memory */
+
+    uint64_t *hashes; /* mixed (idxi_mix) */
+    size_t used, room, most;
+    int file; /* below 0: all members are in memory */
+    uint64_t written;
+    int folder;       /* for the temporary file; below 0 until it is needed */
+    const char *path; /* the folder's path, or NULL; the caller's */
+
+    struct idxi_members members; /* those of the set that is being added */
+    struct idxi_set_slot *slots;
+    size_t slot_count, slots_used;
+};
+
+/* Makes an empty store that keeps up to `memory` bytes of members in memory. `path` is where temporary files go; NULL:
+ * idxi_system_folder(). */
+void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *path);
+
+/* Adds a set. Hashes that repeat count once. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY, and those of files. */
+enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
+                                   struct idx_error *error);
+
+/* Opens store->folder, unless it is open. */
+enum idx_status idxi_set_store_open_folder(struct idxi_set_store *store, struct idx_error *error);
+
+/* Makes all sets readable. */
+enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_error *error);
+
+/* Frees everything. */
+void idxi_set_store_close(struct idxi_set_store *store);
+
+/* Reads members. One thread at a time may use a reader; zeroed but for the store, it has read nothing. */
+struct idxi_set_reader {
+    const struct idxi_set_store *store;
+    uint64_t *window;
+    size_t capacity;
+    uint64_t begin; /* of the window */
+    size_t count;   /* members in the window */
+};
+
+/* Sets *hashes to the stored members from `offset` on, which are valid until the next call. Reading on where the last
+ * call ended is faster. */
+enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, size_t count, const uint64_t **hashes,
+                              struct idx_error *error);
+
+/* Frees the memory of the reader. */
+void idxi_set_reader_close(struct idxi_set_reader *reader);
+
+#endif

@@ -1,0 +1,420 @@
+/* sets.c: which sets are kept, and all similar pairs, compared with a plain program that compares each set with all
+ * others, on any number of threads and in any memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/base.h"
+#include "tests/libidx/support.h"
+#include "tests/random.h"
+
+/* ---- Sets ---- */
+
+/* A corpus: sets of hashes, each ascending and without repetitions. */
+struct corpus {
+    uint64_t **sets;
+    size_t *counts;
+    size_t count;
+};
+
+/* How a corpus is made. */
+struct make {
+    const char *name;
+    size_t count;   /* sets */
+    size_t members; /* of a set at most */
+    uint64_t range; /* members are drawn from so many hashes */
+    unsigned frame; /* of a hundred sets, so many begin with the same members */
+    unsigned edits; /* of a hundred sets, so many are an earlier one with up to half of its members replaced */
+    unsigned equal; /* of a hundred sets, so many equal an earlier one */
+    bool single;    /* all sets have one size */
+};
+
+static uint64_t random_below(uint64_t *seed, uint64_t end) { return next_random(seed) % end; }
+
+static int compare_hashes(const void *first, const void *second) {
+    const uint64_t *a = first, *b = second;
+    return (*a > *b) - (*a < *b);
+}
+
+static size_t make_distinct(uint64_t *hashes, size_t count) {
+    size_t distinct = 0;
+    if (count > 0) qsort(hashes, count, sizeof *hashes, compare_hashes);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || hashes[i] != hashes[i - 1]) hashes[distinct++] = hashes[i];
+    return distinct;
+}
+
+/* Some hashes are small numbers and their complements, and 0 is among them. */
+static uint64_t draw(const struct make *make, uint64_t *seed) {
+    uint64_t number = random_below(seed, make->range);
+    return number % 3 == 0 ? number : number % 3 == 1 ? ~number : number * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static struct corpus make_corpus(const struct make *make, uint64_t seed) {
+    struct corpus corpus = {calloc(make->count, sizeof(uint64_t *)), calloc(make->count, sizeof(size_t)), make->count};
+    assert_non_null(corpus.sets);
+    for (size_t i = 0; i < make->count; i++) {
+        size_t earlier = i == 0 ? 0 : random_below(&seed, i);
+        size_t size = make->single ? make->members : random_below(&seed, make->members + 1);
+        unsigned kind = (unsigned)random_below(&seed, 100);
+        bool edits = i > 0 && kind<make->edits, equals = i> 0 && kind >= 100 - make->equal;
+        if (edits || equals) size = corpus.counts[earlier];
+        uint64_t *set = calloc(size + 1, sizeof *set);
+        assert_non_null(set);
+        size_t frame = !edits && random_below(&seed, 100) < make->frame ? size - size / 4 : 0;
+        for (size_t j = 0; j < size; j++) set[j] = j < frame ? j * 7 + 1 : draw(make, &seed);
+        if (edits || equals) memcpy(set, corpus.sets[earlier], size * sizeof *set);
+        for (size_t j = random_below(&seed, size / 2 + 1); edits && j > 0; j--)
+            set[random_below(&seed, size)] = draw(make, &seed);
+        corpus.sets[i] = set;
+        corpus.counts[i] = make_distinct(set, size);
+    }
+    return corpus;
+}
+
+static void free_corpus(struct corpus *corpus) {
+    for (size_t i = 0; i < corpus->count; i++) free(corpus->sets[i]);
+    free(corpus->sets);
+    free(corpus->counts);
+}
+
+static const struct make makes[] = {
+    {"of all kinds", 300, 40, 2000, 30, 40, 10, false},
+    {"of few hashes", 300, 12, 30, 0, 30, 10, false},
+    {"of one size", 300, 30, 400, 50, 50, 0, true},
+    {"alike but for little", 200, 60, 100000, 100, 0, 5, false},
+    {"of one member", 100, 1, 20, 0, 0, 10, false},
+    {"all equal", 100, 20, 1000, 0, 0, 100, true},
+    {"without members", 50, 0, 10, 0, 0, 0, false},
+    {"unrelated", 300, 40, UINT64_C(1) << 60, 0, 0, 0, false},
+    {"single", 1, 20, 100, 0, 0, 0, false},
+};
+
+/* ---- A plain program ---- */
+
+static uint32_t count_shared(const struct corpus *corpus, size_t a, size_t b) {
+    uint32_t shared = 0;
+    for (size_t i = 0, j = 0; i < corpus->counts[a] && j < corpus->counts[b];) {
+        uint64_t x = corpus->sets[a][i], y = corpus->sets[b][j];
+        shared += x == y;
+        i += x <= y;
+        j += y <= x;
+    }
+    return shared;
+}
+
+static bool is_similar(uint64_t shared, uint64_t total, int64_t threshold) {
+    return total > 0 && shared * (uint64_t)IDX_DECIMAL_WEIGHT_ONE >= (uint64_t)threshold * total;
+}
+
+static bool is_equal(const struct corpus *corpus, size_t a, size_t b) {
+    return corpus->counts[a] == corpus->counts[b] &&
+           memcmp(corpus->sets[a], corpus->sets[b], corpus->counts[a] * sizeof(uint64_t)) == 0;
+}
+
+/* Returns the value by which a set is preferred. */
+static int64_t value_of(const struct corpus *corpus, const struct idx_keep_options *options, size_t number) {
+    int64_t copies = 0;
+    if (options->preferences != NULL) return options->preferences[number];
+    for (size_t i = 0; i < corpus->count && options->prefer_copies; i++) copies += is_equal(corpus, i, number);
+    return copies;
+}
+
+/* Lists the sets in the order of preference. */
+static void list_in_order(const struct corpus *corpus, const struct idx_keep_options *options, size_t *order) {
+    int64_t *values = calloc(corpus->count, sizeof *values);
+    for (size_t i = 0; i < corpus->count; i++) {
+        size_t at = i;
+        values[i] = value_of(corpus, options, i);
+        for (; at > options->known && values[order[at - 1]] < values[i]; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+    free(values);
+}
+
+static void keep_plainly(const struct corpus *corpus, const struct idx_keep_options *options,
+                         struct idx_kept_set *kept) {
+    size_t *order = calloc(corpus->count, sizeof *order), *leaders = calloc(corpus->count, sizeof *leaders);
+    size_t leader_count = 0;
+    list_in_order(corpus, options, order);
+    for (size_t i = 0; i < corpus->count; i++) {
+        size_t number = order[i];
+        struct idx_kept_set best = {0};
+        for (size_t j = 0; j < leader_count && number >= options->known; j++) {
+            uint32_t shared = count_shared(corpus, number, leaders[j]);
+            uint32_t total = (uint32_t)(corpus->counts[number] + corpus->counts[leaders[j]]) - shared;
+            if (!is_similar(shared, total, options->threshold)) continue;
+            if (best.total > 0 && (uint64_t)shared * best.total <= (uint64_t)best.shared * total) continue;
+            best = (struct idx_kept_set){leaders[j], shared, total};
+        }
+        uint32_t size = (uint32_t)corpus->counts[number];
+        kept[number] = best.total > 0 ? best : (struct idx_kept_set){number, size, size};
+        if (best.total == 0) leaders[leader_count++] = number;
+    }
+    free(order);
+    free(leaders);
+}
+
+/* ---- Comparing both ---- */
+
+static struct idx_sets *add_all(const struct corpus *corpus, const struct idx_sets_options *options, uint64_t seed) {
+    struct idx_sets *sets;
+    assert_ok(idx_sets_open(&sets, options, &failure));
+    for (size_t i = 0; i < corpus->count; i++) {
+        /* Hashes are given in another order, and the first one twice. */
+        size_t count = corpus->counts[i];
+        uint64_t *given = calloc(count + 2, sizeof *given);
+        memcpy(given, corpus->sets[i], count * sizeof *given);
+        for (size_t j = count; j > 1; j--) {
+            size_t other = random_below(&seed, j);
+            uint64_t hash = given[j - 1];
+            given[j - 1] = given[other];
+            given[other] = hash;
+        }
+        if (count > 0) given[count] = given[0];
+        assert_ok(idx_sets_add(sets, given, count == 0 ? 0 : count + 1, &failure));
+        free(given);
+    }
+    return sets;
+}
+
+static void check_kept(const char *name, const struct corpus *corpus, const struct idx_keep_options *options,
+                       const struct idx_kept_set *expected, struct idx_sets *sets, uint64_t *rounds) {
+    struct idx_kept_set *kept = calloc(corpus->count, sizeof *kept);
+    struct idx_sets_summary summary;
+    assert_ok(idx_sets_keep(sets, options, kept, &summary, &failure));
+    for (size_t i = 0; i < corpus->count; i++) {
+        const struct idx_kept_set *a = &kept[i], *b = &expected[i];
+        if (a->kept != b->kept || a->shared != b->shared || a->total != b->total)
+            fail_msg("%s, threshold %lld: set %zu joins %llu by %u of %u, not %llu by %u of %u", name,
+                     (long long)options->threshold, i, (unsigned long long)a->kept, a->shared, a->total,
+                     (unsigned long long)b->kept, b->shared, b->total);
+    }
+    if (rounds != NULL) *rounds = summary.rounds;
+    free(kept);
+}
+
+static const int64_t thresholds[] = {1, 1000, 3333, 5000, 5001, 8000, 9999, 10000};
+
+/* All kinds of sets, thresholds and orders of preference. */
+static void test_kept(void **state) {
+    (void)state;
+    for (size_t trial = 0; trial < LENGTH(makes) * LENGTH(thresholds) * 3; trial++) {
+        const struct make *make = &makes[trial % LENGTH(makes)];
+        struct corpus corpus = make_corpus(make, trial + 1);
+        struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+        struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+        struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
+        int64_t *preferences = calloc(corpus.count, sizeof *preferences);
+        uint64_t seed = trial;
+        for (size_t i = 0; i < corpus.count; i++) preferences[i] = (int64_t)random_below(&seed, 9) - 4;
+        options.threads = 1 + trial % 3;
+        options.memory_bytes = trial % 2 == 0 ? 0 : IDX_MIN_MEMORY_BYTES;
+        struct idx_sets *sets = add_all(&corpus, &options, trial);
+        for (unsigned kind = 0; kind < 6; kind++) {
+            keep.threshold = thresholds[trial / LENGTH(makes) % LENGTH(thresholds)];
+            keep.known = kind % 2 == 0 ? 0 : corpus.count / 3;
+            keep.preferences = kind / 2 == 1 ? preferences : NULL;
+            keep.prefer_copies = kind / 2 == 2;
+            keep_plainly(&corpus, &keep, expected);
+            check_kept(make->name, &corpus, &keep, expected, sets, NULL);
+        }
+        idx_sets_close(sets);
+        free(expected);
+        free(preferences);
+        free_corpus(&corpus);
+    }
+}
+
+/* So many sets that the least memory holds neither them nor all that are kept, known ones among them. */
+static void test_rounds(void **state) {
+    static const struct make make = {"in rounds", 0, 200, 20000, 20, 40, 5, false};
+    struct make scaled = make;
+    (void)state;
+    scaled.count = 4000;
+    struct corpus corpus = make_corpus(&scaled, 1);
+    struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
+    for (unsigned kind = 0; kind < 4; kind++) {
+        struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+        keep.threshold = kind % 2 == 0 ? 5000 : 3000;
+        keep.known = kind / 2 * 1500;
+        keep_plainly(&corpus, &keep, expected);
+        for (unsigned threads = 1; threads <= 3; threads++) {
+            struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+            uint64_t rounds;
+            options.threads = threads;
+            options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+            struct idx_sets *sets = add_all(&corpus, &options, kind);
+            check_kept(make.name, &corpus, &keep, expected, sets, &rounds);
+            assert_true(rounds > 1);
+            idx_sets_close(sets);
+        }
+    }
+    free(expected);
+    free_corpus(&corpus);
+}
+
+/* ---- Pairs ---- */
+
+struct pairs {
+    struct idx_set_pair *pairs;
+    size_t count, most;
+};
+
+static bool take_pair(void *context, const struct idx_set_pair *pair) {
+    struct pairs *pairs = context;
+    pairs->pairs = realloc(pairs->pairs, (pairs->count + 1) * sizeof *pair);
+    pairs->pairs[pairs->count++] = *pair;
+    return pairs->count < pairs->most;
+}
+
+/* Lists the pairs that idx_sets_visit_pairs must visit. */
+static struct pairs list_pairs(const struct corpus *corpus, int64_t threshold) {
+    struct pairs pairs = {.most = SIZE_MAX};
+    bool *is_copy = calloc(corpus->count, sizeof *is_copy);
+    for (size_t i = 0; i < corpus->count; i++)
+        for (size_t j = 0; j < i && !is_copy[i]; j++) is_copy[i] = corpus->counts[i] > 0 && is_equal(corpus, i, j);
+    for (size_t i = 0; i < corpus->count; i++) {
+        for (size_t j = i + 1; j < corpus->count && !is_copy[i]; j++) {
+            uint32_t shared = count_shared(corpus, i, j);
+            uint32_t total = (uint32_t)(corpus->counts[i] + corpus->counts[j]) - shared;
+            struct idx_set_pair pair = {i, j, shared, total};
+            if (is_similar(shared, total, threshold) && (!is_copy[j] || shared == total)) take_pair(&pairs, &pair);
+        }
+    }
+    free(is_copy);
+    return pairs;
+}
+
+static void test_pairs(void **state) {
+    (void)state;
+    for (size_t trial = 0; trial < LENGTH(makes) * LENGTH(thresholds); trial++) {
+        const struct make *make = &makes[trial % LENGTH(makes)];
+        int64_t threshold = thresholds[trial / LENGTH(makes)];
+        struct corpus corpus = make_corpus(make, trial + 100);
+        struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+        struct pairs expected = list_pairs(&corpus, threshold), found = {.most = SIZE_MAX};
+        options.threads = 1 + trial % 3;
+        options.memory_bytes = trial % 2 == 0 ? 0 : IDX_MIN_MEMORY_BYTES;
+        struct idx_sets *sets = add_all(&corpus, &options, trial);
+        assert_ok(idx_sets_visit_pairs(sets, threshold, take_pair, &found, NULL, &failure));
+        assert_int_equal(found.count, expected.count);
+        for (size_t i = 0; i < found.count; i++)
+            assert_memory_equal(&found.pairs[i], &expected.pairs[i], sizeof *found.pairs);
+        if (found.count > 1) {
+            found.count = 0;
+            found.most = 1;
+            assert_ok(idx_sets_visit_pairs(sets, threshold, take_pair, &found, NULL, &failure));
+            assert_int_equal(found.count, 1);
+        }
+        idx_sets_close(sets);
+        free(expected.pairs);
+        free(found.pairs);
+        free_corpus(&corpus);
+    }
+}
+
+/* ---- Ends ---- */
+
+/* Sets can be added between two questions. */
+static void test_added_later(void **state) {
+    static const struct make make = {"added later", 400, 30, 500, 20, 40, 10, false};
+    struct corpus corpus = make_corpus(&make, 5), half = corpus;
+    struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+    struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
+    (void)state;
+    half.count /= 2;
+    keep.threshold = 4000;
+    struct idx_sets *sets = add_all(&half, NULL, 1);
+    keep_plainly(&half, &keep, expected);
+    check_kept("first half", &half, &keep, expected, sets, NULL);
+    for (size_t i = half.count; i < corpus.count; i++)
+        assert_ok(idx_sets_add(sets, corpus.sets[i], corpus.counts[i], &failure));
+    keep_plainly(&corpus, &keep, expected);
+    check_kept("whole", &corpus, &keep, expected, sets, NULL);
+    idx_sets_close(sets);
+    free(expected);
+    free_corpus(&corpus);
+}
+
+static bool cancel(void *context, const struct idx_progress *progress) {
+    (void)progress;
+    return --*(int *)context > 0;
+}
+
+static void test_cancelled(void **state) {
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    struct idx_kept_set kept[1];
+    const uint64_t hash = 1;
+    int calls;
+    (void)state;
+    options.progress = cancel;
+    options.context = &calls;
+    for (int most = 1; most <= 2; most++) {
+        struct idx_sets *sets;
+        calls = most;
+        assert_ok(idx_sets_open(&sets, &options, &failure));
+        assert_ok(idx_sets_add(sets, &hash, 1, &failure));
+        assert_status(IDX_CANCELLED, idx_sets_keep(sets, NULL, kept, NULL, &failure));
+        idx_sets_close(sets);
+    }
+}
+
+static void test_arguments(void **state) {
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+    struct idx_kept_set kept[1];
+    struct idx_sets *sets;
+    const uint64_t hash = 1;
+    const int64_t preference = 1;
+    (void)state;
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_open(NULL, NULL, &failure));
+    options.threads = 0;
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_open(&sets, &options, &failure));
+    options.threads = 1;
+    options.memory_bytes = IDX_MIN_MEMORY_BYTES - 1;
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_open(&sets, &options, &failure));
+    assert_ok(idx_sets_open(&sets, NULL, &failure));
+    assert_ok(idx_sets_keep(sets, NULL, NULL, NULL, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_add(sets, NULL, 1, &failure));
+    assert_status(IDX_LIMIT, idx_sets_add(sets, &hash, (size_t)IDX_MAX_SET_MEMBERS + 1, &failure));
+    assert_ok(idx_sets_add(sets, &hash, 1, &failure));
+    for (keep.threshold = 0; keep.threshold <= 10001; keep.threshold += 10001)
+        assert_status(IDX_INVALID_ARGUMENT, idx_sets_keep(sets, &keep, kept, NULL, &failure));
+    keep.threshold = 1;
+    keep.known = 2;
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_keep(sets, &keep, kept, NULL, &failure));
+    keep.known = 0;
+    keep.preferences = &preference;
+    keep.prefer_copies = true;
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_keep(sets, &keep, kept, NULL, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_visit_pairs(sets, 1, NULL, NULL, NULL, &failure));
+    idx_sets_close(sets);
+    idx_sets_close(NULL);
+}
+
+/* A folder for temporary files that does not exist is named once it is needed. */
+static void test_folder(void **state) {
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    struct idx_sets *sets;
+    uint64_t hashes[1000];
+    enum idx_status status = IDX_OK;
+    options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    options.temporary_folder = path_in(*state, "missing");
+    assert_ok(idx_sets_open(&sets, &options, &failure));
+    for (uint64_t i = 0; i < 1000 && status == IDX_OK; i++) {
+        for (uint64_t j = 0; j < LENGTH(hashes); j++) hashes[j] = i * 1000 + j;
+        status = idx_sets_add(sets, hashes, LENGTH(hashes), &failure);
+    }
+    assert_int_equal(status, IDX_NOT_FOUND);
+    assert_non_null(strstr(failure.sentence, options.temporary_folder));
+    idx_sets_close(sets);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kept),      cmocka_unit_test(test_rounds),    cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_arguments), cmocka_unit_test(test_added_later),
+        in_folder(test_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
