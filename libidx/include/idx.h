@@ -621,7 +621,8 @@ IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);
 
-/* ---- Sets that resemble each other --------------------------------------------------------------------------------- */
+/* ---- Sets that resemble each other ---------------------------------------------------------------------------------
+ */
 
 /* Sets of 64-bit hashes, such as those of the shingles of texts (idx_text.h), are compared by their Jaccard
  * coefficient: with A and B members, of which s are shared, it is s / (A + B - s). Every answer is that of comparing

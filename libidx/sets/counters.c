@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 /* A counter for each member in so many, at most. More of them are shared by fewer hashes. */
-#define COUNTERS_PER_MEMBER 4
+#define COUNTERS_PER_MEMBER 2
 #define LEAST_BITS 12
 /* Members that are read together, and those whose counters are fetched together. */
 #define READ_TOGETHER ((size_t)1 << 13)

@@ -8,6 +8,9 @@
 /* Members are kept in memory up to one part in so many of it; so are counters, and pairs until they are visited. */
 enum { STORE_SHARE = 4, COUNTERS_SHARE = 8, PAIRS_SHARE = 8 };
 
+/* What each set takes besides its members: where it is, in an array that may be half empty, and its result. */
+#define BYTES_PER_SET (2 * sizeof(struct idxi_stored_set) + sizeof(struct idx_kept_set))
+
 struct idx_sets {
     struct idxi_set_store store;
     struct idxi_counters counters; /* of the first `counted` sets */
@@ -67,7 +70,7 @@ static enum idx_status prepare(struct idx_sets *sets, int64_t threshold, struct 
 /* Returns a join of all sets, which may use the memory that the sets and their counters leave. */
 static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold) {
     const struct idxi_set_store *store = &sets->store;
-    uint64_t taken = store->room * sizeof(uint64_t) + store->capacity * sizeof *store->sets + sets->counters.size +
+    uint64_t taken = store->room * sizeof(uint64_t) + store->count * BYTES_PER_SET + sets->counters.size +
                      store->slot_count * sizeof *store->slots;
     uint64_t least = sets->memory / STORE_SHARE;
     return (struct idxi_set_join){

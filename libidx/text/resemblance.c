@@ -231,7 +231,7 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
         return idxt_fail(error, IDX_INVALID_ARGUMENT,
                          "the text has %zu shingles, and the array has room for %zu: give it room for all", *count,
                          capacity);
-    if (*count > 0) *count = idxt_make_set(hashes, *count);
+    if (*count > 0 && !options->in_text_order) *count = idxt_make_set(hashes, *count);
     return IDX_OK;
 }
 

@@ -219,16 +219,17 @@ struct idx_text_shingle_options {
     size_t size;
     unsigned width; /* how many words or characters a shingle has: 1 to IDX_TEXT_MAX_SHINGLE_WIDTH */
     enum idx_text_shingle_unit unit;
+    bool in_text_order; /* list the hashes in the order of the text, repetitions included, as idx_sets_add takes them */
 };
 
 #define IDX_TEXT_SHINGLE_OPTIONS_INIT                                                                                  \
-    { sizeof(struct idx_text_shingle_options), 5, IDX_TEXT_WORDS }
+    { sizeof(struct idx_text_shingle_options), 5, IDX_TEXT_WORDS, false }
 
-/* Stores the hashes of a text's shingles, ascending and each once, in `hashes`, and sets *count to how many there are.
- * The text has `length` bytes, of any content. `options` may be NULL: shingles of 5 words. The array needs room for all
- * shingles, repetitions included: `capacity` is in hashes. If it is too small, the call fails, sets *count to the room
- * that is needed, and leaves `hashes` unspecified; to ask for that, `hashes` may be NULL with capacity 0. Allocates
- * nothing. Errors: IDX_INVALID_ARGUMENT. */
+/* Stores the hashes of a text's shingles, ascending and each once unless `options` say otherwise, in `hashes`, and sets
+ * *count to how many there are. The text has `length` bytes, of any content. `options` may be NULL: shingles of 5
+ * words. The array needs room for all shingles, repetitions included: `capacity` is in hashes. If it is too small, the
+ * call fails, sets *count to the room that is needed, and leaves `hashes` unspecified; to ask for that, `hashes` may be
+ * NULL with capacity 0. Allocates nothing. Errors: IDX_INVALID_ARGUMENT. */
 IDX_API enum idx_status idx_text_shingles(const void *utf8, size_t length,
                                           const struct idx_text_shingle_options *options, uint64_t *hashes,
                                           size_t capacity, size_t *count, struct idx_error *error);

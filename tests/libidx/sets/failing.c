@@ -1,0 +1,108 @@
+/* failing.c: what becomes of sets that are compared when one call to the system fails, whichever it is: the status that
+ * idx.h promises, nothing leaked, and the right answer to the same question afterwards. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/base.h"
+#include "tests/libidx/faults.h"
+#include "tests/libidx/support.h"
+#include "tests/random.h"
+
+enum { SETS = 130, MEMBERS = 300 };
+
+static uint64_t members[SETS][MEMBERS];
+
+/* Sets of which many resemble others, and that the least memory does not hold. */
+static void make_members(void) {
+    uint64_t seed = 1;
+    for (size_t i = 0; i < SETS; i++) {
+        const uint64_t *other = i < 20 ? NULL : members[i - 1 - next_random(&seed) % 20];
+        for (size_t j = 0; j < MEMBERS; j++)
+            members[i][j] = other != NULL && j % 3 != i % 3 ? other[j] : next_random(&seed) % 5000;
+    }
+}
+
+static bool count_pair(void *context, const struct idx_set_pair *pair) {
+    *(uint64_t *)context += pair->shared;
+    return true;
+}
+
+/* Adds all sets, and asks both questions. Sets *answer to a sum of all that is found. */
+static enum idx_status ask(unsigned threads, uint64_t *answer) {
+    static struct idx_kept_set kept[SETS];
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+    struct idx_sets *sets;
+    options.threads = threads;
+    options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    keep.threshold = 3000;
+    keep.prefer_copies = true;
+    *answer = 0;
+    enum idx_status status = idx_sets_open(&sets, &options, &failure);
+    if (status != IDX_OK) return status;
+    for (size_t i = 0; i < SETS && status == IDX_OK; i++) status = idx_sets_add(sets, members[i], MEMBERS, &failure);
+    if (status == IDX_OK) status = idx_sets_keep(sets, &keep, kept, NULL, &failure);
+    for (size_t i = 0; i < SETS && status == IDX_OK; i++) *answer += kept[i].kept * kept[i].shared;
+    if (status == IDX_OK) status = idx_sets_visit_pairs(sets, 3000, count_pair, answer, NULL, &failure);
+    idx_sets_close(sets);
+    return status;
+}
+
+static bool is_promised(enum fault_kind kind, enum idx_status status) {
+    switch (kind) {
+        case FAULT_ALLOCATION:
+        case FAULT_MAP: return status == IDX_OUT_OF_MEMORY;
+        case FAULT_WRITE: return status == IDX_DISK_FULL;
+        default: return status == IDX_IO_ERROR;
+    }
+}
+
+/* Fails each call of a kind in turn. A call whose failure changes nothing leaves the answer as it is. */
+static void check_kind(enum fault_kind kind, int number, unsigned threads) {
+    uint64_t expected, answer;
+    assert_ok(ask(threads, &expected));
+    assert_true(expected > 0);
+    for (size_t after = 0;; after++) {
+        arm(kind, after, 1, number);
+        enum idx_status status = ask(threads, &answer);
+        size_t failures = disarm();
+        if (failures == 0) break;
+        if (status == IDX_OK && kind == FAULT_THREAD) {
+            assert_int_equal(answer, expected);
+            continue;
+        }
+        if (!is_promised(kind, status))
+            fail_msg("call %zu of kind %d, %u threads: status %d, %s", after, (int)kind, threads, (int)status,
+                     status == IDX_OK ? "" : failure.sentence);
+        assert_int_equal(failure.status, status);
+    }
+    assert_ok(ask(threads, &answer));
+    assert_int_equal(answer, expected);
+}
+
+static void test_memory(void **state) {
+    (void)state;
+    check_kind(FAULT_ALLOCATION, ENOMEM, 1);
+    check_kind(FAULT_MAP, ENOMEM, 1);
+}
+
+static void test_files(void **state) {
+    (void)state;
+    check_kind(FAULT_OPEN, EMFILE, 1);
+    check_kind(FAULT_READ, EIO, 1);
+    check_kind(FAULT_WRITE, ENOSPC, 1);
+    check_kind(FAULT_READ, EIO, 2);
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    check_kind(FAULT_THREAD, EAGAIN, 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory), cmocka_unit_test(test_files),
+                                       cmocka_unit_test(test_threads)};
+    make_members();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
