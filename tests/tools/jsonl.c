@@ -272,6 +272,32 @@ static void test_ids(void **state) {
     }
 }
 
+/* The ID of a record that is bad for another reason, if it has one. */
+static void test_ids_of_bad_records(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *id;
+    } lines[] = {
+        {"{\"id\":\"a\"}", "a"},
+        {"{\"text\":[],\"id\":1.50}", "1.50"},
+        {"{\"text\":\"\\x\",\"id\":\"\\u0061\"}", "a"},
+        {"{\"text\":{\"x\" 1},\"id\":\"a\"}", "a"},
+        {"{\"id\":\"\\x\"}", NULL},
+        {"{\"id\":[1]}", NULL},
+        {"{\"id\":\"a\"", NULL},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct jsonl_rules rules = {.text = "text.x", .id = "id"};
+        struct parsed parsed = parse_bytes(&rules, lines[i].line, strlen(lines[i].line));
+        assert_false(parsed.good);
+        if (lines[i].id == NULL)
+            assert_null(parsed.fields.id.bytes);
+        else
+            assert_field(parsed.fields.id.bytes, parsed.fields.id.length, lines[i].id);
+        release(&parsed);
+    }
+}
+
 static void check_date(const char *value, int64_t date) {
     struct jsonl_rules rules = {.text = "text", .date = "date"};
     char line[200];
@@ -379,6 +405,7 @@ int main(void) {
         cmocka_unit_test(test_other_fields),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_ids_of_bad_records),
         cmocka_unit_test(test_dates),
         cmocka_unit_test(test_one_value_for_all),
         cmocka_unit_test(test_titles),

@@ -7,7 +7,7 @@
  *     |             text/text.c                  makes fingerprints of them, called by the threads of text/pipeline.c
  *     |             [input/input.c]              reads fingerprints that are made already
  *     v
- *   fingerprints    dedup/intake.c               keeps aside what has few features, and what --against has
+ *   fingerprints    dedup/intake.c               keeps aside what can't be compared, and what --against has
  *     |             [dedup/journal.c]            notes where each document is in the inputs, to read it once more
  *     v
  *   an index        idx_clusters                 finds the clusters by fingerprints
@@ -346,7 +346,15 @@ static void say_undated(const struct dedup *dedup) {
              field != NULL ? field : "", field != NULL ? ")" : "", dedup->undated == 1 ? "it counts" : "they count");
 }
 
-/* Takes a document. A line that begins with a tab is the ID of one with too few features. This is a result_visitor. */
+/* Keeps a bad record that has no other ID by that of its WARC record, or by its place. */
+static bool keep_bad(struct dedup *dedup, const struct raw_document *raw, const struct place *place) {
+    const char *id = raw->id != NULL ? raw->id : raw->place;
+    bool is_record = raw->bad.kind != BAD_FILE && raw->bad.kind != BAD_MEMORY;
+    return !is_record || intake_keep(&dedup->intake, id, strlen(id), place);
+}
+
+/* Takes a document. A line that begins with a tab is the ID of one with too few features, or of a bad record. This is a
+ * result_visitor. */
 static bool visit_result(void *context, const struct raw_document *raw, const char *made, size_t length) {
     struct dedup *dedup = context;
     const struct tsv_rules rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT};
@@ -354,9 +362,9 @@ static bool visit_result(void *context, const struct raw_document *raw, const ch
     struct tsv_record record;
     struct problem problem;
     if (interrupt_noted()) return false;
-    if (raw->bad.kind != BAD_NONE) return true;
+    if (length > 0 && made[0] == '\t') return intake_keep(&dedup->intake, made + 1, length - 2, &place);
+    if (raw->bad.kind != BAD_NONE) return keep_bad(dedup, raw, &place);
     if (length == 0) return intake_keep(&dedup->intake, NULL, 0, &place);
-    if (made[0] == '\t') return intake_keep(&dedup->intake, made + 1, length - 2, &place);
     dedup->lengths[raw->features == 0 ? 0 : 64 - __builtin_clzll(raw->features)]++;
     if (tsv_parse(&rules, made, length - 1, &record, &problem) == TSV_RECORD)
         return intake_take(&dedup->intake, &record, &place, find_value(dedup, raw));
@@ -433,7 +441,7 @@ static bool list_clusters(struct dedup *dedup, const char *path) {
     struct idx_index *index;
     if (!open_unloaded(&index, path)) return false;
     scratch_remove(&dedup->scratch);
-    dedup->listing.kept_apart = dedup->intake.few_count;
+    dedup->listing.kept_apart = dedup->intake.apart_count;
     dedup->listing.dropped_apart = dedup->intake.known_count;
     bool listed =
         listing_run(&dedup->listing, index) && (dedup->report.path == NULL || report_gather(&dedup->report, index));
@@ -471,7 +479,7 @@ static bool write_report(struct dedup *dedup) {
 static void say_nothing_kept(const struct dedup *dedup) {
     const struct intake *intake = &dedup->intake;
     uint64_t compared = intake->looks_up ? intake->compared : intake->compared - intake->known_count;
-    if (intake->known_count > 0 && compared == 0 && intake->few_count == 0)
+    if (intake->known_count > 0 && compared == 0 && intake->apart_count == 0)
         complain("no document is kept: each has a near-duplicate in %s", dedup->against.path);
 }
 
@@ -502,7 +510,7 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
     struct intake *intake = &dedup->intake;
     intake->against = &dedup->against;
     intake->looks_up = dedup->against.path != NULL && !dedup->confirm.known.is_asked_for;
-    if (!temporary_open(&intake->few, &dedup->scratch, folder)) return false;
+    if (!temporary_open(&intake->apart, &dedup->scratch, folder)) return false;
     if (!temporary_open(&intake->known, &dedup->scratch, folder)) return false;
     if (intake->preference.preferred != PREFERRED_NONE &&
         !temporary_open(&intake->preference.documents, &dedup->scratch, folder))
@@ -569,7 +577,7 @@ int command_dedup(int argc, char **argv) {
         .report = {.listing = &dedup.listing, .origin.command = "idx dedup"},
         .journal = JOURNAL_CLOSED,
         .intake = {
-            .few = TEMPORARY_CLOSED, .known = TEMPORARY_CLOSED, .preference = PREFERENCE_NONE, .ids = OUTPUT_KEPT}};
+            .apart = TEMPORARY_CLOSED, .known = TEMPORARY_CLOSED, .preference = PREFERENCE_NONE, .ids = OUTPUT_KEPT}};
     dedup.listing.representatives = dedup_representatives;
     text_options_init(&dedup.texts);
     dedup.texts.rules.min_features = 1;

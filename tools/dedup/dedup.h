@@ -32,7 +32,7 @@ uint64_t *bits_make(uint64_t count);
 enum fate {
     FATE_COMPARED, /* It is in the index that is clustered. Such documents are numbered from 0, in the order of the
                       inputs. */
-    FATE_KEPT,     /* It has too few features, or is no document. */
+    FATE_KEPT,     /* It has too few features, is a bad record, or is no document. */
     FATE_KNOWN,    /* The index of --against has it. */
 };
 
@@ -235,9 +235,9 @@ struct intake {
     struct journal *journal; /* NULL: no journal is kept. */
     struct preference preference;
 
-    struct temporary few; /* IDs of the documents with too few features, a line each. */
-    uint64_t compared;    /* Documents that went into the index. */
-    uint64_t few_count, known_count;
+    struct temporary apart; /* IDs of the documents that are kept without being compared, a line each. */
+    uint64_t compared;      /* Documents that went into the index. */
+    uint64_t apart_count, known_count;
 
     /* These are used by intake.c alone. */
     struct temporary known; /* Records of the documents that the other index has. */
@@ -257,8 +257,8 @@ struct intake {
  * value is preferred. Returns false after a complaint. */
 bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place, int64_t value);
 
-/* Takes the ID of a document that is kept without being compared, because it has too few features. For what is kept but
- * is no document, length is 0. Returns false after a complaint. */
+/* Takes the ID of a document that is kept without being compared, because it has too few features, or because it is a
+ * bad record. For what is kept but is no document, length is 0. Returns false after a complaint. */
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place);
 
 /* Handles the last batch, and adds documents in the order of preference if there is one. Returns false after a
@@ -271,9 +271,9 @@ bool intake_add_known(struct intake *intake, const struct idx_document *document
                       const struct idx_match *match);
 bool intake_end_known(struct intake *intake);
 
-/* Prints the documents that the listing has not. With --keep, these are the ones with too few features; otherwise,
- * those that the other index has, as IDs to drop or as lines of clusters with - for the cluster. Returns false after a
- * complaint. */
+/* Prints the documents that the listing has not. With --keep, these are the ones that are kept without being compared;
+ * otherwise, those that the other index has, as IDs to drop or as lines of clusters with - for the cluster. Returns
+ * false after a complaint. */
 bool intake_print(struct intake *intake, struct listing *listing);
 
 /* Writes a line for each document that the other index has: its ID, and unless `middle` is NULL, also `middle`, the

@@ -229,14 +229,14 @@ bool intake_take(struct intake *intake, const struct tsv_record *record, const s
 
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place) {
     static const struct tsv_record none;
-    if (length > 0) output_id(&intake->few.output, id, length);
-    if (length > 0) output_byte(&intake->few.output, '\n');
-    if (length > 0) intake->few_count++;
+    if (length > 0) output_id(&intake->apart.output, id, length);
+    if (length > 0) output_byte(&intake->apart.output, '\n');
+    if (length > 0) intake->apart_count++;
     return intake->journal == NULL || add_arrival(intake, &none, place, FATE_KEPT, 0);
 }
 
 bool intake_end(struct intake *intake) {
-    if (!take_batch(intake) || !temporary_flush(&intake->few) || !temporary_flush(&intake->known)) return false;
+    if (!take_batch(intake) || !temporary_flush(&intake->apart) || !temporary_flush(&intake->known)) return false;
     return intake->preference.preferred == PREFERRED_NONE || preference_build(&intake->preference, intake->builder);
 }
 
@@ -263,12 +263,12 @@ bool intake_put_known(struct intake *intake, struct output *output, const char *
 
 bool intake_print(struct intake *intake, struct listing *listing) {
     if (listing->quiet) return true;
-    if (listing->keep) return temporary_copy(&intake->few, &listing->output);
+    if (listing->keep) return temporary_copy(&intake->apart, &listing->output);
     return intake_put_known(intake, &listing->output, listing->drop ? NULL : "\t-\t");
 }
 
 void intake_close(struct intake *intake) {
-    temporary_close(&intake->few);
+    temporary_close(&intake->apart);
     temporary_close(&intake->known);
     preference_close(&intake->preference);
     free(intake->ids.bytes);

@@ -135,10 +135,8 @@ static bool copy_part(struct copying *copying, const struct place *place, int wh
     if (copying->file != place->file && !(close_file(copying) && open_file(copying, place->file))) return false;
     if (sink->output.descriptor < 0 && !begin_sink(copying, which)) return false;
     if (!pass_bytes(copying, place->begins, NULL) || !pass_bytes(copying, place->ends, sink)) return false;
-    if (place->unit == UNIT_RECORD) {
-        sink_write(sink, "\r\n\r\n", 4);
-        sink_end_member(sink);
-    }
+    if (place->unit == UNIT_RECORD) sink_write(sink, "\r\n\r\n", 4);
+    if (place->unit != UNIT_LINES) sink_end_member(sink);
     return sink->output.error == 0 || close_file(copying);
 }
 

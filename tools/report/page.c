@@ -44,7 +44,7 @@ static void put_tallies(struct output *output, const struct findings *findings, 
     output_format(output, "%s</tr></thead>\n<tbody>\n", findings->has_bytes ? "<th scope=\"col\">Bytes</th>" : "");
     put_tally(output, findings, "All", &all);
     put_tally(output, findings, "Kept", kept);
-    if (!origin->of_index) put_tally(output, findings, "Kept with too few features", &findings->few);
+    if (!origin->of_index) put_tally(output, findings, "Kept without being compared", &findings->few);
     put_tally(output, findings, "Dropped", dropped);
     if (origin->against != NULL) put_tally(output, findings, "Dropped as near to --against", &findings->known);
     output_text(output, "</tbody></table>\n");

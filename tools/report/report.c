@@ -70,9 +70,9 @@ bool report_count(struct report *report, struct intake *intake, const uint64_t *
     struct findings *findings = &report->findings;
     struct place place;
     uint64_t number = 0;
-    findings->few.documents = intake->few_count;
+    findings->few.documents = intake->apart_count;
     findings->known.documents = intake->known_count;
-    findings->kept.documents += intake->few_count;
+    findings->kept.documents += intake->apart_count;
     findings->dropped.documents += intake->known_count;
     if (intake->journal == NULL) return true;
     findings->has_bytes = true;

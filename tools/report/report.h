@@ -93,7 +93,8 @@ struct findings {
     size_t chain_count;
     struct chain_ends current; /* The ends in the cluster that is being visited. */
 
-    /* What became of the inputs: `known` are those that the index of --against has, `few` have too few features. */
+    /* What became of the inputs: `known` are those that the index of --against has, `few` were kept without being
+     * compared. */
     struct tally kept, dropped, known, few;
     bool has_bytes, has_texts;
 

@@ -44,7 +44,7 @@ uint64_t bad_total(const struct bad_counts *counts) {
     return total;
 }
 
-void bad_say_total(const struct bad_counts *counts) {
+bool bad_say_total(const struct bad_counts *counts, const char *what, uint64_t good) {
     char list[1024] = "";
     for (int kind = BAD_JSON; kind < BAD_KINDS; kind++) {
         size_t length = strlen(list);
@@ -52,5 +52,7 @@ void bad_say_total(const struct bad_counts *counts) {
             snprintf(list + length, sizeof list - length, "%s%" PRIu64 " × %s", length > 0 ? ", " : "",
                      counts->of[kind], names[kind]);
     }
-    if (list[0] != '\0') complain("left out bad records: %s", list);
+    if (list[0] == '\0') return true;
+    complain("%s: %s", what, list);
+    return good > 0 || complain("all records are bad; --format, --text-field and --id-field say how they are read");
 }

@@ -67,9 +67,23 @@ static size_t find_id_length(const struct output *line) {
     return tab == NULL ? line->length : (size_t)(tab - line->bytes);
 }
 
-static bool has_same_id(const struct output *lines, const struct output *line) {
+/* Returns whether a line has the ID of the lines before it. Those that became too long have lost their bytes. */
+static bool has_same_id(const struct raw_document *lines, const struct output *line) {
     size_t length = find_id_length(line);
-    return lines->length > 0 && find_id_length(lines) == length && memcmp(lines->bytes, line->bytes, length) == 0;
+    const char *id = lines->id != NULL ? lines->id : lines->bytes.bytes;
+    size_t other = lines->id != NULL ? strlen(lines->id) : find_id_length(&lines->bytes);
+    return other > 0 && other == length && memcmp(id, line->bytes, length) == 0;
+}
+
+/* Adds a line to a document of several. If that becomes too long, its ID is kept, so that its next lines are not taken
+ * for another document. */
+static void add_line(struct raw_document *lines, const struct output *line) {
+    bool was_good = lines->bad.kind == BAD_NONE;
+    cut_append(lines, line->bytes, line->length);
+    cut_append(lines, "\n", 1);
+    if (!was_good || lines->bad.kind != BAD_LONG) return;
+    lines->id = strndup(line->bytes, find_id_length(line));
+    if (lines->id == NULL) bad_set_memory(&lines->bad);
 }
 
 bool cut_features(struct documents *documents) {
@@ -80,7 +94,7 @@ bool cut_features(struct documents *documents) {
     skip_mark(source);
     while (on && (begins = source->offset, read_line(source, &line))) {
         number++;
-        if (line.bad.kind != BAD_NONE || !has_same_id(&lines.bytes, &line.bytes)) {
+        if (line.bad.kind != BAD_NONE || !has_same_id(&lines, &line.bytes)) {
             lines.ends = begins;
             if (lines.bytes.length > 0 || lines.bad.kind != BAD_NONE) on = cut_visit(documents, &lines, "", first);
             lines = cut_begin(documents, FORMAT_FEATURES);
@@ -88,8 +102,7 @@ bool cut_features(struct documents *documents) {
             first = number;
         }
         if (line.bad.kind != BAD_NONE) lines.bad = line.bad;
-        cut_append(&lines, line.bytes.bytes, line.bytes.length);
-        cut_append(&lines, "\n", 1);
+        add_line(&lines, &line.bytes);
         line.bytes.length = 0;
         line.bad.kind = BAD_NONE;
     }
@@ -188,10 +201,9 @@ static bool read_block(struct documents *documents, struct warc_head *head, stru
         set_media(raw, &head->type_of_block);
     bool document = raw->format != FORMAT_AUTO;
     if (!take_bytes(source, head->length, document ? raw : NULL)) {
-        if (!source->broken && !source->unreadable)
-            bad_set(&raw->bad, BAD_WARC, "the file ends within this WARC record");
-        else
-            return raw->bad.kind != BAD_NONE;
+        if (source->broken || source->unreadable) return raw->bad.kind != BAD_NONE;
+        raw->unit = UNIT_BROKEN_RECORD;
+        bad_set(&raw->bad, BAD_WARC, "the file ends within this WARC record");
     }
     return document || raw->bad.kind != BAD_NONE;
 }
@@ -212,6 +224,7 @@ static bool read_record(struct documents *documents) {
     if (length == 0)
         bad_set(&raw.bad, BAD_WARC, "there is no WARC record here whose head ends within %d bytes", WARC_MOST_HEAD);
     if (length == 0 || !warc_parse_head(bytes, length, &head, &raw.bad)) {
+        raw.unit = UNIT_BROKEN_RECORD;
         find_record(source);
         return cut_visit(documents, &raw, "byte ", offset);
     }

@@ -45,19 +45,19 @@ bool cut_visit(struct documents *documents, struct raw_document *raw, const char
     return documents->visit(documents->context, raw);
 }
 
-/* Visits what is wrong in place of a document. Returns false if the visitor stopped. */
-static bool visit_bad(struct documents *documents, enum bad_kind kind, const char *sentence, const char *where,
-                      uint64_t number) {
+/* Visits what is wrong with the file in place of a document. Returns false if the visitor stopped. */
+static bool visit_bad(struct documents *documents, enum bad_kind kind, const char *sentence) {
     struct raw_document raw = cut_begin(documents, FORMAT_PLAIN);
+    raw.unit = UNIT_FILE;
     bad_set(&raw.bad, kind, "%s", sentence);
-    return cut_visit(documents, &raw, where, number);
+    return cut_visit(documents, &raw, NULL, 0);
 }
 
 /* Visits the reason why the file can't be read. Returns false if the visitor stopped. */
 static bool visit_problem(struct documents *documents) {
     const struct source *source = &documents->source;
     enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
-    return visit_bad(documents, kind, source->problem.sentence, NULL, 0);
+    return visit_bad(documents, kind, source->problem.sentence);
 }
 
 bool cut_end(struct documents *documents) {
@@ -85,9 +85,9 @@ void cut_append(struct raw_document *raw, const char *bytes, size_t length) {
 /* Visits what is wrong with a file that is no text. The advice is about those of unknown kinds. */
 static bool visit_binary(struct documents *documents, enum binary binary, const char *advice) {
     char sentence[200];
-    if (binary != BINARY_OTHER) return visit_bad(documents, BAD_BINARY, sniff_problem(binary), NULL, 0);
+    if (binary != BINARY_OTHER) return visit_bad(documents, BAD_BINARY, sniff_problem(binary));
     snprintf(sentence, sizeof sentence, "%s; %s", sniff_problem(binary), advice);
-    return visit_bad(documents, BAD_BINARY, sentence, NULL, 0);
+    return visit_bad(documents, BAD_BINARY, sentence);
 }
 
 /* Cuts the open file into documents. If it is not text, it is left out if it was found in a folder, and a bad record if
@@ -97,7 +97,7 @@ static bool read_opened(struct documents *documents, bool in_folder) {
     size_t held = 0;
     if (documents->format == FORMAT_AUTO || in_folder) held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
     struct sniffed sniffed = sniff_file(documents, (struct span){bytes, held}, in_folder);
-    if (sniffed.refusal != NULL) return visit_bad(documents, BAD_FILE, sniffed.refusal, NULL, 0);
+    if (sniffed.refusal != NULL) return visit_bad(documents, BAD_FILE, sniffed.refusal);
     if (sniffed.binary != BINARY_NONE && !in_folder)
         return visit_binary(documents, sniffed.binary, "--format plain reads it all the same");
     if (sniffed.binary != BINARY_NONE) {
@@ -131,7 +131,7 @@ static bool read_file(struct documents *documents, const char *path, bool in_fol
     documents->read_before = documents->source.read;
     if (strpbrk(path, "\t\n") != NULL)
         return visit_bad(documents, BAD_FILE,
-                         "the path contains a tab or a newline, which an ID can't contain; rename the file", NULL, 0);
+                         "the path contains a tab or a newline, which an ID can't contain; rename the file");
     if (!source_open(&documents->source, path)) return visit_problem(documents);
     const struct opened_file opened = {path, in_folder, documents->source.descriptor};
     documents->files++;

@@ -51,8 +51,9 @@ void bad_count(struct bad_counts *counts, const struct bad *bad, const char *pla
 /* Returns how many records were bad. */
 uint64_t bad_total(const struct bad_counts *counts);
 
-/* Says how many records of each kind were left out. Says nothing if there were none. */
-void bad_say_total(const struct bad_counts *counts);
+/* Says how many records of each kind were bad, behind `what` and a colon, or nothing if there were none. Returns false
+ * after a complaint if all records were bad: then `good`, the number of the others, is 0. */
+bool bad_say_total(const struct bad_counts *counts, const char *what, uint64_t good);
 
 /* ---- Texts in other character sets than UTF-8, by the names that HTTP and HTML give them ---- */
 
@@ -271,8 +272,8 @@ enum document_format {
 /* How many of its first bytes decide what a file has in it. */
 enum { DOCUMENT_SNIFFED = 8192 };
 
-/* What a document is in its file: all of it, lines, or a record of WARC. */
-enum unit { UNIT_FILE, UNIT_LINES, UNIT_RECORD };
+/* What a document is in its file: all of it, lines, a record of WARC, or bytes of WARC that are no whole record. */
+enum unit { UNIT_FILE, UNIT_LINES, UNIT_RECORD, UNIT_BROKEN_RECORD };
 
 /* A document as it was cut from an input. A WARC record without one has FORMAT_AUTO, and no bytes. */
 struct raw_document {
@@ -280,7 +281,7 @@ struct raw_document {
     struct output bytes;         /* They belong to the document. */
     uint64_t most;               /* The most bytes that it may have. */
     char *place; /* FILE, FILE:LINE or the like; also the ID, if there is no other. Belongs to the document. */
-    char *id;    /* The ID of a WARC record, or NULL. Belongs to the document. */
+    char *id;    /* The ID of a WARC record, or of features that are too long, or NULL. Belongs to the document. */
     char charset[CHARSET_NAME_SIZE];
     bool chunked;      /* The bytes are in chunks, as HTTP cuts bodies. */
     char encoding[16]; /* HTTP's Content-Encoding; "": there is none. */

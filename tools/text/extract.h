@@ -88,7 +88,7 @@ struct jsonl_rules {
     const char *date;  /* NULL: lines have no date. */
 };
 
-enum jsonl_field { JSONL_TEXT, JSONL_ID, JSONL_TITLE, JSONL_DATE, JSONL_FIELDS };
+enum jsonl_field { JSONL_ID, JSONL_TEXT, JSONL_TITLE, JSONL_DATE, JSONL_FIELDS };
 
 /* What a line has beside its fields. */
 struct jsonl {
@@ -101,8 +101,8 @@ struct jsonl {
 
 /* Reads a line. The text becomes the body, which may have NUL bytes; ID and title are set if the rules name them, but a
  * missing title stays empty. An ID that is a number keeps its digits. The fields are valid until the line or `jsonl`
- * changes. Sets *bad and returns false if a field is missing, or if the line is no object; what other fields have does
- * not matter. */
+ * changes. Sets *bad and returns false if a field is missing, or if the line is no object; the ID is set then if the
+ * line has one. What other fields have does not matter. */
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
                  struct bad *bad);
 
@@ -165,7 +165,8 @@ struct extractor {
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules);
 
 /* Sets the fields, which are valid until `raw` or the extractor is used again. Also sets raw's text_bytes, and its date
- * if the record has one, and may change its bytes. Sets *bad and returns false if the record is bad. */
+ * if the record has one, and may change its bytes. Sets *bad and returns false if the record is bad; its ID is set then
+ * as well, or it is empty or that of its place if the record has none. */
 bool extract(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad);
 
 /* Cuts a line of FORMAT_FEATURES or FORMAT_TSV into its ID and what follows the tab. Returns false if it has no tab. */

@@ -20,6 +20,7 @@ struct below {
     struct output made; /* The fingerprints and IDs of the file that was read last. */
     size_t next_made;
     struct bad_counts bad;
+    uint64_t good; /* Documents that were fingerprinted. */
 };
 
 static bool visit_path(void *context, const char *path) {
@@ -42,6 +43,7 @@ static bool fingerprint_document(void *context, struct raw_document *raw) {
     struct text_result result;
     bool good = raw->bad.kind == BAD_NONE && text_fingerprint(below->text, raw, &result, &raw->bad);
     if (good) keep_fingerprints(below, &result);
+    below->good += good;
     if (good && below->made.error != 0) good = bad_set_memory(&raw->bad);
     if (!good) bad_count(&below->bad, &raw->bad, raw->place != NULL ? raw->place : "input");
     raw_document_free(raw);
@@ -74,8 +76,8 @@ static bool read_next(struct below *below) {
 static enum below_status end_search(struct below *below) {
     documents_check_folder(&below->documents, below->path, 0, 0);
     documents_say_left_out(&below->documents);
-    bad_say_total(&below->bad);
-    return below->documents.failed || below->bad.of[BAD_FILE] > 0 ? BELOW_PARTLY : BELOW_END;
+    bool any = bad_say_total(&below->bad, "left out bad records", below->good);
+    return !any || below->documents.failed || below->bad.of[BAD_FILE] > 0 ? BELOW_PARTLY : BELOW_END;
 }
 
 enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id) {

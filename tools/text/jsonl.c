@@ -42,24 +42,34 @@ static bool find_member(struct span *value, struct span name, struct bad *bad) {
     return true;
 }
 
+/* Follows a path from a value to another, whose bytes are NULL if there is none. Sets *bad and returns false if an
+ * object on the way has another form than JSON's. */
+static bool follow(struct path *path, struct span *value, struct bad *bad) {
+    char name[NAME_SIZE];
+    while (value->bytes != NULL && path->at != NULL) {
+        if (!find_member(value, next_name(path, name), bad)) return false;
+    }
+    return true;
+}
+
 /* Finds the values of the fields; the bytes of those that aren't there are NULL. Sets *bad and returns false if the
- * line, or what a field is in, has another form than JSON's. */
+ * line, or what a field is in, has another form than JSON's. The values before that field are set then. */
 static bool find_values(const char *const fields[JSONL_FIELDS], struct span line, struct span values[JSONL_FIELDS],
                         struct bad *bad) {
     struct scan_member members[JSONL_FIELDS] = {{.name = {NULL, 0}}};
     char names[JSONL_FIELDS][NAME_SIZE];
     struct path paths[JSONL_FIELDS] = {{NULL, 0}};
     for (size_t i = 0; i < JSONL_FIELDS; i++) {
+        values[i] = (struct span){NULL, 0};
         if (fields[i] == NULL) continue;
         paths[i] = begin_path(fields[i]);
         members[i].name = next_name(&paths[i], names[i]);
     }
     if (!scan_members(line, members, JSONL_FIELDS, bad)) return false;
     for (size_t i = 0; i < JSONL_FIELDS; i++) {
-        values[i] = members[i].value;
-        while (values[i].bytes != NULL && paths[i].at != NULL) {
-            if (!find_member(&values[i], next_name(&paths[i], names[i]), bad)) return false;
-        }
+        struct span value = members[i].value;
+        if (!follow(&paths[i], &value, bad)) return false;
+        values[i] = value;
     }
     return true;
 }
@@ -75,9 +85,10 @@ static bool read_string(struct span value, const char *path, struct output *kept
 
 static bool read_id(struct span value, const char *path, struct output *kept, struct span *id, struct bad *bad) {
     if (value.bytes == NULL || *value.bytes == '"') return read_string(value, path, kept, id, bad);
+    if (!scan_is_number(value))
+        return bad_set(bad, BAD_FIELD, "the field '%.100s' is neither a string nor a number", path);
     *id = value;
-    return scan_is_number(value) ||
-           bad_set(bad, BAD_FIELD, "the field '%.100s' is neither a string nor a number", path);
+    return true;
 }
 
 static bool read_title(struct span value, const char *path, struct output *kept, struct span *title, struct bad *bad) {
@@ -104,12 +115,14 @@ static bool read_date(struct span value, struct output *kept, int64_t *date, str
 
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
                  struct bad *bad) {
-    const char *const paths[JSONL_FIELDS] = {rules->text, rules->id, rules->title, rules->date};
+    const char *const paths[JSONL_FIELDS] = {rules->id, rules->text, rules->title, rules->date};
     struct output *kept = jsonl->strings;
     struct span values[JSONL_FIELDS];
-    return find_values(paths, line, values, bad) &&
-           read_string(values[JSONL_TEXT], rules->text, &kept[JSONL_TEXT], &fields->body, bad) &&
-           (rules->id == NULL || read_id(values[JSONL_ID], rules->id, &kept[JSONL_ID], &fields->id, bad)) &&
+    bool found = find_values(paths, line, values, bad), has_id = values[JSONL_ID].bytes != NULL;
+    if (rules->id != NULL && (found || has_id) &&
+        !read_id(values[JSONL_ID], rules->id, &kept[JSONL_ID], &fields->id, bad))
+        return false;
+    return found && read_string(values[JSONL_TEXT], rules->text, &kept[JSONL_TEXT], &fields->body, bad) &&
            read_date(values[JSONL_DATE], &kept[JSONL_DATE], &jsonl->date, bad) &&
            read_title(values[JSONL_TITLE], rules->title, &kept[JSONL_TITLE], &fields->title, bad);
 }

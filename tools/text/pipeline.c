@@ -159,11 +159,16 @@ static void process_document(struct worker *worker, struct document_result *resu
     }
     if (rules->features != NULL) {
         const struct features_wanted wanted = {rules->features->listed, rules->features->is_wanted_id, rules->context};
-        text_list_features(&worker->text, raw, &wanted, lines, &raw->bad);
+        size_t begin = lines->length;
+        if (!text_list_features(&worker->text, raw, &wanted, lines, &raw->bad)) lines->length = begin;
         result->features = UINT64_MAX;
         return;
     }
-    if (!text_fingerprint(&worker->text, raw, &made, &raw->bad)) return;
+    if (!text_fingerprint(&worker->text, raw, &made, &raw->bad)) {
+        bool is_kept = rules->visit != NULL && raw->bad.kind != BAD_MEMORY && made.id.length > 0;
+        if (is_kept) print_id(lines, &made);
+        return;
+    }
     result->features = raw->features = made.features;
     uint64_t least = made.signature.bytes == NULL ? FEW_FEATURES : 0;
     result->few = made.features < (rules->min_features > 0 ? rules->min_features : least);
@@ -205,14 +210,15 @@ static bool fingerprint_batch(struct worker *worker, struct document_batch *batc
     for (size_t i = 0; i < batch->count; i++) {
         struct document_result *result = &batch->results[i];
         struct raw_document *raw = &result->raw;
-        result->lines_end = batch->lines.length;
+        size_t begin = batch->lines.length;
         if (enough && is_large(worker->pipeline->rules, raw))
             process_large_document(worker, result, &batch->lines);
         else if (enough)
             process_document(worker, result, &batch->lines);
         if (batch->lines.error != 0) bad_set_memory(&raw->bad);
         enough = enough && raw->bad.kind != BAD_MEMORY;
-        if (raw->bad.kind == BAD_NONE) result->lines_end = batch->lines.length;
+        if (!enough) batch->lines.length = begin;
+        result->lines_end = batch->lines.length;
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_KEPT;
     }
@@ -363,16 +369,20 @@ static void say_few(const struct pipeline *pipeline, uint64_t good) {
             few, good, (double)few * percent, FEW_FEATURES, FEW_FEATURES, advice);
 }
 
-/* Says what was left out, once all threads have ended. */
-static void say_totals(const struct pipeline *pipeline, const struct documents *documents) {
-    uint64_t bad = bad_total(&pipeline->bad);
+/* Says what was left out, once all threads have ended. Returns false if all records are bad. */
+static bool say_totals(const struct pipeline *pipeline, const struct documents *documents) {
+    const struct pipeline_rules *rules = pipeline->rules;
+    uint64_t good = pipeline->documents - bad_total(&pipeline->bad) - pipeline->bad.of[BAD_FILE];
+    bool are_taken = rules->visit != NULL && rules->features == NULL;
     documents_say_left_out(documents);
-    if (pipeline->rules->extract.json.id != NULL && documents->read > 0 && !documents->has_json)
+    if (rules->extract.json.id != NULL && documents->read > 0 && !documents->has_json)
         complain("no input is JSON Lines, so --id-field has no effect");
-    if (pipeline->rules->globs.count > 0 && documents->files == 0 && !documents->failed)
+    if (rules->globs.count > 0 && documents->files == 0 && !documents->failed)
         complain("no file was read; --include and --exclude are matched against the path below the folder");
-    bad_say_total(&pipeline->bad);
-    say_few(pipeline, pipeline->documents - bad - pipeline->bad.of[BAD_FILE]);
+    const char *what = are_taken ? "kept bad records, which can't be compared" : "left out bad records";
+    bool any_good = rules->strict || bad_say_total(&pipeline->bad, what, good);
+    say_few(pipeline, good);
+    return any_good;
 }
 
 /* Prints the line #total (tools/input/input.h). */
@@ -481,9 +491,9 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
     bool whole = run_threads(pipeline, workers, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     documents_free(&documents);
-    if (!is_again(rules)) say_totals(pipeline, &documents);
+    bool any_good = is_again(rules) || say_totals(pipeline, &documents);
     bool stopped = pipeline->bad.of[BAD_MEMORY] > 0 || (rules->strict && bad_total(&pipeline->bad) > 0);
-    bool partly = documents.failed || pipeline->bad.of[BAD_FILE] > 0;
+    bool partly = !any_good || documents.failed || pipeline->bad.of[BAD_FILE] > 0;
     if (is_stated) print_total(pipeline, !whole || stopped || partly);
     if (!output_close(&pipeline->output) || !whole || stopped) return PIPELINE_FAILED;
     if (partly) return PIPELINE_PARTLY;

@@ -194,9 +194,9 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     if (raw->format == FORMAT_FEATURES)
         return features_fingerprint(lines, text->extractor.rules, text->bits, &result->id, result->fingerprints,
                                     &result->features, bad);
-    if (!extract_all(text, raw, &fields, bad)) return false;
+    bool good = extract_all(text, raw, &fields, bad);
     result->id = fields.id;
-    return fingerprint_fields(text, &fields, result, bad);
+    return good && fingerprint_fields(text, &fields, result, bad);
 }
 
 /* Appends the features of the fields to `list`, sorted by hash. Sets *bad and returns false if that fails. */

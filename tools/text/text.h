@@ -55,7 +55,7 @@ const char *text_recipe(const struct text *text);
 enum { TEXT_MOST_FINGERPRINTS = 64 };
 
 struct text_result {
-    struct span id; /* Valid as long as the document, and until the text is used again. */
+    struct span id; /* Valid as long as the document, and until the text is used again. That of a bad record as well. */
     uint64_t fingerprints[TEXT_MOST_FINGERPRINTS];
     size_t count;
     uint64_t features; /* How many distinct ones there are; of FORMAT_FEATURES, all. */
@@ -142,7 +142,7 @@ enum { PIPELINE_BYTES_PER_BYTE = 16 };
 #define PIPELINE_MEMORY_BYTES ((uint64_t)1 << 30)
 
 /* A function that gets each document, in order, with what was made of it: its lines, with their ends, or its features,
- * or nothing if it is bad. One thread calls it. It returns false to stop. */
+ * or nothing if it is bad and has no ID. One thread calls it. It returns false to stop. */
 typedef bool (*result_visitor)(void *context, const struct raw_document *raw, const char *made, size_t length);
 
 /* Makes the pipeline list features or texts in place of lines, and of some documents alone. */
@@ -172,9 +172,9 @@ struct pipeline_rules {
     uint64_t min_features; /* Documents with fewer are left out. */
     bool strict;           /* The first bad record ends the work. */
     bool progress;
-    result_visitor
-        visit; /* Unless NULL, called in place of printing; the line #recipe is left out. Documents with too few
-                  features are not left out then, but have a line without a fingerprint, which begins with a tab. */
+    result_visitor visit; /* Unless NULL, called in place of printing; the line #recipe is left out. Documents with too
+                             few features, and bad records with an ID, have a line without a fingerprint then, which
+                             begins with a tab; the ID of a bad record may have line ends. */
     file_visitor
         visit_file; /* Called before the documents of a file are read, by another thread than `visit`. May be NULL. */
     bool others;    /* WARC records without a document are visited as well, with nothing made of them. */
@@ -185,7 +185,7 @@ struct pipeline_rules {
 
 enum pipeline_status {
     PIPELINE_WELL,
-    PIPELINE_PARTLY, /* An input can't be read; all others were. */
+    PIPELINE_PARTLY, /* An input can't be read, or all records are bad; all others were read. */
     PIPELINE_FAILED, /* It did not get to the end, for example because of a bad record with `strict`, or a visitor. */
 };
 
