@@ -45,9 +45,6 @@ enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 #define DEFAULT_DISTANCE 3
 #define NO_DISTANCE UINT_MAX
 
-/* However small --memory is, a text may have this many bytes. */
-#define LEAST_MAX_TEXT ((uint64_t)1 << 20)
-
 struct dedup {
     struct text_options texts;
     struct listing listing;
@@ -66,6 +63,7 @@ struct dedup {
     struct journal journal;
     struct intake intake;
     uint64_t undated;  /* Documents without a date, if the newest are preferred. */
+    uint64_t large;    /* Documents that needed more than their share of --memory. */
     uint64_t *dropped; /* A bit for each document that was compared. */
     bool partly;       /* An input could not be read. */
 };
@@ -216,17 +214,12 @@ static void choose_scheme(struct dedup *dedup, char scheme[16]) {
     dedup->building.scheme = scheme;
 }
 
-/* Divides the memory while texts are fingerprinted: one half is for the builder, a quarter for the longest text, and a
- * quarter for all other texts. */
+/* Divides the memory while texts are fingerprinted: one half is for the builder, a quarter for the text that is read
+ * alone because it is large, and a quarter for all other texts. The large one may need more than that. */
 static void share_memory(struct dedup *dedup) {
-    struct pipeline_rules *rules = &dedup->texts.rules;
-    uint64_t half = dedup->building.memory_bytes / 2, fitting = half / 2 / PIPELINE_BYTES_PER_BYTE;
+    uint64_t half = dedup->building.memory_bytes / 2;
     dedup->building.memory_bytes = half > IDX_MIN_MEMORY_BYTES ? half : IDX_MIN_MEMORY_BYTES;
-    rules->memory_bytes = half / 2;
-    if (rules->extract.max_text != 0) return;
-    rules->extract.max_text = fitting < LEAST_MAX_TEXT   ? LEAST_MAX_TEXT
-                              : fitting < DOCUMENT_BYTES ? fitting
-                                                         : DOCUMENT_BYTES;
+    dedup->texts.rules.memory_bytes = half / 2;
 }
 
 /* Sets the format if the names or first bytes of the inputs say that they are arrays of fingerprints. All other inputs
@@ -346,6 +339,13 @@ static void say_undated(const struct dedup *dedup) {
              field != NULL ? field : "", field != NULL ? ")" : "", dedup->undated == 1 ? "it counts" : "they count");
 }
 
+/* Says how many documents may have needed more memory than --memory allows. */
+static void say_large(const struct dedup *dedup) {
+    if (dedup->large == 0 || dedup->listing.options.memory_bytes == 0) return;
+    complain("%" PRIu64 " %s more than a share of --memory, so %s was read alone; --memory may have been exceeded",
+             dedup->large, dedup->large == 1 ? "document needs" : "documents need", dedup->large == 1 ? "it" : "each");
+}
+
 /* Keeps a bad record that has no other ID by that of its WARC record, or by its place. */
 static bool keep_bad(struct dedup *dedup, const struct raw_document *raw, const struct place *place) {
     const char *id = raw->id != NULL ? raw->id : raw->place;
@@ -362,6 +362,7 @@ static bool visit_result(void *context, const struct raw_document *raw, const ch
     struct tsv_record record;
     struct problem problem;
     if (interrupt_noted()) return false;
+    dedup->large += raw->is_large;
     if (length > 0 && made[0] == '\t') return intake_keep(&dedup->intake, made + 1, length - 2, &place);
     if (raw->bad.kind != BAD_NONE) return keep_bad(dedup, raw, &place);
     if (length == 0) return intake_keep(&dedup->intake, NULL, 0, &place);
@@ -380,6 +381,7 @@ static bool add_texts(struct dedup *dedup) {
     enum pipeline_status status = pipeline_run(rules, &dedup->paths);
     dedup->partly = status == PIPELINE_PARTLY;
     say_undated(dedup);
+    say_large(dedup);
     return status != PIPELINE_FAILED && !interrupt_noted();
 }
 

@@ -293,6 +293,7 @@ struct raw_document {
     uint64_t input_bytes;  /* Bytes of all inputs, as they are stored, that were read up to it. */
     uint64_t text_bytes;   /* Bytes of its text in UTF-8, once it is extracted. */
     uint64_t features;     /* Distinct features of its text, once it is fingerprinted. */
+    bool is_large;         /* It may have needed more than its share of memory while it was fingerprinted. */
 };
 
 void raw_document_free(struct raw_document *raw);

@@ -178,11 +178,15 @@ static void process_document(struct worker *worker, struct document_result *resu
         print_id(lines, &made);
 }
 
-/* Returns whether a document may take more than a worker's share of the memory. A compressed one may become as large as
- * extract.max_text. */
-static bool is_large(const struct pipeline_rules *rules, const struct raw_document *raw) {
-    uint64_t bytes = raw->encoding[0] != '\0' ? rules->extract.max_text : raw->bytes.length;
+/* Returns whether a document of so many bytes may take more than a worker's share of the memory. */
+static bool is_large(const struct pipeline_rules *rules, uint64_t bytes) {
     return bytes * PIPELINE_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
+}
+
+/* Returns the most bytes that a document can have in any form. A compressed one may become as large as
+ * extract.max_text. */
+static uint64_t most_bytes(const struct pipeline_rules *rules, const struct raw_document *raw) {
+    return raw->encoding[0] != '\0' ? rules->extract.max_text : raw->bytes.length;
 }
 
 static bool open_text(struct worker *worker, struct idx_error *error) {
@@ -195,11 +199,15 @@ static bool open_text(struct worker *worker, struct idx_error *error) {
 /* Fingerprints a large document while no other thread does, and then frees the memory that the worker would keep for
  * the next document. */
 static void process_large_document(struct worker *worker, struct document_result *result, struct output *lines) {
+    struct raw_document *raw = &result->raw;
     struct idx_error error;
     pthread_mutex_lock(&worker->pipeline->large);
     process_document(worker, result, lines);
+    size_t decompressed = raw->encoding[0] != '\0' ? worker->text.extractor.decompressed.length : 0;
+    raw->is_large =
+        is_large(worker->pipeline->rules, raw->bytes.length) || is_large(worker->pipeline->rules, decompressed);
     text_close(&worker->text);
-    if (!open_text(worker, &error)) bad_set_memory(&result->raw.bad);
+    if (!open_text(worker, &error)) bad_set_memory(&raw->bad);
     pthread_mutex_unlock(&worker->pipeline->large);
 }
 
@@ -211,7 +219,8 @@ static bool fingerprint_batch(struct worker *worker, struct document_batch *batc
         struct document_result *result = &batch->results[i];
         struct raw_document *raw = &result->raw;
         size_t begin = batch->lines.length;
-        if (enough && is_large(worker->pipeline->rules, raw))
+        const struct pipeline_rules *rules = worker->pipeline->rules;
+        if (enough && is_large(rules, most_bytes(rules, raw)))
             process_large_document(worker, result, &batch->lines);
         else if (enough)
             process_document(worker, result, &batch->lines);
