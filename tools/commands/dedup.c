@@ -7,7 +7,7 @@
  *     |             text/text.c                  makes fingerprints of them, called by the threads of text/pipeline.c
  *     |             [input/input.c]              reads fingerprints that are made already
  *     v
- *   fingerprints    dedup/intake.c               keeps aside what can't be compared, and what --against has
+ *   fingerprints    dedup/intake.c, repeats.c    keeps aside what can't be compared, and what --against has
  *     |             [dedup/journal.c]            notes where each document is in the inputs, to read it once more
  *     v
  *   an index        idx_clusters                 finds the clusters by fingerprints
@@ -93,12 +93,12 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : dedup->texts.ties != 0                   ? "--ties"
                        : rules->table != NULL                     ? "--table"
                        : rules->min_features != 1                 ? "--min-features"
-                       : rules->strict                            ? "--strict"
-                       : dedup->folders.kept.path != NULL         ? "--write"
-                       : dedup->folders.dropped.path != NULL      ? "--dropped"
-                       : dedup->resemblance != NULL               ? "--resemble"
-                       : dedup->confirm.threshold != NULL         ? "--confirm"
-                                                                  : NULL;
+                       : rules->strict && dedup->format > FORMAT_FINGERPRINTS ? "--strict"
+                       : dedup->folders.kept.path != NULL                     ? "--write"
+                       : dedup->folders.dropped.path != NULL                  ? "--dropped"
+                       : dedup->resemblance != NULL                           ? "--resemble"
+                       : dedup->confirm.threshold != NULL                     ? "--confirm"
+                                                                              : NULL;
     return vain == NULL ||
            complain_of_usage("%s can be used with texts only, not with --format %s", vain, format_names[dedup->format]);
 }
@@ -278,6 +278,7 @@ static bool complete_options(struct dedup *dedup) {
     bool elsewhere = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
     listing->quiet = elsewhere && !listing->drop && !dedup->clusters;
     listing->keep = !listing->drop && !dedup->clusters && !listing->quiet;
+    dedup->intake.repeats.is_asked_for = !listing->quiet || dedup->folders.dropped.path != NULL;
     listing->options.threads = dedup->texts.rules.threads;
     dedup->building.bits = dedup->texts.rules.bits;
     dedup->building.k = listing->options.distance;
@@ -414,13 +415,29 @@ static bool add_fingerprints(struct dedup *dedup) {
 
 /* ---- The whole ---- */
 
+/* Says how many IDs several documents have, before any is printed. With --strict, this is an error where there are no
+ * folders that have the records themselves. Returns false after a complaint in that case. */
+static bool check_repeats(struct dedup *dedup) {
+    bool is_refused = dedup->texts.rules.strict && !folders_are_asked_for(&dedup->folders);
+    uint64_t ids, documents;
+    repeats_count(&dedup->intake.repeats, &ids, &documents);
+    repeats_free(&dedup->intake.repeats);
+    if (ids == 0) return true;
+    complain("%" PRIu64 " %s, %" PRIu64 " in all: a list of IDs does not tell these apart%s%s", ids,
+             ids == 1 ? "ID is that of several documents" : "IDs are those of several documents", documents,
+             is_of_fingerprints(dedup) ? "" : "; --write copies records, whatever their IDs",
+             is_refused ? "; --strict refuses this" : "");
+    return !is_refused;
+}
+
 static bool build_index(struct dedup *dedup, const char *path) {
     struct idx_builder **builder = &dedup->intake.builder;
     struct idx_error error;
     if (!succeeded(idx_builder_open(builder, path, &dedup->building, &error), &error)) return false;
     dedup->intake.id_type = dedup->building.id_type;
     bool built = (is_of_fingerprints(dedup) ? add_fingerprints(dedup) : add_texts(dedup)) &&
-                 intake_end(&dedup->intake) && succeeded(idx_builder_finish(*builder, NULL, &error), &error);
+                 intake_end(&dedup->intake) && check_repeats(dedup) &&
+                 succeeded(idx_builder_finish(*builder, NULL, &error), &error);
     idx_builder_close(*builder);
     return built;
 }

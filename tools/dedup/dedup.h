@@ -171,6 +171,26 @@ uint64_t by_id_count_missing(const struct by_id *by_id, const struct sets *sets)
 
 void by_id_free(struct by_id *by_id);
 
+/* ---- IDs that repeat ---- */
+
+/* Counts the IDs that several documents have: then a list of IDs does not say which of them are meant. It takes 8 bytes
+ * per document, for a hash of its ID. */
+struct repeats {
+    bool is_asked_for; /* Set by the caller; otherwise no IDs are kept. */
+
+    /* These are used by repeats.c alone. */
+    uint64_t *hashes;
+    size_t count, capacity;
+};
+
+/* Takes the ID of a document. Returns false after a complaint. */
+bool repeats_add(struct repeats *repeats, const char *id, size_t length);
+
+/* Sets *ids to how many IDs several documents have, and *documents to how many documents have these. */
+void repeats_count(struct repeats *repeats, uint64_t *ids, uint64_t *documents);
+
+void repeats_free(struct repeats *repeats);
+
 /* ---- Intake ---- */
 
 /* Takes the documents of `idx dedup`, one after the other. Those to be compared go into an index; IDs of the others are
@@ -235,6 +255,7 @@ struct intake {
     struct journal *journal; /* NULL: no journal is kept. */
     struct preference preference;
 
+    struct repeats repeats; /* Of the text IDs of all documents, if it is asked for. */
     struct temporary apart; /* IDs of the documents that are kept without being compared, a line each. */
     uint64_t compared;      /* Documents that went into the index. */
     uint64_t apart_count, known_count;

@@ -224,14 +224,18 @@ static bool add_arrival(struct intake *intake, const struct tsv_record *record, 
 }
 
 bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place, int64_t value) {
+    if (intake->id_type == IDX_ID_TEXT && !repeats_add(&intake->repeats, record->id, record->id_length)) return false;
     return add_arrival(intake, record, place, FATE_COMPARED, value);
 }
 
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place) {
     static const struct tsv_record none;
-    if (length > 0) output_id(&intake->apart.output, id, length);
-    if (length > 0) output_byte(&intake->apart.output, '\n');
-    if (length > 0) intake->apart_count++;
+    if (length > 0) {
+        output_id(&intake->apart.output, id, length);
+        output_byte(&intake->apart.output, '\n');
+        intake->apart_count++;
+        if (!repeats_add(&intake->repeats, id, length)) return false;
+    }
     return intake->journal == NULL || add_arrival(intake, &none, place, FATE_KEPT, 0);
 }
 
@@ -270,6 +274,7 @@ bool intake_print(struct intake *intake, struct listing *listing) {
 void intake_close(struct intake *intake) {
     temporary_close(&intake->apart);
     temporary_close(&intake->known);
+    repeats_free(&intake->repeats);
     preference_close(&intake->preference);
     free(intake->ids.bytes);
 }
