@@ -98,6 +98,7 @@ static void put_member(struct listing *listing, const struct idx_cluster_member 
 
 static void end_cluster(struct listing *listing) {
     const struct idx_cluster_size *size = &listing->size;
+    if (size->far > listing->widest.far) listing->widest = *size;
     if (size->documents <= listing->cap || size->far == 0) return;
     listing->chains++;
     if (size->documents > listing->chained.documents) listing->chained = *size;
@@ -113,8 +114,21 @@ static void count_member(struct listing *listing, const struct idx_cluster_membe
     size->far += member->distance > listing->options.distance;
 }
 
+/* A warning is about documents that are far from their representatives if there are so many, and if they are such a
+ * part of all documents, in percent. */
+enum { LEAST_FAR = 10, LEAST_FAR_PERCENT = 5 };
+
+/* Warns of clusters that may be chains: because they are large, or because many documents are far from those that
+ * represent them. */
 static void warn_of_chains(const struct listing *listing) {
-    const struct idx_cluster_size *chained = &listing->chained;
+    const struct idx_cluster_size *chained = &listing->chained, *widest = &listing->widest;
+    const struct idx_cluster_summary *summary = &listing->summary;
+    double percent = summary->documents > 0 ? 100.0 * (double)summary->far / (double)summary->documents : 0;
+    if (listing->chains == 0 && summary->far >= LEAST_FAR && percent >= LEAST_FAR_PERCENT)
+        complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) differ from the representative of their cluster in "
+                 "more than %u bits, so clusters may be chains: %" PRIu64 " do in one of %" PRIu64
+                 " documents; --method star does not chain, and a smaller -k chains less",
+                 summary->far, summary->documents, percent, listing->options.distance, widest->far, widest->documents);
     if (listing->chains > 0)
         complain("%" PRIu64 " %s of more than %" PRIu64 " documents (--cap) may be chains: in the largest, of %" PRIu64
                  " documents, %" PRIu64 " differ from the representative in more than %u bits; --method star does not "

@@ -37,6 +37,7 @@ struct listing {
     struct idx_cluster_size size;    /* The size of the cluster whose documents are being visited. */
     struct idx_cluster_size chained; /* The largest one that the warning is about; all zero: none. */
     uint64_t chains;                 /* How many clusters the warning is about. */
+    struct idx_cluster_size widest;  /* The cluster with the most documents far from its representative. */
     bool begun;                      /* A JSON object is open. */
     uint64_t cluster;                /* The cluster of this object. */
 };
