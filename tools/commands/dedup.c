@@ -37,8 +37,8 @@ static const char *const format_names[] = {"auto", "plain",        "jsonl", "tsv
 enum { FORMAT_FINGERPRINTS = FORMAT_MAN + 1 };
 
 /* The values of enum idx_representative, and then those of enum preferred without its first. */
-static const char *const dedup_representatives[] = {"first",   "most-documents", "smallest-id",
-                                                    "longest", "newest",         NULL};
+static const char *const dedup_representatives[] = {"first",  "most-documents", "smallest-id", "longest",
+                                                    "newest", "best",           NULL};
 enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 
 /* The distance, in bits, if neither -k nor --resemble is given; and the value that means that -k is not given. */
@@ -62,7 +62,8 @@ struct dedup {
     struct scratch scratch;
     struct journal journal;
     struct intake intake;
-    uint64_t undated;  /* Documents without a date, if the newest are preferred. */
+    const char *score; /* The argument of --score-field; NULL: not given. */
+    uint64_t undated;  /* Documents without a date or score, if the newest or best are preferred. */
     uint64_t large;    /* Documents that needed more than their share of --memory. */
     uint64_t *dropped; /* A bit for each document that was compared. */
     bool partly;       /* An input could not be read. */
@@ -177,6 +178,20 @@ static bool check_again(struct dedup *dedup) {
            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths));
 }
 
+/* Checks the field by which documents are preferred, and makes the score take the place of the date. Returns false
+ * after a complaint. */
+static bool apply_field(struct dedup *dedup) {
+    struct jsonl_rules *json = &dedup->texts.rules.extract.json;
+    enum preferred preferred = dedup->intake.preference.preferred;
+    if (json->date != NULL && preferred != PREFERRED_NEWEST)
+        return complain_of_usage("--date-field needs --representative newest");
+    if ((dedup->score != NULL) != (preferred == PREFERRED_BEST))
+        return complain_of_usage("--representative best and --score-field need each other");
+    json->date_is_score = preferred == PREFERRED_BEST;
+    if (json->date_is_score) json->date = dedup->score;
+    return true;
+}
+
 /* Applies --representative: decides which document of a cluster is kept. Returns false after a complaint. */
 static bool apply_representative(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
@@ -189,8 +204,7 @@ static bool apply_representative(struct dedup *dedup) {
         listing->representative = IDX_REPRESENTATIVE_FIRST;
         dedup->confirm.preference = preference;
     }
-    if (dedup->texts.rules.extract.json.date == NULL || preference->preferred == PREFERRED_NEWEST) return true;
-    return complain_of_usage("--date-field needs --representative newest");
+    return apply_field(dedup);
 }
 
 /* Refuses a recipe that makes several fingerprints of a document: it could be kept by one and dropped by another. */
@@ -291,7 +305,7 @@ static bool complete_options(struct dedup *dedup) {
 static const char common[] = "--drop --clusters --resemble --write --against -k --format --id-field --threads --memory";
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
-    enum { OWN = 14 };
+    enum { OWN = 15 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
@@ -306,6 +320,7 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "report", .kind = OPTION_TEXT, .value = &dedup->report.path},
         {.name = "partial", .kind = OPTION_FLAG, .value = &dedup->partial},
         {.name = "date-field", .kind = OPTION_TEXT, .value = &dedup->texts.rules.extract.json.date},
+        {.name = "score-field", .kind = OPTION_TEXT, .value = &dedup->score},
         {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
         {.name = "documents", .kind = OPTION_TEXTS, .value = &dedup->confirm.known.texts},
     };
@@ -324,20 +339,29 @@ static bool visit_file(void *context, const struct opened_file *file) {
     return dedup->intake.journal == NULL || journal_add_file(&dedup->journal, file);
 }
 
-/* Returns the value by which a document is preferred: its length, its date, or 0. */
+/* Returns the value by which a document is preferred: its length, its date, its score, or 0. */
 static int64_t find_value(struct dedup *dedup, const struct raw_document *raw) {
     enum preferred preferred = dedup->intake.preference.preferred;
+    if (preferred == PREFERRED_NONE) return 0;
     if (preferred == PREFERRED_LONGEST) return (int64_t)raw->text_bytes;
-    if (preferred == PREFERRED_NEWEST && raw->date == DATE_NONE) dedup->undated++;
-    return preferred == PREFERRED_NEWEST ? raw->date : 0;
+    bool has_score = raw->format == FORMAT_JSONL; /* Others have the date of their file. */
+    int64_t date = preferred == PREFERRED_BEST && !has_score ? DATE_NONE : raw->date;
+    dedup->undated += date == DATE_NONE;
+    return date;
 }
 
 static void say_undated(const struct dedup *dedup) {
     const char *field = dedup->texts.rules.extract.json.date;
+    bool is_best = dedup->score != NULL;
     if (dedup->undated == 0) return;
-    complain("%" PRIu64 " %s no date that can be read%s%s%s, so %s as the oldest", dedup->undated,
-             dedup->undated == 1 ? "document has" : "documents have", field != NULL ? " (--date-field " : "",
-             field != NULL ? field : "", field != NULL ? ")" : "", dedup->undated == 1 ? "it counts" : "they count");
+    complain("%" PRIu64 " %s no %s%s%s%s, so %s as the %s", dedup->undated,
+             dedup->undated == 1 ? "document has" : "documents have",
+             is_best ? "number for a score" : "date that can be read",
+             field == NULL ? ""
+             : is_best     ? " (--score-field "
+                           : " (--date-field ",
+             field != NULL ? field : "", field != NULL ? ")" : "", dedup->undated == 1 ? "it counts" : "they count",
+             is_best ? "worst" : "oldest");
 }
 
 /* Says how many documents may have needed more memory than --memory allows. */

@@ -28,7 +28,7 @@ _idx_options() {
             ;;
         dedup)
             echo --drop --clusters --json --resemble --confirm --similarity --write --dropped --report --against --documents --partial -k --method \
-                --representative --cap --format --include --exclude --text-field --id-field --title-field --date-field --main-text --max-text \
+                --representative --cap --format --include --exclude --text-field --id-field --title-field --date-field --score-field --main-text --max-text \
                 --features --hashes --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --verbose -h --help
             ;;
@@ -64,7 +64,7 @@ _idx_values() {
         *:--scheme) echo auto 4 10 16 20 ;;
         *:--similarity) echo jaccard cosine ;;
         *:--method) echo components star ;;
-        dedup:--representative) echo first most-documents smallest-id longest newest ;;
+        dedup:--representative) echo first most-documents smallest-id longest newest best ;;
         *:--representative) echo first most-documents smallest-id ;;
         *:--fingerprints) echo hex dec signed ;;
         *:--hash) echo xxh3 fnv1 fnv1a md5 ;;

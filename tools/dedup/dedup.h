@@ -217,10 +217,10 @@ void against_close(struct against *against);
 
 /* The values of --representative that idx_clusters does not know. The command numbers them behind those that it
  * knows. */
-enum preferred { PREFERRED_NONE, PREFERRED_LONGEST, PREFERRED_NEWEST };
+enum preferred { PREFERRED_NONE, PREFERRED_LONGEST, PREFERRED_NEWEST, PREFERRED_BEST };
 
-/* If representatives are chosen by texts or dates, all documents are kept in a temporary file, and go into the index in
- * the order of preference, because the first one of a cluster represents the others. */
+/* If representatives are chosen by texts, dates or scores, all documents are kept in a temporary file, and go into the
+ * index in the order of preference, because the first one of a cluster represents the others. */
 struct preferred_document {
     int64_t value;
     uint64_t number; /* Counted from 0, in the order in which documents came. */

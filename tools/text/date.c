@@ -2,6 +2,7 @@
 #include "tools/text/documents.h"
 
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 #define MICROSECONDS INT64_C(1000000)
@@ -89,4 +90,12 @@ bool date_of_seconds(double seconds, int64_t *date) {
     if (!(fabs(seconds) < 9e12)) return false;
     *date = (int64_t)(seconds * (double)MICROSECONDS);
     return true;
+}
+
+/* The bits of a number of IEEE 754 are in its order, but for those of negative numbers, which are in the reverse order.
+ */
+int64_t date_of_score(double score) {
+    int64_t bits;
+    memcpy(&bits, &score, sizeof bits);
+    return bits >= 0 ? bits : INT64_MIN - bits;
 }

@@ -251,6 +251,9 @@ bool date_parse(const char *text, size_t length, int64_t *date);
 /* Makes a date of seconds since 1970. Returns false if they are beyond what a date can be. */
 bool date_of_seconds(double seconds, int64_t *date);
 
+/* Returns a number that is in the order of scores among those of other scores. It is never DATE_NONE. */
+int64_t date_of_score(double score);
+
 /* ---- Documents ---- */
 
 enum document_format {
@@ -289,7 +292,7 @@ struct raw_document {
     uint64_t file;     /* The number of its file, from 0, among those that could be opened. */
     enum unit unit;
     uint64_t begins, ends; /* Offsets in the decompressed file. */
-    int64_t date;          /* That of the file's last change, or that in the record; or DATE_NONE. */
+    int64_t date;          /* That of the file's last change, or that in the record, or a score; or DATE_NONE. */
     uint64_t input_bytes;  /* Bytes of all inputs, as they are stored, that were read up to it. */
     uint64_t text_bytes;   /* Bytes of its text in UTF-8, once it is extracted. */
     uint64_t features;     /* Distinct features of its text, once it is fingerprinted. */

@@ -83,9 +83,10 @@ bool scan_is_number(struct span value);
  * between them (a.b). */
 struct jsonl_rules {
     const char *text;
-    const char *id;    /* NULL: lines have no ID. */
-    const char *title; /* NULL: lines have no title. */
-    const char *date;  /* NULL: lines have no date. */
+    const char *id;     /* NULL: lines have no ID. */
+    const char *title;  /* NULL: lines have no title. */
+    const char *date;   /* NULL: lines have no date. */
+    bool date_is_score; /* It is a number instead, and what date_of_score makes of it takes the place of the date. */
 };
 
 enum jsonl_field { JSONL_ID, JSONL_TEXT, JSONL_TITLE, JSONL_DATE, JSONL_FIELDS };

@@ -96,19 +96,31 @@ static bool read_title(struct span value, const char *path, struct output *kept,
     return value.bytes == NULL || is_null || read_string(value, path, kept, title, bad);
 }
 
-/* Reads a date, which is a string or a number of seconds; any other value is none. */
-static bool read_date(struct span value, struct output *kept, int64_t *date, struct bad *bad) {
-    char number[64];
+static bool read_number(struct span value, double *number) {
+    char bytes[64];
+    if (value.length >= sizeof bytes || !scan_is_number(value)) return false;
+    memcpy(bytes, value.bytes, value.length);
+    bytes[value.length] = '\0';
+    *number = strtod(bytes, NULL);
+    return true;
+}
+
+/* Reads a date, which is a string or a number of seconds, or what takes the place of the date for a score; any other
+ * value is none. */
+static bool read_date(const struct jsonl_rules *rules, struct span value, struct output *kept, int64_t *date,
+                      struct bad *bad) {
     struct span string;
+    double number;
     *date = DATE_NONE;
     if (value.bytes == NULL) return true;
-    if (*value.bytes == '"') {
+    if (read_number(value, &number)) {
+        if (rules->date_is_score)
+            *date = date_of_score(number);
+        else if (!date_of_seconds(number, date))
+            *date = DATE_NONE;
+    } else if (*value.bytes == '"' && !rules->date_is_score) {
         if (!scan_string(value, kept, &string, bad)) return false;
         if (!date_parse(string.bytes, string.length, date)) *date = DATE_NONE;
-    } else if (value.length < sizeof number && scan_is_number(value)) {
-        memcpy(number, value.bytes, value.length);
-        number[value.length] = '\0';
-        if (!date_of_seconds(strtod(number, NULL), date)) *date = DATE_NONE;
     }
     return true;
 }
@@ -123,7 +135,7 @@ bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl
         !read_id(values[JSONL_ID], rules->id, &kept[JSONL_ID], &fields->id, bad))
         return false;
     return found && read_string(values[JSONL_TEXT], rules->text, &kept[JSONL_TEXT], &fields->body, bad) &&
-           read_date(values[JSONL_DATE], &kept[JSONL_DATE], &jsonl->date, bad) &&
+           read_date(rules, values[JSONL_DATE], &kept[JSONL_DATE], &jsonl->date, bad) &&
            read_title(values[JSONL_TITLE], rules->title, &kept[JSONL_TITLE], &fields->title, bad);
 }
 
