@@ -78,14 +78,14 @@ static bool list_clusters(struct clusters *clusters) {
 /* Refuses options for texts if texts are not read. Returns false after a complaint. */
 static bool check_texts(struct clusters *clusters) {
     const struct extract_rules *extract = &clusters->rules.extract;
-    const char *vain = clusters->format != FORMAT_AUTO           ? "--format"
-                       : strcmp(extract->json.text, "text") != 0 ? "--text-field"
-                       : extract->json.id != NULL                ? "--id-field"
-                       : clusters->rules.globs.count > 0         ? "--include or --exclude"
-                       : extract->main_text                      ? "--main-text"
-                       : extract->max_text != 0                  ? "--max-text"
-                       : clusters->inputs.count > 0              ? "FILE"
-                                                                 : NULL;
+    const char *vain = clusters->format != FORMAT_AUTO   ? "--format"
+                       : extract->json.texts.count > 0   ? "--text-field"
+                       : extract->json.id != NULL        ? "--id-field"
+                       : clusters->rules.globs.count > 0 ? "--include or --exclude"
+                       : extract->main_text              ? "--main-text"
+                       : extract->max_text != 0          ? "--max-text"
+                       : clusters->inputs.count > 0      ? "FILE"
+                                                         : NULL;
     if (!confirm_check(&clusters->confirm)) return false;
     if (clusters->confirm.threshold != NULL || vain == NULL) return true;
     return complain_of_usage("%s needs --confirm", vain);
@@ -107,7 +107,7 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
         {.name = "confirm", .kind = OPTION_TEXT, .value = &clusters->confirm.threshold},
         {.name = "similarity", OPTION_CHOICE, &clusters->confirm.similarity, .names = similarity_names},
         {.name = "format", .kind = OPTION_CHOICE, .value = &clusters->format, .names = text_format_names},
-        {.name = "text-field", .kind = OPTION_TEXT, .value = &extract->json.text},
+        {.name = "text-field", .kind = OPTION_TEXTS, .value = &extract->json.texts},
         {.name = "id-field", .kind = OPTION_TEXT, .value = &extract->json.id},
         {.name = "include", .kind = OPTION_INCLUDE, .value = &clusters->rules.globs},
         {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &clusters->rules.globs},
@@ -146,6 +146,7 @@ int command_clusters(int argc, char **argv) {
     interrupt_catch();
     bool whole = list_clusters(&clusters);
     globs_free(&clusters.rules.globs);
+    texts_free(&clusters.rules.extract.json.texts);
     bool written = output_close(&clusters.listing.output);
     interrupt_obey();
     return whole && written ? ENDS_WELL : ENDS_BADLY;

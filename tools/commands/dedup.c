@@ -82,7 +82,7 @@ static bool has_texts(const struct dedup *dedup) {
 static bool check_fingerprints(const struct dedup *dedup) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
     const struct extract_rules *extract = &rules->extract;
-    bool fields = extract->json.id != NULL || extract->json.title != NULL || strcmp(extract->json.text, "text") != 0;
+    bool fields = extract->json.id != NULL || extract->json.title != NULL || extract->json.texts.count > 0;
     const char *vain = fields                                     ? "--text-field, --id-field and --title-field"
                        : extract->main_text                       ? "--main-text"
                        : extract->max_text != 0                   ? "--max-text"
@@ -598,6 +598,7 @@ static bool find_duplicates(struct dedup *dedup) {
 
 static void free_all(struct dedup *dedup) {
     globs_free(&dedup->texts.rules.globs);
+    texts_free(&dedup->texts.rules.extract.json.texts);
     folders_close(&dedup->folders);
     report_close(&dedup->report);
     free(dedup->dropped);

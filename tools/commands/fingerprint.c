@@ -68,5 +68,6 @@ int command_fingerprint(int argc, char **argv) {
     if (arguments_read(&grammar, argc, argv, &paths, &status))
         status = fingerprint_texts(&texts, (enum document_format)format, compares, &paths);
     globs_free(&rules->globs);
+    texts_free(&rules->extract.json.texts);
     return status;
 }

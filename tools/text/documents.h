@@ -337,7 +337,7 @@ struct documents {
     struct source source;      /* Its before_wait may be set. */
     const struct globs *globs; /* Which files of folders are read; NULL: all. */
 
-    const char *text_field; /* Where JSON Lines have the text. */
+    const struct jsonl_rules *json; /* Where JSON Lines have the text. */
 
     /* Results. */
     uint64_t left_out[BINARY_KINDS]; /* Files in folders that were left out, since they are not text. */

@@ -83,6 +83,7 @@ bool scan_is_number(struct span value);
  * between them (a.b). */
 struct jsonl_rules {
     const char *text;
+    struct texts texts; /* If there are several, their texts are joined; otherwise `text` alone counts. */
     const char *id;     /* NULL: lines have no ID. */
     const char *title;  /* NULL: lines have no title. */
     const char *date;   /* NULL: lines have no date. */
@@ -94,16 +95,18 @@ enum jsonl_field { JSONL_ID, JSONL_TEXT, JSONL_TITLE, JSONL_DATE, JSONL_FIELDS }
 /* What a line has beside its fields. */
 struct jsonl {
     struct output strings[JSONL_FIELDS]; /* Fields whose strings have escapes. */
+    struct output joined;                /* The texts of several fields. */
     int64_t date;                        /* DATE_NONE: there is none, or its notation is unknown. */
 };
 
 #define JSONL_INIT                                                                                                     \
-    { {OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT}, DATE_NONE }
+    { {OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT}, OUTPUT_KEPT, DATE_NONE }
 
 /* Reads a line. The text becomes the body, which may have NUL bytes; ID and title are set if the rules name them, but a
  * missing title stays empty. An ID that is a number keeps its digits. The fields are valid until the line or `jsonl`
  * changes. Sets *bad and returns false if a field is missing, or if the line is no object; the ID is set then if the
- * line has one. What other fields have does not matter. */
+ * line has one. What other fields have does not matter. Of several fields with texts, those that are there become the
+ * body, with a line end between them. */
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
                  struct bad *bad);
 
@@ -151,6 +154,7 @@ struct extract_rules {
 
 /* Sets what the options have not given, after those that have no effect were refused. */
 static inline void extract_settle(struct extract_rules *rules) {
+    if (rules->json.texts.count > 0) rules->json.text = rules->json.texts.values[0];
     if (rules->max_text == 0) rules->max_text = DOCUMENT_BYTES;
 }
 

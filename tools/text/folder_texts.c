@@ -55,7 +55,7 @@ struct below *below_new(struct text *text, const char *path, const struct globs 
     if (below != NULL) {
         *below = (struct below){.text = text, .path = path, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT};
         below->documents.most = text->extractor.rules->max_text;
-        below->documents.text_field = text->extractor.rules->json.text;
+        below->documents.json = &text->extractor.rules->json;
         below->documents.visit = fingerprint_document;
         below->documents.context = below;
     }

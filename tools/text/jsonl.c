@@ -74,7 +74,20 @@ static bool find_values(const char *const fields[JSONL_FIELDS], struct span line
     return true;
 }
 
+static bool find_value(const char *field, struct span line, struct span *value, struct bad *bad) {
+    char name[NAME_SIZE];
+    struct path path = begin_path(field);
+    struct scan_member member = {.name = next_name(&path, name)};
+    if (!scan_members(line, &member, 1, bad)) return false;
+    *value = member.value;
+    return follow(&path, value, bad);
+}
+
 /* ---- Fields ---- */
+
+static bool is_there(struct span value) {
+    return value.bytes != NULL && !(value.length == 4 && memcmp(value.bytes, "null", 4) == 0);
+}
 
 static bool read_string(struct span value, const char *path, struct output *kept, struct span *string,
                         struct bad *bad) {
@@ -92,8 +105,7 @@ static bool read_id(struct span value, const char *path, struct output *kept, st
 }
 
 static bool read_title(struct span value, const char *path, struct output *kept, struct span *title, struct bad *bad) {
-    bool is_null = value.length == 4 && memcmp(value.bytes, "null", 4) == 0;
-    return value.bytes == NULL || is_null || read_string(value, path, kept, title, bad);
+    return !is_there(value) || read_string(value, path, kept, title, bad);
 }
 
 static bool read_number(struct span value, double *number) {
@@ -125,6 +137,32 @@ static bool read_date(const struct jsonl_rules *rules, struct span value, struct
     return true;
 }
 
+/* Joins the texts of several fields, but for those that are missing or null. Sets *bad and returns false if all are, or
+ * if one has anything else than a string. */
+static bool join_texts(const struct texts *paths, struct span line, struct jsonl *jsonl, struct span *body,
+                       struct bad *bad) {
+    struct output *joined = &jsonl->joined, *kept = &jsonl->strings[JSONL_TEXT];
+    size_t found = 0;
+    joined->length = 0;
+    for (size_t i = 0; i < paths->count; i++) {
+        struct span value, text;
+        if (!find_value(paths->values[i], line, &value, bad)) return false;
+        if (!is_there(value)) continue;
+        if (!read_string(value, paths->values[i], kept, &text, bad)) return false;
+        if (found++ > 0) output_byte(joined, '\n');
+        output_bytes(joined, text.bytes, text.length);
+    }
+    if (joined->error != 0) return bad_set_memory(bad);
+    *body = (struct span){joined->bytes != NULL ? joined->bytes : "", joined->length};
+    return found > 0 || bad_set(bad, BAD_FIELD, "all fields of --text-field are missing");
+}
+
+static bool read_text(const struct jsonl_rules *rules, struct span line, struct span value, struct jsonl *jsonl,
+                      struct span *body, struct bad *bad) {
+    return rules->texts.count > 1 ? join_texts(&rules->texts, line, jsonl, body, bad)
+                                  : read_string(value, rules->text, &jsonl->strings[JSONL_TEXT], body, bad);
+}
+
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
                  struct bad *bad) {
     const char *const paths[JSONL_FIELDS] = {rules->id, rules->text, rules->title, rules->date};
@@ -134,13 +172,14 @@ bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl
     if (rules->id != NULL && (found || has_id) &&
         !read_id(values[JSONL_ID], rules->id, &kept[JSONL_ID], &fields->id, bad))
         return false;
-    return found && read_string(values[JSONL_TEXT], rules->text, &kept[JSONL_TEXT], &fields->body, bad) &&
+    return found && read_text(rules, line, values[JSONL_TEXT], jsonl, &fields->body, bad) &&
            read_date(rules, values[JSONL_DATE], &kept[JSONL_DATE], &jsonl->date, bad) &&
            read_title(values[JSONL_TITLE], rules->title, &kept[JSONL_TITLE], &fields->title, bad);
 }
 
 void jsonl_free(struct jsonl *jsonl) {
     for (size_t i = 0; i < JSONL_FIELDS; i++) free(jsonl->strings[i].bytes);
+    free(jsonl->joined.bytes);
 }
 
 /* ---- What JSON a file begins with ---- */

@@ -485,7 +485,7 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
                                   .others = rules->others,
                                   .context = pipeline,
                                   .globs = &rules->globs,
-                                  .text_field = rules->extract.json.text,
+                                  .json = &rules->extract.json,
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
     if (!check_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;

@@ -133,13 +133,21 @@ static const char of_csv[] = "it is CSV by its name, which is not read; make JSO
 
 /* ---- All ---- */
 
+/* Returns what JSON a file begins with, which has the text if it has one of the fields. */
+static struct jsonl_beginning look_for_json(const struct jsonl_rules *rules, struct span begin) {
+    struct jsonl_beginning found = jsonl_look(begin, rules->text);
+    for (size_t i = 1; i < rules->texts.count && !found.has_text; i++)
+        found.has_text = jsonl_look(begin, rules->texts.values[i]).has_text;
+    return found;
+}
+
 /* Sets the format, or why the file is refused, by name and content. In a folder, JSON is taken for documents if it has
  * the field of texts or several lines, since programs keep their settings in such files. */
 static void find_format(const struct documents *documents, struct span begin, bool in_folder, struct sniffed *sniffed) {
     enum document_format named = format_of_name(documents->path);
     bool may_be_json = named == FORMAT_AUTO || named == FORMAT_JSONL;
     struct jsonl_beginning json = {false, false, false, false};
-    if (may_be_json) json = jsonl_look(begin, documents->text_field);
+    if (may_be_json) json = look_for_json(documents->json, begin);
     bool is_meant = !in_folder || json.has_text || json.has_second;
     if (begins_with(begin, "#recipe\t"))
         sniffed->refusal = of_fingerprints;

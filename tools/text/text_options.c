@@ -21,7 +21,7 @@ void text_options_list(struct text_options *options, struct option_rule list[TEX
     const struct option_rule filled[TEXT_OPTIONS] = {
         {.name = "include", .kind = OPTION_INCLUDE, .value = &rules->globs},
         {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &rules->globs},
-        {.name = "text-field", .kind = OPTION_TEXT, .value = &json->text},
+        {.name = "text-field", .kind = OPTION_TEXTS, .value = &json->texts},
         {.name = "id-field", .kind = OPTION_TEXT, .value = &json->id},
         {.name = "title-field", .kind = OPTION_TEXT, .value = &json->title},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &rules->extract.main_text},
