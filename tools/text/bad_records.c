@@ -54,5 +54,7 @@ bool bad_say_total(const struct bad_counts *counts, const char *what, uint64_t g
     }
     if (list[0] == '\0') return true;
     complain("%s: %s", what, list);
-    return good > 0 || complain("all records are bad; --format, --text-field and --id-field say how they are read");
+    bool is_by_fields = counts->of[BAD_JSON] + counts->of[BAD_FIELD] + counts->of[BAD_ID] + counts->of[BAD_LINE] > 0;
+    const char *advice = is_by_fields ? "; --format, --text-field and --id-field say how they are read" : "";
+    return good > 0 || complain("all records are bad%s", advice);
 }
