@@ -5,9 +5,9 @@
 #include <idx_text.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unicode/utf8.h>
 
 #include "libidx/text/base.h"
+#include "libidx/text/letters.h"
 
 /* ---- Sorting ---- */
 
@@ -104,25 +104,46 @@ static inline uint64_t add_letter(uint64_t word, uint64_t letter) {
 
 /* ---- Words ---- */
 
-bool idx_text_next_word(const void *utf8, size_t length, size_t *at, size_t *begin, uint64_t *hash) {
-    const uint8_t *bytes = utf8;
-    size_t next = *at, end = 0;
-    uint64_t word = 0;
-    enum idxt_letter letter = IDXT_LETTER_NONE;
-    while (next < length && letter != IDXT_LETTER_WHOLE) {
-        UChar32 c;
-        size_t before = next;
-        U8_NEXT_OR_FFFD(bytes, next, length, c);
-        letter = idxt_letter(c);
-        if (word != 0 && letter != IDXT_LETTER_PART) break;
-        if (letter == IDXT_LETTER_NONE) continue;
-        if (word == 0) *begin = before;
-        word = add_letter(word, idxt_fold(c));
-        end = next;
+/* The word that is being read. */
+struct cutting {
+    struct idx_text_word word; /* `hash` before mix() is applied, and 0 if no word has begun */
+    idx_text_word_visitor visit;
+    void *context;
+    bool stopped;
+};
+
+static void visit_word(struct cutting *cutting) {
+    if (cutting->word.hash == 0) return;
+    cutting->word.hash = mix(cutting->word.hash);
+    cutting->stopped = !cutting->visit(cutting->context, &cutting->word);
+    cutting->word.hash = 0;
+}
+
+/* Takes a letter whose place is that of its run. */
+static void cut_letter(struct cutting *cutting, const struct idxt_run *run, enum idxt_letter letter, UChar32 folded) {
+    if (letter != IDXT_LETTER_PART) visit_word(cutting);
+    if (letter == IDXT_LETTER_NONE || cutting->stopped) return;
+    if (cutting->word.hash == 0) cutting->word.begin = run->begin;
+    cutting->word.hash = add_letter(cutting->word.hash, (uint64_t)folded);
+    cutting->word.end = run->end;
+    if (letter == IDXT_LETTER_WHOLE) visit_word(cutting);
+}
+
+enum idx_status idx_text_visit_words(const void *utf8, size_t length, idx_text_word_visitor visit, void *context,
+                                     struct idx_error *error) {
+    struct cutting cutting = {.visit = visit, .context = context};
+    struct idxt_run run;
+    UChar32 folded;
+    enum idxt_letter letter;
+    if ((utf8 == NULL && length > 0) || visit == NULL)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "words need a text, and a visitor that gets them");
+    idxt_run_init(&run);
+    for (size_t at = 0; at < length && !cutting.stopped; at = run.end) {
+        if (!idxt_run_read(&run, utf8, length, at)) return idxt_fail_icu(error, run.code);
+        while (!cutting.stopped && idxt_run_next(&run, &letter, &folded)) cut_letter(&cutting, &run, letter, folded);
     }
-    *at = word == 0 ? length : end;
-    if (word != 0 && hash != NULL) *hash = mix(word);
-    return word != 0;
+    if (!cutting.stopped) visit_word(&cutting);
+    return IDX_OK;
 }
 
 /* ---- Shingles ---- */
@@ -142,12 +163,13 @@ struct shingling {
     bool space;           /* with characters: whether other characters came since the last letter */
 };
 
-/* Adds the shingle of the last `width` items, to the array if it has room. */
+/* Adds the shingle of the last `width` items, to the array if it has room. The items are mixed already, so that mixing
+ * their sum once more suffices. */
 static inline void add_shingle(struct shingling *shingling, uint64_t width) {
     uint64_t hash = width;
     for (uint64_t i = shingling->count - width; i < shingling->count; i++)
-        hash = mix(hash * 31 + shingling->items[i % RING]);
-    if (shingling->shingles < shingling->capacity) shingling->hashes[shingling->shingles] = hash;
+        hash = hash * UINT64_C(0x9e3779b97f4a7c15) + shingling->items[i % RING];
+    if (shingling->shingles < shingling->capacity) shingling->hashes[shingling->shingles] = mix(hash);
     shingling->shingles++;
 }
 
@@ -162,13 +184,15 @@ static inline void end_word(struct shingling *shingling) {
     shingling->word = 0;
 }
 
-static inline void take_word_letter(struct shingling *shingling, enum idxt_letter letter, uint64_t folded) {
+__attribute__((always_inline)) static inline void take_word_letter(struct shingling *shingling, enum idxt_letter letter,
+                                                                   uint64_t folded) {
     if (letter != IDXT_LETTER_PART) end_word(shingling);
     if (letter != IDXT_LETTER_NONE) shingling->word = add_letter(shingling->word, folded);
     if (letter == IDXT_LETTER_WHOLE) end_word(shingling);
 }
 
-static inline void take_character(struct shingling *shingling, enum idxt_letter letter, uint64_t folded) {
+__attribute__((always_inline)) static inline void take_character(struct shingling *shingling, enum idxt_letter letter,
+                                                                 uint64_t folded) {
     if (letter == IDXT_LETTER_NONE) {
         shingling->space = shingling->count > 0;
         return;
@@ -181,23 +205,32 @@ static inline void take_character(struct shingling *shingling, enum idxt_letter 
 /* Takes the next character of a text: its kind, and its folded form. */
 typedef void (*taker)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
 
+/* Calls `take` for ASCII characters that fold by themselves. */
+__attribute__((always_inline)) static inline void take_ascii(struct shingling *shingling, const uint8_t *bytes,
+                                                             size_t length, taker take) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned lower = idxt_ascii_letter(bytes[i]);
+        take(shingling, lower == 0 ? IDXT_LETTER_NONE : IDXT_LETTER_PART, lower);
+    }
+}
+
 /* Calls `take` for all characters of a text, and ends the last word. A text that is shorter than a shingle is one
  * itself. */
-static inline void take_text(struct shingling *shingling, const uint8_t *bytes, size_t length, taker take) {
-    for (size_t i = 0; i < length;) {
-        UChar32 c = bytes[i];
-        if (c < 0x80) {
-            unsigned folded = idxt_ascii_letter((unsigned)c);
-            take(shingling, folded == 0 ? IDXT_LETTER_NONE : IDXT_LETTER_PART, folded);
-            i++;
-        } else {
-            U8_NEXT_OR_FFFD(bytes, i, length, c);
-            enum idxt_letter letter = idxt_letter(c);
-            take(shingling, letter, letter == IDXT_LETTER_NONE ? 0 : idxt_fold(c));
-        }
+__attribute__((always_inline)) static inline UErrorCode take_text(struct shingling *shingling, const uint8_t *bytes,
+                                                                  size_t length, taker take) {
+    struct idxt_run run;
+    idxt_run_init(&run);
+    for (size_t at = 0; at < length; at = run.end) {
+        size_t foreign = idxt_find_foreign(bytes, length, at);
+        take_ascii(shingling, bytes + at, foreign - at, take);
+        if (foreign == length) break;
+        if (!idxt_run_read(&run, bytes, length, foreign)) return run.code;
+        enum idxt_letter letter;
+        for (UChar32 folded; idxt_run_next(&run, &letter, &folded);) take(shingling, letter, (uint64_t)folded);
     }
     if (take == take_word_letter) end_word(shingling);
     if (shingling->count > 0 && shingling->count < shingling->width) add_shingle(shingling, shingling->count);
+    return U_ZERO_ERROR;
 }
 
 static enum idx_status check_options(const struct idx_text_shingle_options *options, struct idx_error *error) {
@@ -222,10 +255,9 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
     enum idx_status status = check_options(options, error);
     if (status != IDX_OK) return status;
     struct shingling shingling = {.hashes = hashes, .capacity = capacity, .width = options->width};
-    if (options->unit == IDX_TEXT_WORDS)
-        take_text(&shingling, utf8, length, take_word_letter);
-    else
-        take_text(&shingling, utf8, length, take_character);
+    UErrorCode code = options->unit == IDX_TEXT_WORDS ? take_text(&shingling, utf8, length, take_word_letter)
+                                                      : take_text(&shingling, utf8, length, take_character);
+    if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     *count = shingling.shingles;
     if (*count > capacity)
         return idxt_fail(error, IDX_INVALID_ARGUMENT,
@@ -264,14 +296,22 @@ double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, si
     return (double)shared / (double)(a_count - shared + b_count);
 }
 
-/* Makes the set of shingles of a text. The caller frees *hashes, even after an error. */
+/* Makes the set of shingles of a text. The first room is enough for ASCII and most other texts; one that says that it
+ * has more gets that. The caller frees *hashes, even after an error. */
 static enum idx_status make_set(const void *utf8, size_t length, const struct idx_text_shingle_options *options,
                                 uint64_t **hashes, size_t *count, struct idx_error *error) {
     bool words = options == NULL || options->unit == IDX_TEXT_WORDS;
-    size_t room = words ? IDX_TEXT_MAX_WORDS(length) : length + 1;
-    *hashes = room > SIZE_MAX / sizeof **hashes ? NULL : malloc(room * sizeof **hashes);
-    if (*hashes == NULL) return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory while comparing texts");
-    return idx_text_shingles(utf8, length, options, *hashes, room, count, error);
+    enum idx_status status = IDX_OK;
+    size_t room = 0;
+    *count = words ? length / 2 + 1 : length + 1;
+    while (room < *count) {
+        room = *count;
+        free(*hashes);
+        *hashes = room > SIZE_MAX / sizeof **hashes ? NULL : malloc(room * sizeof **hashes);
+        if (*hashes == NULL) return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory while comparing texts");
+        status = idx_text_shingles(utf8, length, options, *hashes, room, count, error);
+    }
+    return status;
 }
 
 enum idx_status idx_text_resemblance(const void *a, size_t a_length, const void *b, size_t b_length,

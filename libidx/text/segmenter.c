@@ -59,9 +59,7 @@ void idxt_folding_free(struct idxt_folding *folding) {
 
 enum {
     REPLACEMENT_CHARACTER = 0xFFFD,
-    MOST_UNITS_PER_UNIT = 18, /* what normalisation makes of one: U+FDFA */
-    PART_UNITS = 1024,        /* any size gives the same result */
-    LONGEST_RUN = 256,        /* is part of every recipe, and never changes */
+    PART_UNITS = 1024, /* any size gives the same result */
 };
 
 /* A piece ends after a line feed, or at the end of the text. No step looks across a line feed: it normalises to itself
@@ -104,13 +102,13 @@ static size_t find_last_boundary(const UNormalizer2 *normalizer, const UChar *un
 }
 
 /* Returns the length of the part of the text that is normalised next: it ends before a character with which nothing
- * before it can combine. A run without such characters is cut before the first character that begins LONGEST_RUN units
- * or more after the run's beginning, because ICU takes time quadratic in runs: 27 s for 400 KB of accents. People write
- * no such runs, so each step looks LONGEST_RUN units ahead, and from there back. */
+ * before it can combine. A run without such characters is cut before the first character that begins IDXT_LONGEST_RUN
+ * units or more after the run's beginning, because ICU takes time quadratic in runs: 27 s for 400 KB of accents. People
+ * write no such runs, so each step looks IDXT_LONGEST_RUN units ahead, and from there back. */
 static size_t find_part_length(const UNormalizer2 *normalizer, const UChar *units, size_t length) {
     size_t run = 0;
-    while (length - run > LONGEST_RUN) {
-        size_t limit = run + LONGEST_RUN;
+    while (length - run > IDXT_LONGEST_RUN) {
+        size_t limit = run + IDXT_LONGEST_RUN;
         if (U16_IS_TRAIL(units[limit])) limit++; /* the first character that begins there or later */
         if (limit == length) break;
         size_t boundary = find_last_boundary(normalizer, units, run, limit);
@@ -129,7 +127,7 @@ static UErrorCode normalize(struct idxt_segmenter *segmenter) {
     size_t rest = segmenter->source_length, written = segmenter->unit_length;
     do {
         size_t part = find_part_length(segmenter->normalizer, source, rest);
-        size_t room = part * MOST_UNITS_PER_UNIT;
+        size_t room = part * IDXT_MOST_UNITS_PER_UNIT;
         if (!grow_units(&segmenter->units, &segmenter->unit_capacity, written + room)) return U_MEMORY_ALLOCATION_ERROR;
         written += (size_t)unorm2_normalize(segmenter->normalizer, source, (int32_t)part, segmenter->units + written,
                                             (int32_t)room, &code);

@@ -102,6 +102,11 @@ void idxt_ascii_map(const char *text, size_t length, char *folded, uint64_t *edg
 
 /* ---- From UTF-8 to normalised words, with ICU, or without it where a text is ASCII ---- */
 
+enum {
+    IDXT_MOST_UNITS_PER_UNIT = 18, /* what normalisation makes of one UTF-16 unit: U+FDFA */
+    IDXT_LONGEST_RUN = 256,        /* units after which a run is cut: part of every recipe, and never changes */
+};
+
 /* A text in which each run of white space is one space, without space at the start and at the end. It starts as {0},
  * and keeps its buffer from text to text. A user that has read `units` may set `length` to 0. */
 struct idxt_folding {

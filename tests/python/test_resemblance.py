@@ -1,92 +1,35 @@
-"""Shingles, resemblance and representatives of texts, beside their definition in Python, which uses its own tables of
-characters."""
+"""Shingles, resemblance and representatives of texts, beside their definition in Python (words.py)."""
 
 import itertools
 import threading
-import unicodedata
+from random import Random
 
 import numpy
 import pytest
+import words
+from words import resemblance, shingles
 
 import libidx
 
 pytestmark = pytest.mark.skipif(not libidx.HAS_TEXT, reason="built without ICU")
 
 
-def is_letter(c):
-    return unicodedata.category(c)[0] in "LM" or unicodedata.category(c) == "Nd"
-
-
-def is_word(c):
-    """Whether a letter is a word by itself, in the scripts that are tested."""
-    if unicodedata.name(c, "").startswith(("CJK UNIFIED IDEOGRAPH", "CJK COMPATIBILITY IDEOGRAPH")):
-        return True
-    ranges = ("\u3040", "\u30ff"), ("\uff66", "\uff9f"), ("\u0e01", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff")
-    return any(first <= c <= last for first, last in ranges)
-
-
-def fold(text):
-    """Each character by itself, as Unicode's simple case folding has it: what has a longer folding stays."""
-    return "".join(c.casefold() if len(c.casefold()) == 1 else c.lower() if len(c.lower()) == 1 else c for c in text)
-
-
-def cut(text, unit):
-    """The words or characters of a text; None stands between words that something separates."""
-    words, inside = [], False
-    for c in text:
-        if not is_letter(c):
-            inside = False
-            words.append(None)
-        elif inside and not is_word(c):
-            words[-1] += fold(c)
-        else:
-            words.append(fold(c))
-            inside = not is_word(c)
-    if unit == "words":
-        return [word for word in words if word is not None]
-    return list(" ".join("".join(" " if word is None else word for word in words).split()))
-
-
-def shingles(text, width=5, unit="words"):
-    items = cut(text, unit)
-    if len(items) < width:
-        return {tuple(items)} if items else set()
-    return {tuple(items[at : at + width]) for at in range(len(items) - width + 1)}
-
-
-def resemblance(a, b, width=5, unit="words"):
-    one, other = shingles(a, width, unit), shingles(b, width, unit)
-    return len(one & other) / len(one | other) if one | other else 1.0
-
-
-PIECES = (
-    "the The WEB web don't 3.14 a_b x 7 naïve ÉCOLE école e\u0301a STRASSE straße ГОРОД город Ελλάδα ΕΛΛΆΔΑ שלום مرحبا "
-    "हिन्दी ภาษาไทย ລາວ မြန်မာ ខ្មែរ 我们今天 近似重复 カタカナ ひらがな 한글 ｆｕｌｌ ½ x² … — 😀 ñandú"
-).split() + [" ", " ", "\n", ", ", "\0", "\u200b", "\ufffd"]
-
-
-def draw(random):
-    pieces = random.choice(PIECES, int(random.integers(0, 60)))
-    return str("".join(piece + " " * int(random.integers(0, 2)) for piece in pieces))
-
-
 def edited(random, text):
-    words = text.split(" ")
-    for _ in range(int(random.integers(0, 4))):
-        words[int(random.integers(0, len(words)))] = str(random.choice(PIECES))
-    return " ".join(words)
+    parts = text.split(" ")
+    for _ in range(random.randrange(4)):
+        parts[random.randrange(len(parts))] = random.choice(words.SAMPLES)
+    return " ".join(parts)
 
 
 @pytest.mark.parametrize("unit", ["words", "characters"])
 def test_every_script_and_width(random, unit):
-    between = 0
+    between, drawn = 0, Random(int(random.integers(2**32)))
     for _ in range(60):
-        a = draw(random)
-        b = edited(random, a)
+        a = words.draw(drawn)
+        b = edited(drawn, a)
         for width in range(1, 17):
             made = libidx.shingles(a, width, unit=unit)
-            assert made.dtype == numpy.uint64 and len(made) == len(shingles(a, width, unit)), (a, width)
-            assert (made[1:] > made[:-1]).all()
+            assert made.dtype == numpy.uint64 and made.tolist() == words.hash_shingles(a, width, unit), (a, width)
             found = libidx.resemblance(a, b, width=width, unit=unit)
             assert found == resemblance(a, b, width, unit), (a, b, width)
             shared = len(numpy.intersect1d(made, other := libidx.shingles(b, width, unit=unit)))
@@ -103,6 +46,8 @@ def test_what_there_is_of_texts():
     assert libidx.resemblance("one\0two", "one two") == 1
     assert libidx.resemblance("one\udcfftwo", "one two") == 1  # a byte, as Python has it in file names
     assert libidx.resemblance("night", "nacht", width=2, unit="characters") == 1 / 7
+    for same in ("STRASSE", "straße"), ("so\xadft", "soft"), ("e\u0301", "É"), ("ﬁｎｅ", "fine"), ("㌖", "キロメートル"):
+        assert libidx.resemblance(*same) == libidx.resemblance(*same, width=2, unit="characters") == 1, same
     long = "a b " * 100_000
     assert len(libidx.shingles(long)) == 2 and len(libidx.shingles(long * 3 + "c")) == 3
 
@@ -123,12 +68,12 @@ def expected_leaders(sets, least):
 
 def make_texts(random, count):
     """Texts and edited copies, also of copies, so short that no representative is overlooked."""
-    texts = []
+    drawn, texts = Random(int(random.integers(2**32))), []
     for _ in range(count):
-        if texts and random.random() < 0.7:
-            texts.append(edited(random, texts[int(random.integers(max(0, len(texts) - 30), len(texts)))]))
+        if texts and drawn.random() < 0.7:
+            texts.append(edited(drawn, drawn.choice(texts[-30:])))
         else:
-            texts.append(" ".join(str(piece) for piece in random.choice(PIECES, int(random.choice([0, 1, 4, 6, 15])))))
+            texts.append(" ".join(drawn.choices(words.SAMPLES, k=drawn.choice([0, 1, 4, 6, 15]))))
     return texts
 
 
@@ -147,7 +92,7 @@ def test_leaders(random, least):
     assert given == wanted
     assert by_calls.join([]).tolist() == []
     by_calls.clear()
-    assert by_calls.join(["", texts[0], texts[0]]).tolist()[2] == 601
+    assert by_calls.join(["", "one", "one"]).tolist()[2] == 601
 
 
 def test_groups(random):
@@ -226,7 +171,7 @@ def test_what_is_no_text():
 
 def test_all_cases_of_few_words():
     """All texts of up to four of two words: what is one shingle, and what is the same one."""
-    texts = [" ".join(words) for size in range(5) for words in itertools.product("ab", repeat=size)]
+    texts = [" ".join(letters) for size in range(5) for letters in itertools.product("ab", repeat=size)]
     for width in 1, 2, 3, 5:
         for a, b in itertools.product(texts, texts):
             assert libidx.resemblance(a, b, width=width) == resemblance(a, b, width)

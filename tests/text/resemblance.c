@@ -1,5 +1,6 @@
 /* resemblance.c: tests of words, shingles and Jaccard coefficients, beside a plain program of their definitions: it
- * decodes by itself, makes shingles as strings, and compares all with all. */
+ * decodes by itself, folds texts whole and character by character, makes shingles as strings, and compares all with
+ * all. */
 #include <idx_text.h>
 
 #include <setjmp.h>
@@ -13,26 +14,28 @@
 #include <cmocka.h>
 
 #include <unicode/uchar.h>
+#include <unicode/unorm2.h>
+#include <unicode/utf16.h>
 
+#include "libidx/text/words.h"
 #include "tests/random.h"
 
 /* ---- The definitions ---- */
 
-/* The code point at *at of a text, and *at behind it; -1 and one byte on where there is no well-formed one. */
+/* The code point at *at of a text, and *at behind it; U+FFFD, and *at behind as many bytes as may begin a sequence, or
+ * one, where there is no well-formed one. */
 static int32_t decode(const unsigned char *text, size_t length, size_t *at) {
     unsigned char lead = text[(*at)++];
     if (lead < 0x80) return lead;
     size_t more = lead >= 0xc2 && lead < 0xe0 ? 1 : (lead & 0xf0) == 0xe0 ? 2 : lead >= 0xf0 && lead < 0xf5 ? 3 : 0;
-    if (more == 0 || more > length - *at) return -1;
+    unsigned char least = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    unsigned char most = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
     int32_t c = lead & (0x3f >> more);
-    for (size_t i = 0; i < more; i++) {
-        if ((text[*at + i] & 0xc0) != 0x80) return -1;
-        c = c << 6 | (text[*at + i] & 0x3f);
+    for (size_t i = 0; i < more; i++, least = 0x80, most = 0xbf) {
+        if (*at == length || text[*at] < least || text[*at] > most) return 0xfffd;
+        c = c << 6 | (text[(*at)++] & 0x3f);
     }
-    static const int32_t least[] = {0, 0x80, 0x800, 0x10000};
-    if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return -1;
-    *at += more;
-    return c;
+    return more == 0 ? 0xfffd : c;
 }
 
 static bool is_letter(int32_t c) {
@@ -51,12 +54,57 @@ static bool is_letter(int32_t c) {
 }
 
 static bool is_word(int32_t c) {
-    return is_letter(c) &&
-           (u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) || (c >= 0x3040 && c <= 0x30ff) || (c >= 0xff66 && c <= 0xff9f) ||
-            u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT);
+    return is_letter(c) && (u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) || (c >= 0x3040 && c <= 0x30ff) ||
+                            u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT);
 }
 
-enum { MOST_ITEMS = 4000, MOST_LETTERS = 64 };
+enum { MOST_ITEMS = 20000, MOST_LETTERS = 64, MOST_BYTES = 3000, MOST_FOLDED = 6 * MOST_BYTES };
+
+/* A folded character, and the place of the run that it comes of. */
+struct letter {
+    int32_t c;
+    size_t begin, end;
+};
+
+static const UNormalizer2 *get_normalizer(void) {
+    UErrorCode code = U_ZERO_ERROR;
+    const UNormalizer2 *normalizer = unorm2_getNFKCCasefoldInstance(&code);
+    assert_true(U_SUCCESS(code));
+    return normalizer;
+}
+
+/* Appends the normalised units to the letters. */
+static size_t append_run(struct letter *letters, size_t count, const UChar *units, int32_t length, size_t begin,
+                         size_t end) {
+    static UChar folded[MOST_FOLDED];
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t made = unorm2_normalize(get_normalizer(), units, length, folded, MOST_FOLDED, &code);
+    assert_true(U_SUCCESS(code));
+    for (int32_t i = 0; i < made; count++) {
+        letters[count] = (struct letter){0, begin, end};
+        U16_NEXT(folded, i, made, letters[count].c);
+    }
+    return count;
+}
+
+/* The folded characters of a text: it is cut where a character has a normalisation boundary before it, and before the
+ * first one that begins 256 units or more behind a cut. */
+static size_t fold(const char *text, size_t length, struct letter *letters) {
+    UChar units[300];
+    int32_t unit_count = 0;
+    size_t count = 0, begin = 0;
+    for (size_t at = 0; at < length;) {
+        size_t before = at;
+        int32_t c = decode((const unsigned char *)text, length, &at);
+        if (unit_count >= 256 || c < 0x80 || unorm2_hasBoundaryBefore(get_normalizer(), c)) {
+            count = append_run(letters, count, units, unit_count, begin, before);
+            unit_count = 0;
+            begin = before;
+        }
+        U16_APPEND_UNSAFE(units, unit_count, c);
+    }
+    return append_run(letters, count, units, unit_count, begin, length);
+}
 
 /* A word or a character. */
 struct item {
@@ -64,32 +112,37 @@ struct item {
     int32_t letters[MOST_LETTERS];
 };
 
+static struct letter folded_letters[MOST_FOLDED];
+
 static size_t cut_words(const char *text, size_t length, struct item *items) {
-    size_t count = 0;
+    size_t count = 0, letter_count = fold(text, length, folded_letters);
     bool inside = false;
-    for (size_t at = 0; at < length;) {
-        size_t begin = at;
-        int32_t c = decode((const unsigned char *)text, length, &at);
-        bool letter = c >= 0 && is_letter(c), whole = letter && is_word(c);
-        if (letter && (!inside || whole)) items[count++] = (struct item){.begin = begin};
+    for (size_t i = 0; i < letter_count; i++) {
+        const struct letter *found = &folded_letters[i];
+        bool letter = is_letter(found->c), whole = letter && is_word(found->c);
+        if (letter && (!inside || whole)) items[count++] = (struct item){.begin = found->begin};
         inside = letter && !whole;
         if (!letter) continue;
         struct item *item = &items[count - 1];
-        assert_true(count < MOST_ITEMS && item->letter_count < MOST_LETTERS);
-        item->letters[item->letter_count++] = u_foldCase(c, U_FOLD_CASE_DEFAULT);
-        item->end = at;
+        assert_true(count < MOST_ITEMS);
+        /* Of the longest words the letters are folded into one, which differs where any of them does. */
+        if (item->letter_count < MOST_LETTERS)
+            item->letters[item->letter_count++] = found->c;
+        else
+            item->letters[MOST_LETTERS - 1] =
+                (int32_t)((uint32_t)item->letters[MOST_LETTERS - 1] * 31 + (uint32_t)found->c);
+        item->end = found->end;
     }
     return count;
 }
 
 static size_t cut_characters(const char *text, size_t length, struct item *items) {
-    size_t count = 0;
+    size_t count = 0, letter_count = fold(text, length, folded_letters);
     bool space = false;
-    for (size_t at = 0; at < length;) {
-        int32_t c = decode((const unsigned char *)text, length, &at);
-        bool letter = c >= 0 && is_letter(c);
+    for (size_t i = 0; i < letter_count; i++) {
+        bool letter = is_letter(folded_letters[i].c);
         if (letter && space && count > 0) items[count++] = (struct item){.letter_count = 1, .letters = {' '}};
-        if (letter) items[count++] = (struct item){.letter_count = 1, .letters = {u_foldCase(c, U_FOLD_CASE_DEFAULT)}};
+        if (letter) items[count++] = (struct item){.letter_count = 1, .letters = {folded_letters[i].c}};
         space = !letter;
         assert_true(count < MOST_ITEMS);
     }
@@ -174,8 +227,20 @@ static const char *const pieces[] = {
     "\xF0\xA0\x80\x80",                                 /* an ideograph beyond the first plane */
     "\xF0\x9F\x98\x80",                                 /* an emoji */
     "\xEF\xBD\x86\xEF\xBD\x95",                         /* letters of full width */
+    "\xEF\xBC\x8C",                                     /* a comma of full width */
     "\xE2\x80\x8D",                                     /* a joiner */
+    "\xC2\xAD",                                         /* a soft hyphen */
+    "\xE2\x80\x8B",                                     /* a space of no width */
     "\xEF\xBB\xBF",                                     /* a byte order mark */
+    "\xEF\xAC\x83",                                     /* a ligature of three letters */
+    "\xEF\xB7\xBA",                                     /* U+FDFA: 18 characters, four words */
+    "\xE3\x8C\x96",                                     /* U+3316: six words */
+    "\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB",             /* Hangul in parts */
+    "\xE3\x82\xAB\xE3\x82\x99",                         /* kana and a voiced mark */
+    "\xE0\xB8\xB9\xCC\x81\xCC\xB4",                     /* a Thai mark and others that are put in order */
+    "\xEF\xAC\xAC\xE1\x9F\x92",                         /* a mark of Khmer that gets between Hebrew ones */
+    "\xC4\xB0",                                         /* a dotted capital I */
+    "\xF0\x9D\x94\xB8",                                 /* a letter of mathematics */
     "\x80",
     "\xFF",
     "\xC3",
@@ -186,7 +251,7 @@ static const char *const pieces[] = {
     "\xF4\x90\x80\x80",
     "\xEF\xBF\xBD",
 };
-enum { PIECES = sizeof pieces / sizeof *pieces, MOST_BYTES = 3000 };
+enum { PIECES = sizeof pieces / sizeof *pieces };
 
 /* Of `most` pieces at most, some of them NUL. */
 static size_t write_random(char *text, size_t most, uint64_t *random) {
@@ -212,32 +277,57 @@ static char *copy(const char *text, size_t length) {
 
 /* ---- Tests ---- */
 
-/* The words of a text, beside their definition; two have equal hashes where they are equal but for case. */
-static void check_words(const char *text, size_t length) {
+/* The words that were visited. */
+struct visited {
+    struct idx_text_word words[MOST_ITEMS];
+    size_t count, stop; /* the number of words after which it stops */
+};
+
+static bool take_word(void *context, const struct idx_text_word *word) {
+    struct visited *visited = context;
+    assert_true(visited->count < MOST_ITEMS && visited->count < visited->stop);
+    visited->words[visited->count++] = *word;
+    return visited->count < visited->stop;
+}
+
+static struct visited visited;
+
+/* The words of a text, beside their definition; two have equal hashes where they are equal once they are folded.
+ * Returns how many there are. */
+static size_t check_words(const char *text, size_t length) {
     static struct item items[MOST_ITEMS];
-    uint64_t hashes[MOST_ITEMS];
-    size_t count = cut_words(text, length, items), at = 0, begin;
+    size_t count = cut_words(text, length, items);
+    visited.count = 0;
+    visited.stop = SIZE_MAX;
+    assert_int_equal(idx_text_visit_words(text, length, take_word, &visited, NULL), IDX_OK);
+    assert_int_equal(visited.count, count);
     for (size_t i = 0; i < count; i++) {
-        assert_true(idx_text_next_word(text, length, &at, &begin, &hashes[i]));
-        assert_int_equal(begin, items[i].begin);
-        assert_int_equal(at, items[i].end);
+        assert_int_equal(visited.words[i].begin, items[i].begin);
+        assert_int_equal(visited.words[i].end, items[i].end);
         for (size_t j = 0; j < i && i < 100; j++) {
             bool equal = items[i].letter_count == items[j].letter_count &&
                          memcmp(items[i].letters, items[j].letters, items[i].letter_count * sizeof(int32_t)) == 0;
-            assert_int_equal(hashes[i] == hashes[j], equal);
+            assert_int_equal(visited.words[i].hash == visited.words[j].hash, equal);
         }
     }
-    assert_false(idx_text_next_word(text, length, &at, &begin, NULL));
-    assert_int_equal(at, length);
     assert_true(count <= IDX_TEXT_MAX_WORDS(length));
+    if (count == 0) return 0;
+    visited.count = 0;
+    visited.stop = count / 2 + 1;
+    assert_int_equal(idx_text_visit_words(text, length, take_word, &visited, NULL), IDX_OK);
+    assert_int_equal(visited.count, count / 2 + 1);
+    return count;
 }
 
 static void test_words(void **state) {
     (void)state;
     char text[MOST_BYTES];
     uint64_t random = 1;
+    struct idx_error error;
     check_words("", 0);
-    assert_false(idx_text_next_word(NULL, 0, &(size_t){0}, &(size_t){0}, NULL));
+    assert_int_equal(idx_text_visit_words(NULL, 0, take_word, &visited, NULL), IDX_OK);
+    assert_int_equal(idx_text_visit_words(NULL, 1, take_word, &visited, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_visit_words("a", 1, NULL, NULL, &error), IDX_INVALID_ARGUMENT);
     check_words("Two words", 9);
     check_words("a\0b", 3);
     check_words("a b c", 5);
@@ -249,20 +339,91 @@ static void test_words(void **state) {
     }
 }
 
-/* Every code point, between two letters. */
+/* Places of words that come of one character, and of characters that fold together. */
+static void test_places(void **state) {
+    (void)state;
+    static const struct idx_text_word expected[] = {{2, 7, 0}, {4, 7, 0},  {4, 7, 0},
+                                                    {4, 8, 0}, {9, 12, 0}, {13, 17, 0}};
+    const char *text = ". \xD8\xA7\xEF\xB7\xBA\x78 e\xCC\x81 a\xC2\xAD\x62";
+    visited.count = 0;
+    visited.stop = SIZE_MAX;
+    assert_int_equal(idx_text_visit_words(text, strlen(text), take_word, &visited, NULL), IDX_OK);
+    assert_int_equal(visited.count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < visited.count; i++) {
+        assert_int_equal(visited.words[i].begin, expected[i].begin);
+        assert_int_equal(visited.words[i].end, expected[i].end);
+    }
+    check_words(text, strlen(text));
+}
+
+/* Texts are folded exactly as recipes fold them, long runs included: their letters are those of the segmenter. */
+static void check_folding(const char *text, size_t length) {
+    static struct idxt_segmenter segmenter;
+    if (segmenter.normalizer == NULL) assert_int_equal(idxt_segmenter_open(&segmenter), U_ZERO_ERROR);
+    assert_int_equal(idxt_segmenter_normalize_words(&segmenter, text, length), U_ZERO_ERROR);
+    size_t count = fold(text, length, folded_letters), at = 0;
+    for (size_t i = 0; i < count; i++) {
+        int32_t c;
+        assert_true(at < segmenter.unit_length);
+        U16_NEXT(segmenter.units, at, segmenter.unit_length, c);
+        assert_int_equal(c, folded_letters[i].c);
+    }
+    assert_int_equal(at, segmenter.unit_length);
+    check_words(text, length);
+}
+
+static void test_folding(void **state) {
+    (void)state;
+    char text[MOST_BYTES];
+    uint64_t random = 4;
+    for (int round = 0; round < 2000; round++) check_folding(text, write_random(text, 60, &random));
+    static const char *const marks[] = {"\xCC\x81", "\xE0\xB8\xB9", "\xC2\xAD", "\xF0\x9D\x85\xA5", "\xCC\xB4"};
+    for (int round = 0; round < 300; round++) {
+        size_t length = 0;
+        for (size_t run = next_random(&random) % 3; run <= 2; run++) {
+            text[length++] = round % 3 == 0 ? ' ' : 'e';
+            for (size_t rest = 250 + next_random(&random) % 20; rest > 0 && length < MOST_BYTES - 8; rest--) {
+                const char *mark = marks[round % 7 == 0 ? 3 : next_random(&random) % 5];
+                memcpy(text + length, mark, strlen(mark));
+                length += strlen(mark);
+            }
+        }
+        check_folding(text, length);
+    }
+}
+
+static size_t encode(char *text, int32_t c) {
+    size_t length = 0;
+    if (c < 0x80) {
+        text[length++] = (char)c;
+        return length;
+    }
+    if (c >= 0x10000) text[length++] = (char)(0xf0 | c >> 18);
+    if (c >= 0x800) text[length++] = (char)((c >= 0x10000 ? 0x80 : 0xe0) | (c >> 12 & (c >= 0x10000 ? 0x3f : 0xf)));
+    text[length++] = (char)((c >= 0x800 ? 0x80 : 0xc0) | (c >> 6 & (c >= 0x800 ? 0x3f : 0x1f)));
+    text[length++] = (char)(0x80 | (c & 0x3f));
+    return length;
+}
+
+/* Every code point: between two letters, and by itself, where it has the most words and characters for its bytes. */
 static void test_every_character(void **state) {
     (void)state;
-    for (int32_t c = 0x80; c <= 0x10ffff; c++) {
+    struct idx_text_shingle_options characters = {sizeof characters, 1, IDX_TEXT_CHARACTERS, false};
+    size_t count, most_words = 0, most_characters = 0;
+    for (int32_t c = 1; c <= 0x10ffff; c++) {
         char text[8] = "a";
-        size_t length = 1;
         if (c >= 0xd800 && c < 0xe000) continue;
-        if (c >= 0x10000) text[length++] = (char)(0xf0 | c >> 18);
-        if (c >= 0x800) text[length++] = (char)((c >= 0x10000 ? 0x80 : 0xe0) | (c >> 12 & (c >= 0x10000 ? 0x3f : 0xf)));
-        text[length++] = (char)((c >= 0x800 ? 0x80 : 0xc0) | (c >> 6 & (c >= 0x800 ? 0x3f : 0x1f)));
-        text[length++] = (char)(0x80 | (c & 0x3f));
+        size_t length = 1 + encode(text + 1, c);
         text[length++] = 'b';
         check_words(text, length);
+        count = check_words(text + 1, length - 2);
+        if (count > most_words) most_words = count;
+        idx_text_shingles(text + 1, length - 2, &characters, NULL, 0, &count, NULL);
+        assert_true(count <= IDX_TEXT_MAX_CHARACTERS(length - 2));
+        if (count > most_characters) most_characters = count;
     }
+    assert_int_equal(most_words, 6);
+    assert_int_equal(most_characters, 18);
 }
 
 static struct reference references[2];
@@ -283,7 +444,8 @@ static uint64_t *make(const char *text, size_t length, const struct idx_text_shi
     enum idx_status status = idx_text_shingles(text, length, options, NULL, 0, &room, &error);
     assert_int_equal(room, reference->all);
     assert_int_equal(status, reference->all == 0 ? IDX_OK : IDX_INVALID_ARGUMENT);
-    assert_true(room <= (options->unit == IDX_TEXT_WORDS ? IDX_TEXT_MAX_WORDS(length) : length));
+    assert_true(room <=
+                (options->unit == IDX_TEXT_WORDS ? IDX_TEXT_MAX_WORDS(length) : IDX_TEXT_MAX_CHARACTERS(length)));
     uint64_t *hashes = malloc(room * sizeof *hashes + 1);
     assert_non_null(hashes);
     for (size_t less = 1; less <= 2 && less < room; less++) {
@@ -366,13 +528,37 @@ static void test_known_texts(void **state) {
     assert_true(resemblance_of("one two", "one two two", 5, IDX_TEXT_WORDS) == 0); /* a shingle each */
     assert_true(resemblance_of("a b c d e f", "a b c d e g", 5, IDX_TEXT_WORDS) == 1. / 3);
     assert_true(resemblance_of("a b c d", "d c b a", 1, IDX_TEXT_WORDS) == 1);
-    assert_true(resemblance_of("STRASSE",
-                               "stra\xC3\x9F"
-                               "e",
-                               5, IDX_TEXT_WORDS) == 0);
     assert_true(resemblance_of("night", "nacht", 2, IDX_TEXT_CHARACTERS) == 1. / 7);
     assert_true(resemblance_of("Good, night", "good  night.", 3, IDX_TEXT_CHARACTERS) == 1);
     assert_true(resemblance_of("goodnight", "good night", 3, IDX_TEXT_CHARACTERS) == 5. / 10);
+}
+
+/* Texts that have the same words, since they differ in normalisation, case, or what is ignorable alone. */
+static void test_equal_texts(void **state) {
+    (void)state;
+    static const char *const equal[][2] = {
+        {"STRASSE", "stra\xC3\x9F\x65"},
+        {"r\xC3\xA9sum\xC3\xA9 \xC3\x85", "re\xCC\x81sume\xCC\x81 A\xCC\x8A"},
+        {"\xE2\x84\xAB \xE2\x84\xAA", "\xC3\xA5 k"},                         /* signs of units */
+        {"\xED\x95\x9C", "\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB"},            /* Hangul */
+        {"so\xC2\xAD\x66t", "soft"},                                         /* a soft hyphen */
+        {"a\xE2\x80\x8B\x62 c\xE2\x80\x8D\x64 \xEF\xBB\xBF\x65", "ab cd e"}, /* without width */
+        {"\xEF\xAC\x81ne o\xEF\xAC\x83\x63\x65", "fine office"},             /* ligatures */
+        {"\xEF\xBC\xA1\xEF\xBD\x82\xEF\xBC\x91", "ab1"},                     /* full width */
+        {"\xEF\xBD\xB6\xEF\xBE\x9E", "\xE3\x82\xAC"},                        /* half width */
+        {"\xE3\x8C\x96", "\xE3\x82\xAD\xE3\x83\xAD\xE3\x83\xA1\xE3\x83\xBC\xE3\x83\x88\xE3\x83\xAB"},
+        {"\xEF\xB7\xBB", "\xD8\xAC\xD9\x84 \xD8\xAC\xD9\x84\xD8\xA7\xD9\x84\xD9\x87"},
+        {"a\xCC\x81\xCC\xA3", "a\xCC\xA3\xCC\x81"}, /* marks in another order */
+        {"\xCE\x91\xCD\x85", "\xCE\xB1\xCE\xB9"},   /* an iota below */
+    };
+    for (size_t i = 0; i < sizeof equal / sizeof *equal; i++)
+        for (unsigned width = 1; width < 4; width++) {
+            assert_true(resemblance_of(equal[i][0], equal[i][1], width, IDX_TEXT_WORDS) == 1);
+            assert_true(resemblance_of(equal[i][0], equal[i][1], width, IDX_TEXT_CHARACTERS) == 1);
+        }
+    /* What is not equal. */
+    assert_true(resemblance_of("e", "\xC3\xA9", 1, IDX_TEXT_WORDS) == 0);
+    assert_true(resemblance_of("\xC4\xB1", "i", 1, IDX_TEXT_WORDS) == 0);
 }
 
 /* Sets of more hashes than a sort takes at once, and texts that give the same one again and again. */
@@ -464,10 +650,11 @@ static void test_distances(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),      cmocka_unit_test(test_every_character),
-        cmocka_unit_test(test_shingles),   cmocka_unit_test(test_known_texts),
-        cmocka_unit_test(test_long_texts), cmocka_unit_test(test_wrong_arguments),
-        cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_words),           cmocka_unit_test(test_places),
+        cmocka_unit_test(test_folding),         cmocka_unit_test(test_every_character),
+        cmocka_unit_test(test_shingles),        cmocka_unit_test(test_known_texts),
+        cmocka_unit_test(test_equal_texts),     cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_wrong_arguments), cmocka_unit_test(test_distances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

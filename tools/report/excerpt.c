@@ -24,16 +24,27 @@ static bool grow_words(struct side *side, size_t capacity) {
     return pieces != NULL && hashes != NULL && differs != NULL;
 }
 
-static bool cut_words(struct side *side) {
+/* Words of which one begins before the other ends come of one character, and are one piece. */
+static bool take_word(void *context, const struct idx_text_word *word) {
+    struct side *side = context;
     const char *text = side->shown->text;
-    uint64_t hash;
-    for (size_t at = 0, begin; idx_text_next_word(text, side->shown->text_length, &at, &begin, &hash); side->count++) {
-        bool full = (side->count & (side->count - 1)) == 0; /* The count is a power of two, or 0. */
-        if (full && !grow_words(side, side->count == 0 ? 1 : 2 * side->count)) return false;
-        side->pieces[side->count] = (struct piece){text + begin, at - begin};
-        side->hashes[side->count] = hash;
+    struct piece *last = side->count == 0 ? NULL : &side->pieces[side->count - 1];
+    if (last != NULL && text + word->begin < last->bytes + last->length) {
+        last->length = (size_t)(text + word->end - last->bytes);
+        side->hashes[side->count - 1] = side->hashes[side->count - 1] * 31 + word->hash;
+        return true;
     }
+    bool full = (side->count & (side->count - 1)) == 0; /* The count is a power of two, or 0. */
+    side->failed = full && !grow_words(side, side->count == 0 ? 1 : 2 * side->count);
+    if (side->failed) return false;
+    side->pieces[side->count] = (struct piece){text + word->begin, word->end - word->begin};
+    side->hashes[side->count++] = word->hash;
     return true;
+}
+
+static bool cut_words(struct side *side) {
+    enum idx_status status = idx_text_visit_words(side->shown->text, side->shown->text_length, take_word, side, NULL);
+    return status == IDX_OK && !side->failed;
 }
 
 bool excerpt_compare(const struct shown two[2], double *resemblance) {

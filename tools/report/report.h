@@ -159,6 +159,7 @@ struct excerpt {
         uint64_t *hashes;
         bool *differs;
         size_t count, differing;
+        bool failed; /* Memory ran out. */
     } sides[2];
     double resemblance; /* See excerpt_compare. */
 };

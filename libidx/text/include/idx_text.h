@@ -90,12 +90,13 @@
  * Fingerprints propose near-duplicates, and texts decide: the resemblance of two texts is the Jaccard coefficient of
  * their sets of shingles, the share of shingles that both have among all that either has. The words of such shingles
  * are not those of recipes, and no recipe changes them:
- * - A word is a run of letters (general category L), decimal digits (Nd) and marks (M). An ideograph, kana (U+3040 to
- *   U+30FF and U+FF66 to U+FF9F), or a character of Thai, Lao, Khmer, Burmese or another script of Unicode's line
+ * - The text is read as UTF-8 and normalised as recipes do it, by NFKC_Casefold, which drops what is ignorable, such
+ *   as soft hyphens and joiners: texts that are canonically equal, or differ in case or in compatibility forms alone,
+ *   have the same words. An ill-formed sequence is U+FFFD, and so ends a word.
+ * - A word is a run of letters (general category L), decimal digits (Nd) and marks (M) of the normalised text. An
+ *   ideograph, kana (U+3040 to U+30FF), or a character of Thai, Lao, Khmer, Burmese or another script of Unicode's line
  *   breaking class SA is a word by itself. No dictionary is needed, so all data of ICU give the same words; only
  *   characters that a release of Unicode adds depend on the version of ICU.
- * - Each character is folded by Unicode's simple case folding, and there is no other normalisation. Ill-formed
- *   sequences are U+FFFD, and so end a word.
  * - A shingle of words is `width` consecutive words. A shingle of characters is `width` consecutive characters of
  *   words, with a space in place of whatever is between two of them; there is none at the start and at the end.
  * - A text with fewer words or characters, but at least one, is a single shingle. A text without any has none.
@@ -104,7 +105,7 @@
  *
  * The conventions are those of idx.h. A struct idx_text and a struct idx_text_leaders belong to one thread at a time.
  * Threads may share a struct idx_text_table while none of them changes it. All other functions may be called by any
- * number of threads.
+ * number of threads. Calls of this header take up to 256 KiB of the caller's stack, besides what a visitor takes.
  */
 #ifndef IDX_TEXT_H
 #define IDX_TEXT_H
@@ -207,8 +208,11 @@ IDX_API const char *idx_text_icu_version(void);
 
 #define IDX_TEXT_MAX_SHINGLE_WIDTH 16
 
-/* The most words that a text of `length` bytes has. It has at most `length` characters. */
-#define IDX_TEXT_MAX_WORDS(length) ((length) / 2 + 1)
+/* The most words, and the most characters of words with the spaces between them, that a text of `length` bytes has. A
+ * character of 3 bytes may become 6 words (U+3316), or 18 characters (U+FDFA). Of ASCII, `length` / 2 + 1 words and
+ * `length` characters are the most. */
+#define IDX_TEXT_MAX_WORDS(length) (2 * (length))
+#define IDX_TEXT_MAX_CHARACTERS(length) (6 * (length))
 
 enum idx_text_shingle_unit {
     IDX_TEXT_WORDS,
@@ -229,7 +233,8 @@ struct idx_text_shingle_options {
  * *count to how many there are. The text has `length` bytes, of any content. `options` may be NULL: shingles of 5
  * words. The array needs room for all shingles, repetitions included: `capacity` is in hashes. If it is too small, the
  * call fails, sets *count to the room that is needed, and leaves `hashes` unspecified; to ask for that, `hashes` may be
- * NULL with capacity 0. Allocates nothing. Errors: IDX_INVALID_ARGUMENT. */
+ * NULL with capacity 0. Allocates nothing. Errors: IDX_INVALID_ARGUMENT, IDX_UNSUPPORTED (ICU fails, or lacks its data
+ * for NFKC_Casefold). */
 IDX_API enum idx_status idx_text_shingles(const void *utf8, size_t length,
                                           const struct idx_text_shingle_options *options, uint64_t *hashes,
                                           size_t capacity, size_t *count, struct idx_error *error);
@@ -240,16 +245,26 @@ IDX_API enum idx_status idx_text_shingles(const void *utf8, size_t length,
 IDX_API double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
 
 /* Sets *resemblance to that of two texts: the Jaccard coefficient of their shingles, 0 to 1, and 1 if neither has any.
- * Takes up to 4 times the memory of the texts, of characters 8 times. Errors: IDX_INVALID_ARGUMENT,
- * IDX_OUT_OF_MEMORY. */
+ * Takes 4 times the memory of the texts, of characters 8 times; of texts whose characters become several, up to 16 and
+ * 48 times. Errors: as idx_text_shingles; IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_resemblance(const void *a, size_t a_length, const void *b, size_t b_length,
                                              const struct idx_text_shingle_options *options, double *resemblance,
                                              struct idx_error *error);
 
-/* Finds the next word of a text, as shingles have them, at byte *at or behind it: sets *begin to where it begins, *at
- * to behind it, and *hash, which may be NULL, to a hash that words have in common if they differ in nothing but case.
- * Returns false where there is no further word. Start with *at = 0, and stay with one text. */
-IDX_API bool idx_text_next_word(const void *utf8, size_t length, size_t *at, size_t *begin, uint64_t *hash);
+/* A word of a text, as shingles have them. Characters that fold together, such as a letter and its accents, have one
+ * place, and so have all words that come of one character: two such words, one after the other, begin at the same byte,
+ * or one begins before the other ends. */
+struct idx_text_word {
+    size_t begin, end; /* bytes of the text: where it begins, and behind it */
+    uint64_t hash;     /* the same for words that are the same once they are normalised */
+};
+
+/* Called for each word. Returns false to stop. */
+typedef bool (*idx_text_word_visitor)(void *context, const struct idx_text_word *word);
+
+/* Calls `visit` for all words of a text, in their order. Allocates nothing. Errors: as idx_text_shingles. */
+IDX_API enum idx_status idx_text_visit_words(const void *utf8, size_t length, idx_text_word_visitor visit,
+                                             void *context, struct idx_error *error);
 
 /* Groups sets one after the other: each joins the first representative (leader) that it resembles by the threshold or
  * more, or becomes a representative itself. So a set resembles its representative, and groups are no chains. Takes time

@@ -1,0 +1,134 @@
+/* letters.h: a text as the words by which texts are compared see it (idx_text.h, Resemblance): folded by NFKC case
+ * folding, as recipes fold it, character by character, with what each of them is to a word. */
+#ifndef IDX_LIBIDX_TEXT_LETTERS_H
+#define IDX_LIBIDX_TEXT_LETTERS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unicode/unorm2.h>
+#include <unicode/utf16.h>
+#include <unicode/utf8.h>
+
+#include "libidx/text/words.h"
+
+enum idxt_letter {
+    IDXT_LETTER_NONE,  /* ends a word, and belongs to none */
+    IDXT_LETTER_PART,  /* is a part of a word */
+    IDXT_LETTER_WHOLE, /* is a word by itself */
+};
+
+/* Returns what a folded character is. This depends on properties of characters alone, and not on the dictionaries by
+ * which the words of recipes are cut. */
+enum idxt_letter idxt_letter(UChar32 c);
+
+/* ---- ASCII ---- */
+
+/* Returns an ASCII character in lower case, or 0 if it belongs to no word. */
+static inline unsigned idxt_ascii_letter(unsigned c) {
+    unsigned lower = c | 0x20;
+    if (lower >= 'a' && lower <= 'z') return lower;
+    return c >= '0' && c <= '9' ? c : 0;
+}
+
+/* Returns where the ASCII characters from `at` on end that fold by themselves. The last one before another character is
+ * not among them, since an accent may follow it. */
+static inline size_t idxt_find_foreign(const uint8_t *bytes, size_t length, size_t at) {
+    size_t end = at;
+    for (uint64_t eight; length - end >= sizeof eight; end += sizeof eight) {
+        memcpy(&eight, bytes + end, sizeof eight);
+        if ((eight & UINT64_C(0x8080808080808080)) != 0) break;
+    }
+    while (end < length && bytes[end] < 0x80) end++;
+    return end == length || end == at ? end : end - 1;
+}
+
+/* ---- Runs ---- */
+
+/* A run is a character before which there is a normalisation boundary, and those behind it before which there is none.
+ * It folds by itself. One of IDXT_LONGEST_RUN UTF-16 units or more is cut, as recipes cut it. */
+struct idxt_run {
+    const UNormalizer2 *normalizer; /* NULL until it is needed */
+    UErrorCode code;                /* of ICU, if it fails */
+    size_t begin, end;              /* bytes of the text */
+    uint32_t single;                /* what is known of its only character, if that folds to one; else 0 */
+    size_t unit, unit_count;        /* the next one of its units, and how many there are */
+    UChar units[(IDXT_LONGEST_RUN + 2) * IDXT_MOST_UNITS_PER_UNIT];
+};
+
+/* Returns a run that holds nothing yet, as idxt_run_read needs it. Its units stay as they are, since they would take
+ * more time than a short text. */
+static inline void idxt_run_init(struct idxt_run *run) {
+    run->normalizer = NULL;
+    run->code = U_ZERO_ERROR;
+}
+
+/* What is known of a character: 0 where nothing is known yet, or the character that it folds to, if that is one alone,
+ * in the low bits; what that is to a word; and three flags. */
+enum { IDXT_KIND_SHIFT = 21 };
+#define IDXT_FOLDED ((UINT32_C(1) << IDXT_KIND_SHIFT) - 1)
+#define IDXT_KIND (UINT32_C(3) << IDXT_KIND_SHIFT)
+#define IDXT_SINGLE (UINT32_C(1) << 23) /* folds to one character */
+#define IDXT_STARTS (UINT32_C(1) << 24) /* begins a run */
+#define IDXT_KNOWN (UINT32_C(1) << 25)
+
+/* What is known of the characters of the first two planes. It is found out once in a process for each of them, since
+ * asking ICU takes ten times as long as all the rest. Threads that find it out at once find the same. */
+#define IDXT_KEPT_CHARACTERS 0x20000
+extern _Atomic uint32_t idxt_characters[IDXT_KEPT_CHARACTERS];
+
+/* Finds out about a character with ICU. Sets run->code if that fails. */
+uint32_t idxt_examine(struct idxt_run *run, UChar32 c);
+
+static inline uint32_t idxt_look_up(struct idxt_run *run, UChar32 c) {
+    uint32_t known = 0;
+    if (c < IDXT_KEPT_CHARACTERS) known = atomic_load_explicit(&idxt_characters[c], memory_order_relaxed);
+    return known != 0 ? known : idxt_examine(run, c);
+}
+
+/* Takes the character at *at, and moves *at behind it, if it is one of the run that has begun. */
+static inline bool idxt_run_goes_on(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t *at, UChar32 *c) {
+    size_t next = *at;
+    if (next == length || bytes[next] < 0x80) return false;
+    U8_NEXT_OR_FFFD(bytes, next, length, *c);
+    if ((idxt_look_up(run, *c) & IDXT_STARTS) != 0) return false;
+    *at = next;
+    return true;
+}
+
+/* Reads and folds the rest of a run, which has at least one more character behind `c`, or folds to something else than
+ * one character. Returns false if ICU fails. */
+bool idxt_run_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t at, UChar32 c);
+
+/* Reads the run at `at`, where one begins that is before `length`. The text may be ill-formed UTF-8. Returns false if
+ * ICU fails. */
+static inline bool idxt_run_read(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t at) {
+    UChar32 c, following;
+    run->begin = at;
+    U8_NEXT_OR_FFFD(bytes, at, length, c);
+    uint32_t known = idxt_look_up(run, c);
+    run->end = at;
+    if ((known & IDXT_SINGLE) == 0 || idxt_run_goes_on(run, bytes, length, &at, &following))
+        return idxt_run_fold(run, bytes, length, run->end, c);
+    run->single = known;
+    run->unit = run->unit_count = 0;
+    return true;
+}
+
+/* Takes the next folded character of a run. Returns false after the last one; there may be none. */
+static inline bool idxt_run_next(struct idxt_run *run, enum idxt_letter *letter, UChar32 *folded) {
+    if (run->single != 0) {
+        *letter = (enum idxt_letter)((run->single & IDXT_KIND) >> IDXT_KIND_SHIFT);
+        *folded = (UChar32)(run->single & IDXT_FOLDED);
+        run->single = 0;
+        return true;
+    }
+    if (run->unit == run->unit_count) return false;
+    U16_NEXT_UNSAFE(run->units, run->unit, *folded); /* Units made from UTF-8 have no lone surrogates. */
+    *letter = idxt_letter(*folded);
+    return true;
+}
+
+#endif
