@@ -16,8 +16,8 @@ bool text_open(struct text *text, const char *recipe, const struct idx_text_tabl
     return complain_of_build();
 }
 
-bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result) {
-    (void)text, (void)path, (void)result;
+bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body) {
+    (void)text, (void)path, (void)result, (void)body;
     return complain_of_build();
 }
 

@@ -72,7 +72,7 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
     }
     queries->given = queries->made.count = 0;
     bool read = folder_is_at(path) ? (queries->below = below_new(&queries->text, path, &queries->globs)) != NULL
-                                   : text_fingerprint_file(&queries->text, path, &queries->made);
+                                   : text_fingerprint_file(&queries->text, path, &queries->made, NULL);
     return read ? next_text(queries, query) : QUERIES_FAILED;
 }
 

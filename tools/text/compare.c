@@ -1,15 +1,20 @@
-/* compare.c: says whether two texts are the same by a recipe. Since equal fingerprints that are hashes may be chance,
- * what was hashed is compared as well; and the sums of the documents' weights tell apart texts that have little else in
- * common. */
+/* compare.c: says whether two texts are the same by a recipe, and how much they resemble each other. Since equal
+ * fingerprints that are hashes may be chance, what was hashed is compared as well; and the sums of the documents'
+ * weights tell apart texts that have little else in common. Most recipes pass over symbols, and many over the order of
+ * words, so a text that is the same by its fingerprint is said to have the same words only if it has. */
+#include "tools/shared/library.h"
 #include "tools/text/text.h"
 
 #include <idx_text.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A text, and what the recipe makes of it. The fingerprinter owns the signature. */
 struct side {
     struct text text;
     struct text_result made;
+    struct output body;
 };
 
 static bool make_side(struct side *side, const struct pipeline_rules *rules, const struct idx_text_table *table,
@@ -18,30 +23,72 @@ static bool make_side(struct side *side, const struct pipeline_rules *rules, con
     side->text.extractor.reads_manuals = true; /* No recipe is recorded here, so none has to say so. */
     if (strncmp(text_recipe(&side->text), "segments:", 9) == 0)
         return complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
-    return text_fingerprint_file(&side->text, path, &side->made);
+    return text_fingerprint_file(&side->text, path, &side->made, &side->body);
 }
 
-static bool signatures_are_equal(struct span a, struct span b) {
+static bool are_equal(struct span a, struct span b) {
     return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
-static bool print_comparison(const struct text_result *a, const struct text_result *b, bool *same) {
+/* Makes a hash of all words in their order. */
+static bool add_word(void *context, const struct idx_text_word *word) {
+    uint64_t *hash = context;
+    *hash = idx_hash(IDX_HASH_XXH3, (uint64_t[]){*hash, word->hash}, 2 * sizeof *hash);
+    return true;
+}
+
+/* Sets *equal to whether two texts have the same words in the same order. */
+static enum idx_status compare_words(struct span a, struct span b, bool *equal, struct idx_error *error) {
+    uint64_t hashes[2] = {0, 0};
+    enum idx_status status = idx_text_visit_words(a.bytes, a.length, add_word, &hashes[0], error);
+    if (status == IDX_OK) status = idx_text_visit_words(b.bytes, b.length, add_word, &hashes[1], error);
+    *equal = hashes[0] == hashes[1];
+    return status;
+}
+
+/* Says in what two texts are the same. */
+static const char *describe(bool same, bool equal_texts, bool equal_words) {
+    if (!same) return "different";
+    return equal_texts ? "same" : equal_words ? "same words" : "same fingerprint";
+}
+
+/* Rounds down to four digits, so that texts have the resemblance that is printed, or more. */
+static double round_down(double resemblance) {
+    double parts = floor(resemblance * 10000);
+    return ((parts + 1) / 10000 <= resemblance ? parts + 1 : parts) / 10000; /* The product may be rounded down. */
+}
+
+static bool print_comparison(const struct side sides[2], bool *same) {
     struct output output = OUTPUT_STANDARD;
+    const struct text_result *a = &sides[0].made, *b = &sides[1].made;
+    struct span texts[2] = {{sides[0].body.bytes, sides[0].body.length}, {sides[1].body.bytes, sides[1].body.length}};
     int distance = __builtin_popcountll(a->fingerprints[0] ^ b->fingerprints[0]);
-    *same = distance == 0 && signatures_are_equal(a->signature, b->signature);
-    output_format(&output, "%s\t%d\t%.4f\t%.4f\t%.6f\n", *same ? "same" : "different", distance,
+    double resemblance = 0;
+    bool equal_words;
+    struct idx_error error;
+    enum idx_status status = compare_words(texts[0], texts[1], &equal_words, &error);
+    if (status == IDX_OK)
+        status = idx_text_resemblance(texts[0].bytes, texts[0].length, texts[1].bytes, texts[1].length, NULL,
+                                      &resemblance, &error);
+    if (!succeeded(status, &error)) return false;
+    *same = distance == 0 && are_equal(a->signature, b->signature);
+    output_format(&output, "%s\t%d\t%.4f\t%.4f\t%.6f\t%.4f\n",
+                  describe(*same, are_equal(texts[0], texts[1]), equal_words), distance,
                   (double)a->weight / (double)IDX_WEIGHT_ONE, (double)b->weight / (double)IDX_WEIGHT_ONE,
-                  idx_text_weight_distance(a->weight, b->weight));
+                  idx_text_weight_distance(a->weight, b->weight), round_down(resemblance));
     return output_close(&output);
 }
 
 bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same) {
-    struct side sides[2] = {0};
+    struct side sides[2] = {{.body = OUTPUT_KEPT}, {.body = OUTPUT_KEPT}};
     struct idx_text_table *table = NULL;
     bool whole = rules->table == NULL || text_table_read(&table, rules->table);
     for (int i = 0; i < 2 && whole; i++) whole = make_side(&sides[i], rules, table, paths[i]);
-    whole = whole && print_comparison(&sides[0].made, &sides[1].made, same);
-    for (int i = 0; i < 2; i++) text_close(&sides[i].text);
+    whole = whole && print_comparison(sides, same);
+    for (int i = 0; i < 2; i++) {
+        text_close(&sides[i].text);
+        free(sides[i].body.bytes);
+    }
     text_table_free(table);
     return whole;
 }

@@ -187,6 +187,14 @@ static bool extract_all(struct text *text, struct raw_document *raw, struct fiel
     return memory_ran_out() ? bad_set_memory(bad) : good;
 }
 
+/* Extracts and fingerprints a text. */
+static bool fingerprint_text(struct text *text, struct raw_document *raw, struct fields *fields,
+                             struct text_result *result, struct bad *bad) {
+    bool good = extract_all(text, raw, fields, bad);
+    result->id = fields->id;
+    return good && fingerprint_fields(text, fields, result, bad);
+}
+
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad) {
     struct span lines = {raw->bytes.bytes, raw->bytes.length};
     struct fields fields;
@@ -194,9 +202,7 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     if (raw->format == FORMAT_FEATURES)
         return features_fingerprint(lines, text->extractor.rules, text->bits, &result->id, result->fingerprints,
                                     &result->features, bad);
-    bool good = extract_all(text, raw, &fields, bad);
-    result->id = fields.id;
-    return good && fingerprint_fields(text, &fields, result, bad);
+    return fingerprint_text(text, raw, &fields, result, bad);
 }
 
 /* Appends the features of the fields to `list`, sorted by hash. Sets *bad and returns false if that fails. */
@@ -258,20 +264,30 @@ bool text_list_features(struct text *text, struct raw_document *raw, const struc
 struct fingerprinted_file {
     struct text *text;
     struct text_result result;
+    struct output *body; /* NULL: it is not wanted. */
     bool good;
 };
 
-static bool fingerprint_one(void *context, struct raw_document *raw) {
-    struct fingerprinted_file *fingerprinted_file = context;
-    fingerprinted_file->good = raw->bad.kind == BAD_NONE &&
-                               text_fingerprint(fingerprinted_file->text, raw, &fingerprinted_file->result, &raw->bad);
-    if (!fingerprinted_file->good) complain("%s: %s", raw->place, raw->bad.problem.sentence);
-    raw_document_free(raw);
-    return fingerprinted_file->good;
+/* Appends the text to the body, if that is wanted. */
+static bool keep_body(struct output *body, struct span text, struct bad *bad) {
+    if (body == NULL) return true;
+    output_bytes(body, text.bytes, text.length);
+    return body->error == 0 || bad_set_memory(bad);
 }
 
-bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result) {
-    struct fingerprinted_file fingerprinted_file = {.text = text};
+static bool fingerprint_one(void *context, struct raw_document *raw) {
+    struct fingerprinted_file *file = context;
+    struct fields fields;
+    file->result = (struct text_result){.count = 1};
+    file->good = raw->bad.kind == BAD_NONE && fingerprint_text(file->text, raw, &fields, &file->result, &raw->bad) &&
+                 keep_body(file->body, fields.body, &raw->bad);
+    if (!file->good) complain("%s: %s", raw->place, raw->bad.problem.sentence);
+    raw_document_free(raw);
+    return file->good;
+}
+
+bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body) {
+    struct fingerprinted_file fingerprinted_file = {.text = text, .body = body};
     struct documents documents = {
         .most = text->extractor.rules->max_text, .visit = fingerprint_one, .context = &fingerprinted_file};
     documents_read_one(&documents, path);

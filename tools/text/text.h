@@ -88,8 +88,9 @@ bool text_list_features(struct text *text, struct raw_document *raw, const struc
                         struct output *list, struct bad *bad);
 
 /* Fingerprints the file at `path`, or standard input for `-`, as one document of plain text, HTML or a manual page,
- * perhaps compressed. Returns false after a complaint. */
-bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result);
+ * perhaps compressed. Appends its text to `body`, which keeps it, unless that is NULL. Returns false after a
+ * complaint. */
+bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body);
 
 /* Returns the distance at which to compare fingerprints, like idx_text_distance. */
 unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured);
@@ -195,8 +196,8 @@ enum pipeline_status {
 enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths);
 
 /* Prints a line that compares the texts in two files, by the recipe, table, bits and extraction of `rules`, for `idx
- * compare` and `idx fingerprint --compare`. Sets *same to whether their fingerprints are equal, and also what these are
- * hashes of, with recipes that hash. Returns false after a complaint. In compare.c. */
+ * compare` and `idx fingerprint --compare`. Sets *same to whether they are the same, by their fingerprints at least.
+ * Returns false after a complaint. In compare.c. */
 bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same);
 
 /* ---- The options by which texts become fingerprints, of `idx fingerprint` and `idx dedup` ---- */
