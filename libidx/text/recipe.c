@@ -165,7 +165,7 @@ static const char *read_value(struct piece piece, struct idxt_recipe *recipe, un
     unsigned icu;
     *part = 0;
     if (equals(piece, "nfkc-cf") || equals(piece, "v1")) return NULL;
-    if (take_start(&piece, "man=")) return read_number(piece, 1, 1, &recipe->manuals) ? NULL : bad;
+    if (take_start(&piece, "man=")) return read_number(piece, 1, 2, &recipe->manuals) ? NULL : bad;
     if (take_start(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : bad;
     if (take_start(&piece, "stop=")) {
         *part = STOP;

@@ -45,7 +45,9 @@ static bool check_recipe(struct input *input, const struct tsv_record *record) {
     if (*input->index_recipe == '\0' ||
         recipes_match(input->index_recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
-    complain_of(input, input->other_recipe != NULL ? input->other_recipe : recipes_differ);
+    complain_of(input, input->other_recipe != NULL
+                           ? input->other_recipe
+                           : recipes_differ(input->index_recipe, record->id, record->id_length));
     return false;
 }
 

@@ -98,8 +98,8 @@ const char *names_of_documents(enum idx_id_type id_type, uint64_t count);
 /* The warning about fingerprints whose recipes differ in the version of ICU alone. */
 extern const char recipes_icu_warning[];
 
-/* The error about fingerprints whose recipe is not that of the index. */
-extern const char recipes_differ[];
+/* Returns the error about fingerprints whose recipe, the `length` bytes at `other`, is not that of the index. */
+const char *recipes_differ(const char *recipe, const char *other, size_t length);
 
 /* Returns whether `recipe` matches the `length` bytes at `other`, which need no terminating NUL. If they differ in the
  * version of ICU alone, it warns of that once, and sets *warned. */

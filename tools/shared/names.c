@@ -26,8 +26,15 @@ const char recipes_icu_warning[] =
     "these fingerprints were made with several versions of ICU (see icu= in their recipes): where these divide words "
     "of Chinese, Japanese, Thai and the like differently, equal texts differ in some bits";
 
-const char recipes_differ[] =
-    "the recipe of these fingerprints is not that of the index (see idx info), so they can't be compared";
+const char *recipes_differ(const char *recipe, const char *other, size_t length) {
+    static const char before[] = ";man=1", since[] = ";man=2";
+    bool older = strstr(recipe, before) != NULL && memmem(other, length, since, strlen(since)) != NULL;
+    return older
+               ? "there are manual pages among these texts, read without headers and footers (man=2 in the recipe), "
+                 "but "
+                 "the index has them with these (man=1), so they can't be compared; make the index anew"
+               : "the recipe of these fingerprints is not that of the index (see idx info), so they can't be compared";
+}
 
 bool recipes_match(const char *recipe, const char *other, size_t length, bool *warned) {
     char copy[IDX_MAX_RECIPE_BYTES + 1];

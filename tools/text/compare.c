@@ -20,7 +20,7 @@ struct side {
 static bool make_side(struct side *side, const struct pipeline_rules *rules, const struct idx_text_table *table,
                       const char *path) {
     if (!text_open(&side->text, rules->recipe, table, rules->bits, &rules->extract)) return false;
-    side->text.extractor.reads_manuals = true; /* No recipe is recorded here, so none has to say so. */
+    side->text.extractor.manual_refusal = NULL; /* No recipe is recorded here, so none has to say so. */
     if (strncmp(text_recipe(&side->text), "segments:", 9) == 0)
         return complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
     return text_fingerprint_file(&side->text, path, &side->made, &side->body);

@@ -8,7 +8,6 @@
 
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules) {
     *extractor = (struct extractor){.rules = rules,
-                                    .reads_manuals = true,
                                     .decompressed = OUTPUT_KEPT,
                                     .decoded = OUTPUT_KEPT,
                                     .manual = OUTPUT_KEPT,
@@ -79,10 +78,8 @@ static bool extract_html(struct extractor *extractor, struct fields *fields, str
 }
 
 static bool extract_manual(struct extractor *extractor, struct fields *fields, struct bad *bad) {
-    if (!extractor->reads_manuals)
-        return bad_set(bad, BAD_MANUAL,
-                       "this is a manual page, and the recipe has no part man=1, which says that the texts of such "
-                       "pages are compared");
+    if (extractor->manual_refusal != NULL)
+        return bad_set(bad, BAD_MANUAL, "this is a manual page, and the recipe %s", extractor->manual_refusal);
     if (!manual_read(fields->body, extractor->rules->max_text, &extractor->manual, bad)) return false;
     fields->body = (struct span){extractor->manual.bytes, extractor->manual.length};
     return true;

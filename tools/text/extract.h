@@ -125,8 +125,13 @@ struct jsonl_beginning jsonl_look(struct span bytes, const char *text_field);
 
 /* ---- The text of manual pages, which are written in man(7) or mdoc(7): as the program mandoc prints it ---- */
 
-/* The part that a recipe has if manual pages are among the texts. It is the version of this way to read them. */
-#define MANUAL_PART ";man=1"
+/* The part that a recipe has if manual pages are among the texts, and how it begins. Its number is the version of this
+ * way to read them; before version 2, headers and footers were text. Pages are read by this version alone. */
+#define MANUAL_ANY ";man="
+#define MANUAL_PART MANUAL_ANY "2"
+
+/* Says why manual pages can't be compared with the fingerprints of a recipe; it follows the name of the recipe. */
+const char *manual_refusal(const char *recipe);
 
 /* Returns whether a file's name, of `length` bytes, ends like a manual page's: in .1 to .9, perhaps with letters and
  * digits behind that, .n or .man. */
@@ -161,7 +166,8 @@ static inline void extract_settle(struct extract_rules *rules) {
 /* The memory that extracting needs. Each thread has one, and uses it for one document after another. */
 struct extractor {
     const struct extract_rules *rules;
-    bool reads_manuals; /* Otherwise manual pages are bad records, because the recipe has no MANUAL_PART. */
+    /* NULL, or why manual pages are bad records, because the recipe has no MANUAL_PART. */
+    const char *manual_refusal;
     struct output decompressed, decoded, manual;
     struct html html;
     struct jsonl json;

@@ -101,6 +101,14 @@ static bool only_includes(struct span page, struct span *name) {
     return name->length > 0;
 }
 
+const char *manual_refusal(const char *recipe) {
+    if (strstr(recipe, MANUAL_PART) != NULL) return NULL;
+    return strstr(recipe, MANUAL_ANY) == NULL
+               ? "has no part man=2, which says that the texts of such pages are compared"
+               : "has the part man=1, of fingerprints of pages with their headers and footers; pages are read without "
+                 "these now, by man=2";
+}
+
 /* ---- Running mandoc ---- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -292,6 +300,28 @@ static void remove_rules(struct output *text) {
     text->length = kept;
 }
 
+/* Returns where the line at `at` ends, behind its line feed, and whether it is blank. */
+static size_t find_line_end(const struct output *text, size_t at, bool *blank) {
+    struct span rest = {text->bytes + at, text->length - at}, line = span_cut(&rest, '\n');
+    *blank = is_blank(line);
+    return text->length - rest.length;
+}
+
+/* Removes the header and the footer, which say the name, section, date and system of the page: the lines before the
+ * first blank one, and those behind the last one. mandoc prints these in all pages, and several lines where one does
+ * not fit. */
+static void remove_frame(struct output *text) {
+    bool blank = false;
+    size_t begin = 0, end = 0;
+    while (begin < text->length && !blank) begin = find_line_end(text, begin, &blank);
+    for (size_t at = end = begin, next; at < text->length; at = next) {
+        next = find_line_end(text, at, &blank);
+        if (blank) end = at;
+    }
+    memmove(text->bytes, text->bytes + begin, end - begin);
+    text->length = end - begin;
+}
+
 bool manual_read(struct span page, uint64_t most, struct output *text, struct bad *bad) {
     struct span included;
     text->length = 0;
@@ -301,6 +331,7 @@ bool manual_read(struct span page, uint64_t most, struct output *text, struct ba
                        included.length > 100 ? 100 : (int)included.length, included.bytes);
     if (!run_mandoc(page, most, text, bad)) return false;
     remove_overstrikes(text);
+    remove_frame(text);
     remove_rules(text);
     return true;
 }

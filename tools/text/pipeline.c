@@ -461,12 +461,11 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
 static bool check_expected(const char *expected, const char *recipe) {
     bool warned = false;
     if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
-    if (strstr(recipe, MANUAL_PART) != NULL && strstr(expected, MANUAL_PART) == NULL)
+    if (strstr(recipe, MANUAL_PART) != NULL && manual_refusal(expected) != NULL)
         return complain(
-            "there are manual pages among the texts, but the recipe of the index, '%s', has no part man=1, so "
-            "they can't "
-            "be compared; make the index anew, or read manual pages as they are with --format plain",
-            expected);
+            "there are manual pages among the texts, but the recipe of the index, '%s', %s; they can't be compared, so "
+            "make the index anew, or read manual pages as they are with --format plain",
+            expected, manual_refusal(expected));
     return complain(
         "texts are to be fingerprinted by the recipe '%s', but the index has fingerprints of '%s', so they can't be "
         "compared; omit --recipe, and the recipe of the index is used",
@@ -548,7 +547,10 @@ enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const stru
     struct pipeline_rules with_manuals = *rules;
     char *recipe;
     const char *given = rules->recipe != NULL ? rules->recipe : text_default_recipe;
-    if (!has_manuals(rules, paths) || strstr(given, MANUAL_PART) != NULL) return run_rules(rules, paths);
+    /* Of a recipe with an older part the new one is appended, and counts, so that an index with the older one is
+     * refused as a whole. A user who gave that part gets each page as a bad record. */
+    const char *part = rules->expected_recipe != NULL ? MANUAL_PART : MANUAL_ANY;
+    if (!has_manuals(rules, paths) || strstr(given, part) != NULL) return run_rules(rules, paths);
     if (asprintf(&recipe, "%s" MANUAL_PART, given) < 0) {
         complain("out of memory");
         return PIPELINE_FAILED;

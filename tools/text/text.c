@@ -131,7 +131,7 @@ bool text_try_open(struct text *text, const char *recipe, const struct idx_text_
         memory_ran_out(); /* Resets this, since *error says it already. */
         return false;
     }
-    text->extractor.reads_manuals = strstr(text_recipe(text), MANUAL_PART) != NULL;
+    text->extractor.manual_refusal = manual_refusal(text_recipe(text));
     if (check_opened(text, table != NULL, error)) return true;
     idx_text_close(text->fingerprinter);
     text->fingerprinter = NULL;

@@ -45,8 +45,9 @@
  *   or md5; see enum idx_hash_kind in idx.h. For words, chars and segments.
  * - ties=1: a bit of a SimHash is 1, and not 0, if the features with a 1 there weigh as much as those with a 0, as in
  *   other programs. For words, chars and segments.
- * - man=1: there may be manual pages among the texts, whose text was made as `idx fingerprint` makes it, version 1. It
- *   changes nothing else, but fingerprints with and without it don't match (idx_recipe_matches).
+ * - man=2: there may be manual pages among the texts, whose text was made as `idx fingerprint` makes it, version 2. It
+ *   changes nothing else, but fingerprints with and without it don't match (idx_recipe_matches). By man=1, the headers
+ *   and footers of pages were text.
  * - v1: the version of all these definitions.
  * - icu=72: the major version of the ICU that made the fingerprints. It is not part of the definition, but words of
  *   scripts without spaces come from ICU's dictionaries, which may change between its releases.
