@@ -173,16 +173,44 @@ async function submit() {
 
 const MOST_WORDS = 20000, MOST_EDITS = 1000, AROUND = 12;
 
+// Folds a character by NFKC case folding. Upper case in between folds what has no lower case of its own; but a dotless i
+// stays.
+function foldCharacter(c) {
+    const lower = (some) => some === "\u0131" ? some : some.toLowerCase().toUpperCase().toLowerCase();
+    let folded = c, before;
+    do {
+        before = folded;
+        folded = [...before.normalize("NFD")].map(lower).join("").normalize("NFKC").replace(/\p{DI}/gu, "");
+    } while (folded !== before);
+    return folded;
+}
+
+const foldings = new Map();
+
+// Folds a text as the words by which texts are compared are folded (idx-recipes(7)).
+function fold(text) {
+    const look = (c) => {
+        if (!foldings.has(c)) foldings.set(c, foldCharacter(c));
+        return foldings.get(c);
+    };
+    return text.replace(/[^\0-@[-`{-\x7f]/gu, look).normalize("NFC");
+}
+
+// Letters that are words by themselves.
+const SINGLE = "(?=[\\p{L}\\p{M}])[\\p{Ideographic}\\u3040-\\u30ff\\uff66-\\uff9f" +
+    "\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}]";
+
 // Words, and what stands before each of them.
 function cut(text) {
     const words = [];
-    const word = /[\p{L}\p{N}\p{M}]+/gu;
-    const single = /\p{Ideographic}|[\u3040-\u30ff\uff66-\uff9f]|\p{sc=Thai}|\p{sc=Lao}|\p{sc=Khmer}|\p{sc=Myanmar}/gu;
+    const word = /[\p{L}\p{N}\p{M}\p{DI}]+/gu;
+    const single = new RegExp(SINGLE, "gu");
     let end = 0;
     const add = (from, to) => {
         if (from === to || words.length === MOST_WORDS) return;
-        const shown = text.slice(from, to);
-        words.push({before: text.slice(end, from), shown, folded: shown.toLowerCase(), differs: false});
+        const shown = text.slice(from, to), folded = fold(shown);
+        if (folded === "") return;
+        words.push({before: text.slice(end, from), shown, folded, differs: false});
         end = to;
     };
     for (const {0: run, index} of text.matchAll(word)) {
@@ -195,7 +223,29 @@ function cut(text) {
         add(from, index + run.length);
         if (words.length === MOST_WORDS) break;
     }
-    return {words, rest: text.slice(end)};
+    return {text, words, rest: text.slice(end)};
+}
+
+const WIDTH = 5, MOST_COMPARED = 200000;
+
+// The runs of five words of a text, or the words of a shorter one; null of a text that is too long to compare here.
+function shingle(text) {
+    const words = fold(text).match(new RegExp(`${SINGLE}|(?:(?!${SINGLE})[\\p{L}\\p{Nd}\\p{M}])+`, "gu")) ?? [];
+    if (words.length > MOST_COMPARED) return null;
+    const shingles = new Set();
+    for (let i = 0; i === 0 || i + WIDTH <= words.length; i++) shingles.add(words.slice(i, i + WIDTH).join(" "));
+    if (words.length === 0) shingles.clear();
+    return shingles;
+}
+
+// The share of runs of five words that two texts have in common, among all that either has; null if that is not known.
+function resemble(a, b) {
+    const [one, other] = [shingle(a), shingle(b)];
+    if (one === null || other === null) return null;
+    let shared = 0;
+    for (const some of one) if (other.has(some)) shared++;
+    const all = one.size + other.size - shared;
+    return all === 0 ? 1 : shared / all;
 }
 
 // The paths of Myers' algorithm, as far as they reach after each edit; null where there are too many edits.
@@ -274,11 +324,21 @@ async function readText(from) {
     return response.text();
 }
 
+// Rounded down, so that texts have the resemblance that is written, or more.
+function describeResemblance(resemblance) {
+    const parts = Math.floor(resemblance * 10000);
+    const written = ((parts + 1) / 10000 <= resemblance ? parts + 1 : parts) / 10000;
+    return ` Resemblance ${written.toFixed(4)}: the share of runs of five words that both have.`;
+}
+
 function verdict(a, b, isExact) {
-    if (!isExact) return `More than ${MOST_EDITS} words differ, too many to tell which.`;
+    const resemblance = resemble(a.text, b.text);
+    const end = resemblance === null ? "" : describeResemblance(resemblance);
+    if (!isExact) return `More than ${MOST_EDITS} words differ, too many to tell which.${end}`;
     const [x, y] = [a, b].map((text) => text.words.filter((word) => word.differs).length);
-    if (x + y === 0) return `The words are equal: ${a.words.length} in each.`;
-    return `${x} of ${a.words.length} words and ${y} of ${b.words.length} differ.`;
+    if (x + y > 0) return `${x} of ${a.words.length} words and ${y} of ${b.words.length} differ.${end}`;
+    const texts = a.text === b.text ? "" : ", and the texts differ in case, signs or spaces";
+    return `The words are equal: ${a.words.length} in each${texts}.${end}`;
 }
 
 async function compare(id) {
