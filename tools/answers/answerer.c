@@ -3,6 +3,7 @@
 
 #include "tools/shared/json.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ void answerer_init(struct answerer *answerer, const struct question *question) {
     memset(answerer, 0, sizeof *answerer);
     answerer->question = question;
     answerer->front = (struct output)OUTPUT_KEPT;
+    if (question->texts != NULL) text_open(&answerer->text, NULL, NULL, IDX_MAX_BITS, question->extract);
 }
 
 void answerer_forget(struct answerer *answerer) {
@@ -21,6 +23,7 @@ void answerer_free(struct answerer *answerer) {
     answerer_forget(answerer);
     free(answerer->matches.list);
     free(answerer->front.bytes);
+    if (answerer->question->texts != NULL) text_close(&answerer->text);
 }
 
 static void put_fingerprint(const struct question *question, uint64_t fingerprint, struct output *output) {
@@ -51,8 +54,29 @@ static void put_front(const struct question *question, const struct query *query
     output_byte(front, '\t');
 }
 
-static void put_document_line(const struct output *front, const struct idx_document *document, struct output *output) {
-    output_bytes(output, front->bytes, front->length);
+/* Writes how much the text of a query resembles that of a document, or `unknown`. */
+static void put_resemblance(struct answerer *answerer, const struct query *query, const struct idx_document *document,
+                            const char *unknown, struct output *output) {
+    const struct resembling resembling = {answerer->question->texts,
+                                          (const uint64_t *)(const void *)query->shingles.bytes,
+                                          query->shingles.length / sizeof(uint64_t)};
+    double resemblance =
+        resembling_compare(&answerer->text, &resembling, (struct span){document->id, document->id_length});
+    if (resemblance == RESEMBLANCE_NO_MEMORY)
+        output->error = ENOMEM;
+    else if (resemblance == RESEMBLANCE_UNKNOWN)
+        output_text(output, unknown);
+    else
+        output_format(output, "%.4f", resemblance_round(resemblance));
+}
+
+static void put_document_line(struct answerer *answerer, const struct query *query, const struct idx_document *document,
+                              struct output *output) {
+    output_bytes(output, answerer->front.bytes, answerer->front.length);
+    if (answerer->question->texts != NULL) {
+        put_resemblance(answerer, query, document, "-", output);
+        output_byte(output, '\t');
+    }
     put_document_id(output, document);
     output_byte(output, '\n');
 }
@@ -85,9 +109,23 @@ static bool find_documents(struct answerer *answerer, uint64_t fingerprint) {
     return idx_documents_find(answerer->documents, fingerprint, NULL, &answerer->error) == IDX_OK;
 }
 
+/* Writes a document as an element of an array. */
+static void put_json_document(struct answerer *answerer, const struct query *query, const struct idx_document *document,
+                              struct output *output) {
+    if (answerer->question->texts == NULL) {
+        put_json_id(output, document);
+        return;
+    }
+    output_text(output, "{\"id\":");
+    put_json_id(output, document);
+    output_text(output, ",\"resemblance\":");
+    put_resemblance(answerer, query, document, "null", output);
+    output_byte(output, '}');
+}
+
 /* Writes the documents of the fingerprint at which the cursor is. Sets `error` and returns false if the library
  * fails. */
-static bool put_documents(struct answerer *answerer, struct output *output) {
+static bool put_documents(struct answerer *answerer, const struct query *query, struct output *output) {
     const struct question *question = answerer->question;
     struct idx_document document;
     bool found = true;
@@ -98,9 +136,9 @@ static bool put_documents(struct answerer *answerer, struct output *output) {
             agree_put_document(&document, output);
         } else if (question->json) {
             if (i > 0) output_byte(output, ',');
-            put_json_id(output, &document);
+            put_json_document(answerer, query, &document, output);
         } else {
-            put_document_line(&answerer->front, &document, output);
+            put_document_line(answerer, query, &document, output);
         }
     }
     return true;
@@ -112,7 +150,7 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
     const struct question *question = answerer->question;
     bool has_documents = question->properties.id_type != IDX_ID_NONE, whole = true;
     if (has_documents && !find_documents(answerer, match->fingerprint)) return false;
-    if (question->agree > 0) return put_documents(answerer, output);
+    if (question->agree > 0) return put_documents(answerer, query, output);
     put_front(question, query, match, &answerer->front);
     if (answerer->front.error != 0) output->error = answerer->front.error;
     if (question->json) {
@@ -120,7 +158,7 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
         if (has_documents) output_text(output, ",\"documents\":[");
     }
     if (has_documents)
-        whole = put_documents(answerer, output);
+        whole = put_documents(answerer, query, output);
     else if (!question->json)
         output_bytes(output, answerer->front.bytes, answerer->front.length);
     if (question->json)

@@ -16,7 +16,10 @@ struct question {
     uint64_t limit;         /* The most matches that are written of a query. */
     uint64_t max_documents; /* The most documents that are written of a match. */
     uint64_t agree;         /* How many fingerprints of a query ID have to agree; 0: --agree is not given. */
-    bool exists;            /* Only queries that have a match are written, without matches. */
+    const char
+        *texts; /* The folder of the documents, whose resemblance to queries with shingles is written; or NULL. */
+    const struct extract_rules *extract; /* How these are read. */
+    bool exists;                         /* Only queries that have a match are written, without matches. */
     bool json;
 };
 
@@ -31,6 +34,7 @@ struct answerer {
     struct idx_match group[ANSWER_QUERIES * ANSWER_MATCHES];
     struct found_matches matches; /* Those of a query that is looked up alone. */
     struct output front;          /* The columns before the document. */
+    struct text text;             /* Reads the texts of documents; without a fingerprinter. */
     bool found;                   /* A query had a match so far. */
     struct idx_error error;
 };

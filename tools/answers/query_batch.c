@@ -12,12 +12,14 @@ struct kept_query {
     uint64_t fingerprint;
     bool has_id;
     size_t id, id_length; /* Where the ID begins in `ids`, and its length. */
+    size_t shingles, shingles_length;
 };
 
 struct query_batch {
     size_t count;
     struct kept_query queries[MOST_QUERIES];
     struct output ids;
+    struct output shingles; /* Of texts, all hashes of each. */
     struct output outputs[MOST_CHUNKS];
     atomic_size_t next_chunk;
 
@@ -32,7 +34,7 @@ struct query_batch {
 struct query_batch *query_batch_new(const struct question *question, unsigned threads) {
     struct query_batch *batch = calloc(1, sizeof *batch + threads * sizeof batch->answerers[0]);
     if (batch == NULL) return NULL;
-    batch->ids = (struct output)OUTPUT_KEPT;
+    batch->ids = batch->shingles = (struct output)OUTPUT_KEPT;
     for (size_t i = 0; i < MOST_CHUNKS; i++) batch->outputs[i] = (struct output)OUTPUT_KEPT;
     pthread_mutex_init(&batch->mutex, NULL);
     batch->threads = threads;
@@ -42,13 +44,15 @@ struct query_batch *query_batch_new(const struct question *question, unsigned th
 
 bool query_batch_add(struct query_batch *batch, const struct query *query) {
     batch->queries[batch->count++] =
-        (struct kept_query){query->fingerprint, query->id != NULL, batch->ids.length, query->id_length};
+        (struct kept_query){query->fingerprint, query->id != NULL,      batch->ids.length,
+                            query->id_length,   batch->shingles.length, query->shingles.length};
     output_bytes(&batch->ids, query->id, query->id_length);
-    return batch->ids.error == 0;
+    output_bytes(&batch->shingles, query->shingles.bytes, query->shingles.length);
+    return batch->ids.error == 0 && batch->shingles.error == 0;
 }
 
 bool query_batch_is_full(const struct query_batch *batch) {
-    return batch->count == MOST_QUERIES || batch->ids.length >= 1 << 20;
+    return batch->count == MOST_QUERIES || batch->ids.length >= 1 << 20 || batch->shingles.length >= 1 << 24;
 }
 
 static size_t count_chunks(const struct query_batch *batch) { return (batch->count + CHUNK - 1) / CHUNK; }
@@ -69,7 +73,9 @@ static void answer_chunk(struct query_batch *batch, struct answerer *answerer, s
     for (size_t i = begin; i < end; i++) {
         const struct kept_query *from = &batch->queries[i];
         const char *id = !from->has_id ? NULL : from->id_length == 0 ? "" : batch->ids.bytes + from->id;
-        queries[i - begin] = (struct query){from->fingerprint, id, from->id_length};
+        struct span shingles = {NULL, from->shingles_length};
+        if (shingles.length > 0) shingles.bytes = batch->shingles.bytes + from->shingles;
+        queries[i - begin] = (struct query){from->fingerprint, id, from->id_length, shingles};
     }
     if (!answerer_answer(answerer, queries, end - begin, &batch->outputs[chunk]))
         note_failure(batch, chunk, &answerer->error);
@@ -121,7 +127,7 @@ bool query_batch_answer(struct query_batch *batch, struct output *output, struct
     bool whole = print_answers(batch, output);
     if (!whole) *error = batch->error;
     batch->count = 0;
-    batch->ids.length = 0;
+    batch->ids.length = batch->shingles.length = 0;
     return whole;
 }
 
@@ -141,6 +147,7 @@ void query_batch_free(struct query_batch *batch) {
     for (unsigned i = 0; i < batch->threads; i++) answerer_free(&batch->answerers[i]);
     for (size_t i = 0; i < MOST_CHUNKS; i++) free(batch->outputs[i].bytes);
     free(batch->ids.bytes);
+    free(batch->shingles.bytes);
     pthread_mutex_destroy(&batch->mutex);
     free(batch);
 }

@@ -36,7 +36,7 @@ static bool name_queries(struct stream_answers *answers, const uint64_t *fingerp
     begin = 0;
     for (size_t i = 0; i < count; begin = id_ends[i++]) {
         struct query *query = &answers->queries[i];
-        *query = (struct query){fingerprints[i], ids->bytes + begin, id_ends[i] - begin};
+        *query = (struct query){fingerprints[i], ids->bytes + begin, id_ends[i] - begin, {NULL, 0}};
         if (query->id_length > 0) continue;
         query->id = name;
         query->id_length = notation_print(NOTATION_HEX, answers->bits, fingerprints[i], name);

@@ -150,8 +150,8 @@ static bool read_queries(struct batch *batch, struct texts paths, unsigned bits,
 
 static struct query get_query(const struct batch *batch, size_t number) {
     size_t begin = number == 0 ? 0 : batch->id_ends[number - 1], length = batch->id_ends[number] - begin;
-    if (length == 0) return (struct query){batch->fingerprints[number], NULL, 0};
-    return (struct query){batch->fingerprints[number], batch->ids.bytes + begin + 1, length - 1};
+    if (length == 0) return (struct query){batch->fingerprints[number], NULL, 0, {NULL, 0}};
+    return (struct query){batch->fingerprints[number], batch->ids.bytes + begin + 1, length - 1, {NULL, 0}};
 }
 
 /* Prints matches of a query, which may come in several calls. This is an idx_batch_visitor. */

@@ -35,6 +35,10 @@ static bool check_options(const struct lookup *lookup) {
         return complain_of_usage("--main-text has no effect without --text; omit it");
     if (lookup->queries.extract.max_text != 0 && lookup->queries.texts.count == 0)
         return complain_of_usage("--max-text has no effect without --text; omit it");
+    if (question->texts != NULL && lookup->queries.texts.count == 0)
+        return complain_of_usage("--documents has no effect without --text; omit it");
+    if (question->texts != NULL && (question->exists || question->agree > 0))
+        return complain_of_usage("--documents has no effect with --exists and --agree; omit it");
     if (lookup->disk && lookup->unpacked) return complain_of_usage("--disk and --unpacked can't be combined");
     if (question->exists && question->limit != UINT64_MAX)
         return complain_of_usage("--limit has no effect with --exists; omit one of them");
@@ -63,6 +67,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "text", .kind = OPTION_TEXTS, .value = &lookup->queries.texts},
         {.name = "id", .kind = OPTION_TEXTS, .value = &lookup->queries.ids, .may_be_empty = true},
         {.name = "table", .kind = OPTION_TEXT, .value = &lookup->queries.table_path},
+        {.name = "documents", .kind = OPTION_TEXT, .value = &question->texts},
         {.name = "include", .kind = OPTION_INCLUDE, .value = &lookup->queries.globs},
         {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &lookup->queries.globs},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &lookup->queries.extract.main_text},
@@ -87,6 +92,8 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     question->notation = (enum notation)lookup->notation;
     if (!check_options(lookup)) return false;
     extract_settle(&lookup->queries.extract);
+    question->extract = &lookup->queries.extract;
+    lookup->queries.lists_shingles = question->texts != NULL;
     return true;
 }
 
@@ -131,6 +138,8 @@ static bool open_index(struct lookup *lookup) {
             "-k %u is more than the %u that %s was built for; give --unpacked, build it with that -k, or look up "
             "with -k %u or less",
             question->distance, question->properties.k, lookup->path, question->properties.k);
+    if (question->texts != NULL && question->properties.id_type != IDX_ID_TEXT)
+        return complain("--documents finds texts by document IDs, and %s has no text IDs; omit it", lookup->path);
     if (question->agree > 0 && question->properties.id_type == IDX_ID_NONE)
         return complain("--agree counts by document, but %s has no document IDs; build it without --id-type none",
                         lookup->path);

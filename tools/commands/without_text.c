@@ -26,6 +26,18 @@ const char *text_recipe(const struct text *text) {
     return text_default_recipe;
 }
 
+double resembling_compare(struct text *text, const struct resembling *resembling, struct span id) {
+    (void)text, (void)resembling, (void)id;
+    return RESEMBLANCE_UNKNOWN;
+}
+
+double resemblance_round(double resemblance) { return resemblance; }
+
+bool text_list_shingles(const struct span *body, struct output *list, struct bad *bad) {
+    (void)body, (void)list, (void)bad;
+    return false;
+}
+
 unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured) {
     (void)resemblance, (void)features, (void)recipe, (void)bits;
     *measured = false;
@@ -58,8 +70,8 @@ struct below *below_new(struct text *text, const char *path, const struct globs 
     return NULL;
 }
 
-enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id) {
-    (void)below, (void)fingerprint, (void)id;
+enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id, struct span *shingles) {
+    (void)below, (void)fingerprint, (void)id, (void)shingles;
     return BELOW_FAILED;
 }
 

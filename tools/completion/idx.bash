@@ -19,7 +19,7 @@ _idx_options() {
         compact) echo --all --growth --memory --threads --tmpdir --progress -h --help ;;
         merge) echo --memory --threads --force --progress -h --help ;;
         lookup)
-            echo -k --text --include --exclude --id --table --main-text --max-text --fingerprints --format --limit --max-documents \
+            echo -k --text --documents --include --exclude --id --table --main-text --max-text --fingerprints --format --limit --max-documents \
                 --exists --agree --partial --threads --disk --unpacked --refresh -h --help
             ;;
         clusters)

@@ -20,6 +20,7 @@ static bool open_text(struct queries *queries) {
 
 bool queries_open(struct queries *queries) {
     queries->rules.ids = TSV_ID_OPTIONAL;
+    queries->shingles = (struct output)OUTPUT_KEPT;
     queries->lines = (struct reader)READER_INIT;
     if (queries->ids.count > 0) return true;
     if (queries->texts.count == 0) return queries->fingerprints.count > 0 || reader_open(&queries->lines, "-");
@@ -32,7 +33,7 @@ bool queries_open(struct queries *queries) {
 static enum queries_status next_argument(struct queries *queries, struct query *query) {
     if (queries->next == queries->fingerprints.count) return QUERIES_END;
     const char *text = queries->fingerprints.values[queries->next++];
-    *query = (struct query){0, NULL, 0};
+    *query = (struct query){0, NULL, 0, {NULL, 0}};
     bool good = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
                                &queries->problem);
     return good ? QUERIES_ONE : QUERIES_BAD;
@@ -44,9 +45,11 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
 static enum queries_status next_below(struct queries *queries, struct query *query) {
     uint64_t fingerprint;
     struct span id;
-    enum below_status status = below_next(queries->below, &fingerprint, &id);
+    struct span shingles = {NULL, 0};
+    enum below_status status =
+        below_next(queries->below, &fingerprint, &id, queries->lists_shingles ? &shingles : NULL);
     if (status == BELOW_ONE) {
-        *query = (struct query){fingerprint, id.bytes, id.length};
+        *query = (struct query){fingerprint, id.bytes, id.length, shingles};
         return QUERIES_ONE;
     }
     queries->partly = queries->partly || status == BELOW_PARTLY;
@@ -55,11 +58,25 @@ static enum queries_status next_below(struct queries *queries, struct query *que
     return status == BELOW_FAILED ? QUERIES_FAILED : next_text(queries, query);
 }
 
+/* Fingerprints a text, and lists its shingles if these are asked for. Returns false after a complaint. */
+static bool read_text(struct queries *queries, const char *path) {
+    struct output body = OUTPUT_KEPT;
+    struct bad bad = {.kind = BAD_NONE};
+    queries->shingles.length = 0;
+    bool read = text_fingerprint_file(&queries->text, path, &queries->made, queries->lists_shingles ? &body : NULL);
+    const struct span text = {body.bytes, body.length};
+    if (read && queries->lists_shingles && !text_list_shingles(&text, &queries->shingles, &bad))
+        read = complain("%s: %s", path, bad.problem.sentence);
+    free(body.bytes);
+    return read;
+}
+
 static enum queries_status next_text(struct queries *queries, struct query *query) {
     const struct text_result *made = &queries->made;
     if (queries->given < made->count) {
         const char *file = queries->texts.values[queries->next - 1];
-        *query = (struct query){made->fingerprints[queries->given++], file, strlen(file)};
+        const struct span shingles = {queries->shingles.bytes, queries->shingles.length};
+        *query = (struct query){made->fingerprints[queries->given++], file, strlen(file), shingles};
         return QUERIES_ONE;
     }
     if (queries->below != NULL) return next_below(queries, query);
@@ -72,7 +89,7 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
     }
     queries->given = queries->made.count = 0;
     bool read = folder_is_at(path) ? (queries->below = below_new(&queries->text, path, &queries->globs)) != NULL
-                                   : text_fingerprint_file(&queries->text, path, &queries->made, NULL);
+                                   : read_text(queries, path);
     return read ? next_text(queries, query) : QUERIES_FAILED;
 }
 
@@ -94,7 +111,7 @@ static enum queries_status next_id(struct queries *queries, struct query *query)
         if (queries->found_count == 0) complain("'%s': the index has no document with this ID", id);
     }
     const char *id = queries->ids.values[queries->next - 1];
-    *query = (struct query){queries->found[queries->given++], id, strlen(id)};
+    *query = (struct query){queries->found[queries->given++], id, strlen(id), {NULL, 0}};
     return QUERIES_ONE;
 }
 
@@ -123,7 +140,7 @@ static enum queries_status next_line(struct queries *queries, bool wait, struct 
         if (kind == TSV_RECIPE && !check_recipe(queries, &record)) return QUERIES_BAD;
         if (kind != TSV_RECORD) continue;
         if (record.escaped) reader_unescape(&queries->lines, &record);
-        *query = (struct query){record.fingerprint, record.id, record.id_length};
+        *query = (struct query){record.fingerprint, record.id, record.id_length, {NULL, 0}};
         return QUERIES_ONE;
     }
 }
@@ -152,4 +169,5 @@ void queries_close(struct queries *queries) {
     text_table_free(queries->table);
     reader_free(&queries->lines);
     free(queries->found);
+    free(queries->shingles.bytes);
 }

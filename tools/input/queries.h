@@ -10,6 +10,7 @@ struct query {
     uint64_t fingerprint;
     const char *id; /* NULL: the query is named by its fingerprint. */
     size_t id_length;
+    struct span shingles; /* The hashes of a text's shingles, if they were asked for. */
 };
 
 enum queries_status {
@@ -31,6 +32,7 @@ struct queries {
     const char *recipe;           /* That of the index; "": not known. */
     struct extract_rules extract; /* For the texts. */
     bool partial;                 /* Lines that state a recipe need not be whole (struct totals). */
+    bool lists_shingles;          /* Queries that are texts have shingles. */
     const char *table_path;       /* A table of document frequencies, for recipes that need one, or NULL. */
 
     /* These are private. */
@@ -40,6 +42,7 @@ struct queries {
     struct text text;
     struct idx_text_table *table;
     struct text_result made; /* Those of the last text. */
+    struct output shingles;  /* Those of the last text. */
     struct below *below;     /* The documents of the last folder that are left, or NULL. */
     bool partly;             /* A file in a folder could not be read. */
     uint64_t *found;         /* The fingerprints of the last ID. */

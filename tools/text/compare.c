@@ -6,7 +6,6 @@
 #include "tools/text/text.h"
 
 #include <idx_text.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,12 +51,6 @@ static const char *describe(bool same, bool equal_texts, bool equal_words) {
     return equal_texts ? "same" : equal_words ? "same words" : "same fingerprint";
 }
 
-/* Rounds down to four digits, so that texts have the resemblance that is printed, or more. */
-static double round_down(double resemblance) {
-    double parts = floor(resemblance * 10000);
-    return ((parts + 1) / 10000 <= resemblance ? parts + 1 : parts) / 10000; /* The product may be rounded down. */
-}
-
 static bool print_comparison(const struct side sides[2], bool *same) {
     struct output output = OUTPUT_STANDARD;
     const struct text_result *a = &sides[0].made, *b = &sides[1].made;
@@ -75,7 +68,7 @@ static bool print_comparison(const struct side sides[2], bool *same) {
     output_format(&output, "%s\t%d\t%.4f\t%.4f\t%.6f\t%.4f\n",
                   describe(*same, are_equal(texts[0], texts[1]), equal_words), distance,
                   (double)a->weight / (double)IDX_WEIGHT_ONE, (double)b->weight / (double)IDX_WEIGHT_ONE,
-                  idx_text_weight_distance(a->weight, b->weight), round_down(resemblance));
+                  idx_text_weight_distance(a->weight, b->weight), resemblance_round(resemblance));
     return output_close(&output);
 }
 

@@ -9,6 +9,7 @@
 struct made {
     uint64_t fingerprint;
     size_t id_length;
+    size_t shingles, shingles_length; /* Bytes of `shingles` that are those of the document. */
 };
 
 struct below {
@@ -19,6 +20,8 @@ struct below {
     size_t next_path;
     struct output made; /* The fingerprints and IDs of the file that was read last. */
     size_t next_made;
+    bool lists_shingles;
+    struct output shingles; /* Those of the documents of the file. */
     struct bad_counts bad;
     uint64_t good; /* Documents that were fingerprinted. */
 };
@@ -29,22 +32,25 @@ static bool visit_path(void *context, const char *path) {
     return below->paths.error == 0;
 }
 
-static void keep_fingerprints(struct below *below, const struct text_result *result) {
+/* Keeps what was made of a document. Sets *bad and returns false if that fails. */
+static bool keep_fingerprints(struct below *below, const struct text_result *result, struct bad *bad) {
+    size_t begin = below->shingles.length;
+    if (below->lists_shingles && !text_list_shingles(&result->body, &below->shingles, bad)) return false;
     for (size_t i = 0; i < result->count; i++) {
-        const struct made made = {result->fingerprints[i], result->id.length};
+        const struct made made = {result->fingerprints[i], result->id.length, begin, below->shingles.length - begin};
         output_bytes(&below->made, &made, sizeof made);
         output_bytes(&below->made, result->id.bytes, result->id.length);
     }
+    return below->made.error == 0 || bad_set_memory(bad);
 }
 
 /* Keeps the fingerprints of a document. This is a document_visitor. */
 static bool fingerprint_document(void *context, struct raw_document *raw) {
     struct below *below = context;
     struct text_result result;
-    bool good = raw->bad.kind == BAD_NONE && text_fingerprint(below->text, raw, &result, &raw->bad);
-    if (good) keep_fingerprints(below, &result);
+    bool good = raw->bad.kind == BAD_NONE && text_fingerprint(below->text, raw, &result, &raw->bad) &&
+                keep_fingerprints(below, &result, &raw->bad);
     below->good += good;
-    if (good && below->made.error != 0) good = bad_set_memory(&raw->bad);
     if (!good) bad_count(&below->bad, &raw->bad, raw->place != NULL ? raw->place : "input");
     raw_document_free(raw);
     return below->bad.of[BAD_MEMORY] == 0;
@@ -53,7 +59,8 @@ static bool fingerprint_document(void *context, struct raw_document *raw) {
 struct below *below_new(struct text *text, const char *path, const struct globs *globs) {
     struct below *below = malloc(sizeof *below);
     if (below != NULL) {
-        *below = (struct below){.text = text, .path = path, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT};
+        *below = (struct below){
+            .text = text, .path = path, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT, .shingles = OUTPUT_KEPT};
         below->documents.most = text->extractor.rules->max_text;
         below->documents.json = &text->extractor.rules->json;
         below->documents.visit = fingerprint_document;
@@ -69,7 +76,7 @@ struct below *below_new(struct text *text, const char *path, const struct globs 
 static bool read_next(struct below *below) {
     const struct opened_file file = {below->paths.bytes + below->next_path, true, -1};
     below->next_path += strlen(file.path) + 1;
-    below->made.length = below->next_made = 0;
+    below->made.length = below->next_made = below->shingles.length = 0;
     return documents_read_again(&below->documents, &file, 0);
 }
 
@@ -80,8 +87,9 @@ static enum below_status end_search(struct below *below) {
     return !any || below->documents.failed || below->bad.of[BAD_FILE] > 0 ? BELOW_PARTLY : BELOW_END;
 }
 
-enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id) {
+enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id, struct span *shingles) {
     struct made made;
+    below->lists_shingles = shingles != NULL;
     while (below->next_made == below->made.length) {
         if (below->next_path == below->paths.length) return end_search(below);
         if (!read_next(below)) return BELOW_FAILED;
@@ -89,6 +97,8 @@ enum below_status below_next(struct below *below, uint64_t *fingerprint, struct 
     memcpy(&made, below->made.bytes + below->next_made, sizeof made);
     *fingerprint = made.fingerprint;
     *id = (struct span){below->made.bytes + below->next_made + sizeof made, made.id_length};
+    if (shingles != NULL && made.shingles_length > 0)
+        *shingles = (struct span){below->shingles.bytes + made.shingles, made.shingles_length};
     below->next_made += sizeof made + made.id_length;
     return BELOW_ONE;
 }
@@ -98,5 +108,6 @@ void below_free(struct below *below) {
     documents_free(&below->documents);
     free(below->paths.bytes);
     free(below->made.bytes);
+    free(below->shingles.bytes);
     free(below);
 }

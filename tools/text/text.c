@@ -187,14 +187,6 @@ static bool extract_all(struct text *text, struct raw_document *raw, struct fiel
     return memory_ran_out() ? bad_set_memory(bad) : good;
 }
 
-/* Extracts and fingerprints a text. */
-static bool fingerprint_text(struct text *text, struct raw_document *raw, struct fields *fields,
-                             struct text_result *result, struct bad *bad) {
-    bool good = extract_all(text, raw, fields, bad);
-    result->id = fields->id;
-    return good && fingerprint_fields(text, fields, result, bad);
-}
-
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad) {
     struct span lines = {raw->bytes.bytes, raw->bytes.length};
     struct fields fields;
@@ -202,7 +194,10 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     if (raw->format == FORMAT_FEATURES)
         return features_fingerprint(lines, text->extractor.rules, text->bits, &result->id, result->fingerprints,
                                     &result->features, bad);
-    return fingerprint_text(text, raw, &fields, result, bad);
+    bool good = extract_all(text, raw, &fields, bad);
+    result->id = fields.id;
+    result->body = fields.body;
+    return good && fingerprint_fields(text, &fields, result, bad);
 }
 
 /* Appends the features of the fields to `list`, sorted by hash. Sets *bad and returns false if that fails. */
@@ -222,9 +217,8 @@ static bool list_weighted(struct text *text, const struct fields *fields, struct
     return true;
 }
 
-/* Appends the hashes of a text's shingles to `list`. The first room is enough for most texts; one with many short words
- * needs a second call. Sets *bad and returns false if that fails. */
-static bool list_shingles(const struct span *body, struct output *list, struct bad *bad) {
+/* The first room is enough for most texts; one with many short words needs a second call. */
+bool text_list_shingles(const struct span *body, struct output *list, struct bad *bad) {
     size_t count = body->length / 3 + 1, room = 0;
     enum idx_status status = IDX_OK;
     struct idx_error error;
@@ -257,7 +251,7 @@ bool text_list_features(struct text *text, struct raw_document *raw, const struc
     }
     if (wanted->listed == LISTED_WEIGHTED) return list_weighted(text, &fields, list, bad);
     if (wanted->listed == LISTED_BODY) return list_body(&fields.body, list);
-    return list_shingles(&fields.body, list, bad);
+    return text_list_shingles(&fields.body, list, bad);
 }
 
 /* What was made of the one document of a file. */
@@ -277,10 +271,8 @@ static bool keep_body(struct output *body, struct span text, struct bad *bad) {
 
 static bool fingerprint_one(void *context, struct raw_document *raw) {
     struct fingerprinted_file *file = context;
-    struct fields fields;
-    file->result = (struct text_result){.count = 1};
-    file->good = raw->bad.kind == BAD_NONE && fingerprint_text(file->text, raw, &fields, &file->result, &raw->bad) &&
-                 keep_body(file->body, fields.body, &raw->bad);
+    file->good = raw->bad.kind == BAD_NONE && text_fingerprint(file->text, raw, &file->result, &raw->bad) &&
+                 keep_body(file->body, file->result.body, &raw->bad);
     if (!file->good) complain("%s: %s", raw->place, raw->bad.problem.sentence);
     raw_document_free(raw);
     return file->good;

@@ -55,7 +55,9 @@ const char *text_recipe(const struct text *text);
 enum { TEXT_MOST_FINGERPRINTS = 64 };
 
 struct text_result {
-    struct span id; /* Valid as long as the document, and until the text is used again. That of a bad record as well. */
+    struct span id;   /* Valid as long as the document, and until the text is used again. That of a bad record
+                       as well. */
+    struct span body; /* The text, valid as long as the ID. Of FORMAT_FEATURES there is none. */
     uint64_t fingerprints[TEXT_MOST_FINGERPRINTS];
     size_t count;
     uint64_t features; /* How many distinct ones there are; of FORMAT_FEATURES, all. */
@@ -92,6 +94,27 @@ bool text_list_features(struct text *text, struct raw_document *raw, const struc
  * complaint. */
 bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body);
 
+/* Appends the hashes of a text's shingles to `list`, which keeps them. Sets *bad and returns false if that fails. */
+bool text_list_shingles(const struct span *body, struct output *list, struct bad *bad);
+
+/* ---- How much a text resembles those of documents that are files: resembling.c ---- */
+
+struct resembling {
+    const char *folder;     /* IDs of documents are names of files below it, or paths that begin with it. */
+    const uint64_t *hashes; /* Those of the text's shingles. */
+    size_t count;
+};
+
+/* What is returned in place of a resemblance. */
+enum { RESEMBLANCE_UNKNOWN = -1, RESEMBLANCE_NO_MEMORY = -2 };
+
+/* Returns how much the text resembles that of the document with this ID; RESEMBLANCE_UNKNOWN if that is no file, or,
+ * after a complaint, if it can't be read as a text; or RESEMBLANCE_NO_MEMORY. */
+double resembling_compare(struct text *text, const struct resembling *resembling, struct span id);
+
+/* Rounds a resemblance down to four digits, so that texts have the one that is printed, or more. */
+double resemblance_round(double resemblance);
+
 /* Returns the distance at which to compare fingerprints, like idx_text_distance. */
 unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured);
 
@@ -127,9 +150,10 @@ enum below_status {
  * below_free. Returns NULL after a complaint. */
 struct below *below_new(struct text *text, const char *path, const struct globs *globs);
 
-/* Sets the next fingerprint and the ID of its document, which is valid until the next call. Bad records are left out,
- * as by `idx fingerprint`, and a message at the end counts them. */
-enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id);
+/* Sets the next fingerprint, the ID of its document, and the bytes of the hashes of its shingles unless `shingles` is
+ * NULL, as it then is in all calls; both are valid until the next call. Bad records are left out, as by `idx
+ * fingerprint`, and a message at the end counts them. */
+enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id, struct span *shingles);
 
 /* Accepts NULL. */
 void below_free(struct below *below);
