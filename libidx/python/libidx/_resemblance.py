@@ -32,8 +32,8 @@ def shingles(text: Union[str, bytes], width: int = 5, *, unit: Unit = "words") -
     """The shingles of a text, as hashes, ascending and each once: uint64[n].
 
     A shingle is `width` (1 to 16) consecutive words or characters; a text of fewer is one shingle, and one without any
-    has none. Words are runs of letters, digits and accents, whatever their case; in scripts without spaces each
-    character is one. Characters are those of words, with a space between words. See `Resemblance` in idx_text.h.
+    has none. Words are runs of letters, digits and accents, after NFKC case folding; in scripts without spaces
+    each character is one. Characters are those of words, with a space between words. See `Resemblance` in idx_text.h.
     Another release of libidx may make other hashes.
 
     >>> one, other = libidx.shingles("a rose is a rose"), libidx.shingles("A rose, is: a ROSE!")
