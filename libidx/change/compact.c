@@ -186,7 +186,7 @@ static void trim_log(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     struct idxi_log_writer *log;
     int lock = -1;
-    if (!idxi_replay_has_log(index->replay)) return;
+    if (!idxi_index_has_log(index)) return;
     if (idxi_lock(&lock, IDXI_LOCK_MOMENT, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
     if (idxi_log_writer_open(&log, index->folder, index->path, NULL) == IDX_OK) idxi_log_writer_close(log);
     idxi_lock_close(lock);

@@ -33,6 +33,7 @@ static enum idx_status read_manifest(struct idx_index *index, struct idx_error *
     IDXI_TRY(idxi_manifest_load(index->manifest, index->folder, index->path, &index->manifest_file, error));
     if (fstat(index->manifest_file, &index->seen) != 0)
         return idxi_fail_system(error, errno, index->manifest_path, "stat");
+    index->log = index->manifest->log;
     snprintf(index->scheme.name, sizeof index->scheme.name, "%s", index->manifest->scheme);
     index->scheme.bits = index->manifest->bits;
     index->scheme.table_count = index->manifest->table_count;
@@ -84,7 +85,6 @@ static enum idx_status open_replay(struct idx_index *index, const struct idx_ind
         index->replay = older->replay;
         idxi_replay_hold(index->replay);
     }
-    idxi_replay_set_log(index->replay, &manifest->log);
     return IDX_OK;
 }
 
@@ -94,9 +94,10 @@ static void note_removals(struct idx_index *index) {
     for (size_t i = 0; i < index->open_segments; i++) index->removes |= index->segments[i]->removed.count > 0;
 }
 
-enum idx_status idxi_index_read_log(struct idx_index *index, struct idx_error *error) {
-    IDXI_TRY(
-        idxi_replay_read(index->replay, index->folder, index->path, index->manifest->sequence, &index->pending, error));
+enum idx_status idxi_index_read_log(struct idx_index *index, const struct idxf_manifest_log *log,
+                                    struct idx_error *error) {
+    IDXI_TRY(idxi_replay_read(index->replay, index->folder, index->path, index->manifest->sequence, log,
+                              &index->pending, error));
     note_removals(index);
     return IDX_OK;
 }
@@ -135,7 +136,7 @@ static enum idx_status open_once(struct idx_index *index, const char *path, cons
     }
     if (index->unpacks) IDXI_TRY(unpack_segments(index, error));
     IDXI_TRY(open_replay(index, older, error));
-    return idxi_index_read_log(index, error);
+    return idxi_index_read_log(index, &index->manifest->log, error);
 }
 
 unsigned idxi_index_farthest(const struct idx_index *index) {
@@ -160,8 +161,9 @@ struct idx_index *idxi_index_new(const struct idx_open_options *options) {
 }
 
 bool idxi_index_is_outdated(const struct idx_index *index) {
-    enum idxi_change change = IDXI_SAME;
-    return index->folder >= 0 && idxi_index_look(index, &change, NULL) == IDX_OK && change != IDXI_SAME;
+    enum idxi_change change;
+    struct idxf_manifest_log log;
+    return index->folder >= 0 && idxi_index_look(index, &change, &log, NULL) == IDX_OK && change != IDXI_SAME;
 }
 
 enum idx_status idxi_index_open(struct idx_index **result, const char *path, const struct idx_open_options *options,

@@ -52,9 +52,10 @@ struct idx_index {
     /* Only an origin uses these. */
     atomic_size_t holders;
     pthread_mutex_t mutex; /* guards what follows */
-    int manifest_file;     /* descriptor of the newest manifest that differs in nothing but the log. It stays open, so
-                            * that no other file gets its inode */
+    int manifest_file;     /* descriptor of the manifest seen last that differs in nothing but the log. It stays open,
+                            * so that no other file gets its inode */
     struct stat seen;      /* the status of that file */
+    struct idxf_manifest_log log; /* what that file says of the log */
 };
 
 /* Returns an index of which nothing is open yet, to be closed by idx_close, or NULL when memory runs out. */
@@ -71,19 +72,25 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
 /* Reads and checks the manifest of an open folder, and that its tables cover its k. */
 enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error);
 
-/* Reads the records that are pending now. Errors: as idxi_replay_read. */
-enum idx_status idxi_index_read_log(struct idx_index *index, struct idx_error *error);
+/* Reads the records that are pending now, from the log that a manifest means, which differs from the view's in nothing
+ * but the log. Errors: as idxi_replay_read. */
+enum idx_status idxi_index_read_log(struct idx_index *index, const struct idxf_manifest_log *log,
+                                    struct idx_error *error);
 
 /* How the manifest at the path of an index differs from the one that was opened. */
 enum idxi_change {
     IDXI_SAME = 0,     /* It is the same one. */
-    IDXI_NEW_LOG = 1,  /* It differs only in what it says of the log, which the index knows from now on. */
+    IDXI_NEW_LOG = 1,  /* It differs only in what it says of the log. */
     IDXI_REPLACED = 2, /* It is that of another version of the index, or there is none. */
 };
 
-/* Sets *change to how the manifest differs. Makes one call to the system where it is the same. Errors: as idx_replaced.
- */
-enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change *change, struct idx_error *error);
+/* Sets *change to how the manifest differs, and, unless it is IDXI_REPLACED, *log to what that manifest says of the
+ * log. Makes one call to the system where it is the same. Errors: as idx_replaced. */
+enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change *change, struct idxf_manifest_log *log,
+                                struct idx_error *error);
+
+/* Returns whether there is a log, as the manifest says that was seen last. */
+bool idxi_index_has_log(const struct idx_index *index);
 
 /* Returns whether the index changed since it was opened, so that an error of opening it may come from that. */
 bool idxi_index_is_outdated(const struct idx_index *index);

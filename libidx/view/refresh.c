@@ -14,33 +14,55 @@
 /* How often a refresh looks for the log again, which may be replaced as often in the meantime. */
 #define REFRESH_ATTEMPTS 10
 
-/* Whether a file is the one that was seen last, and as it was. A manifest that was renamed has another inode, as that
- * one is open. One that was rewritten in place, which SPEC.md forbids, may look the same. */
-static bool is_seen(const struct idx_index *index, const struct stat *now) {
+/* Whether a file is the one that was seen last, and as it was; then *log is what it says of the log. A manifest that
+ * was renamed has another inode, as that one is open. One that was rewritten in place, which SPEC.md forbids, may look
+ * the same. */
+static bool is_seen(const struct idx_index *index, const struct stat *now, struct idxf_manifest_log *log) {
     struct idx_index *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
     const struct stat *seen = &origin->seen;
     bool same = origin->manifest_file >= 0 && now->st_dev == seen->st_dev && now->st_ino == seen->st_ino &&
                 now->st_size == seen->st_size && now->st_mtim.tv_sec == seen->st_mtim.tv_sec &&
                 now->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
+    if (same) *log = origin->log;
     pthread_mutex_unlock(&origin->mutex);
     return same;
 }
 
-/* Takes a manifest's file for the one that was seen last; -1 for none. */
-static void see(const struct idx_index *index, int file) {
+/* Takes a manifest's file, which says `log` of the log, for the one that was seen last. Another thread may have seen a
+ * newer one by now: then the file at the path is not this one, and the next look reads that. */
+static void see(const struct idx_index *index, int file, const struct idxf_manifest_log *log) {
     struct idx_index *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
     int before = origin->manifest_file;
     origin->manifest_file = file;
-    if (file >= 0 && fstat(file, &origin->seen) != 0) origin->seen = (struct stat){0};
+    origin->log = *log;
+    if (fstat(file, &origin->seen) != 0) origin->seen = (struct stat){0};
     pthread_mutex_unlock(&origin->mutex);
     if (before >= 0) close(before);
 }
 
+/* Takes no file for the one that was seen last: the next look reads the one at the path. */
+static void forget(const struct idx_index *index) {
+    struct idx_index *origin = index->origin;
+    pthread_mutex_lock(&origin->mutex);
+    int before = origin->manifest_file;
+    origin->manifest_file = -1;
+    pthread_mutex_unlock(&origin->mutex);
+    if (before >= 0) close(before);
+}
+
+bool idxi_index_has_log(const struct idx_index *index) {
+    struct idx_index *origin = index->origin;
+    pthread_mutex_lock(&origin->mutex);
+    bool has_log = origin->log.exists;
+    pthread_mutex_unlock(&origin->mutex);
+    return has_log;
+}
+
 /* Compares the manifest in a folder with the open one. */
 static enum idx_status compare_manifests(const struct idx_index *index, int folder, enum idxi_change *change,
-                                         struct idx_error *error) {
+                                         struct idxf_manifest_log *log, struct idx_error *error) {
     int file;
     char *text = malloc(IDXF_MAX_MANIFEST_BYTES);
     struct idxf_manifest *manifest = malloc(sizeof *manifest);
@@ -49,13 +71,12 @@ static enum idx_status compare_manifests(const struct idx_index *index, int fold
                                  : idxi_manifest_load(manifest, folder, index->path, &file, error);
     *change = IDXI_REPLACED;
     if (status == IDX_OK) {
-        struct idxf_manifest_log log = manifest->log;
+        *log = manifest->log;
         manifest->log = index->manifest->log;
         idxf_manifest_write(manifest, text);
         if (manifest->checksum == index->manifest->checksum) {
             *change = IDXI_NEW_LOG;
-            if (index->replay != NULL) idxi_replay_set_log(index->replay, &log);
-            see(index, file);
+            see(index, file, log);
         } else {
             close(file);
         }
@@ -68,7 +89,7 @@ static enum idx_status compare_manifests(const struct idx_index *index, int fold
 }
 
 static enum idx_status compare_folders(const struct idx_index *index, enum idxi_change *change,
-                                       struct idx_error *error) {
+                                       struct idxf_manifest_log *log, struct idx_error *error) {
     struct stat ours, theirs;
     int folder = open(index->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 && (errno == ENOENT || errno == ENOTDIR)) {
@@ -84,31 +105,35 @@ static enum idx_status compare_folders(const struct idx_index *index, enum idxi_
     else if (index->manifest == NULL)
         *change = IDXI_SAME;
     else
-        status = compare_manifests(index, folder, change, error);
+        status = compare_manifests(index, folder, change, log, error);
     close(folder);
     return status;
 }
 
-enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change *change, struct idx_error *error) {
+enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change *change, struct idxf_manifest_log *log,
+                                struct idx_error *error) {
     struct stat now;
     *change = IDXI_SAME;
-    if (stat(index->manifest_path, &now) == 0 && is_seen(index, &now)) return IDX_OK;
-    return compare_folders(index, change, error);
+    if (stat(index->manifest_path, &now) == 0 && is_seen(index, &now, log)) return IDX_OK;
+    return compare_folders(index, change, log, error);
 }
 
 enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error) {
     enum idxi_change change;
-    IDXI_TRY(idxi_index_look(index, &change, error));
+    struct idxf_manifest_log log;
+    IDXI_TRY(idxi_index_look(index, &change, &log, error));
     *replaced = change == IDXI_REPLACED;
     return IDX_OK;
 }
 
-/* A view with what is pending up to now; NULL where that is no more than the index has. */
-static enum idx_status view_pending(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
+/* A view with what is pending up to now in the log that a manifest means; NULL where that is no more than the index
+ * has. */
+static enum idx_status view_pending(const struct idx_index *index, const struct idxf_manifest_log *log,
+                                    struct idx_index **newer, struct idx_error *error) {
     struct idx_index *view = malloc(sizeof *view);
     if (view == NULL) return idxi_fail_memory(error);
     memcpy(view, index, offsetof(struct idx_index, holders)); /* the rest is the origin's */
-    enum idx_status status = idxi_index_read_log(view, error);
+    enum idx_status status = idxi_index_read_log(view, log, error);
     if (status != IDX_OK || view->pending.last == index->pending.last) {
         if (status == IDX_OK) idxi_pending_release(view->pending.records);
         free(view);
@@ -122,13 +147,14 @@ static enum idx_status view_pending(const struct idx_index *index, struct idx_in
 
 enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
     enum idxi_change change = IDXI_REPLACED;
+    struct idxf_manifest_log log;
     enum idx_status status = IDX_OK;
-    if (!index->spoilt) IDXI_TRY(idxi_index_look(index, &change, error));
+    if (!index->spoilt) IDXI_TRY(idxi_index_look(index, &change, &log, error));
     for (int attempt = 1; change != IDXI_REPLACED; attempt++) {
-        status = view_pending(index, newer, error);
+        status = view_pending(index, &log, newer, error);
         if (status == IDX_OK || attempt == REFRESH_ATTEMPTS) return status;
-        see(index, -1); /* another log may have taken the place of the one that is known */
-        if (idxi_index_look(index, &change, NULL) != IDX_OK) return status;
+        forget(index); /* another log may have taken the place of the one that is known */
+        if (idxi_index_look(index, &change, &log, NULL) != IDX_OK) return status;
     }
     struct idx_open_options options = index->options;
     if (index->unpacks) options.residence = IDX_RESIDENCE_UNPACKED;

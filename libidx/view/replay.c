@@ -24,9 +24,8 @@ struct idxi_replay {
     atomic_size_t holders;
     struct idxf_record_rules rules;
     unsigned k;
-    atomic_ullong room;    /* records that are expected over time; 0: unknown */
-    pthread_mutex_t mutex; /* held while reading, over all below */
-    struct idxf_manifest_log entry;
+    atomic_ullong room;              /* records that are expected over time; 0: unknown */
+    pthread_mutex_t mutex;           /* held while reading, over all below */
     struct idxi_log log;             /* its file is -1 while it is not open */
     uint8_t log_id[IDXF_UUID_BYTES]; /* of the one that was opened last; 0: none was */
     struct idxi_pending *records;    /* NULL while there is none */
@@ -195,14 +194,6 @@ static void drop_some(struct idxi_replay *replay, uint64_t count) {
 
 /* ---- Reading ---- */
 
-void idxi_replay_set_log(struct idxi_replay *replay, const struct idxf_manifest_log *entry) {
-    pthread_mutex_lock(&replay->mutex);
-    replay->entry = *entry;
-    if (replay->log.file >= 0 && !idxi_log_is_of(&replay->log, entry)) idxi_log_close(&replay->log);
-    replay->log.least = entry->last;
-    pthread_mutex_unlock(&replay->mutex);
-}
-
 /* Whether a log has the records in memory, with the same numbers: it is the one that was read before, or its
  * successor, or none was read. Others may have been made between, and have taken records along that are in no segment
  * which the manifest of this replay has. */
@@ -213,42 +204,48 @@ static bool continues(const struct idxi_replay *replay, const struct idxf_log *h
            memcmp(before, header->before, sizeof none) == 0;
 }
 
-/* Opens the log. If it does not continue the one that was read before, all is to be read again. */
+/* Opens the log that a manifest means, in place of the one that is open, which stays where this fails: another view
+ * may know a newer manifest than this one. If the log does not continue the one that was read before, all is to be read
+ * again. */
 static enum idx_status open_log(struct idxi_replay *replay, int folder, const char *folder_path,
-                                struct idx_error *error) {
-    struct idxi_log *log = &replay->log;
-    enum idx_status status =
-        idxi_log_open(log, folder, folder_path, &replay->rules, &replay->entry, replay->last, error);
-    bool again = status == IDX_OK && !continues(replay, &log->header);
-    if (again) status = idxi_log_check_first(log, replay->after, error);
+                                const struct idxf_manifest_log *entry, struct idx_error *error) {
+    struct idxi_log log;
+    enum idx_status status = idxi_log_open(&log, folder, folder_path, &replay->rules, entry, replay->last, error);
+    bool again = status == IDX_OK && !continues(replay, &log.header);
+    if (again) status = idxi_log_check_first(&log, replay->after, error);
     if (status != IDX_OK) {
-        idxi_log_close(log);
+        idxi_log_close(&log);
         return status;
     }
     if (again) {
         drop_records(replay);
         replay->last = replay->after;
     }
-    memcpy(replay->log_id, log->header.id, IDXF_UUID_BYTES);
+    memcpy(replay->log_id, log.header.id, IDXF_UUID_BYTES);
+    idxi_log_close(&replay->log);
+    replay->log = log;
     return IDX_OK;
 }
 
 static enum idx_status read_log(struct idxi_replay *replay, int folder, const char *folder_path,
-                                struct idx_error *error) {
-    if (!replay->entry.exists) return IDX_OK;
-    if (replay->log.file < 0) IDXI_TRY(open_log(replay, folder, folder_path, error));
+                                const struct idxf_manifest_log *entry, struct idx_error *error) {
+    if (!entry->exists) return IDX_OK;
+    if (replay->log.file < 0 || !idxi_log_is_of(&replay->log, entry))
+        IDXI_TRY(open_log(replay, folder, folder_path, entry, error));
+    replay->log.least = entry->last;
     if (count_expected(replay) > 0) IDXI_TRY(begin_records(replay, count_expected(replay), error));
     IDXI_TRY(idxi_log_read(&replay->log, replay->last, expect_record, take_record, replay, error));
     return replay->records != NULL ? idxi_pending_settle(replay->records, error) : IDX_OK;
 }
 
 enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path, uint64_t sequence,
-                                 struct idxi_pending_view *view, struct idx_error *error) {
+                                 const struct idxf_manifest_log *entry, struct idxi_pending_view *view,
+                                 struct idx_error *error) {
     pthread_mutex_lock(&replay->mutex);
     uint64_t before = replay->last;
     enum idx_status status =
         sequence == replay->after
-            ? read_log(replay, folder, folder_path, error)
+            ? read_log(replay, folder, folder_path, entry, error)
             : idxi_fail(error, IDX_BAD_CONTENT, folder_path,
                         "has a manifest that ends with record %llu, where one was seen that ends with record %llu: "
                         "open the index again",
@@ -260,13 +257,6 @@ enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const c
     }
     pthread_mutex_unlock(&replay->mutex);
     return status;
-}
-
-bool idxi_replay_has_log(struct idxi_replay *replay) {
-    pthread_mutex_lock(&replay->mutex);
-    bool has_log = replay->entry.exists;
-    pthread_mutex_unlock(&replay->mutex);
-    return has_log;
 }
 
 enum idx_status idxi_replay_append(struct idxi_replay *replay, const struct idxf_record *record,

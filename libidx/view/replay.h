@@ -22,19 +22,15 @@ void idxi_replay_release(struct idxi_replay *replay);
  * thread. */
 bool idxi_replay_follow(struct idxi_replay *replay, uint64_t sequence);
 
-/* Sets what the newest known manifest says of the log. From any thread. */
-void idxi_replay_set_log(struct idxi_replay *replay, const struct idxf_manifest_log *entry);
-
-/* Reads what is new in the log, if there is one, in the index's folder (a descriptor, and its path), and sets *view to
- * all records behind `sequence`, the manifest's, held once for the caller (idxi_pending_release). From any thread:
+/* Reads what is new in the log that `entry` means, if it means any, in the index's folder (a descriptor, and its path),
+ * and sets *view to all records behind `sequence`, held once for the caller (idxi_pending_release). Both are what a
+ * manifest says that the caller read: which log is read does not depend on what other views know. From any thread:
  * other readers of the log wait, look-ups do not. If nothing is new, it reads a few bytes once; but after a compaction
  * such calls move what is still pending to memory of its own, some milliseconds each. Errors: as idxi_log_open and
  * idxi_log_read, also where the manifest is outdated; IDX_LIMIT. */
 enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path, uint64_t sequence,
-                                 struct idxi_pending_view *view, struct idx_error *error);
-
-/* Whether there is a log. */
-bool idxi_replay_has_log(struct idxi_replay *replay);
+                                 const struct idxf_manifest_log *entry, struct idxi_pending_view *view,
+                                 struct idx_error *error);
 
 /* About how many records are pending before they are compacted: memory that is taken from now on suits as many, or the
  * fewer that there are. */
