@@ -31,7 +31,7 @@ struct idx_builder {
 
 /* ---- Opening ---- */
 
-static enum idx_status check_recipe(const char *recipe, struct idx_error *error) {
+enum idx_status idxi_recipe_check(const char *recipe, struct idx_error *error) {
     size_t length = strlen(recipe);
     bool valid = length <= IDX_MAX_RECIPE_BYTES;
     for (size_t i = 0; i < length && valid; i++) valid = (unsigned char)recipe[i] >= 32 && recipe[i] != 127;
@@ -52,7 +52,7 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "a map from IDs needs documents with IDs: omit by-id, or choose another ID type");
     IDXI_TRY(idxi_check_threads(options->threads, error));
-    return options->recipe == NULL ? IDX_OK : check_recipe(options->recipe, error);
+    return options->recipe == NULL ? IDX_OK : idxi_recipe_check(options->recipe, error);
 }
 
 /* Copies and checks the options, and copies what they point to: the caller may free it. */

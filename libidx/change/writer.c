@@ -16,8 +16,7 @@
 
 /* ---- Opening ---- */
 
-/* Brings the view up to date. It must stay of the index whose lock and log the writer has. */
-static enum idx_status refresh(struct idx_writer *writer, struct idx_error *error) {
+enum idx_status idxi_writer_refresh(struct idx_writer *writer, struct idx_error *error) {
     struct idx_index *newer;
     IDXI_TRY(idx_refresh(writer->index, &newer, error));
     if (newer == NULL) return IDX_OK;
@@ -104,7 +103,7 @@ static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_e
     if (atomic_load(&writer->background.ended)) idxi_background_end(&writer->background, false, NULL);
     IDXI_TRY(idx_replaced(writer->index, &replaced, error));
     if (!replaced) return IDX_OK;
-    IDXI_TRY(refresh(writer, error));
+    IDXI_TRY(idxi_writer_refresh(writer, error));
     IDXI_TRY(idxi_sync_folder(writer->index->folder, writer->index->path, error));
     return idxi_log_trim(writer->log, writer->index->manifest->sequence, error);
 }
@@ -147,7 +146,7 @@ enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *err
 
 /* Checks that the view has all records of the log. */
 static enum idx_status check_view(struct idx_writer *writer, struct idx_error *error) {
-    if (writer->index->spoilt) IDXI_TRY(refresh(writer, error));
+    if (writer->index->spoilt) IDXI_TRY(idxi_writer_refresh(writer, error));
     if (writer->index->pending.last == idxi_log_writer_last(writer->log)) return IDX_OK;
     return idxi_fail(error, IDX_IO_ERROR, writer->index->path,
                      "has pending records that this writer did not write: close the writer, and open it again");
@@ -186,7 +185,7 @@ enum idx_status idxi_writer_end(struct idx_writer *writer, enum idx_status statu
     if (status == IDX_OK) compact(writer);
     if (status == IDX_OK || writer->count == 0) return status;
     writer->index->spoilt = true;
-    refresh(writer, NULL); /* if this fails, the next batch tries again */
+    idxi_writer_refresh(writer, NULL); /* if this fails, the next batch tries again */
     return status;
 }
 

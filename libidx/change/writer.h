@@ -32,6 +32,10 @@ struct idx_writer {
     size_t count, capacity;
 };
 
+/* Brings the view up to date. It must stay of the index whose lock and log the writer has. Errors: as idx_refresh;
+ * IDX_IO_ERROR (another index has taken its place). */
+enum idx_status idxi_writer_refresh(struct idx_writer *writer, struct idx_error *error);
+
 /* Checks that no item has too many bits or too long an ID. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_writer_check(const struct idx_writer *writer, const struct idx_item *items, size_t count,
                                   struct idx_error *error);

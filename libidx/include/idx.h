@@ -777,6 +777,13 @@ IDX_API void idx_writer_close(struct idx_writer *writer);
  * get a view of your own, call idx_open. */
 IDX_API const struct idx_index *idx_writer_view(const struct idx_writer *writer);
 
+/* Records how the fingerprints were made that are to be added, in an empty index that was built without a recipe. The
+ * recipe is on disk when the call returns; older views see it once they are refreshed. `recipe` is as in struct
+ * idx_build_options. Does nothing where the index has this recipe already. Errors: IDX_INVALID_ARGUMENT (a bad recipe;
+ * the index has another one, or is not empty: see struct idx_properties), IDX_OUT_OF_MEMORY, IDX_DISK_FULL,
+ * IDX_NO_ACCESS, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *recipe, struct idx_error *error);
+
 /* Waits for the running compaction, if any. Returns its result, or if none is running, the result of the last one:
  * IDX_OK (also if there was none), or an error of idx_compact. A failed compaction loses nothing, and the writer tries
  * again when as many records more are pending. No other call reports its error. */
@@ -1066,7 +1073,8 @@ struct idx_properties {
                                    fingerprint with all its documents */
     uint64_t pending_documents; /* added since the newest segment, removed ones included */
     uint64_t pending_removals;  /* removals, counted as above, since the newest segment */
-    uint64_t reserved[8];
+    bool is_empty;              /* it was built of no documents, and nothing was added since, removed or not */
+    uint64_t reserved[7];
 };
 
 /* Says what an open index is and how much it holds. Reads no file. */

@@ -38,6 +38,7 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
             properties->resident_bytes += segment->tables[table].allocated_bytes + sizeof segment->tables[table];
         }
     }
+    properties->is_empty = properties->fingerprints == 0 && index->pending.last == 0;
 }
 
 /* Sets what the table says of groups of equal prefixes. The mean is that of the group of a random fingerprint, so a

@@ -240,7 +240,7 @@ static void finish(struct add *add) {
 int command_add(int argc, char **argv) {
     static struct add add; /* Too large for the stack. */
     int status;
-    add = (struct add){.writing = {.compact = UINT64_MAX, .threads = 1},
+    add = (struct add){.writing = {.adds = true, .compact = UINT64_MAX, .threads = 1},
                        .notation = -1,
                        .distance = UINT_MAX,
                        .limit = UINT64_MAX,

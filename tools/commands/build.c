@@ -1,7 +1,9 @@
 /* build.c: `idx build`: reads documents, builds an index of them, and publishes it. */
 #include "tools/input/index_making.h"
+#include "tools/text/text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct build {
@@ -11,6 +13,7 @@ struct build {
     int format;
     bool progress_forced;
     const char *output;
+    char *recipe;           /* That of --recipe, in canonical form. */
     const char *shard_text; /* I/N, as it was given. */
     uint64_t shard, shards; /* The shard, from 0. With 0 shards, all documents are taken. */
     uint64_t elsewhere;     /* Documents of other shards. */
@@ -146,6 +149,13 @@ static bool fill_index(struct idx_builder *builder, struct build *build) {
     return true;
 }
 
+/* Puts a recipe that was given into the form in which idx fingerprint states it. */
+static bool settle_recipe(struct build *build) {
+    if (build->input.recipe == NULL) return true;
+    build->input.recipe = build->recipe = text_canonical_recipe(build->input.recipe);
+    return build->recipe != NULL;
+}
+
 static bool build_index(struct build *build) {
     struct idx_builder *builder = NULL;
     struct idx_error error;
@@ -169,8 +179,9 @@ int command_build(int argc, char **argv) {
     if (!complete_options(&build)) return ENDS_BADLY;
     progress_start(&build.progress, build.progress_forced);
     interrupt_catch();
-    bool published = build_index(&build);
+    bool published = settle_recipe(&build) && build_index(&build);
     input_free(&build.input);
+    free(build.recipe);
     interrupt_obey();
     return published ? ENDS_WELL : ENDS_BADLY;
 }

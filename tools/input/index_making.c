@@ -181,7 +181,16 @@ static void set_rules(struct writing *writing) {
     enum idx_id_type id_type = writing->properties.id_type;
     rules->bits = writing->properties.bits;
     rules->ids = writing->id_alone ? ids[id_type] : writing->fingerprint_alone ? TSV_ID_NONE : documents[id_type];
-    writing->input.index_recipe = writing->properties.recipe;
+    writing->input.gives_recipe = writing->adds && writing->properties.is_empty && *writing->properties.recipe == '\0';
+}
+
+/* Gives an empty index the recipe that the input has stated, before it gets any document. Returns false after a
+ * complaint. */
+static bool settle_recipe(struct writing *writing) {
+    struct idx_error error;
+    if (!writing->input.gives_recipe || writing->input.recipe == NULL) return true;
+    writing->input.gives_recipe = false;
+    return succeeded(idx_writer_set_recipe(writing->writer, writing->input.recipe, &error), &error);
 }
 
 /* Ends a compaction once a signal is noted. This is an idx_progress_visitor. */
@@ -233,9 +242,16 @@ enum input_status writing_gather(struct writing *writing) {
     enum input_status status;
     size_t count;
     writing->count = writing->ids.length = 0;
+    /* The writer's view may be another one since the last batch. */
+    idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
+    writing->input.index_recipe = writing->properties.recipe;
     do {
         writing->input.at_hand = writing->count > 0;
         status = input_next(&writing->input, &records, &count);
+        if (!settle_recipe(writing)) {
+            writing->count = 0;
+            return INPUT_FAILED;
+        }
         add_records(writing, records, count);
     } while (status == INPUT_DOCUMENTS && writing->count <= WRITING_BATCH - INPUT_BATCH &&
              writing->ids.length < ENOUGH_ID_BYTES);

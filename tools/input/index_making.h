@@ -33,6 +33,7 @@ struct writing {
     struct input input;
     /* A line of TSV is not a document, but only its fingerprint or its ID. */
     bool fingerprint_alone, id_alone;
+    bool adds;        /* Documents are added: an empty index takes the recipe that the input states. */
     uint64_t compact; /* How many pending records make the writer compact; 0: none do; UINT64_MAX: the default. */
     unsigned threads; /* Threads for look-ups. */
 
@@ -41,7 +42,7 @@ struct writing {
     size_t count;
 
     struct idx_writer *writer;
-    struct idx_properties properties; /* Those of the index when it was opened. */
+    struct idx_properties properties; /* Those of the index when the batch was begun. */
     struct output ids;                /* The IDs of the batch. */
 };
 

@@ -41,7 +41,19 @@ static bool is_recipe(const struct tsv_record *record) {
     return true;
 }
 
+/* Keeps a recipe as that of the inputs. Returns false after a complaint. */
+static bool keep_recipe(struct input *input, const struct tsv_record *record) {
+    input->recipe = input->own_recipe = strndup(record->id, record->id_length);
+    input->recipe_settled = true;
+    if (input->own_recipe == NULL) complain_of(input, "out of memory");
+    return input->own_recipe != NULL;
+}
+
 static bool check_recipe(struct input *input, const struct tsv_record *record) {
+    if (input->gives_recipe && !input->recipe_settled && is_recipe(record)) {
+        if (!keep_recipe(input, record)) return false;
+        input->index_recipe = input->own_recipe;
+    }
     if (*input->index_recipe == '\0' ||
         recipes_match(input->index_recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
@@ -60,12 +72,7 @@ static bool take_recipe(struct input *input, const struct tsv_record *record) {
         complain_of(input, "the recipe is empty, too long, or has control characters; correct it, or give --recipe");
         return false;
     }
-    if (!input->recipe_settled) {
-        input->recipe = input->own_recipe = strndup(record->id, record->id_length);
-        input->recipe_settled = true;
-        if (input->own_recipe == NULL) complain_of(input, "out of memory");
-        return input->own_recipe != NULL;
-    }
+    if (!input->recipe_settled) return keep_recipe(input, record);
     if (input->recipe != NULL && recipes_match(input->recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
     complain_of(input, input->recipe == NULL

@@ -90,6 +90,15 @@ static bool visit_binary(struct documents *documents, enum binary binary, const 
     return visit_bad(documents, BAD_BINARY, sentence);
 }
 
+/* Returns whether the file is standard input that has ended before its first byte: it has no documents, where an empty
+ * file is one. */
+static bool is_empty_input(struct documents *documents) {
+    struct source *source = &documents->source;
+    const char *bytes;
+    return strcmp(documents->path, "-") == 0 && source_peek(source, 1, &bytes) == 0 && !source->broken &&
+           !source->unreadable;
+}
+
 /* Cuts the open file into documents. If it is not text, it is left out if it was found in a folder, and a bad record if
  * it was named. Returns false if the visitor stopped. */
 static bool read_opened(struct documents *documents, bool in_folder) {
@@ -111,7 +120,7 @@ static bool read_opened(struct documents *documents, bool in_folder) {
         case FORMAT_TSV: return cut_lines(documents, sniffed.format);
         case FORMAT_FEATURES: return cut_features(documents);
         case FORMAT_WARC: return cut_warc(documents);
-        default: return cut_whole(documents, sniffed.format);
+        default: return is_empty_input(documents) || cut_whole(documents, sniffed.format);
     }
 }
 

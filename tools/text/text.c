@@ -145,6 +145,19 @@ bool text_open(struct text *text, const char *recipe, const struct idx_text_tabl
     return opened || complain("%s", error.sentence);
 }
 
+char *text_canonical_recipe(const char *recipe) {
+    struct extract_rules rules = {0};
+    struct text text;
+    struct idx_error error;
+    bool opened = text_try_open(&text, recipe, NULL, IDX_MAX_BITS, &rules, &error);
+    const char *icu = strstr(recipe, ";icu=");
+    bool is_other = opened && icu != NULL && strstr(text_recipe(&text), icu) == NULL;
+    char *canonical = strdup(opened && !is_other ? text_recipe(&text) : recipe);
+    text_close(&text);
+    if (canonical == NULL) complain("out of memory");
+    return canonical;
+}
+
 const char *text_recipe(const struct text *text) { return idx_text_recipe(text->fingerprinter); }
 
 /* Names the fields for libidxtext, and returns their number. An empty description is left out; recipes use the text

@@ -38,6 +38,10 @@ extern const char text_default_recipe[];
  * this function. */
 bool text_weighs_by_table(const char *recipe);
 
+/* Returns a recipe in canonical form, or as it is given where libidxtext can't parse it, or it names another version of
+ * ICU. The caller frees it. NULL after a complaint. */
+char *text_canonical_recipe(const char *recipe);
+
 /* Opens a fingerprinter for a recipe, or for documents of FORMAT_FEATURES if that is NULL. `table`, which is NULL
  * unless the recipe weighs by one, and `rules` must stay valid. Returns false after a complaint, also if this build has
  * no libidxtext. */

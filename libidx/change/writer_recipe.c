@@ -1,0 +1,30 @@
+/* writer_recipe.c: gives a recipe to an index that has none, before its first document. */
+#include <string.h>
+
+#include "libidx/base/base.h"
+#include "libidx/building/building.h"
+#include "libidx/change/writer.h"
+
+/* Sets the recipe, unless a manifest that was read again has one by now. */
+static void change_manifest(void *context, struct idxf_manifest *manifest) {
+    if (manifest->recipe[0] == '\0') strcpy(manifest->recipe, context);
+}
+
+enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *recipe, struct idx_error *error) {
+    char copy[IDX_MAX_RECIPE_BYTES + 1];
+    struct idx_properties properties;
+    bool switched;
+    IDXI_TRY(idxi_recipe_check(recipe, error));
+    IDXI_TRY(idxi_writer_begin(writer, 0, error));
+    const struct idx_index *index = writer->index;
+    idx_get_properties(index, &properties);
+    if (strcmp(properties.recipe, recipe) == 0) return IDX_OK;
+    if (properties.recipe[0] != '\0' || !properties.is_empty)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
+                         properties.recipe[0] != '\0'
+                             ? "has another recipe already: build a new index for fingerprints of this one"
+                             : "has had documents, whose recipe is not known: build a new index with the recipe");
+    strcpy(copy, recipe);
+    IDXI_TRY(idxi_manifest_switch(index->folder, index->path, change_manifest, copy, &switched, error));
+    return idxi_writer_refresh(writer, error);
+}
