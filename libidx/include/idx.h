@@ -558,7 +558,8 @@ struct idx_cluster_options {
     unsigned threads; /* 1 to IDX_MAX_THREADS */
     /* As in struct idx_build_options. The call also needs 4 bytes per fingerprint (8 for a while with
      * IDX_REPRESENTATIVE_MOST_DOCUMENTS), and 16 bytes per pending document. IDX_REPRESENTATIVE_SMALLEST_ID needs
-     * the bytes of all text IDs and 40 bytes for each; if memory_bytes is less, the call returns IDX_OUT_OF_MEMORY. */
+     * the bytes of all text IDs and 40 bytes for each; if memory_bytes is less, the call returns IDX_OUT_OF_MEMORY.
+     * Then it needs twice the bytes of the IDs of a cluster, and up to 96 bytes for each of its documents. */
     uint64_t memory_bytes;
     const char *temporary_folder;  /* for what does not fit, in files without names; may be NULL */
     idx_progress_visitor progress; /* may be NULL */
@@ -607,16 +608,16 @@ struct idx_cluster_summary {
 };
 
 /* Finds the clusters of the documents of an index. Documents of one fingerprint are always in one cluster. Calls
- * `visit` on the caller's thread, cluster by cluster, in the order of their numbers. Within a cluster, the fingerprint
- * of the representative comes first, then the others in the order in which they are preferred as representatives, each
- * with its documents in the order of idx_documents_next. All of this is the same for any number of threads and any
- * memory. With 80 to 128 bytes of memory_bytes for each fingerprint, pairs are joined as they are found: however many
- * there are, they take no memory. For IDX_CLUSTER_STAR, those that a quarter of the memory holds, at 16 bytes each,
- * are kept; where there are more, all pairs are found again, until all fingerprints have their cluster. With less
- * memory, pairs are sorted, in files where the memory does not hold them, at 16 bytes a pair. `options` and `summary`
- * may be NULL. If `visit` stopped the call, the summary covers what was visited. Errors: IDX_INVALID_ARGUMENT,
- * IDX_BAD_DISTANCE, IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group,
- * IDX_NOT_FOUND (the temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * `visit` on the caller's thread, cluster by cluster, in the order of their numbers. Within a cluster, documents come
+ * in the order in which they are preferred as representatives, whatever their fingerprints: the representative first.
+ * All of this is the same for any number of threads and any memory. With 80 to 128 bytes of memory_bytes for each
+ * fingerprint, pairs are joined as they are found: however many there are, they take no memory. For IDX_CLUSTER_STAR,
+ * those that a quarter of the memory holds, at 16 bytes each, are kept; where there are more, all pairs are found
+ * again, until all fingerprints have their cluster. With less memory, pairs are sorted, in files where the memory does
+ * not hold them, at 16 bytes a pair. `options` and `summary` may be NULL. If `visit` stopped the call, the summary
+ * covers what was visited. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_LIMIT (2^32 fingerprints or more),
+ * IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group, IDX_NOT_FOUND (the temporary folder), IDX_IO_ERROR,
+ * IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);

@@ -3,12 +3,16 @@
 #define IDX_LIBIDX_CLUSTER_VISIT_H
 
 #include "libidx/streams/reading.h"
+#include "libidx/streams/sorter.h"
 #include "libidx/view/index.h"
 
 struct idxi_cluster_visit {
     const struct idx_index *index;
     unsigned distance;
-    bool is_id_smallest; /* the representative is the document with the smallest text ID, else the first one */
+    /* Which documents are preferred: those with the smallest text IDs, or those of the fingerprints with the most
+     * documents, or neither; of several the first. */
+    bool is_id_smallest, is_by_count;
+    const struct idxi_sorter_options *sorting; /* how the documents of a large cluster are sorted */
     idx_cluster_visitor visit;
     void *context;
     struct idx_cluster_summary *summary; /* zeroed by the caller, but for documents that are not visited */
@@ -16,7 +20,7 @@ struct idxi_cluster_visit {
 
 /* `members` has the fingerprints, and `documents` one or more values of document maps (documents.h) for each. Both
  * ascend by the key (number of the representative's fingerprint) · 2^32 + (number of the fingerprint itself), and both
- * stay the caller's. */
+ * stay the caller's. Within a cluster, documents are visited in the order of preference, the representative first. */
 enum idx_status idxi_cluster_visit(const struct idxi_cluster_visit *visit, struct idxi_stream *members,
                                    struct idxi_stream *documents, struct idxi_progress *progress,
                                    struct idx_error *error);

@@ -376,14 +376,16 @@ static enum idx_status sort_members(struct clustering *clustering, uint64_t *oth
 static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
                                  struct idx_cluster_summary *summary, struct idx_error *error) {
     struct idxi_stream *members, *documents;
-    struct idxi_cluster_visit visiting = {.index = clustering->index,
-                                          .distance = clustering->options.distance,
-                                          .is_id_smallest =
-                                              clustering->options.representative == IDX_REPRESENTATIVE_SMALLEST_ID &&
-                                              clustering->index->manifest->id_type == IDXF_ID_TEXT,
-                                          .visit = visit,
-                                          .context = visit_context,
-                                          .summary = summary};
+    struct idxi_cluster_visit visiting = {
+        .index = clustering->index,
+        .distance = clustering->options.distance,
+        .is_id_smallest = clustering->options.representative == IDX_REPRESENTATIVE_SMALLEST_ID &&
+                          clustering->index->manifest->id_type == IDXF_ID_TEXT,
+        .is_by_count = clustering->options.representative == IDX_REPRESENTATIVE_MOST_DOCUMENTS,
+        .sorting = &clustering->sorting,
+        .visit = visit,
+        .context = visit_context,
+        .summary = summary};
     uint64_t others;
     IDXI_TRY(list_clusters(clustering, error));
     IDXI_TRY(sort_members(clustering, &others, error));

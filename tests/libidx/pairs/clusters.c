@@ -110,7 +110,7 @@ struct model {
     struct node *nodes; /* in the order of preference */
     size_t count;
     unsigned distance;
-    bool by_id;
+    bool by_id, by_count;
 };
 
 static int compare_u64(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
@@ -178,6 +178,7 @@ static void make_nodes(struct model *model, enum idx_representative representati
         node->end++;
         if (compare_ids(&items[i], node->smallest) < 0) node->smallest = &items[i];
     }
+    model->by_count = representative == IDX_REPRESENTATIVE_MOST_DOCUMENTS && model->documents.id_type != IDX_ID_NONE;
     model->by_id = representative == IDX_REPRESENTATIVE_SMALLEST_ID && model->documents.id_type == IDX_ID_TEXT;
     qsort(model->nodes, model->count, sizeof *model->nodes,
           model->by_id                                          ? by_smallest
@@ -298,21 +299,45 @@ static bool visit_member(void *context, const struct idx_cluster_member *member)
     return visit->text.lines != visit->text.most;
 }
 
-static const struct document *representative_of(const struct model *model, const struct node *node) {
-    return model->by_id ? node->smallest : &model->documents.items[node->begin];
+/* A document of a cluster, and the node of its fingerprint. */
+struct placed {
+    const struct model *model;
+    const struct node *node;
+    const struct document *document;
+};
+
+/* By preference, document by document: those of the fingerprints with the most documents, or with the smallest IDs, and
+ * of several the first. */
+static int by_preference(const void *a, const void *b) {
+    const struct placed *x = a, *y = b;
+    const struct documents *documents = &x->model->documents;
+    int order = 0;
+    if (x->model->by_id) order = compare_ids(x->document, y->document);
+    if (x->model->by_count) order = compare_u64(y->node->end - y->node->begin, x->node->end - x->node->begin);
+    if (order == 0) order = compare_u64(first_of(documents, x->document), first_of(documents, y->document));
+    return order != 0 ? order : compare_u64(x->node->fingerprint, y->node->fingerprint);
 }
 
-static void say_node(const struct model *model, const struct node *node, uint64_t cluster, struct text *text) {
-    const struct node *root = &model->nodes[node->root];
-    const struct document *representative = representative_of(model, root);
-    for (size_t i = node->begin; i < node->end; i++) {
-        const struct document *document = &model->documents.items[i];
-        struct said said = {cluster, node->fingerprint, root->fingerprint,
-                            idx_distance(node->fingerprint, root->fingerprint), document == representative};
+static void say_cluster(const struct model *model, size_t root, uint64_t cluster, struct text *text) {
+    struct placed *placed = malloc((model->documents.count + 1) * sizeof *placed);
+    size_t count = 0;
+    assert_non_null(placed);
+    for (size_t i = root; i < model->count; i++) {
+        const struct node *node = &model->nodes[i];
+        for (size_t j = node->begin; j < node->end && node->root == root; j++)
+            placed[count++] = (struct placed){model, node, &model->documents.items[j]};
+    }
+    qsort(placed, count, sizeof *placed, by_preference);
+    const struct document *representative = placed[0].document;
+    for (size_t i = 0; i < count; i++) {
+        const struct document *document = placed[i].document;
+        uint64_t fingerprint = document->fingerprint, of = representative->fingerprint;
+        struct said said = {cluster, fingerprint, of, idx_distance(fingerprint, of), i == 0};
         say(text, &said);
         say_id(text, model->documents.id_type, document->id, document->id_length, document->number);
         say_id(text, model->documents.id_type, representative->id, representative->id_length, representative->number);
     }
+    free(placed);
 }
 
 static void count_cluster(const struct model *model, size_t root, struct idx_cluster_size *size) {
@@ -352,10 +377,7 @@ static void say_model(const struct model *model, bool alone, struct text *text, 
         count_cluster(model, i, &size);
         sum_up(summary, &size);
         if (size.documents < 2 && !alone) continue;
-        for (size_t j = i; j < model->count; j++) {
-            if (model->nodes[j].root == i) say_node(model, &model->nodes[j], cluster, text);
-        }
-        cluster++;
+        say_cluster(model, i, cluster++, text);
     }
 }
 

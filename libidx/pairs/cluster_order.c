@@ -1,0 +1,121 @@
+/* cluster_order.c: see cluster_order.h. Few documents are sorted in an array, since most clusters are small. */
+#include "libidx/pairs/cluster_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/pairs/id_ranks.h"
+#include "libidx/view/documents.h"
+
+/* So many documents are sorted in an array, unless IDs decide: then all are. */
+#define FEW 256
+
+/* ---- Adding ---- */
+
+static enum idx_status grow(struct idxi_cluster_order *order, struct idx_error *error) {
+    size_t capacity = 2 * order->capacity + 64;
+    if (order->count < order->capacity) return IDX_OK;
+    struct idxi_ordered *items = realloc(order->items, capacity * sizeof *items);
+    if (items == NULL) return idxi_fail_memory(error);
+    order->items = items;
+    order->capacity = capacity;
+    return IDX_OK;
+}
+
+/* Keeps the ID of a document. */
+static enum idx_status keep_id(struct idxi_cluster_order *order, struct idxi_ordered *item, struct idx_error *error) {
+    struct idx_document document;
+    IDXI_TRY(idxi_documents_get(order->documents, item->value, &document, error));
+    if (order->ids_capacity - order->ids_size < document.id_length) {
+        size_t capacity = 2 * order->ids_capacity + document.id_length;
+        uint8_t *ids = realloc(order->ids, capacity);
+        if (ids == NULL) return idxi_fail_memory(error);
+        order->ids = ids;
+        order->ids_capacity = capacity;
+    }
+    if (document.id_length > 0) memcpy(order->ids + order->ids_size, document.id, document.id_length);
+    item->id = order->ids_size;
+    item->id_size = document.id_length;
+    order->ids_size += document.id_length;
+    return IDX_OK;
+}
+
+/* Moves the documents from the array to the sorter. */
+static enum idx_status spill(struct idxi_cluster_order *order, struct idx_error *error) {
+    if (order->added == order->count) IDXI_TRY(idxi_sorter_open(&order->sorter, order->sorting, error));
+    for (size_t i = 0; i < order->count; i++)
+        IDXI_TRY(idxi_sorter_put(&order->sorter, order->items[i].value, order->items[i].fingerprint, error));
+    order->count = 0;
+    return IDX_OK;
+}
+
+enum idx_status idxi_cluster_order_add(struct idxi_cluster_order *order, uint64_t value, uint64_t fingerprint,
+                                       struct idx_error *error) {
+    if (order->documents == NULL && order->count == FEW) IDXI_TRY(spill(order, error));
+    IDXI_TRY(grow(order, error));
+    struct idxi_ordered *item = &order->items[order->count];
+    *item = (struct idxi_ordered){.value = value, .fingerprint = fingerprint};
+    if (order->documents != NULL) IDXI_TRY(keep_id(order, item, error));
+    order->count++;
+    order->added++;
+    return IDX_OK;
+}
+
+/* ---- Sorting ---- */
+
+static int compare(const void *first, const void *second, void *ids) {
+    const struct idxi_ordered *a = first, *b = second;
+    const uint8_t *bytes = ids;
+    int order = bytes == NULL ? 0 : idxi_id_compare(bytes + a->id, a->id_size, bytes + b->id, b->id_size);
+    if (order != 0) return order;
+    if (a->value != b->value) return a->value < b->value ? -1 : 1;
+    return (a->fingerprint > b->fingerprint) - (a->fingerprint < b->fingerprint);
+}
+
+enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct idx_error *error) {
+    struct idxi_stream *stream;
+    order->next = 0;
+    if (order->added == order->count) {
+        if (order->count > 1) qsort_r(order->items, order->count, sizeof *order->items, compare, order->ids);
+        return IDX_OK;
+    }
+    IDXI_TRY(spill(order, error));
+    if (order->reading == NULL) order->reading = malloc(sizeof *order->reading);
+    if (order->reading == NULL) return idxi_fail_memory(error);
+    IDXI_TRY(idxi_sorter_end(&order->sorter, &stream, error));
+    idxi_reading_init(order->reading, stream, order->sorting->progress);
+    return IDX_OK;
+}
+
+/* ---- Taking ---- */
+
+/* Forgets all documents. */
+static void reset(struct idxi_cluster_order *order) {
+    if (order->added != order->count) idxi_sorter_close(&order->sorter);
+    order->sorter = (struct idxi_sorter){0};
+    order->added = 0;
+    order->count = order->next = order->ids_size = 0;
+}
+
+enum idx_status idxi_cluster_order_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
+                                        bool *found, struct idx_error *error) {
+    size_t at;
+    if (order->added == order->count) {
+        *found = order->next < order->count;
+        if (*found) *value = order->items[order->next].value;
+        if (*found) *fingerprint = order->items[order->next++].fingerprint;
+    } else {
+        IDXI_TRY(idxi_reading_next(order->reading, &at, found, error));
+        if (*found) *value = order->reading->fingerprints[at];
+        if (*found) *fingerprint = order->reading->values[at];
+    }
+    if (!*found) reset(order);
+    return IDX_OK;
+}
+
+void idxi_cluster_order_free(struct idxi_cluster_order *order) {
+    idxi_sorter_close(&order->sorter);
+    free(order->reading);
+    free(order->items);
+    free(order->ids);
+}

@@ -1,0 +1,41 @@
+/* cluster_order.h: puts documents of a cluster, which come fingerprint by fingerprint, into the order in which they are
+ * preferred. */
+#ifndef IDX_LIBIDX_CLUSTER_ORDER_H
+#define IDX_LIBIDX_CLUSTER_ORDER_H
+
+#include "libidx/streams/reading.h"
+#include "libidx/streams/sorter.h"
+
+/* A document: its value in document maps (documents.h), and its fingerprint. */
+struct idxi_ordered {
+    uint64_t value, fingerprint;
+    size_t id, id_size; /* where its ID is, if IDs decide */
+};
+
+/* With `sorting` alone set, there are no documents. */
+struct idxi_cluster_order {
+    const struct idxi_sorter_options *sorting; /* how many documents are sorted */
+    struct idx_documents *documents;           /* a cursor: text IDs decide, which are kept in memory; NULL: values */
+    struct idxi_ordered *items;
+    size_t count, capacity, next;
+    uint8_t *ids;
+    size_t ids_size, ids_capacity;
+    struct idxi_sorter sorter; /* has the documents, by value, once they are many */
+    struct idxi_reading *reading;
+    uint64_t added;
+};
+
+/* Adds a document. Errors: IDX_OUT_OF_MEMORY; as reading documents, and as writing temporary files. */
+enum idx_status idxi_cluster_order_add(struct idxi_cluster_order *order, uint64_t value, uint64_t fingerprint,
+                                       struct idx_error *error);
+
+/* Sorts the documents: by their values, or their IDs, and of equal ones by fingerprint. Errors: as adding. */
+enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct idx_error *error);
+
+/* Takes the next document. *found is false after the last one; then others may be added. Errors: as adding. */
+enum idx_status idxi_cluster_order_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
+                                        bool *found, struct idx_error *error);
+
+void idxi_cluster_order_free(struct idxi_cluster_order *order);
+
+#endif
