@@ -7,6 +7,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static const struct subcommand {
     const char *name;
@@ -32,6 +37,15 @@ static void keep_standard_descriptors(void) {
     for (int descriptor = 0; descriptor < 3; descriptor++) {
         if (fcntl(descriptor, F_GETFD) < 0) (void)!open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);
     }
+}
+
+/* Has all threads allocate from one arena under a limit of address space, such as that of `ulimit -v`. Otherwise glibc
+ * reserves 128 MiB for the arena of each thread, and once there is no room for one, tries again at most allocations. */
+static void share_memory_under_limit(void) {
+#ifdef __GLIBC__
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
+#endif
 }
 
 static const struct subcommand *find_subcommand(const char *name) {
@@ -97,6 +111,7 @@ static int print_version(void) {
 int main(int argc, char **argv) {
     static char help_option[] = "--help";
     keep_standard_descriptors();
+    share_memory_under_limit();
     signal(SIGXFSZ, SIG_IGN);    /* If a file grows too large, write fails instead. */
     unsetenv("POSIXLY_CORRECT"); /* Options may be anywhere. */
     if (argc < 2) {
