@@ -157,6 +157,10 @@ static void test_unknown_names(void **state) {
     refuse("/tmp/table", "the character set '/tmp/table' is unknown");
     refuse(".latin1", "the character set '.latin1' is unknown");
     refuse("\xe9", "the character set '\xe9' is unknown");
+    static const char *const known[] = {"", "utf-8", "UTF8", "latin1", "x-sjis", "koi8-r", "utf-16le"};
+    static const char *const unknown[] = {"klingon", "utf-8,version=1", "/tmp/table", ".latin1", "\xe9", " utf-8"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) assert_true(charset_is_known(known[i]));
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) assert_false(charset_is_known(unknown[i]));
 }
 
 /* ---- Well-formed or not ---- */

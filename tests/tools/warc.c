@@ -255,23 +255,31 @@ static void test_http_headers(void **state) {
 
 /* ---- Chunks ---- */
 
-static void check_chunks(const char *body, size_t size, const char *expected) {
+static void check_joined(const char *body, size_t size, const char *expected, bool is_cut) {
     struct bad bad = {0};
     size_t length = size;
+    bool cut = false;
     char *copy = copy_exactly(body, size);
-    assert_true(http_join_chunks(copy, &length, &bad));
+    assert_true(http_join_chunks(copy, &length, &cut, &bad));
     assert_int_equal(bad.kind, BAD_NONE);
+    assert_int_equal(cut, is_cut);
     assert_span((struct span){copy, length}, expected);
     free(copy);
+}
+
+static void check_chunks(const char *body, size_t size, const char *expected) {
+    check_joined(body, size, expected, false);
 }
 
 static void refuse_chunks(const char *body, size_t size) {
     struct bad bad = {0};
     size_t length = size;
     char *copy = copy_exactly(body, size);
-    assert_false(http_join_chunks(copy, &length, &bad));
+    bool cut = false;
+    assert_false(http_join_chunks(copy, &length, &cut, &bad));
+    assert_false(cut);
     assert_int_equal(bad.kind, BAD_HTTP);
-    assert_string_equal(bad.problem.sentence, "a chunk of the HTTP response is broken or incomplete");
+    assert_string_equal(bad.problem.sentence, "a chunk of the HTTP response is broken");
     free(copy);
 }
 
@@ -297,14 +305,22 @@ static void test_what_is_no_chunk_is_left_alone(void **state) {
 
 static void test_broken_chunks(void **state) {
     (void)state;
-    refuse_chunks(LITERAL("6\r\nhello"));
-    refuse_chunks(LITERAL("5\r\nhello"));
-    refuse_chunks(LITERAL("5\r\nhello\r\n"));
-    refuse_chunks(LITERAL("5\r\nhello\r\n0"));
-    refuse_chunks(LITERAL("5\r\nhello\r\n9\r\nx"));
     refuse_chunks(LITERAL("4\r\nhello\r\n0\r\n\r\n"));
-    refuse_chunks(LITERAL("ffffffff\r\nx"));
     refuse_chunks(LITERAL("5\r\nhello\r\n000000000\r\n\r\n"));
+    refuse_chunks(LITERAL("5\r\nhello\r\n\r\n"));
+}
+
+/* Wherever a body ends before its last chunk begins, what there is of it is joined. */
+static void test_cut_chunks(void **state) {
+    (void)state;
+    static const char body[] = "5\r\nhello\r\n7\r\n, world\r\n0\r\n\r\n", joined[] = "hello, world";
+    for (size_t size = 3; size < sizeof body - 1; size++) {
+        size_t first = size < 8 ? size - 3 : 5, second = size < 13 ? 0 : size < 20 ? size - 13 : 7;
+        char expected[sizeof joined] = "";
+        memcpy(expected, joined, first + second);
+        check_joined(body, size, expected, size < 25);
+    }
+    check_joined(LITERAL("ffffffff\r\nx"), "x", true);
 }
 
 int main(void) {
@@ -321,6 +337,7 @@ int main(void) {
         cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_what_is_no_chunk_is_left_alone),
         cmocka_unit_test(test_broken_chunks),
+        cmocka_unit_test(test_cut_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,7 +128,11 @@ static bool fingerprint_body(struct request *request, struct text *text, struct 
                                .most = request->service->options->max_body,
                                .place = place};
     read_charset(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Content-Type"), raw.charset);
-    bool good = text_fingerprint(text, &raw, result, &bad);
+    /* Archives have labels that nobody knows, and so documents with them are read nevertheless; a client can mend its
+     * own. */
+    bool known =
+        charset_is_known(raw.charset) || bad_set(&bad, BAD_CHARSET, "the character set '%s' is unknown", raw.charset);
+    bool good = known && text_fingerprint(text, &raw, result, &bad);
     request->body = raw.bytes;
     if (!good) fail_by_text(request, &bad);
     return good;

@@ -38,6 +38,10 @@ void bad_count(struct bad_counts *counts, const struct bad *bad, const char *pla
     if (counts->of[bad->kind]++ == 0 || bad->kind < BAD_JSON) complain("%s: %s", place, bad->problem.sentence);
 }
 
+void bad_count_cut(struct bad_counts *counts, const char *place) {
+    if (counts->cut++ == 0) complain("%s: this body is cut short; what could be read of it is taken", place);
+}
+
 uint64_t bad_total(const struct bad_counts *counts) {
     uint64_t total = 0;
     for (int kind = BAD_JSON; kind < BAD_KINDS; kind++) total += counts->of[kind];
@@ -52,9 +56,12 @@ bool bad_say_total(const struct bad_counts *counts, const char *what, uint64_t g
             snprintf(list + length, sizeof list - length, "%s%" PRIu64 " × %s", length > 0 ? ", " : "",
                      counts->of[kind], names[kind]);
     }
-    if (list[0] == '\0') return true;
-    complain("%s: %s", what, list);
+    if (list[0] != '\0') complain("%s: %s", what, list);
+    if (counts->cut > 0)
+        complain("took what could be read of %" PRIu64 " document%s whose bodies are cut short", counts->cut,
+                 counts->cut == 1 ? "" : "s");
+    if (list[0] == '\0' || good > 0) return true;
     bool is_by_fields = counts->of[BAD_JSON] + counts->of[BAD_FIELD] + counts->of[BAD_ID] + counts->of[BAD_LINE] > 0;
     const char *advice = is_by_fields ? "; --format, --text-field and --id-field say how they are read" : "";
-    return good > 0 || complain("all records are bad%s", advice);
+    return complain("all records are bad%s", advice);
 }

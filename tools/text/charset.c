@@ -116,6 +116,13 @@ static bool convert_to_utf8(struct span *text, UConverter *converter, struct out
     }
 }
 
+bool charset_is_known(const char *name) {
+    if (is_utf8_name(name)) return true;
+    UConverter *converter = open_converter(name);
+    ucnv_close(converter);
+    return converter != NULL;
+}
+
 bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad) {
     if (is_utf8_name(name)) return true;
     if (text->length > INT32_MAX) return bad_set(bad, BAD_LONG, "it is too long: %zu bytes", text->length);

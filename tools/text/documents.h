@@ -43,16 +43,20 @@ __attribute__((format(printf, 3, 4))) bool bad_set(struct bad *bad, enum bad_kin
 
 struct bad_counts {
     uint64_t of[BAD_KINDS];
+    uint64_t cut; /* Documents that are not bad, but end too soon. */
 };
 
 /* Counts a bad record, and reports it if it is the first of its kind. BAD_FILE and BAD_MEMORY are always reported. */
 void bad_count(struct bad_counts *counts, const struct bad *bad, const char *place);
 
+/* Counts a document that ends too soon, of which what could be read is taken, and reports it if it is the first. */
+void bad_count_cut(struct bad_counts *counts, const char *place);
+
 /* Returns how many records were bad. */
 uint64_t bad_total(const struct bad_counts *counts);
 
-/* Says how many records of each kind were bad, behind `what` and a colon, or nothing if there were none. Returns false
- * after a complaint if all records were bad: then `good`, the number of the others, is 0. */
+/* Says how many records of each kind were bad, behind `what` and a colon, and how many documents end too soon. Returns
+ * false after a complaint if all records were bad: then `good`, the number of the others, is 0. */
 bool bad_say_total(const struct bad_counts *counts, const char *what, uint64_t good);
 
 /* ---- Texts in other character sets than UTF-8, by the names that HTTP and HTML give them ---- */
@@ -76,6 +80,9 @@ void charset_by_mark(struct span *text, char name[CHARSET_NAME_SIZE]);
  * UTF-8, the text stays as it is, even if it is ill-formed. Names mean what browsers take them for: iso-8859-1 is
  * windows-1252. Sets *bad and returns false if that fails. */
 bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad);
+
+/* Returns whether a character set has this name. "" is known. */
+bool charset_is_known(const char *name);
 
 /* ---- Source ---- */
 
@@ -103,6 +110,7 @@ struct source {
 
     /* Why the source ended too soon, as `problem` says: the system can't read it, or its compression is broken. */
     bool broken, unreadable;
+    bool cut; /* It is broken because it ends within gzip data. */
     struct problem problem;
     uint64_t offset; /* Offset of the next decompressed byte. */
     uint64_t
@@ -230,8 +238,9 @@ struct http_head {
 bool http_parse_head(const char *head, size_t length, struct http_head *parsed, struct bad *bad);
 
 /* Joins the chunks of a body, in place. A body that doesn't begin with a chunk stays as it is, since many archives keep
- * joined bodies with heads that say chunked. Sets *bad and returns false if a chunk is broken. */
-bool http_join_chunks(char *body, size_t *length, struct bad *bad);
+ * joined bodies with heads that say chunked. Sets *cut if the body ends before its last chunk does. Sets *bad and
+ * returns false if a chunk is broken. */
+bool http_join_chunks(char *body, size_t *length, bool *cut, struct bad *bad);
 
 /* ---- Documents ---- */
 
@@ -288,6 +297,7 @@ struct raw_document {
     char charset[CHARSET_NAME_SIZE];
     bool chunked;      /* The bytes are in chunks, as HTTP cuts bodies. */
     char encoding[16]; /* HTTP's Content-Encoding; "": there is none. */
+    bool cut;          /* Set once the text is extracted: the bytes ended within their chunks or their compression. */
     struct bad bad;    /* Unless its kind is BAD_NONE, there is no document, and this says why. */
     uint64_t file;     /* The number of its file, from 0, among those that could be opened. */
     enum unit unit;

@@ -1,10 +1,8 @@
 /* extract.c: finds the fields of a document that was cut from an input, in UTF-8. */
 #include "tools/text/extract.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules) {
     *extractor = (struct extractor){.rules = rules,
@@ -16,57 +14,6 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
 }
 
 /* ---- Bodies ---- */
-
-/* Decompresses a body that has a Content-Encoding. A body that is not compressed stays as it is, since many archives
- * keep decompressed bodies with heads that say otherwise. Sets *bad and returns false if that fails. */
-static bool decompress(struct extractor *extractor, const struct raw_document *raw, struct span *body,
-                       struct bad *bad) {
-    struct output *kept = &extractor->decompressed;
-    struct source source = {.passes_over_rest = true};
-    const char *bytes;
-    size_t held;
-    if (raw->encoding[0] == '\0') return true;
-    if (strcasecmp(raw->encoding, "br") == 0 || strcasecmp(raw->encoding, "deflate") == 0)
-        return bad_set(bad, BAD_HTTP, "the Content-Encoding '%s' is not supported", raw->encoding);
-    kept->length = 0;
-    uint64_t most = extractor->rules->max_text;
-    bool opened = source_open_memory(&source, body->bytes, body->length), fits = true;
-    while (opened && fits && kept->error == 0 && (held = source_peek(&source, 1, &bytes)) > 0) {
-        fits = held <= most - kept->length;
-        if (fits) output_bytes(kept, bytes, held);
-        source_skip(&source, held);
-    }
-    if (!opened || source.unreadable || kept->error != 0)
-        bad_set_memory(bad);
-    else if (!fits)
-        bad_set(bad, BAD_LONG, "decompressed, it has more than %" PRIu64 " bytes; --max-text takes longer ones", most);
-    else if (source.broken)
-        bad_set(bad, BAD_COMPRESSION, "%s", source.problem.sentence);
-    *body = (struct span){kept->bytes, kept->length};
-    source_free(&source);
-    return bad->kind == BAD_NONE;
-}
-
-/* Sets *body to the content in UTF-8. Sets *bad and returns false if that fails. */
-static bool decode_body(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad) {
-    char charset[CHARSET_NAME_SIZE];
-    if (raw->chunked && !http_join_chunks(raw->bytes.bytes, &raw->bytes.length, bad)) return false;
-    *body = (struct span){raw->bytes.bytes, raw->bytes.length};
-    if (!decompress(extractor, raw, body, bad)) return false;
-    strcpy(charset, raw->charset);
-    charset_by_mark(body, charset);
-    if (raw->format == FORMAT_HTML || raw->format == FORMAT_MAN) {
-        if (charset[0] == '\0' && raw->format == FORMAT_HTML) html_find_charset(*body, charset);
-        bool utf8 = printable_is_utf8(body->bytes, body->length);
-        if (charset[0] == '\0') strcpy(charset, utf8 ? "utf-8" : "windows-1252");
-        /* libxml2 needs well-formed UTF-8. Under this other name for UTF-8, ICU replaces what is ill-formed. */
-        if (strcasecmp(charset, "utf-8") == 0 && !utf8) strcpy(charset, "ibm-1208");
-    }
-    if (!charset_decode(body, charset, &extractor->decoded, bad)) return false;
-    if (body->length <= extractor->rules->max_text) return true;
-    return bad_set(bad, BAD_LONG, "in UTF-8, it has more than %" PRIu64 " bytes; --max-text takes longer ones",
-                   extractor->rules->max_text);
-}
 
 static bool extract_html(struct extractor *extractor, struct fields *fields, struct bad *bad) {
     struct html *html = &extractor->html;
@@ -113,10 +60,10 @@ static bool extract_fields(struct extractor *extractor, struct raw_document *raw
         case FORMAT_TSV:
             return extract_id((struct span){raw->bytes.bytes, raw->bytes.length}, &fields->id, &fields->body, bad);
         case FORMAT_HTML:
-            return decode_body(extractor, raw, &fields->body, bad) && extract_html(extractor, fields, bad);
+            return body_decode(extractor, raw, &fields->body, bad) && extract_html(extractor, fields, bad);
         case FORMAT_MAN:
-            return decode_body(extractor, raw, &fields->body, bad) && extract_manual(extractor, fields, bad);
-        default: return decode_body(extractor, raw, &fields->body, bad);
+            return body_decode(extractor, raw, &fields->body, bad) && extract_manual(extractor, fields, bad);
+        default: return body_decode(extractor, raw, &fields->body, bad);
     }
 }
 

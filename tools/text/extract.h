@@ -185,4 +185,8 @@ bool extract_id(struct span line, struct span *id, struct span *rest, struct bad
 
 void extractor_free(struct extractor *extractor);
 
+/* Sets *body to the document's bytes in UTF-8, and raw->cut if they end too soon: their chunks are joined, and they are
+ * decompressed and decoded. Sets *bad and returns false if that fails. */
+bool body_decode(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad);
+
 #endif

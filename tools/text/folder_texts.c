@@ -50,8 +50,12 @@ static bool fingerprint_document(void *context, struct raw_document *raw) {
     struct text_result result;
     bool good = raw->bad.kind == BAD_NONE && text_fingerprint(below->text, raw, &result, &raw->bad) &&
                 keep_fingerprints(below, &result, &raw->bad);
+    const char *place = raw->place != NULL ? raw->place : "input";
     below->good += good;
-    if (!good) bad_count(&below->bad, &raw->bad, raw->place != NULL ? raw->place : "input");
+    if (!good)
+        bad_count(&below->bad, &raw->bad, place);
+    else if (raw->cut)
+        bad_count_cut(&below->bad, place);
     raw_document_free(raw);
     return below->bad.of[BAD_MEMORY] == 0;
 }

@@ -194,7 +194,8 @@ void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]) {
         if (size == 0 || size >= CHARSET_NAME_SIZE) continue;
         memcpy(name, from, size);
         name[size] = '\0';
-        break;
+        if (charset_is_known(name)) break;
+        name[0] = '\0';
     }
     /* A document in which this name could be read is not UTF-16, even if it says so. */
     if (strncasecmp(name, "utf-16", 6) == 0 || strncasecmp(name, "utf-32", 6) == 0) strcpy(name, "utf-8");

@@ -259,15 +259,22 @@ static void *run_worker(void *context) {
 /* Documents with few features are reported if they are 1 % or more of at least this many documents. */
 enum { DOCUMENTS_WORTH_A_WARNING = 100 };
 
+/* Returns whether files are read once more, in place of the paths. */
+static bool is_again(const struct pipeline_rules *rules) {
+    return rules->features != NULL && rules->features->next_file != NULL;
+}
+
 static void count_document(struct pipeline *pipeline, const struct document_result *result) {
+    const char *place = result->raw.place != NULL ? result->raw.place : "input";
     if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO)
         return; /* A record without a document. */
     pipeline->documents++;
     pipeline->document_bytes += result->bytes;
     if (result->raw.bad.kind != BAD_NONE) {
-        bad_count(&pipeline->bad, &result->raw.bad, result->raw.place != NULL ? result->raw.place : "input");
+        bad_count(&pipeline->bad, &result->raw.bad, place);
         return;
     }
+    if (result->raw.cut && !is_again(pipeline->rules)) bad_count_cut(&pipeline->bad, place);
     pipeline->empty += result->features == 0;
     pipeline->few += result->few;
 }
@@ -421,11 +428,6 @@ static void end_threads(struct pipeline *pipeline, bool stop) {
     if (stop) pipeline->stopped = true;
     pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->mutex);
-}
-
-/* Returns whether files are read once more, in place of the paths. */
-static bool is_again(const struct pipeline_rules *rules) {
-    return rules->features != NULL && rules->features->next_file != NULL;
 }
 
 static bool read_all(struct pipeline *pipeline, struct documents *documents, const struct texts *paths) {

@@ -104,7 +104,8 @@ static ssize_t read_gzip(struct source *source) {
         ssize_t got = source->in_member ? inflate_some(source) : 0;
         if (got != 0 || source->fault != NULL) return got;
         if (source->raw_length == 0 && (got = read_raw(source)) <= 0) {
-            if (got == 0 && source->in_member) source->fault = "truncated gzip input";
+            source->cut = got == 0 && source->in_member;
+            if (source->cut) source->fault = "truncated gzip input";
             return got;
         }
         if (!source->in_member) begin_member(source);
@@ -181,7 +182,7 @@ static bool open_archive(struct source *source) {
 }
 
 static void reset_input(struct source *source) {
-    source->broken = source->unreadable = source->ended = source->begun = source->gzipped = false;
+    source->broken = source->unreadable = source->cut = source->ended = source->begun = source->gzipped = false;
     source->offset = 0;
     source->start = source->end = 0;
     source->error = 0;

@@ -152,14 +152,17 @@ static size_t read_chunk_line(const char *bytes, size_t length, size_t *size) {
     return (size_t)(newline - bytes) + 1;
 }
 
-bool http_join_chunks(char *body, size_t *length, struct bad *bad) {
+bool http_join_chunks(char *body, size_t *length, bool *cut, struct bad *bad) {
     size_t at = 0, joined = 0, size, line;
     for (;;) {
+        bool ends = at == *length || memchr(body + at, '\n', *length - at) == NULL;
         line = read_chunk_line(body + at, *length - at, &size);
         if (line == 0 && at == 0) return true;
-        if (line == 0 || size > *length - at - line)
-            return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken or incomplete");
+        if (line == 0 && !ends) return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken");
         at += line;
+        if (line == 0 || size > *length - at) *cut = true;
+        if (line == 0) break;
+        if (size > *length - at) size = *length - at;
         memmove(body + joined, body + at, size);
         joined += size;
         at += size;
