@@ -122,6 +122,24 @@ static void test_main_text(void **state) {
     check("<p><a href=a>links</a>text</p>", "linkstext\n");
 }
 
+/* The text of main elements, or else of article elements, is the main text, if there is one. */
+static void test_main_and_article(void **state) {
+    (void)state;
+    check_main("<p>a<main>text<p>more</main>b", "text\nmore\n");
+    check_main("a<article>text</article>b<article>more</article>c", "text\nmore\n");
+    check_main("a<article>b</article><main>text<article>more</article>too</main>c", "text\nmore\ntoo\n");
+    check_main("<article>text<article>more</article>too</article>a", "text\nmore\ntoo\n");
+    check_main("a<main><nav>b</nav><header>c</header>text<ul><li><a>d</a></ul></main>", "text\n");
+    check_main("<main>a</main>b<MAIN>c</MAIN>d", "a\nc\n");
+    check_main("a<main>text", "text\n");
+    check_main("<article>text</main>more</article>a</article>b", "textmore\n");
+    /* One without a text is none. */
+    check_main("a<main> \n</main><article>text</article>", "text\n");
+    check_main("text<main><p></main><article><nav>a</nav></article>", "text\n");
+    check_main("text<main><a>a</a></main>", "text\n");
+    check("a<main>b</main><article>c</article>", "a\nb\nc\n");
+}
+
 /* ---- Depth ---- */
 
 static void check_depth(size_t depth, bool good) {
@@ -254,6 +272,7 @@ int main(void) {
         cmocka_unit_test(test_titles),
         cmocka_unit_test(test_descriptions),
         cmocka_unit_test(test_main_text),
+        cmocka_unit_test(test_main_and_article),
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_character_sets),
         cmocka_unit_test(test_where_character_sets_are_sought),

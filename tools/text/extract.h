@@ -22,16 +22,18 @@ enum { HTML_MOST_DEPTH = 2000, HTML_MOST_ATTRIBUTES = 1000 };
 /* What is found in a document, in UTF-8. */
 struct html {
     struct output text, title, description;
+    struct output main, articles; /* Private. */
 };
 
 #define HTML_INIT                                                                                                      \
-    { OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT }
+    { OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT }
 
 /* Reads a document in UTF-8, and replaces what `html` has. Tags, comments, scripts, styles and the like are dropped,
  * entities are resolved, and elements that aren't part of a line separate words. With `main_text`, the contents of nav,
  * header, footer, aside and form elements are dropped as well, and so is each piece of text between two elements that
- * break a line if more than half of its bytes, blanks apart, are in links. The title, and the description of a meta
- * element, are no part of the text. Sets *bad and returns false if that fails. Any thread may call it. */
+ * break a line if more than half of its bytes, blanks apart, are in links; if there is a text left in main elements, it
+ * is the whole text, and otherwise, if there is one in article elements, that one is. The title, and the description of
+ * a meta element, are no part of the text. Sets *bad and returns false if that fails. Any thread may call it. */
 bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad);
 
 /* Sets the name of the character set that a meta element among the first bytes names, or "". */

@@ -31,6 +31,7 @@ struct parse {
     htmlParserCtxtPtr parser;
     bool main_text;
     unsigned depth, dropped, links, titles; /* How many elements are open: all, dropped ones, links, titles. */
+    unsigned mains, articles;               /* Of elements main and article. */
     bool titled;                            /* A title has ended; later ones, as in pictures, aren't the document's. */
     bool too_deep, too_many;                /* Elements are nested too deep, or one has too many attributes. */
     size_t run;                             /* Where the piece of text begins in html->text. */
@@ -43,11 +44,20 @@ static bool is_dropped(const struct parse *parse, const char *name) {
     return parse->main_text && is_among(name, not_main, COUNT(not_main));
 }
 
+/* Adds the piece that ends to the text of the elements main or article, if it is in one of these and is not blank. */
+static void keep_inner_piece(struct parse *parse) {
+    const struct output *text = &parse->html->text;
+    struct output *inner = parse->mains > 0 ? &parse->html->main : &parse->html->articles;
+    if (!parse->main_text || parse->bytes == 0 || text->length == parse->run) return;
+    if (parse->mains + parse->articles > 0) output_bytes(inner, text->bytes + parse->run, text->length - parse->run);
+}
+
 /* Ends a piece of text at an element that breaks the line. Drops the piece if most of it is in links. */
 static void end_piece(struct parse *parse) {
     struct output *text = &parse->html->text;
     if (parse->main_text && 2 * parse->link_bytes > parse->bytes) text->length = parse->run;
     if (text->length > 0 && text->bytes[text->length - 1] != '\n') output_byte(text, '\n');
+    if (text->error == 0) keep_inner_piece(parse);
     parse->run = text->length;
     parse->bytes = parse->link_bytes = 0;
 }
@@ -85,6 +95,8 @@ static void start_element(void *context, const xmlChar *element, const xmlChar *
     if (is_dropped(parse, name)) parse->dropped++;
     if (strcmp(name, "a") == 0) parse->links++;
     if (strcmp(name, "title") == 0) parse->titles++;
+    if (strcmp(name, "main") == 0) parse->mains++;
+    if (strcmp(name, "article") == 0) parse->articles++;
     if (strcmp(name, "meta") == 0) read_meta(parse, attributes);
 }
 
@@ -95,6 +107,8 @@ static void end_element(void *context, const xmlChar *element) {
     if (!is_among(name, in_a_line, COUNT(in_a_line))) end_piece(parse);
     if (is_dropped(parse, name) && parse->dropped > 0) parse->dropped--;
     if (strcmp(name, "a") == 0 && parse->links > 0) parse->links--;
+    if (strcmp(name, "main") == 0 && parse->mains > 0) parse->mains--;
+    if (strcmp(name, "article") == 0 && parse->articles > 0) parse->articles--;
     if (strcmp(name, "title") == 0 && parse->titles > 0) {
         parse->titles--;
         parse->titled = true;
@@ -162,14 +176,26 @@ static bool parse_events(struct parse *parse, struct span document) {
     return true;
 }
 
+/* Takes the text of the elements main for the whole text, or that of the elements article, if there is any. */
+static void take_inner_text(struct html *html) {
+    struct output *inner = html->main.length > 0 ? &html->main : &html->articles;
+    struct output outer = html->text;
+    if (inner->length == 0) return;
+    html->text = *inner;
+    *inner = outer;
+}
+
 bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad) {
     struct parse parse = {.html = html, .main_text = main_text};
     struct output kept = OUTPUT_KEPT;
     html->text.length = html->title.length = html->description.length = 0;
+    html->main.length = html->articles.length = 0;
     bool whole = replace_nul(&document, &kept) && (document.length == 0 || parse_events(&parse, document)) &&
-                 html->text.error == 0 && html->title.error == 0 && html->description.error == 0;
+                 html->text.error == 0 && html->title.error == 0 && html->description.error == 0 &&
+                 html->main.error == 0 && html->articles.error == 0;
     free(kept.bytes);
     if (!whole) return bad_set_memory(bad);
+    take_inner_text(html);
     if (parse.too_deep) return bad_set(bad, BAD_HTML, "its elements are nested too deep: %d levels", HTML_MOST_DEPTH);
     if (parse.too_many) return bad_set(bad, BAD_HTML, "an element has more than %d attributes", HTML_MOST_ATTRIBUTES);
     return true;
@@ -207,4 +233,6 @@ void html_free(struct html *html) {
     free(html->text.bytes);
     free(html->title.bytes);
     free(html->description.bytes);
+    free(html->main.bytes);
+    free(html->articles.bytes);
 }
