@@ -52,6 +52,7 @@ static bool prepare_report(struct clusters *clusters) {
     struct listing *listing = &clusters->listing;
     if (clusters->report.path == NULL) return true;
     clusters->report.origin.threshold = clusters->confirm.threshold;
+    clusters->report.origin.option = clusters->confirm.option;
     clusters->report.listing = listing;
     listing->note = note_member;
     listing->context = &clusters->report;

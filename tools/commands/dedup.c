@@ -288,6 +288,7 @@ static bool complete_options(struct dedup *dedup) {
     if (dedup->chooses_distance) choose_distance(dedup, 0);
     dedup->report.origin.recipe = dedup->texts.rules.recipe;
     dedup->report.origin.threshold = dedup->confirm.threshold;
+    dedup->report.origin.option = dedup->confirm.option;
     dedup->report.origin.against = dedup->against.path;
     bool elsewhere = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
     listing->quiet = elsewhere && !listing->drop && !dedup->clusters;

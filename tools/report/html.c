@@ -74,6 +74,16 @@ void html_count(struct output *output, uint64_t number, const char *what) {
     output_format(output, "%s %s%s", html_digits(digits, number), what, number == 1 ? "" : "s");
 }
 
+void html_bits(struct output *output, uint64_t bits) {
+    const char *before = (bits & (bits - 1)) == 0 ? "bit " : "bits ";
+    if (bits == 0) output_text(output, "no bit");
+    for (unsigned bit = IDX_MAX_BITS; bit-- > 0;) {
+        if ((bits >> bit & 1) == 0) continue;
+        output_format(output, "%s%u", before, bit);
+        before = ", ";
+    }
+}
+
 /* ---- Charts ---- */
 
 enum { WIDTH = 400, LEFT = 78, RIGHT = 84, ROW = 18, BITS_HEIGHT = 90 };

@@ -6,22 +6,13 @@
 
 /* ---- A pair ---- */
 
-static void put_bits(struct output *output, uint64_t different) {
-    if (different == 0) output_text(output, "none");
-    for (unsigned bit = IDX_MAX_BITS, some = 0; bit-- > 0;) {
-        if ((different >> bit & 1) == 0) continue;
-        output_format(output, "%s%u", some == 0 ? "" : ", ", bit);
-        some = 1;
-    }
-}
-
 static void put_fingerprints(struct output *output, const struct findings *findings, const struct shown *two) {
     output_text(output, "<p class=\"soft\">Fingerprints ");
     html_fingerprint(output, findings, two[0].fingerprint);
     output_text(output, " and ");
     html_fingerprint(output, findings, two[1].fingerprint);
-    output_text(output, "; bits that differ: ");
-    put_bits(output, two[0].fingerprint ^ two[1].fingerprint);
+    output_text(output, " differ in ");
+    html_bits(output, two[0].fingerprint ^ two[1].fingerprint);
     output_text(output, ".</p>\n");
 }
 
@@ -86,7 +77,7 @@ static void put_row(struct output *output, const struct findings *findings, cons
     output_text(output, "</td><td>");
     html_fingerprint(output, findings, two[1].fingerprint);
     output_text(output, "</td><td class=\"text\">");
-    put_bits(output, two[0].fingerprint ^ two[1].fingerprint);
+    html_bits(output, two[0].fingerprint ^ two[1].fingerprint);
     output_text(output, "</td></tr>\n");
 }
 

@@ -199,6 +199,9 @@ const char *html_digits(char text[HTML_DIGITS], uint64_t number);
 /* Writes a number and what is counted, which gets an s unless the number is 1. */
 void html_count(struct output *output, uint64_t number, const char *what);
 
+/* Writes the numbers of the bits that are set, such as "bits 14, 3", or "no bit". */
+void html_bits(struct output *output, uint64_t bits);
+
 struct bar {
     char label[24]; /* It is written as it is, so it must not have markup. */
     uint64_t value;
@@ -221,6 +224,7 @@ struct page_origin {
     const char *recipe;  /* "": not known; NULL: that of the index. */
     const char *method, *representative;
     const char *threshold; /* The least resemblance; NULL: texts confirm nothing. */
+    const char *option;    /* The option that gave it. */
     const char *against;   /* The index of --against, or NULL. */
     bool of_index;         /* Only an index was read: nothing is known of inputs. */
 };

@@ -93,6 +93,10 @@ function differing(a, b) {
     return bits;
 }
 
+function nameBits(bits) {
+    return bits.length === 0 ? "none" : `${bits.length === 1 ? "bit" : "bits"} ${bits.join(", ")}`;
+}
+
 // A drawing of them, the most significant one first.
 function strip(bits) {
     const cells = make("span", {class: "strip", "aria-hidden": "true"});
@@ -119,7 +123,7 @@ function row(query, match) {
     // The roles stay where a narrow window makes blocks of the cells.
     return make("tr", {role: "row"}, make("th", {scope: "row", role: "rowheader"}, String(match.distance)),
         make("td", {role: "cell"}, make("code", {}, match.fingerprint)),
-        make("td", {role: "cell"}, bits.length === 0 ? "none" : bits.join(", "), strip(bits)),
+        make("td", {role: "cell"}, nameBits(bits), strip(bits)),
         make("td", {role: "cell"}, documents));
 }
 
