@@ -77,6 +77,7 @@ def test_what_to_install(path):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module] if isinstance(node, ast.ImportFrom) else []
         imported |= {name.split(".")[0] for name in names}
+    imported = {{"PIL": "pillow"}.get(name, name) for name in imported}
     needed = imported - set(sys.stdlib_module_names) - {"libidx", "numpy"}
     needed |= {"datatrove_steps": {"orjson"}, "asgi": {"uvicorn"}}.get(path.stem, set())
     line = re.search(r"^ *pip install (.*)$", ast.get_docstring(tree), re.M)
@@ -85,7 +86,13 @@ def test_what_to_install(path):
 
 @pytest.mark.parametrize(
     "name, needs",
-    [("datasets_dedup", "datasets"), ("datatrove_steps", "datatrove"), ("parquet", "duckdb"), ("asgi", None)],
+    [
+        ("datasets_dedup", "datasets"),
+        ("datatrove_steps", "datatrove"),
+        ("parquet", "duckdb"),
+        ("asgi", None),
+        ("image_hashes", None),
+    ],
 )
 def test_without_arguments(name, needs):
     if needs is not None:
@@ -130,6 +137,56 @@ def test_parquet():
     assert pyarrow.parquet.read_table("kept.parquet")["url"].to_pylist() == expected
     rows = example.clusters("new.parquet").fetchall()
     assert rows == [(0, "https://new.example/1", 0), (0, "https://new.example/3", 0)]
+
+
+def flip(hashes, random, counts):
+    """Hashes of 256 bits with so many other bits in each of their quarters."""
+    changed = hashes.copy()
+    for row in changed:
+        for quarter in range(4):
+            for bit in random.choice(64, counts[quarter], replace=False):
+                row[quarter] ^= numpy.uint64(1) << numpy.uint64(bit)
+    return changed
+
+
+def test_image_hashes(tmp_path, random):
+    """Every pair within 31 bits is found, however the bits are spread, and none beyond: as comparing all with all."""
+    example = load("image_hashes")
+    hashes = random.integers(0, 1 << 64, (5000, 4), numpy.uint64)
+    hashes[2000:2100] = hashes[0]  # the same image often
+    hashes[2100:2200, :3] = hashes[1, :3]  # and hashes that share quarters
+    spreads = [(8, 8, 8, 7), (7, 8, 8, 8), (31, 0, 0, 0), (0, 15, 0, 16), (8, 8, 8, 8), (32, 0, 0, 0), (0, 0, 0, 0)]
+    queries = numpy.concatenate([flip(hashes[at * 10 : at * 10 + 10], random, one) for at, one in enumerate(spreads)])
+    example.build(tmp_path / "pdq", hashes)
+    for most in 31, 30, 8, 0:
+        query, number, distance = example.search(tmp_path / "pdq", queries, most)
+        apart = numpy.bitwise_count(queries[:, None] ^ hashes[None]).sum(2)
+        expected = {(int(q), int(n), int(apart[q, n])) for q, n in numpy.argwhere(apart <= most)}
+        assert set(zip(query.tolist(), number.tolist(), distance.tolist())) == expected
+        assert len(query) == len(expected) and (most != 31 or len(expected) > 50)
+    assert [len(column) for column in example.search(tmp_path / "pdq", queries[:0])] == [0, 0, 0]
+    texts = ["f" * 16 + "0" * 47 + "1", "0" * 64]
+    assert example.parse(texts).tolist() == [[2**64 - 1, 0, 0, 1], [0] * 4]
+
+
+def test_images(tmp_path, random):
+    """Copies of pictures that were scaled, and saved by another program, are pairs of their paths; others aren't."""
+    pytest.importorskip("imagehash")
+    from PIL import Image
+
+    paths = []
+    for number in range(12):
+        rows = random.integers(0, 256, (9, 9, 3), numpy.uint8)
+        image = Image.fromarray(rows).resize((300, 200), Image.Resampling.BICUBIC)
+        for kind, copy in ("png", image), ("jpg", image.resize((160, 120))):
+            paths.append(str(tmp_path / f"{number}.{kind}"))
+            copy.save(paths[-1])
+    command = [sys.executable, EXAMPLES / "image_hashes.py", *paths]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = [line.split("\t") for line in done.stdout.splitlines()]
+    assert sorted(pair[1:] for pair in found) == sorted(sorted(paths[at : at + 2]) for at in range(0, 24, 2))
+    assert all(0 <= int(pair[0]) <= 8 for pair in found)
 
 
 def test_faiss(random):
