@@ -139,6 +139,21 @@ def test_parquet():
     assert rows == [(0, "https://new.example/1", 0), (0, "https://new.example/3", 0)]
 
 
+def test_readme(tmp_path):
+    """README's block runs as it is, and prints what its remarks say."""
+    places = [Path(__file__).parent / "README.md", Path(__file__).parents[2] / "README.md"]
+    readme = next((place for place in places if place.exists()), None)
+    if readme is None:
+        pytest.skip("there is no README here")
+    block = re.search(r"```python\n(import libidx\n.*?)```", readme.read_text(), re.S)[1]
+    done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = re.findall(r"^ *print\(.*# (?:.*?: )?(\[.*\])", block, re.M)
+    assert len(said) == block.count("print(") == 3
+    for line, expected in zip(done.stdout.splitlines(), said, strict=True):
+        assert re.fullmatch(re.escape(expected).replace("…", r"\d+"), line.replace("libidx.Match", "Match")), line
+
+
 def flip(hashes, random, counts):
     """Hashes of 256 bits with so many other bits in each of their quarters."""
     changed = hashes.copy()
