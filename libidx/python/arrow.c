@@ -18,6 +18,16 @@ static bool check_column(const char *what, const struct ArrowSchema *schema) {
     return false;
 }
 
+/* A column of another type is refused for its type, which its nulls do not hide. */
+static bool check_nulls(const char *what, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                        arrow_visitor visit, void *context) {
+    struct ArrowArray empty = {.n_buffers = array->n_buffers, .buffers = array->buffers};
+    if (!has_nulls(array)) return true;
+    if (visit(context, schema->format, &empty))
+        PyErr_Format(PyExc_ValueError, "%s: the column has nulls; drop or fill them first", what);
+    return false;
+}
+
 static bool visit_one(const char *what, const struct ArrowSchema *schema, struct ArrowArray *array, arrow_visitor visit,
                       void *context) {
     if (!check_column(what, schema)) return false;
@@ -25,11 +35,7 @@ static bool visit_one(const char *what, const struct ArrowSchema *schema, struct
         PyErr_Format(PyExc_ValueError, "%s: an Arrow array of negative length", what);
         return false;
     }
-    if (has_nulls(array)) {
-        PyErr_Format(PyExc_ValueError, "%s: the column has nulls; drop or fill them first", what);
-        return false;
-    }
-    return visit(context, schema->format, array);
+    return check_nulls(what, schema, array, visit, context) && visit(context, schema->format, array);
 }
 
 bool arrow_visit_pair(PyObject *pair, const char *what, arrow_visitor visit, void *context) {

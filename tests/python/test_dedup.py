@@ -1,5 +1,6 @@
 """dedup(resemble=): which texts it keeps, compared with what their shingles say."""
 
+import itertools
 import subprocess
 import sys
 
@@ -77,7 +78,7 @@ def test_dedup_of_few_texts():
 def test_dedup_refuses():
     for least in 0, -1, 1.5, float("nan"):
         with pytest.raises(libidx.InvalidArgumentError, match="resemblance"):
-            libidx.dedup(["a b c"], resemble=least, k=3)
+            libidx.dedup(lambda: pytest.fail("read before"), resemble=least, k=3)
     with pytest.raises(libidx.InvalidArgumentError, match="give texts"):
         libidx.dedup(numpy.arange(3, dtype=numpy.uint64), resemble=0.5)
 
@@ -126,11 +127,178 @@ def test_parquet_files(tmp_path):
     assert len(libidx.dedup(paths[0], text="body").keep) == 200
     with pytest.raises(libidx.InvalidArgumentError, match="0.parquet: there is no column 'text': it has url, body"):
         libidx.dedup(paths)
-    pyarrow.parquet.write_table(pyarrow.table({"text": ["a", None]}), paths[0])
-    with pytest.raises(libidx.InvalidArgumentError, match="column 'text' has nulls"):
-        libidx.dedup(paths[0])
     with pytest.raises(FileNotFoundError):
         libidx.dedup(tmp_path / "missing.parquet")
+
+
+def test_folders_of_parquet(tmp_path):
+    """Files in folders count by name, beside files, with columns within structs; what jobs leave there is none."""
+    import pyarrow
+    import pyarrow.parquet
+
+    texts = [*make_texts(200, 6), None]
+    for name, some in ("b=1/0.parquet", texts[:50]), ("b=1/1.parquet", texts[50:90]), ("b=2/0.parquet", texts[90:]):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        table = pyarrow.table({"doc": [{"body": {"text": text}} for text in some]})
+        pyarrow.parquet.write_table(table, tmp_path / name)
+    (tmp_path / "_temporary").mkdir()
+    for name in "_SUCCESS", "_metadata", "b=1/.0.parquet.crc", "_temporary/x.parquet":
+        (tmp_path / name).write_bytes(b"no Parquet")
+    wanted = columns(libidx.dedup(texts, resemble=0.5))
+    for column in "doc.body.text", "/doc/body/text":
+        assert columns(libidx.dedup(tmp_path, resemble=0.5, text=column)) == wanted
+        paths = [tmp_path / "b=1", tmp_path / "b=2/0.parquet"]
+        assert columns(libidx.dedup(paths, resemble=0.5, text=column)) == wanted
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(libidx.InvalidArgumentError, match="empty: there is no file in this folder"):
+        libidx.dedup(tmp_path / "empty")
+
+
+def test_parquet_is_checked_before_all_the_work(tmp_path):
+    """What is wrong with the last file is said before any text is read."""
+    import pyarrow
+    import pyarrow.parquet
+
+    fine, path = tmp_path / "0.parquet", tmp_path / "1.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["a b c"]}), fine)
+    whole = fine.read_bytes()
+    long = whole[:-8] + b"\xff\xff\xff\x7fPAR1"
+    for data in b"", b"PAR1", whole[: len(whole) // 2], whole[:-1], long, b"no Parquet at all":
+        path.write_bytes(data)
+        with pytest.raises(libidx.InvalidArgumentError, match="1.parquet: it is damaged, or no Parquet: "):
+            libidx.dedup([fine, path], progress=lambda *unused: pytest.fail("work has begun"))
+    for column in [1, 2], [["a"]], [{"a": "b"}], [1.5, None]:
+        pyarrow.parquet.write_table(pyarrow.table({"text": column}), path)
+        sentence = "1.parquet: column 'text' is of type .*, and holds no texts"
+        with pytest.raises(libidx.InvalidArgumentError, match=sentence):
+            libidx.dedup([fine, path], progress=lambda *unused: pytest.fail("work has begun"))
+
+
+def holders(texts):
+    """All that texts, of which some are null, can be in."""
+    import pandas
+    import polars
+    import pyarrow
+
+    binaries = [text if text is None else text.encode() for text in texts]
+    return {
+        "list": texts,
+        "tuple": tuple(texts),
+        "bytes": binaries,
+        "objects": numpy.array(texts, object),
+        "string": pyarrow.array(texts),
+        "large": pyarrow.array(texts, pyarrow.large_string()),
+        "views": pyarrow.array(texts, pyarrow.string_view()),
+        "binary": pyarrow.array(binaries),
+        "chunks": pyarrow.chunked_array([texts[:2], texts[2:]]),
+        "pandas": pandas.Series(texts, index=range(7, 7 + len(texts))),
+        "pandas objects": pandas.Series(texts, dtype=object),
+        "polars": polars.Series(texts),
+    }
+
+
+@pytest.mark.parametrize("way", holders(["a", None, "b"]))
+def test_nulls_are_kept(way):
+    """Where they are: first, last, all; in what is held and in what is read; and they are like no text, nor each other,
+    nor an empty one."""
+    one, other = "one two three four five six", "other words that are long enough"
+    for texts in [None, one, other, one], [one, None, "", None, one, None], [None, None], [one, one, None]:
+        given = holders(texts)[way]
+        keep = [text is None or text not in texts[:i] for i, text in enumerate(texts)]
+        halves = lambda: iter([given[:1], given[1:]])  # noqa: E731
+        ways = [lambda: given, lambda: lambda: iter([given]), lambda: halves]
+        if not hasattr(next(iter(given)), "as_py"):
+            ways.append(lambda: iter(given))
+        for documents, resemble in itertools.product(ways, (0.8, None)):
+            assert libidx.dedup(documents(), 3, resemble=resemble, min_features=0).keep.tolist() == keep
+        assert libidx.dedup(given, representative="longest", min_features=0).keep.tolist() == keep
+
+
+def test_nulls_among_numbers_are_refused():
+    import pyarrow
+
+    for documents in [None, 5], [5, None], pyarrow.array([None, 5]), pyarrow.array([5, None], pyarrow.uint64()):
+        sentence = "fingerprints: (item . is <class 'NoneType'>|the column has nulls)"
+        with pytest.raises((TypeError, ValueError), match=sentence):
+            libidx.dedup(documents)
+    with pytest.raises(TypeError, match="ids: item 0 is <class 'NoneType'>; expected str or bytes"):
+        libidx.build("x", [1, 2], [None, "a"])
+    with pytest.raises(ValueError, match="ids: the column has nulls"):
+        libidx.build("x", [1, 2], pyarrow.array([None, "a"]))
+
+
+def test_names_of_files_are_no_texts(tmp_path):
+    for documents in "a.parquet", str(tmp_path), b"a.parquet":
+        with pytest.raises(TypeError, match="documents: one (str|bytes); expected a list of texts; .*pathlib.Path"):
+            libidx.dedup(documents)
+    (tmp_path / "a.parquet").write_bytes(b"")
+    for documents in ["a.parquet"], ("a.parquet", "b.parquet"):
+        with pytest.raises(TypeError, match="'a.parquet' is a file, but its name .*pathlib.Path"):
+            libidx.dedup(documents)
+    assert libidx.dedup(["a.parquet", "of words"]).keep.all() and libidx.dedup(["c.parquet"]).keep.all()
+
+
+def dates_in_utc():
+    """Times, of which the third is the newest, in zones that order their clocks otherwise; the last has none."""
+    import datetime
+
+    import pandas
+    import polars
+    import pyarrow
+
+    utc = datetime.timezone.utc
+    east, west = (datetime.timezone(datetime.timedelta(hours=hours)) for hours in (9, -9))
+    aware = [
+        datetime.datetime(2026, 1, 1, 9, tzinfo=east),
+        datetime.datetime(2026, 1, 1, 1, tzinfo=utc),
+        datetime.datetime(2025, 12, 31, 23, tzinfo=west),
+        None,
+    ]
+    plain = [date and date.astimezone(utc) for date in aware]
+    return {
+        "list": aware,
+        "objects": numpy.array(aware, object),
+        "pandas": pandas.Series(plain),
+        "pandas objects": pandas.Series(aware, dtype=object),
+        "arrow": pyarrow.array(plain),
+        "polars": polars.Series(plain),
+        "without zones": [date and date.replace(tzinfo=None) for date in plain],
+        "mixed": [aware[0], plain[1].replace(tzinfo=None), aware[2], None],
+        "seconds": [date and date.timestamp() for date in aware],
+        "days": [datetime.date(2026, 1, 1), datetime.date(2025, 1, 1), datetime.date(2026, 1, 2), None],
+        "numbers": [1, 2.5, 2**40, None],
+    }
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("way", dates_in_utc())
+def test_dates_of_zones(way):
+    dates = dates_in_utc()[way]
+    found = libidx.dedup(["same words"] * 4, representative="newest", dates=dates)
+    assert found.keep.tolist() == [False, False, True, False]
+
+
+@pytest.mark.filterwarnings("error")
+def test_dates_that_are_refused():
+    import datetime
+
+    zoned = ["2026-01-01T00:00:00Z", None]
+    for dates in ["2026-01-01", None], [1, datetime.date(2026, 1, 1)], zoned, zoned[:1] * 2, [object(), None]:
+        with pytest.raises(TypeError, match="dates: .*give seconds, datetime or numpy.datetime64"):
+            libidx.dedup(["a", "b"], representative="newest", dates=dates)
+
+
+def test_parquet_that_is_no_utf8(tmp_path):
+    """Strings that a file says are UTF-8, and are not, are read as bytes are, and a second time, too."""
+    import pyarrow
+    import pyarrow.parquet
+
+    texts = [b"one two three four five \xff six"] * 2 + [b"\xc3"]
+    offsets = numpy.cumsum([0, *map(len, texts)], dtype=numpy.int32)
+    buffers = [None, pyarrow.py_buffer(offsets.tobytes()), pyarrow.py_buffer(b"".join(texts))]
+    strings = pyarrow.Array.from_buffers(pyarrow.string(), 3, buffers)
+    pyarrow.parquet.write_table(pyarrow.table({"text": strings}), tmp_path / "a.parquet")
+    assert columns(libidx.dedup(tmp_path / "a.parquet", resemble=0.8)) == columns(libidx.dedup(texts, resemble=0.8))
 
 
 def test_texts_that_change_between_readings():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
+import numbers
 import os
 import pickle
 import tempfile
@@ -12,6 +14,7 @@ from . import _core
 from ._errors import invalid_argument
 from ._index import Index, choose
 from ._making import build, kind_of
+from ._parquet import read_texts
 from ._progress import Progress, callback
 
 if TYPE_CHECKING:
@@ -40,7 +43,57 @@ def _is_text(documents: Any) -> bool:
     return kind_of(documents) == "text"
 
 
+def _is_null(text: Any) -> bool:
+    """Whether an item is None, or NaN, which pandas has for it."""
+    return not isinstance(text, (str, bytes)) and (text is None or text != text)
+
+
+def _split_nulls(texts: Any) -> tuple[Any, Optional[Any]]:
+    """Texts with empty ones in place of nulls, and which are null: bool[n], or None where none is."""
+    import numpy
+
+    nulls: Any = None
+    if isinstance(texts, (list, tuple)) or (isinstance(texts, numpy.ndarray) and texts.dtype.kind == "O"):
+        nulls = numpy.fromiter(map(_is_null, texts), numpy.bool_, len(texts))
+    elif hasattr(texts, "isna"):  # of pandas
+        nulls = numpy.asarray(texts.isna())
+    elif hasattr(texts, "is_null") and hasattr(texts, "null_count"):  # of pyarrow and Polars
+        count = texts.null_count() if callable(texts.null_count) else texts.null_count
+        nulls = numpy.asarray(texts.is_null()) if count else None
+    if nulls is None or not nulls.any():
+        return texts, None
+    items = texts.to_pylist() if hasattr(texts, "to_pylist") else list(texts)
+    return ["" if null else item for item, null in zip(items, nulls.tolist(), strict=True)], nulls
+
+
+def _pick(texts: Any, rows: Any) -> list[Any]:
+    """The texts of some rows."""
+    items = getattr(texts, "iloc", texts)  # of pandas, by their places
+    picked = [items[row] for row in rows.tolist()]
+    return [item.as_py() for item in picked] if hasattr(texts, "to_pylist") else picked
+
+
 DEDUP_REPRESENTATIVES = ("first", "most-documents", "longest", "newest")
+
+
+def _in_utc(date: Any) -> Any:
+    """A datetime in UTC without its zone, which NumPy does not read. None of NaT; others are as they are."""
+    if date != date or getattr(date, "tzinfo", None) is None:
+        return date if date == date else None
+    return date.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+
+
+def _parse_dates(values: Any) -> Any:
+    """Objects as numbers or datetime64, in UTC where they name a zone. None is the least of either."""
+    import numpy
+
+    given = [value for value in values.tolist() if value is not None]
+    if all(isinstance(value, numbers.Real) for value in given):
+        return numpy.array([float("nan") if value is None else float(value) for value in values.tolist()])
+    for value in given:
+        if not isinstance(value, (datetime.date, numpy.datetime64)):
+            raise TypeError(f"dates: {value!r} among others: give seconds, datetime or numpy.datetime64 for all")
+    return numpy.array([_in_utc(value) for value in values.tolist()], "datetime64[us]")
 
 
 def _take_dates(dates: Any, count: int) -> Any:
@@ -49,11 +102,11 @@ def _take_dates(dates: Any, count: int) -> Any:
 
     if isinstance(dates, numpy.ma.MaskedArray):
         raise TypeError("dates: a masked array, whose mask would be lost: give x.filled(numpy.nan), or NaT")
-    values = numpy.asarray(dates)
+    values = dates if isinstance(dates, numpy.ndarray) else numpy.asarray(dates)
     if values.shape != (count,):
         raise invalid_argument(f"{count} texts and dates of shape {values.shape}: give as many")
-    if values.dtype.kind == "O":  # of datetime, and None
-        values = values.astype("datetime64[us]")
+    if values.dtype.kind == "O":
+        values = _parse_dates(values)
     if values.dtype.kind == "M":
         return numpy.ascontiguousarray(values).view(numpy.int64)  # NaT is the least
     if values.dtype.kind == "f":
@@ -109,20 +162,25 @@ class _Corpus:
 
     def __init__(self, documents: Any, folder: str) -> None:
         spool = os.path.join(folder, "texts")
-        self.held = None if callable(documents) or isinstance(documents, Iterator) else documents
+        is_read = callable(documents) or isinstance(documents, Iterator)
+        held: Any = (None, None) if is_read else _split_nulls(documents)
+        self.held, self.nulls = held
         self.read = _spool(documents, spool) if isinstance(documents, Iterator) else documents
 
-    def fingerprint(self, fingerprinter: Fingerprinter, threads: int, with_lengths: bool) -> tuple[Any, Any, Any]:
-        """Of each text its fingerprint, features, and length if that is asked for."""
+    def fingerprint(self, fingerprinter: Fingerprinter, threads: int, with_lengths: bool) -> tuple[Any, ...]:
+        """Of each text its fingerprint, features, length if that is asked for, and 1 where it is null."""
         import numpy
 
-        columns: list[list[Any]] = [[numpy.empty(0, numpy.uint64)] for _ in range(3)]
-        for batch in [self.held] if self.held is not None else self.read():
-            made = (*fingerprinter.with_features(batch, threads=threads), _core.lengths(batch) if with_lengths else [])
-            for column, values in zip(columns, made, strict=True):
+        columns: list[list[Any]] = [[numpy.empty(0, numpy.uint64)] for _ in range(4)]
+        held = [(self.held, self.nulls)]
+        for batch, nulls in held if self.held is not None else map(_split_nulls, self.read()):
+            made: Any = fingerprinter.with_features(batch, threads=threads)
+            sizes = _core.lengths(batch) if with_lengths else numpy.empty(0)
+            absent = numpy.zeros(len(made[0])) if nulls is None else nulls
+            for column, values in zip(columns, (*made, sizes, absent), strict=True):
                 column.append(numpy.asarray(values, numpy.uint64))
-        prints, features, lengths = (numpy.concatenate(column) for column in columns)
-        return prints, features, lengths
+        prints, features, lengths, absent = (numpy.concatenate(column) for column in columns)
+        return prints, features, lengths, absent
 
     def write_sets(self, rows: Any, prints: Any, fingerprinter: Fingerprinter, threads: int, path: str) -> Any:
         """Writes the shingles of the texts of these rows, which ascend, to a file; returns where each ends, behind 0.
@@ -139,8 +197,7 @@ class _Corpus:
                 return numpy.cumsum(numpy.concatenate(counts), dtype=numpy.uint64)
             for batch in self.read():
                 within = rows[numpy.searchsorted(rows, begin) : numpy.searchsorted(rows, begin + len(batch))] - begin
-                is_arrow = hasattr(batch, "to_pylist")
-                some = batch.take(within).to_pylist() if is_arrow else [batch[at] for at in within.tolist()]
+                some = _pick(batch, within)
                 if (fingerprinter(some, threads=threads) != prints[within + begin]).any():
                     last = begin + len(batch) - 1
                     raise invalid_argument(f"of texts {begin} to {last}, some are others when read again")
@@ -157,27 +214,15 @@ def _list_files(documents: Any) -> Optional[list[os.PathLike[str]]]:
     return paths if paths and all(isinstance(path, os.PathLike) for path in paths) else None
 
 
-PARQUET_ROWS = 8192
-"""Texts of a Parquet file that are read at a time."""
-
-
-def _read_parquet(paths: list[os.PathLike[str]], column: str) -> Callable[[], Iterator[Any]]:
-    """Reads the texts of Parquet files in batches."""
-
-    def read() -> Iterator[Any]:
-        from pyarrow import parquet
-
-        for path in paths:
-            with parquet.ParquetFile(path) as file:
-                names = file.schema_arrow.names
-                if column not in names:
-                    raise invalid_argument(f"{path}: there is no column {column!r}: it has {', '.join(names)}")
-                for batch in file.iter_batches(PARQUET_ROWS, columns=[column]):
-                    if batch.column(0).null_count:
-                        raise invalid_argument(f"{path}: column {column!r} has nulls: leave these rows out")
-                    yield batch.column(0)
-
-    return read
+def _refuse_names(documents: Any) -> None:
+    """Refuses a str in place of a list of texts, and names of files in place of texts."""
+    advice = "give files as pathlib.Path, or a list of these"
+    if isinstance(documents, (str, bytes)):
+        raise TypeError(f"documents: one {type(documents).__name__}; expected a list of texts; {advice}")
+    if not isinstance(documents, (list, tuple)) or len(documents) == 0:
+        return
+    if all(isinstance(name, str) and name.endswith(".parquet") for name in documents) and os.path.exists(documents[0]):
+        raise TypeError(f"documents: {documents[0]!r} is a file, but its name would be taken for a text; {advice}")
 
 
 SPOOLED = 1024
@@ -272,16 +317,18 @@ def dedup(
     document that is dropped then resembles its representative, and method counts for nothing.
 
     Texts are fingerprinted by `fingerprinter` (by default with the default recipe). Those with fewer than min_features
-    distinct features are always kept. representative: which document of a cluster to keep; of texts also "longest", by
-    bytes in UTF-8, and "newest", by `dates`: n seconds, datetime or datetime64, of which None, NaN and NaT are oldest;
-    of several the first. Uses a temporary index in tmpdir, about 20 bytes per document.
+    distinct features, and those that are None or null, are always kept. representative: which document of a cluster to
+    keep; of texts also "longest", by bytes in UTF-8, and "newest", by `dates`: n seconds, datetime or datetime64, in
+    UTC where they name no zone, of which None, NaN and NaT are oldest; of several the first. Uses a temporary index in
+    tmpdir, about 20 bytes per document.
 
-    Texts that do not fit in memory: Parquet files, given as pathlib.Path or a list of these, are read by pyarrow, of
-    the column `text`, and count as one after the other; a callable that returns an iterator of batches (lists, Arrow arrays) is called
-    once, and with resemble once more, for the texts that have neighbours; what it gives must not change in between. An
-    iterator of texts is written to tmpdir, and read from there. With resemble, the shingles of texts that have
-    neighbours go to tmpdir, 8 bytes for each. memory, in bytes, bounds all but some 100 bytes per text; 0 is half of
-    what is free, and then comparing texts has no bound.
+    Texts that do not fit in memory: Parquet files and folders of them, given as pathlib.Path or a list of these, are
+    read by pyarrow, of the column `text`, also a.b or /a/b within structs, and count as one after the other, those of a
+    folder by name. A callable that returns an iterator of batches (lists, Arrow arrays) is called once, and with
+    resemble once more, for the texts that have neighbours; what it gives must not change in between. An iterator of
+    texts is written to tmpdir, and read from there. With resemble, the shingles of texts that have neighbours go to
+    tmpdir, 8 bytes for each. memory, in bytes, bounds all but some 100 bytes per text; 0 is half of what is free, and
+    then comparing texts has no bound.
 
     >>> libidx.dedup(fingerprints, k=1).keep
     array([ True, False,  True])
@@ -293,12 +340,15 @@ def dedup(
     import numpy
 
     if (files := _list_files(documents)) is not None:
-        documents = _read_parquet(files, text)
+        documents = read_texts(files, text)
+    _refuse_names(documents)
     rows: Optional[Any] = None  # that are compared, in the order of their preference; None: all
     of_texts = callable(documents) or isinstance(documents, Iterator) or _is_text(documents)
     preferred = _check_representative(representative, dates, of_texts)
     if resemble is not None and not of_texts:
         raise invalid_argument("resemble compares texts: give texts, not fingerprints")
+    if resemble is not None and not 0.0001 <= resemble <= 1:
+        raise invalid_argument(f"resemblance = {resemble}: give one from 0.0001 to 1")
     place = None if tmpdir is None else os.fsdecode(tmpdir)
     with tempfile.TemporaryDirectory(prefix="libidx-", dir=place) as folder:
         if of_texts:
@@ -307,11 +357,12 @@ def dedup(
             fingerprinter = fingerprinter or Default(bits=bits)
             bits = fingerprinter.bits
             corpus = _Corpus(documents, folder)
-            prints, features, lengths = corpus.fingerprint(fingerprinter, threads, representative == "longest")
-            rows = numpy.flatnonzero(features >= min_features).astype(numpy.uint64)
+            prints, features, lengths, nulls = corpus.fingerprint(fingerprinter, threads, representative == "longest")
+            compared = (features >= min_features) & (nulls == 0)
+            rows = numpy.flatnonzero(compared).astype(numpy.uint64)
             if preferred:
                 order = _prefer(lengths, representative, dates, len(prints))
-                rows = order[features[order] >= min_features]
+                rows = order[compared[order]]
             count = len(prints)
             numbers: Any = prints[rows]
             if resemble is not None and k is None:

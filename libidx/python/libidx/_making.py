@@ -179,7 +179,8 @@ def kind_of(ids: Any) -> IdType:
     if ids is None:
         return "u64"
     if isinstance(ids, (list, tuple)):
-        return "text" if not ids or isinstance(ids[0], (str, bytes)) else "u64"
+        first = next((id for id in ids if id is not None), "")
+        return "text" if isinstance(first, (str, bytes)) else "u64"
     try:
         _core.shard(ids, 1)
     except TypeError:

@@ -1,0 +1,246 @@
+"""Texts and IDs of Parquet files, by pyarrow."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Optional, cast
+
+from ._errors import invalid_argument
+
+if TYPE_CHECKING:
+    from ._types import Path
+
+ROWS = 4096
+"""Rows that are read at a time."""
+LEFT_OUT = re.compile(r"\..*\.crc|\.libidx-.*|_SUCCESS|_(common_)?metadata|_(started|committed)_\d+")
+LEFT_OUT_FOLDERS = re.compile(r"\.libidx-.*|_temporary|_delta_log")
+"""What jobs leave beside the files that they write."""
+
+
+def walk(folder: Path) -> Iterator[str]:
+    """The files below a folder, those of each folder by name, without what jobs leave there."""
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for parent, folders, names in os.walk(os.fsdecode(folder), onerror=fail):
+        folders[:] = sorted(name for name in folders if not LEFT_OUT_FOLDERS.fullmatch(name))
+        yield from (os.path.join(parent, name) for name in sorted(names) if not LEFT_OUT.fullmatch(name))
+
+
+@contextlib.contextmanager
+def named(path: str) -> Iterator[None]:
+    """Names the file in what pyarrow raises, which may be of many types and lines."""
+    import pyarrow
+
+    try:
+        yield
+    except MemoryError:
+        raise
+    except (pyarrow.ArrowException, OSError, UnicodeError) as error:
+        if isinstance(error, OSError) and error.errno is not None and error.filename is not None:
+            raise
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise invalid_argument(f"{path}: it is damaged, or no Parquet: {reason}") from None
+
+
+def open_file(path: str) -> Any:
+    """The ParquetFile."""
+    from pyarrow import parquet
+
+    os.stat(path)  # raises what names the path
+    with named(path):
+        return parquet.ParquetFile(path)
+
+
+class Column(NamedTuple):
+    """A column, or a field of columns of structs: its names from the outside in, and its type."""
+
+    names: list[str]
+    type: Any
+
+    @property
+    def path(self) -> str:
+        """What pyarrow calls it."""
+        return ".".join(self.names)
+
+    def take(self, batch: Any) -> Any:
+        """Its values, of a batch that was read with it."""
+        from pyarrow import compute
+
+        values = batch.column(batch.schema.get_field_index(self.names[0]))
+        return compute.struct_field(values, self.names[1:]) if len(self.names) > 1 else values
+
+
+def split(name: str) -> list[str]:
+    """The names in a.b and in the JSON pointer /a/b."""
+    if not name.startswith("/"):
+        return name.split(".")
+    return [part.replace("~1", "/").replace("~0", "~") for part in name[1:].split("/")]
+
+
+def find_column(path: str, schema: Any, name: str) -> Column:
+    """The column of a name, a.b or /a/b. Raises InvalidArgumentError."""
+    from pyarrow import types
+
+    found = schema.get_field_index(name)
+    names = [name] if found >= 0 else split(name)
+    fields: Any = schema
+    for at, part in enumerate(names):
+        place = fields.get_field_index(part)
+        if place < 0:
+            within = "it" if at == 0 else repr(".".join(names[:at]))
+            has = ", ".join(fields.field(i).name for i in range(len(schema.names) if at == 0 else fields.num_fields))
+            raise invalid_argument(f"{path}: there is no column {name!r}: {within} has {has or 'none'}")
+        fields = fields.field(place).type
+        if at + 1 < len(names) and not types.is_struct(fields):
+            within = ".".join(names[: at + 1])
+            raise invalid_argument(f"{path}: there is no column {name!r}: {within!r} is of type {fields}")
+    return Column(names, fields)
+
+
+def _plain(type: Any) -> Any:
+    """The type of the values of a dictionary, or of an extension."""
+    import pyarrow
+    from pyarrow import types
+
+    while types.is_dictionary(type) or isinstance(type, pyarrow.BaseExtensionType):
+        type = type.value_type if types.is_dictionary(type) else type.storage_type
+    return type
+
+
+def _is_text(type: Any) -> bool:
+    from pyarrow import types
+
+    kinds = types.is_string, types.is_large_string, types.is_binary, types.is_large_binary, types.is_null
+    views = (getattr(types, name, None) for name in ("is_string_view", "is_binary_view"))
+    return any(kind is not None and kind(type) for kind in (*kinds, *views))
+
+
+def find_texts(path: str, schema: Any, name: str) -> Column:
+    """The same, of a column of texts."""
+    column = find_column(path, schema, name)
+    if not _is_text(_plain(column.type)):
+        raise invalid_argument(f"{path}: column {name!r} is of type {column.type}, and holds no texts")
+    return column
+
+
+def find_ids(path: str, schema: Any, name: str) -> Column:
+    """The same, of a column whose values can be printed."""
+    from pyarrow import types
+
+    column = find_column(path, schema, name)
+    if types.is_nested(_plain(column.type)):
+        raise invalid_argument(f"{path}: column {name!r} is of type {column.type}, and holds no IDs")
+    return column
+
+
+def _unwrap(values: Any) -> Any:
+    """Values without what dictionaries and extensions have around them."""
+    import pyarrow
+    from pyarrow import types
+
+    while types.is_dictionary(values.type) or isinstance(values, pyarrow.ExtensionArray):
+        values = values.dictionary_decode() if types.is_dictionary(values.type) else values.storage
+    return values
+
+
+def plain_texts(values: Any) -> Any:
+    """Texts as an array of binaries, whatever holds them and whether or not they are UTF-8; nulls stay."""
+    import pyarrow
+
+    values = _unwrap(values)
+    if str(values.type) == "string_view":
+        values = values.cast(pyarrow.large_string())
+    if str(values.type) in ("string", "binary", "null"):
+        return values.cast(pyarrow.binary())
+    return values.cast(pyarrow.large_binary())
+
+
+def plain_ids(values: Any) -> list[Optional[bytes]]:
+    """IDs as they are printed."""
+    from pyarrow import types
+
+    plain = _unwrap(values)
+    if _is_text(plain.type) or types.is_fixed_size_binary(values.type):
+        return cast(list[Optional[bytes]], plain_texts(plain).to_pylist())
+    return [None if value is None else str(value).encode() for value in values.to_pylist()]
+
+
+def iterate(file: Any, path: str, columns: Optional[list[str]] = None) -> Iterator[Any]:
+    """The rows of a ParquetFile in batches."""
+    with named(path):
+        yield from file.iter_batches(ROWS, columns=columns)
+
+
+GROUP_BYTES = 1 << 28
+"""Bytes of rows that make a row group of their own in what is written, even if they were part of a larger one."""
+
+
+def copy_rows(file: Any, path: str, kept: list[bool], target: str) -> None:
+    """Writes the rows that are kept, compressed and in row groups as they were."""
+    import pyarrow
+    from pyarrow import parquet
+
+    def write() -> None:
+        if rows := sum(map(len, held)):
+            writer.write_table(pyarrow.Table.from_batches(held, file.schema_arrow), row_group_size=rows)
+        held.clear()
+
+    begin, held = 0, list[Any]()
+    with named(path), parquet.ParquetWriter(target, file.schema_arrow, **_find_codec(file.metadata)) as writer:
+        for group in range(file.num_row_groups):
+            for batch in file.iter_batches(ROWS, row_groups=[group]):
+                held.append(_filter(batch, pyarrow.array(kept[begin : begin + len(batch)], pyarrow.bool_())))
+                begin += len(batch)
+                if sum(some.nbytes for some in held) >= GROUP_BYTES:
+                    write()
+            write()
+
+
+def _find_codec(metadata: Any) -> dict[str, Any]:
+    """What a writer has to know to compress columns, and to write times, as they are."""
+    columns = [metadata.row_group(0).column(i) for i in range(metadata.num_columns)] if metadata.num_row_groups else []
+    codecs = {c.path_in_schema: "NONE" if c.compression == "UNCOMPRESSED" else c.compression for c in columns}
+    same = set(codecs.values())
+    return {
+        "compression": codecs if len(same) > 1 else "".join(same) or "snappy",
+        "use_deprecated_int96_timestamps": any(column.physical_type == "INT96" for column in columns),
+    }
+
+
+def _filter(batch: Any, kept: Any) -> Any:
+    """The rows that are kept. pyarrow filters no views, which are few: those are made anew."""
+    import pyarrow
+
+    columns = []
+    for column in batch.columns:
+        try:
+            columns.append(column.filter(kept))
+        except pyarrow.ArrowNotImplementedError:
+            values = zip(column.to_pylist(), kept.to_pylist(), strict=True)
+            columns.append(pyarrow.array([value for value, stays in values if stays], column.type))
+    return pyarrow.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def read_texts(paths: list[os.PathLike[str]], name: str) -> Callable[[], Iterator[Any]]:
+    """What reads the texts of Parquet files, and of those in folders, in batches. Raises what is wrong with one."""
+    files: list[tuple[str, Column]] = []
+    for given in paths:
+        path = os.fsdecode(given)
+        below = [file for file in walk(path) if file.endswith(".parquet")] if os.path.isdir(path) else [path]
+        if not below:
+            raise invalid_argument(f"{path}: there is no file in this folder whose name ends in .parquet")
+        for file in below:
+            with open_file(file) as opened:
+                files.append((file, find_texts(file, opened.schema_arrow, name)))
+
+    def read() -> Iterator[Any]:
+        for path, column in files:
+            with open_file(path) as file:
+                for batch in iterate(file, path, [column.path]):
+                    yield plain_texts(column.take(batch))
+
+    return read
