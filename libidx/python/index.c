@@ -290,9 +290,17 @@ static PyMethodDef methods[] = {
     {"refresh", index_refresh, METH_NOARGS,
      "refresh($self)\n--\n\n"
      "Refresh to the current state of the index, with all that writers acknowledged. Returns whether there was\n"
-     "anything new. Running calls of other threads finish with the view that they began with.\n\n"
-     ">>> index.refresh()\n"
-     "False\n"},
+     "anything new. Running calls of other threads finish with the view that they began with, but their next calls\n"
+     "answer from the newer one: documents() may find none for what lookup() has just found. To hold a view over\n"
+     "several calls, open an Index of its own for it, which only its own refresh() changes; or open a new one in "
+     "place\n"
+     "of refreshing, and let threads that began with the old one go on with that.\n\n"
+     ">>> held = libidx.open(\"crawl.idx\")\n"
+     ">>> with libidx.Writer(\"crawl.idx\") as writer:\n"
+     "...     writer.remove_ids([\"b\"]).documents\n"
+     "1\n"
+     ">>> index.refresh(), index.documents(7), held.documents(7)\n"
+     "(True, [], ['b'])\n"},
     {"replaced", index_replaced, METH_NOARGS,
      "replaced($self)\n--\n\n"
      "Whether the path now has another version of the index, or none. Newly pending documents do not make another\n"
