@@ -3,125 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import os
 import re
-import shutil
+import shlex
 import sys
 import tempfile
-from typing import Any, BinaryIO, Callable, Iterator, Optional, cast
+from typing import Any, Callable, Iterator, Optional
 
 import libidx
 
+from . import _inputs as _inputs
+from ._inputs import Bad, Mistake, OfCommand, Source, Sources, find_sources, list_counts
 from ._progress import Progress, callback
 
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-BATCH = 4096
-"""Texts that are read at a time."""
-LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
-
-
-class Mistake(Exception):
-    """Of the input: its text is a sentence."""
-
-
-# ---- Inputs ----
-
-
-class Source:
-    """A file of documents. batches: IDs and texts, read anew. keep: writes the documents that are kept to a path."""
-
-    def __init__(self, path: str, text: str, id: Optional[str]) -> None:
-        self.path, self.text, self.id = path, text, id
-
-    def batches(self) -> Iterator[tuple[list[str], Any]]:
-        """One document, which is the whole file."""
-        with open(self.path, "rb") as file:
-            yield [self.path], [file.read()]
-
-    def keep(self, kept: list[bool], path: str) -> None:
-        if kept[0]:
-            shutil.copyfile(self.path, path)
-
-
-class Lines(Source):
-    """JSON Lines, one document a line."""
-
-    def open(self, path: str, mode: str) -> BinaryIO:
-        return cast(BinaryIO, gzip.open(path, mode) if path.endswith(".gz") else open(path, mode))
-
-    def batches(self) -> Iterator[tuple[list[str], Any]]:
-        ids: list[str] = []
-        texts: list[str] = []
-        with self.open(self.path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                place = f"{self.path}:{number}"
-                try:
-                    record = json.loads(line)
-                    texts.append(record[self.text])
-                    ids.append(place if self.id is None else str(record[self.id]))
-                except (ValueError, TypeError, KeyError) as error:
-                    missing = f"there is no field {error}" if isinstance(error, KeyError) else "it is not a JSON object"
-                    raise Mistake(f"{place}: {missing}") from None
-                if not isinstance(texts[-1], str):
-                    raise Mistake(f"{place}: the field {self.text!r} is no string")
-                if len(ids) == BATCH:
-                    yield ids, texts
-                    ids, texts = [], []
-        yield ids, texts
-
-    def keep(self, kept: list[bool], path: str) -> None:
-        with self.open(self.path, "rb") as source, self.open(path, "wb") as target:
-            target.writelines(line for line, stays in zip(source, kept, strict=True) if stays)
-
-
-class Parquet(Source):
-    """A Parquet file, one document a row."""
-
-    def file(self) -> Any:
-        from pyarrow import parquet
-
-        file = parquet.ParquetFile(self.path)
-        for name in (self.text,) if self.id is None else (self.text, self.id):
-            if name not in file.schema_arrow.names:
-                raise Mistake(f"{self.path}: there is no column {name!r}: it has {', '.join(file.schema_arrow.names)}")
-        return file
-
-    def batches(self) -> Iterator[tuple[list[str], Any]]:
-        columns, begin = [self.text] if self.id is None else [self.text, self.id], 0
-        for batch in self.file().iter_batches(BATCH, columns=columns):
-            texts = batch.column(columns.index(self.text))
-            if texts.null_count:
-                raise Mistake(f"{self.path}: column {self.text!r} has nulls: leave these rows out")
-            if self.id is None:
-                ids = [f"{self.path}:{row}" for row in range(begin, begin + len(batch))]
-            else:
-                ids = [str(value) for value in batch.column(columns.index(self.id)).to_pylist()]
-            begin += len(batch)
-            yield ids, texts
-
-    def keep(self, kept: list[bool], path: str) -> None:
-        import pyarrow
-        from pyarrow import parquet
-
-        file, begin = self.file(), 0
-        with parquet.ParquetWriter(path, file.schema_arrow) as target:
-            for batch in file.iter_batches(BATCH):
-                target.write_batch(batch.filter(pyarrow.array(kept[begin : begin + len(batch)], pyarrow.bool_())))
-                begin += len(batch)
-
-
-def find_sources(paths: list[str], text: str, id: Optional[str]) -> list[Source]:
-    """Of each file, and of all files in folders."""
-    files: list[str] = []
-    for path in paths:
-        if os.path.isdir(path):
-            files += sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
-        else:
-            files.append(path)
-    kinds = [Parquet if f.endswith(".parquet") else Lines if f.endswith(LINES) else Source for f in files]
-    return [kind(file, text, id) for kind, file in zip(kinds, files, strict=True)]
 
 
 # ---- The command ----
@@ -138,65 +33,175 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m libidx", description="Near-duplicates in files.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     words = "Keep one of each cluster of documents whose texts resemble each other."
-    made = commands.add_parser("dedup", help=words, description=words)
+    bad = "Bad records, such as lines that are not JSON and nulls, are kept, printed last and counted."
+    made = commands.add_parser("dedup", help=words, description=f"{words} {bad}")
     made.add_argument(
-        "input", nargs="+", metavar="INPUT", help="Parquet (.parquet), JSON Lines (.jsonl, .ndjson, also .gz), text"
+        "input",
+        nargs="+",
+        metavar="INPUT",
+        help="Parquet (.parquet), JSON Lines (.jsonl, .ndjson, .json), TSV (.tsv: ID, tab, text) or plain text, also "
+        "compressed with gzip, bzip2, xz or zstd, and folders of these",
     )
-    made.add_argument("--text", default="text", metavar="NAME", help="column or field of the text (default text)")
-    made.add_argument("--id", metavar="NAME", help="column or field of the ID (default: FILE:NUMBER)")
+    names = "column or field of the"
+    made.add_argument("--text", default="text", metavar="NAME", help=f"{names} text: name, a.b or /a/b (default text)")
+    made.add_argument("--id", metavar="NAME", help=f"{names} ID, likewise (default: FILE:NUMBER)")
     made.add_argument("--resemble", type=float, metavar="T", help="by how much near-duplicates resemble, 0 to 1")
     made.add_argument("-k", type=int, help="distance in bits (default 3, or what --resemble needs)")
     made.add_argument("--recipe", help="as for idx fingerprint")
     made.add_argument("--min-features", type=int, default=1, metavar="N", help="keep texts that have fewer")
     made.add_argument("--representative", choices=("first", "longest"), default="first", help="which one is kept")
-    made.add_argument("--output", metavar="FOLDER", help="make it, with the documents to keep; else print their IDs")
+    made.add_argument(
+        "--output",
+        metavar="FOLDER",
+        help="make it, with the records to keep, in files with the paths of the inputs; else print IDs",
+    )
+    made.add_argument("--strict", action="store_true", help="end with status 2 at the first bad record")
     made.add_argument("--threads", type=int, default=1, metavar="N")
-    made.add_argument("--memory", type=size_of, default=0, metavar="SIZE", help="for comparing (default: half of it all)")
+    made.add_argument("--memory", type=size_of, default=0, metavar="SIZE", help="for comparing (default: half of all)")
     made.add_argument("--tmpdir", metavar="FOLDER")
     made.add_argument("--progress", action="store_true", help="show progress even if this is no terminal")
     return parser
 
 
-def _write(sources: list[Source], counts: list[int], keep: list[bool], output: str) -> None:
-    """Files with the names of the inputs, in a folder that appears when it is complete."""
-    names = [os.path.basename(source.path) for source in sources]
-    if len(set(names)) < len(names):
-        raise Mistake(f"two inputs are called {max(names, key=names.count)!r}: their names must differ for --output")
+def say(sentence: str) -> None:
+    print(f"libidx: {sentence}", file=sys.stderr, flush=True)
+
+
+# ---- Records ----
+
+
+class Read:
+    """What was read: IDs, how many records each file has, and the rows of bad records, which are not compared."""
+
+    def __init__(self, with_ids: bool, strict: bool) -> None:
+        self.with_ids, self.strict = with_ids, strict
+        self.ids: list[bytes] = []
+        self.counts: list[int] = []
+        self.bad: list[int] = []
+        self.kinds: dict[str, int] = {}
+
+    def add_bad(self, row: int, bad: Bad) -> None:
+        """Counts a bad record, and reports the first of its kind."""
+        if self.strict:
+            raise Mistake(bad.sentence)
+        if bad.kind not in self.kinds:
+            say(bad.sentence)
+        self.kinds[bad.kind] = self.kinds.get(bad.kind, 0) + 1
+        self.bad.append(row)
+
+
+def read_texts(sources: list[Source], read: Read, shown: Optional[Callable[[str, int, int], object]]) -> Iterator[Any]:
+    """The texts of all files. IDs and bad records are those of the first reading."""
+    first, done = not read.counts, 0
+    for source in sources:
+        before = done
+        for batch in source.batches():
+            if first and read.with_ids:
+                read.ids.extend(batch.ids)
+            for row, bad in batch.bad.items() if first else ():
+                read.add_bad(done + row, bad)
+            done += len(batch.ids)
+            if shown is not None:
+                shown("reading", done, 0)
+            yield batch.texts
+        if first:
+            read.counts.append(done - before)
+
+
+# ---- Output ----
+
+CONTROL, ESCAPED = re.compile(rb"[\0-\x1f\x7f]"), re.compile(rb"[\0-\x1f\x7f\\]")
+LETTERS = {b"\t": rb"\t", b"\n": rb"\n", b"\\": rb"\\"}
+
+
+def escape(id: bytes) -> bytes:
+    """An ID as idx prints it: escaped behind a tab if it is empty or has control characters."""
+    if id and CONTROL.search(id) is None:
+        return id
+    return b"\t" + ESCAPED.sub(lambda found: LETTERS.get(found[0], b"\\x%02x" % ord(found[0])), id)
+
+
+def print_ids(read: Read, keep: list[bool]) -> None:
+    """The IDs to keep, those of bad records last."""
+    last = set(read.bad)
+    sys.stdout.flush()
+    good = (id for row, id in enumerate(read.ids) if keep[row] and row not in last)
+    sys.stdout.buffer.writelines(escape(id) + b"\n" for id in good)
+    sys.stdout.buffer.writelines(escape(read.ids[row]) + b"\n" for row in read.bad)
+    sys.stdout.buffer.flush()
+
+
+def name_outputs(sources: list[Source]) -> list[str]:
+    """What the files of the inputs are called in the output: their paths, from the root or the last `..` on."""
+    names: list[str] = []
+    for source in sources:
+        parts: list[str] = []
+        for part in source.path.split("/"):
+            parts = [] if part == ".." else parts if part in ("", ".") else [*parts, part]
+        names.append("/".join(parts))
+    folders = {name[: at.start()] for name in names for at in re.finditer("/", name)}
+    seen: set[str] = set()
+    for name in names:
+        if name in seen or name in folders:
+            raise Mistake(f"two inputs would be written as {name!r}: give each file and folder once")
+        seen.add(name)
+    return names
+
+
+def check_output(output: str) -> None:
+    """Refuses what can't be made, before all the work."""
+    parent = os.path.dirname(os.path.abspath(output))
+    if os.path.lexists(output) and not (os.path.isdir(output) and not os.listdir(output)):
+        raise Mistake(f"{output} exists: remove it, or give another place")
+    if not os.path.isdir(parent):
+        raise Mistake(f"{output}: there is no folder {parent}: make it, or give another place")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise Mistake(f"{output}: nothing can be written to {parent}: give another place")
+
+
+def write(sources: list[Source], names: list[str], counts: list[int], keep: list[bool], output: str) -> None:
+    """The records to keep, in files with the paths of the inputs, in a folder that appears when it is complete."""
     parent = os.path.dirname(os.path.abspath(output))
     with tempfile.TemporaryDirectory(prefix=".libidx-", dir=parent) as folder:
         made, begin = os.path.join(folder, "made"), 0
         os.mkdir(made)
         for source, name, count in zip(sources, names, counts, strict=True):
-            source.keep(keep[begin : begin + count], os.path.join(made, name))
+            kept = keep[begin : begin + count]
             begin += count
+            if not any(kept):
+                continue
+            os.makedirs(os.path.dirname(os.path.join(made, name)), exist_ok=True)
+            source.check()
+            source.keep(kept, os.path.join(made, name))
+            source.check()
         os.rename(made, output)
 
 
-def dedup(given: argparse.Namespace) -> None:
-    if given.output is not None and os.path.exists(given.output):
-        raise Mistake(f"{given.output} exists: remove it, or give another place")
-    sources = find_sources(given.input, given.text, given.id)
+# ---- The whole ----
+
+
+def find(given: argparse.Namespace) -> Sources:
+    """The inputs. Those that only idx reads are refused, with the command that does it."""
+    try:
+        return find_sources(given.input, given.text, given.id)
+    except OfCommand as error:
+        options = {"--resemble": given.resemble, "-k": given.k, "--recipe": given.recipe, "--write": given.output}
+        words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+        command = shlex.join(["idx", "dedup", *words, "--", *given.input[:8]] + ["…"] * (len(given.input) > 8))
+        raise Mistake(f"{error}, which is not read here, but by the command idx: {command}") from None
+
+
+def dedup(given: argparse.Namespace) -> int:
+    """Returns the exit status."""
+    if given.output is not None:
+        check_output(given.output)
+    sources = find(given)
+    names = [] if given.output is None else name_outputs(sources.files)
     progress: Progress = given.progress or sys.stderr.isatty() or None
     shown: Optional[Callable[[str, int, int], object]] = callback(progress)
-    ids: list[str] = []
-    counts: list[int] = []
-
-    def read() -> Iterator[Any]:
-        first, done = not counts, 0
-        for source in sources:
-            before = done
-            for some, texts in source.batches():
-                done += len(some)
-                if first and given.output is None:
-                    ids.extend(some)
-                if shown is not None:
-                    shown("reading", done, 0)
-                yield texts
-            if first:
-                counts.append(done - before)
-
+    read = Read(given.output is None, given.strict)
     found = libidx.dedup(
-        read,
+        lambda: read_texts(sources.files, read, shown),
         given.k,
         resemble=given.resemble,
         representative=given.representative,
@@ -209,23 +214,32 @@ def dedup(given: argparse.Namespace) -> None:
     )
     keep = found.keep.tolist()
     if given.output is not None:
-        _write(sources, counts, keep, given.output)
+        write(sources.files, names, read.counts, keep, given.output)
     else:
-        sys.stdout.writelines(f"{id}\n" for id, stays in zip(ids, keep, strict=True) if stays)
-    print(f"libidx: {len(keep)} documents: {sum(keep)} to keep, {len(keep) - sum(keep)} to drop", file=sys.stderr)
+        print_ids(read, keep)
+    if sources.left_out:
+        say(f"left out of folders: {list_counts(sources.left_out)}")
+    if read.bad:
+        say(f"kept bad records, which were not compared: {list_counts(read.kinds)}")
+    say(f"{len(keep)} documents: {sum(keep)} to keep, {len(keep) - sum(keep)} to drop")
+    if read.bad and len(read.bad) == len(keep):
+        say("all records are bad, and none was compared")
+        return 2
+    return 0
 
 
 def main(arguments: Optional[list[str]] = None) -> int:
     given = make_parser().parse_args(arguments)
     try:
-        dedup(given)
-        return 0
+        return dedup(given)
     except (libidx.Error, Mistake) as error:
-        print(f"libidx: {getattr(error, 'sentence', error)}", file=sys.stderr)
+        say(str(error))
     except OSError as error:
-        print(f"libidx: {error.filename or given.input[0]}: {error.strerror or error}", file=sys.stderr)
+        say(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     except ImportError as error:
-        print(f"libidx: Parquet needs the package pyarrow: {error}", file=sys.stderr)
+        say(f"Parquet needs the package pyarrow: {error}")
+    except MemoryError:
+        say("out of memory")
     return 2
 
 

@@ -1,0 +1,463 @@
+"""The files that `python -m libidx dedup` reads: what is in them, and how their records are written again."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import contextlib
+import gzip
+import io
+import json
+import lzma
+import os
+import re
+import shutil
+import stat
+import zlib
+from typing import Any, BinaryIO, Callable, Iterator, Literal, NamedTuple, Optional, Union, cast
+
+from . import _parquet
+
+BATCH = 4096
+"""Texts that are read at a time."""
+BATCH_BYTES = 1 << 25
+"""Bytes of lines after which a batch ends, too."""
+TEXT_MOST = (1 << 30) - 1
+"""Bytes of the longest text that is fingerprinted."""
+SNIFFED = 8192
+"""Bytes by which the format of a file is recognised."""
+
+
+class Mistake(Exception):
+    """Of the input: its text is a sentence."""
+
+
+class Unread(Mistake):
+    """A file of a kind that is not read. In a folder it is left out."""
+
+    def __init__(self, path: str, kind: str, advice: str) -> None:
+        super().__init__(f"{path}: {kind}: {advice}")
+        self.kind = kind
+
+
+class OfCommand(Mistake):
+    """A file of a kind that only idx reads."""
+
+    def __init__(self, path: str, kind: str) -> None:
+        super().__init__(f"{path}: {kind}")
+        self.path, self.kind = path, kind
+
+
+# ---- Compression ----
+
+COMPRESSIONS = {"gzip": rb"\x1f\x8b", "bzip2": rb"BZh[1-9][1\x17]", "xz": rb"\xfd7zXZ\x00"}
+COMPRESSIONS["zstd"] = rb"\x28\xb5\x2f\xfd"
+ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+
+
+def find_compression(path: str) -> Optional[str]:
+    with open(path, "rb") as file:
+        begin = file.read(6)
+    return next((name for name, magic in COMPRESSIONS.items() if re.match(magic, begin)), None)
+
+
+@contextlib.contextmanager
+def opened(path: str, compression: Optional[str], mode: Literal["rb", "wb"] = "rb") -> Iterator[BinaryIO]:
+    """Opens a file, of which what is read or written is not compressed. Damage is a Mistake."""
+    with contextlib.ExitStack() as files:
+        file: Any = files.enter_context(open(path, mode))
+        if compression is not None:
+            file = files.enter_context(WRAPPERS[compression](path, file, mode))
+        try:
+            yield cast(BinaryIO, file)
+        except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # of the system
+            raise Mistake(f"{path}: its compression, {compression}, is broken: {error}") from None
+
+
+def wrap_zstd(path: str, file: BinaryIO, mode: str) -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise Mistake(f"{path}: it is compressed by zstd, which needs the package pyarrow: {error}") from None
+    if mode == "wb":
+        return pyarrow.CompressedOutputStream(file, "zstd")
+    return io.BufferedReader(pyarrow.CompressedInputStream(file, "zstd"))
+
+
+WRAPPERS: dict[str, Callable[[str, Any, Any], Any]] = {
+    "gzip": lambda path, file, mode: gzip.GzipFile("", mode, 6, file, 0),
+    "bzip2": lambda path, file, mode: bz2.BZ2File(file, mode),
+    "xz": lambda path, file, mode: lzma.LZMAFile(file, mode),
+    "zstd": wrap_zstd,
+}
+
+
+# ---- Records ----
+
+
+class Bad(NamedTuple):
+    """Why a record can't be compared: of which kind that is, and a sentence."""
+
+    kind: str
+    sentence: str
+
+    def at(self, place: bytes) -> Bad:
+        return Bad(self.kind, f"{os.fsdecode(place)}: {self.sentence}")
+
+
+FIELD = "missing field, or field of another type"
+LONG = Bad("too long", "it has a GiB or more")
+BINARY = Bad("not text", "it has a NUL byte in its first 8 KiB")
+
+
+class Batch(NamedTuple):
+    """IDs, texts, and of rows that can't be compared, whose texts are None, why."""
+
+    ids: list[bytes]
+    texts: Any
+    bad: dict[int, Bad]
+
+
+def mend(text: str) -> str:
+    """A text with U+FFFD in place of each lone surrogate, which UTF-8 does not have."""
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+class Source:
+    """A file of documents. batches: IDs and texts, read anew. keep: writes the records that are kept to a path."""
+
+    def __init__(self, path: str, compression: Optional[str], text: str, id: Optional[str]) -> None:
+        self.path, self.compression, self.text, self.id = path, compression, text, id
+        self.state = self.look()
+
+    def look(self) -> tuple[int, int]:
+        """What differs once the file is another one."""
+        found = os.stat(self.path)
+        return found.st_size, found.st_mtime_ns
+
+    def changed(self) -> Mistake:
+        return Mistake(f"{self.path}: it has changed since it was read: run this again")
+
+    def check(self) -> None:
+        """Refuses a file that has changed since it was found."""
+        if self.look() != self.state:
+            raise self.changed()
+
+    def place(self, number: int) -> bytes:
+        return os.fsencode(f"{self.path}:{number}")
+
+    def batches(self) -> Iterator[Batch]:
+        raise NotImplementedError
+
+    def keep(self, kept: list[bool], path: str) -> None:
+        raise NotImplementedError
+
+
+class Plain(Source):
+    """One document, which is the whole file."""
+
+    def batches(self) -> Iterator[Batch]:
+        with opened(self.path, self.compression) as file:
+            data = file.read()
+        id, text = os.fsencode(self.path), decode(data)
+        bad = BINARY if is_binary(data[:SNIFFED]) else LONG if len(text) > TEXT_MOST else None
+        yield Batch([id], [text if bad is None else None], {} if bad is None else {0: bad.at(id)})
+
+    def keep(self, kept: list[bool], path: str) -> None:
+        shutil.copyfile(self.path, path)
+
+
+MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
+MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+def find_mark(data: bytes) -> str:
+    """The encoding by the byte order mark."""
+    return next((encoding for mark, encoding in MARKS.items() if data.startswith(mark)), "")
+
+
+def is_binary(begin: bytes) -> bool:
+    return b"\0" in begin and find_mark(begin) in ("", "utf-8-sig")
+
+
+def decode(data: bytes) -> bytes:
+    """A text in UTF-8 without its byte order mark."""
+    mark = find_mark(data)
+    return data.decode(mark, "replace").encode() if mark else data
+
+
+def is_long(text: Union[str, bytes]) -> bool:
+    """Whether a text is longer than TEXT_MOST in UTF-8. Only one that may be is encoded for that."""
+    if isinstance(text, str) and len(text) > TEXT_MOST // 4:
+        text = text.encode()
+    return len(text) > TEXT_MOST
+
+
+class Lines(Source):
+    """One document a line. Blank lines are none."""
+
+    def parse(self, line: bytes) -> tuple[Optional[bytes], Any, Optional[Bad]]:
+        """The ID, if there is one, and the text, or why there is none."""
+        raise NotImplementedError
+
+    def batches(self) -> Iterator[Batch]:
+        batch, size = Batch([], [], {}), 0
+        with opened(self.path, self.compression) as file:
+            for number, line in enumerate(file, 1):
+                if line.isspace():
+                    continue
+                id, text, bad = self.parse(line.removeprefix(codecs.BOM_UTF8) if number == 1 else line)
+                if bad is None and is_long(text):
+                    bad = LONG
+                if bad is not None:
+                    batch.bad[len(batch.ids)] = bad.at(self.place(number))
+                batch.ids.append(self.place(number) if id is None else id)
+                batch.texts.append(None if bad is not None else text)
+                size += len(line)
+                if len(batch.ids) == BATCH or size >= BATCH_BYTES:
+                    yield batch
+                    batch, size = Batch([], [], {}), 0
+        yield batch
+
+    def keep(self, kept: list[bool], path: str) -> None:
+        with opened(self.path, self.compression) as source, opened(path, self.compression, "wb") as target:
+            records = (line for line in source if not line.isspace())
+            try:
+                target.writelines(line for line, stays in zip(records, kept, strict=True) if stays)
+            except ValueError:
+                raise self.changed() from None
+
+
+class Tsv(Lines):
+    """ID, tab, text."""
+
+    def parse(self, line: bytes) -> tuple[Optional[bytes], Any, Optional[Bad]]:
+        id, tab, text = line.rstrip(b"\r\n").partition(b"\t")
+        if not tab:
+            return None, None, Bad("no tab after the ID", "the line has no tab after the ID")
+        if not id:
+            return None, None, Bad("unusable ID", "the ID is empty")
+        return id, text, None
+
+
+class Json(Lines):
+    """JSON Lines."""
+
+    def parse(self, line: bytes) -> tuple[Optional[bytes], Any, Optional[Bad]]:
+        try:
+            record = parse_json(line.decode("utf-8", "replace"))
+        except ValueError as error:
+            return None, None, Bad("not a JSON object", f"it is not JSON: {error}")
+        if not isinstance(record, dict):
+            return None, None, Bad("not a JSON object", "it is not a JSON object")
+        id = None
+        if self.id is not None:
+            found = find_value(record, self.id)
+            if not isinstance(found, (str, Number)):
+                return None, None, Bad("unusable ID", describe(self.id, found, "neither a string nor a number"))
+            id = mend(str(found)).encode()
+        text = find_value(record, self.text)
+        if isinstance(text, Number) or not isinstance(text, str):
+            return id, None, Bad(FIELD, describe(self.text, text, "no string"))
+        return id, mend(text), None
+
+
+MISSING = object()
+
+
+def describe(field: str, value: Any, otherwise: str) -> str:
+    return f"there is no field {field!r}" if value is MISSING else f"the field {field!r} is {otherwise}"
+
+
+class Number(str):
+    """A number as its digits, of which there may be any number."""
+
+
+TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+DEEP = 100
+"""Levels of JSON that are read where there are more than Python reads."""
+
+
+def parse_json(line: str) -> Any:
+    """The value. What is nested deeper than Python reads is left out."""
+    try:
+        return json.loads(line, parse_int=Number, parse_float=Number)
+    except RecursionError:
+        return json.loads(cut_depths(line), parse_int=Number, parse_float=Number)
+
+
+def cut_depths(line: str) -> str:
+    """A line of JSON with null in place of what is deeper than DEEP levels."""
+    pieces, depth, begin = [], 0, 0
+    for found in TOKENS.finditer(line):
+        if found[0] in "[{":
+            depth += 1
+            if depth == DEEP:
+                pieces.append(line[begin : found.start()] + "null")
+        elif found[0] in "]}":
+            depth -= 1
+            if depth == DEEP - 1:
+                begin = found.end()
+    if depth != 0:
+        raise ValueError("brackets that do not match")
+    return "".join(pieces) + line[begin:]
+
+
+def find_value(record: Any, path: str) -> Any:
+    """The value of a field, as a name, a.b or /a/b; MISSING if there is none."""
+    if isinstance(record, dict) and path in record:
+        return record[path]
+    for name in _parquet.split(path):
+        if isinstance(record, list):
+            record = record[int(name)] if re.fullmatch(r"[0-9]{1,9}", name) and int(name) < len(record) else MISSING
+        else:
+            record = record.get(name, MISSING) if isinstance(record, dict) else MISSING
+    return record
+
+
+class Parquet(Source):
+    """A Parquet file, one document a row."""
+
+    def __init__(self, path: str, compression: Optional[str], text: str, id: Optional[str]) -> None:
+        super().__init__(path, compression, text, id)
+        with _parquet.open_file(path) as file:
+            schema = file.schema_arrow
+        self.texts = _parquet.find_texts(path, schema, text)
+        self.ids = None if id is None else _parquet.find_ids(path, schema, id)
+
+    def batches(self) -> Iterator[Batch]:
+        columns, begin = [column.path for column in (self.texts, self.ids) if column is not None], 0
+        with _parquet.open_file(self.path) as file:
+            for rows in _parquet.iterate(file, self.path, columns):
+                yield self.batch(rows, begin)
+                begin += len(rows)
+
+    def batch(self, rows: Any, begin: int) -> Batch:
+        import pyarrow
+        from pyarrow import compute
+
+        texts = _parquet.plain_texts(self.texts.take(rows))
+        bad: dict[int, Bad] = {}
+        ids = [self.place(begin + row) for row in range(len(rows))]
+        for row in compute.indices_nonzero(texts.is_null()).to_pylist():
+            bad[row] = Bad("null", f"the column {self.text!r} is null").at(ids[row])
+        for row in compute.indices_nonzero(compute.greater(compute.binary_length(texts), TEXT_MOST)).to_pylist():
+            bad[row] = LONG.at(ids[row])
+        for row, id in enumerate([] if self.ids is None else _parquet.plain_ids(self.ids.take(rows))):
+            if id is None:
+                bad[row] = Bad("unusable ID", f"the column {self.id!r} is null").at(ids[row])
+            else:
+                ids[row] = id
+        if bad:
+            stays = pyarrow.array([row not in bad for row in range(len(rows))])
+            texts = compute.if_else(stays, texts, pyarrow.scalar(None, texts.type))
+        return Batch(ids, texts, bad)
+
+    def keep(self, kept: list[bool], path: str) -> None:
+        with _parquet.open_file(self.path) as file:
+            if file.metadata.num_rows != len(kept):
+                raise self.changed()
+            _parquet.copy_rows(file, self.path, kept, path)
+
+
+# ---- Formats ----
+
+KINDS: dict[str, type[Source]] = {".jsonl": Json, ".ndjson": Json, ".json": Json, ".tsv": Tsv, ".parquet": Parquet}
+OF_COMMAND = {".warc": "WARC", ".wet": "WARC", ".html": "HTML", ".htm": "HTML", ".xhtml": "HTML"}
+UNREAD = {".csv": "CSV", ".pdf": "PDF", ".arc": "ARC", ".wacz": "WACZ", ".docx": "a document of Word", ".zip": "ZIP"}
+UNREAD |= {".npy": "fingerprints", ".u64": "fingerprints", ".avro": "Avro", ".orc": "ORC", ".arrow": "Arrow"}
+UNREAD |= {".tar": "tar", ".tgz": "tar", ".7z": "7z", ".rar": "RAR", ".lz4": "LZ4", ".lzma": "LZMA", ".lzo": "LZO"}
+UNREAD |= {".br": "Brotli", ".z": "compress", ".snappy": "Snappy"}
+MAGICS = {b"%PDF-": "PDF", b"PK\x03\x04": "ZIP", b"\x93NUMPY": "fingerprints", b"#recipe\t": "fingerprints"}
+MAGICS |= {b"Obj\x01": "Avro", b"ARROW1": "Arrow", b"\x04\x22\x4d\x18": "LZ4"}
+MANUAL_NAME = re.compile(r".*[^/]\.(n|man|[1-9]([A-Za-z][A-Za-z0-9]*)?)")
+MANUAL = re.compile(rb"(\s|[.'].*\n)*[.'][ \t]*(TH|Dd|so)[ \t\r\n]")
+
+
+def find_kind(path: str, stem: str, compression: Optional[str], begin: bytes) -> type[Source]:
+    """How a file is read, by its name or else its first bytes. Raises Unread and OfCommand."""
+    ending = os.path.splitext(stem)[1].lower()
+    kind = KINDS.get(ending)
+    if begin.startswith(b"PAR1") or kind is Parquet:
+        if compression is not None:
+            raise Unread(path, f"Parquet within {compression}", "decompress it")
+        return Parquet
+    if begin.startswith(b"WARC/") or ending in OF_COMMAND:
+        raise OfCommand(path, OF_COMMAND.get(ending, "WARC"))
+    for name in (UNREAD.get(ending), *(name for magic, name in MAGICS.items() if begin.startswith(magic))):
+        if name is not None:
+            made = "make texts, JSON Lines or Parquet of it"
+            raise Unread(path, name, "idx dedup reads these" if name == "fingerprints" else f"not read here; {made}")
+    text = begin.removeprefix(codecs.BOM_UTF8).lstrip()
+    if ending == ".json" and text.startswith(b"["):
+        raise Unread(path, "a JSON array", "make JSON Lines of it, one object per line, as by jq -c '.[]'")
+    if ending == ".json" and text and not begins_with_object(path, compression):
+        raise Unread(path, "JSON of several lines", "make JSON Lines of it, one object per line, as by jq -c .")
+    if kind is not None:
+        return kind
+    if text[:14].lower().startswith((b"<!doctype html", b"<html")):
+        raise OfCommand(path, "HTML")
+    if MANUAL_NAME.fullmatch(stem) and MANUAL.match(text):
+        raise OfCommand(path, "a manual page")
+    return Json if text.startswith(b"{") and begins_with_object(path, compression) else Plain
+
+
+def begins_with_object(path: str, compression: Optional[str]) -> bool:
+    """Whether the first line with anything in it is a JSON object."""
+    with opened(path, compression) as file:
+        line = next((line for line in file if not line.isspace()), b"")
+    try:
+        return isinstance(parse_json(line.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")), dict)
+    except ValueError:
+        return False
+
+
+def make_source(path: str, text: str, id: Optional[str], in_folder: bool) -> Source:
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise Unread(path, "no regular file", "it can't be read twice; write its content to a file")
+    compression = find_compression(path)
+    stem, ending = os.path.splitext(path)
+    stem = stem if ending.lower() in ENDINGS else path
+    with opened(path, compression) as file:
+        begin = file.read(SNIFFED)
+    kind = find_kind(path, stem, compression, begin)
+    if in_folder and kind is Plain and is_binary(begin):
+        raise Unread(path, "not text", "")
+    return kind(path, compression, text, id)
+
+
+def list_counts(counts: dict[str, int]) -> str:
+    """Such as 2 × PDF, 1 × CSV."""
+    return ", ".join(f"{count} × {kind}" for kind, count in counts.items())
+
+
+class Sources(NamedTuple):
+    """The files that are read, and how many of each kind were left out of folders."""
+
+    files: list[Source]
+    left_out: dict[str, int]
+
+
+def find_sources(paths: list[str], text: str, id: Optional[str]) -> Sources:
+    """Of each file, and of all files in folders. Raises Mistake."""
+    found = Sources([], {})
+    for path in paths:
+        if not os.path.isdir(path):
+            found.files.append(make_source(path, text, id, False))
+            continue
+        before = len(found.files)
+        for file in _parquet.walk(path):
+            try:
+                found.files.append(make_source(file, text, id, True))
+            except Unread as unread:
+                found.left_out[unread.kind] = found.left_out.get(unread.kind, 0) + 1
+        if len(found.files) == before:
+            but = f", but {list_counts(found.left_out)}" if found.left_out else ""
+            raise Mistake(f"{path}: there is nothing in this folder that is read{but}")
+    return found
