@@ -231,6 +231,7 @@ RECORDS = [
     ('{"id": "e\\n\\t\\\\\\u001b", "text": "8 %s"}', "\te\\n\\t\\\\\\x1b", ""),
     ('{"id": "", "text": "9 %s"}', "\t", ""),
     ('{"id": "f", "text": "10 \xff%s"}', "f", ""),
+    ('{"id": "k\\u007f", "more": "\t\x01", "text": "11 %s"}', "\tk\\x7f", ""),
     ("", None, ""),
     (" \t", None, ""),
     ('{"id": "g", "text": null}', "g", "missing field, or field of another type"),
@@ -241,7 +242,7 @@ RECORDS = [
     ('{"id": {}, "text": "%s"}', "", "unusable ID"),
     ('{"id": NaN, "text": "%s"}', "", "unusable ID"),
     ('{"text": "%s"}', "", "unusable ID"),
-    ('{"id": "k", "text": "%s"', "", "not a JSON object"),
+    ('{"id": "l", "text": "%s"', "", "not a JSON object"),
     ('[{"text": "%s"}]', "", "not a JSON object"),
     ("null", "", "not a JSON object"),
     ("[" * 100000, "", "not a JSON object"),
@@ -478,6 +479,30 @@ def test_parquet_that_is_refused(folder):
     assert refused("b.parquet").startswith("b.parquet: it is damaged, or no Parquet: ")
     parquet.write_table(table.slice(0, 0), "b.parquet")
     assert run("b.parquet")[1] == "libidx: 0 documents: 0 to keep, 0 to drop\n"
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def test_damaged_pages_of_parquet(folder, codec):
+    """A byte of the pages may be another one: that is refused, or read as it is, also where rows are written."""
+    import pyarrow
+    from pyarrow import parquet
+
+    texts = pyarrow.array([f"{i // 2} {FINE}" for i in range(20)])
+    few = pyarrow.array([f"{i % 3}" for i in range(20)]).dictionary_encode()
+    parquet.write_table(pyarrow.table({"text": texts, "few": few}), "a.parquet", compression=codec)
+    whole = (folder / "a.parquet").read_bytes()
+    ends = 0
+    for at in range(4, len(whole) - 8 - int.from_bytes(whole[-8:-4], "little"), 3):
+        (folder / "a.parquet").write_bytes(whole[:at] + bytes([whole[at] ^ 0x5F]) + whole[at + 1 :])
+        out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = command.main(["dedup", "a.parquet", "--text", "few" if at % 2 else "text", "--output", "kept"])
+        assert (status == 2) == ("it is damaged, or no Parquet: " in err.getvalue())
+        ends += status == 2
+        assert status == 2 or (folder / "kept").exists()
+        shutil.rmtree("kept", ignore_errors=True)
+        assert [path.name for path in folder.iterdir()] == ["a.parquet"]
+    assert ends > 10
 
 
 # ---- Output ----

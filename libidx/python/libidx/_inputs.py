@@ -279,17 +279,18 @@ class Number(str):
     """A number as its digits, of which there may be any number."""
 
 
+DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, strict=False)
 TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 DEEP = 100
 """Levels of JSON that are read where there are more than Python reads."""
 
 
 def parse_json(line: str) -> Any:
-    """The value. What is nested deeper than Python reads is left out."""
+    """The value. Strings may have control characters. What is nested deeper than Python reads is left out."""
     try:
-        return json.loads(line, parse_int=Number, parse_float=Number)
+        return DECODER.decode(line)
     except RecursionError:
-        return json.loads(cut_depths(line), parse_int=Number, parse_float=Number)
+        return DECODER.decode(cut_depths(line))
 
 
 def cut_depths(line: str) -> str:
@@ -335,7 +336,9 @@ class Parquet(Source):
         columns, begin = [column.path for column in (self.texts, self.ids) if column is not None], 0
         with _parquet.open_file(self.path) as file:
             for rows in _parquet.iterate(file, self.path, columns):
-                yield self.batch(rows, begin)
+                with _parquet.named(self.path):
+                    batch = self.batch(rows, begin)
+                yield batch
                 begin += len(rows)
 
     def batch(self, rows: Any, begin: int) -> Batch:

@@ -212,11 +212,14 @@ def _find_codec(metadata: Any) -> dict[str, Any]:
 
 
 def _filter(batch: Any, kept: Any) -> Any:
-    """The rows that are kept. pyarrow filters no views, which are few: those are made anew."""
+    """The rows that are kept. pyarrow filters no views, which are few: those are made anew. Nor does it check, in a file
+    that is damaged, that dictionaries have what is written from them."""
     import pyarrow
 
     columns = []
     for column in batch.columns:
+        if "dictionary<" in str(column.type):
+            column.validate(full=True)
         try:
             columns.append(column.filter(kept))
         except pyarrow.ArrowNotImplementedError:
@@ -241,6 +244,8 @@ def read_texts(paths: list[os.PathLike[str]], name: str) -> Callable[[], Iterato
         for path, column in files:
             with open_file(path) as file:
                 for batch in iterate(file, path, [column.path]):
-                    yield plain_texts(column.take(batch))
+                    with named(path):
+                        texts = plain_texts(column.take(batch))
+                    yield texts
 
     return read
