@@ -491,8 +491,10 @@ def test_damaged_pages_of_parquet(folder, codec):
     few = pyarrow.array([f"{i % 3}" for i in range(20)]).dictionary_encode()
     parquet.write_table(pyarrow.table({"text": texts, "few": few}), "a.parquet", compression=codec)
     whole = (folder / "a.parquet").read_bytes()
+    pages = parquet.ParquetFile("a.parquet").metadata.row_group(0).column(1)
+    dictionary = range(pages.dictionary_page_offset, pages.dictionary_page_offset + pages.total_compressed_size)
     ends = 0
-    for at in range(4, len(whole) - 8 - int.from_bytes(whole[-8:-4], "little"), 3):
+    for at in [*range(4, dictionary[0], 5), *dictionary]:
         (folder / "a.parquet").write_bytes(whole[:at] + bytes([whole[at] ^ 0x5F]) + whole[at + 1 :])
         out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -540,8 +542,10 @@ def test_output_that_is_refused(folder):
     for output, sentence in [
         ("full", "full exists: remove it, or give another place"),
         ("good.jsonl", "good.jsonl exists: remove it, or give another place"),
-        ("none/kept", f"none/kept: there is no folder {folder}/none: make it, or give another place"),
-        ("good.jsonl/kept", f"good.jsonl/kept: there is no folder {folder}/good.jsonl: make it, or give another place"),
+        ("none/kept", "none/kept: there is no folder none: make it, or give another place"),
+        ("good.jsonl/../kept", "good.jsonl/../kept: there is no folder good.jsonl/..: make it, or give another place"),
+        ("/proc/kept/", "/proc/kept/: nothing can be written to /proc: No such file or directory"),
+        ("good.jsonl/kept", "good.jsonl/kept: there is no folder good.jsonl: make it, or give another place"),
     ]:
         assert refused("good.jsonl", "bad.jsonl", "--output", output) == sentence
     for inputs in ["good.jsonl", "./good.jsonl"], ["full", "full/good.jsonl"], ["good.jsonl", "full/../good.jsonl"]:
@@ -571,6 +575,16 @@ def change(*arguments):
 command.write = change
 sys.exit(command.main(["dedup", "a.jsonl", "--output", "kept"]))
 """
+
+
+def test_warnings_are_sentences(folder):
+    write_lines(folder / "a.jsonl", [{"text": "one"}])
+    arguments = [sys.executable, "-m", "libidx", "dedup", "a.jsonl", "--resemble", "0.3"]
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == "a.jsonl:1\n"
+    assert [line[:29] for line in done.stderr.splitlines()] == [
+        "libidx: k = 12 for resemble=0", "libidx: 1 documents: 1 to kee"
+    ]  # fmt: skip
 
 
 def test_input_that_changes(folder):

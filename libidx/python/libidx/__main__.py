@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import shlex
 import sys
 import tempfile
-from typing import Any, Callable, Iterator, Optional
+import warnings
+from typing import Any, Callable, Iterator, Optional, cast
 
 import libidx
 
@@ -148,33 +150,35 @@ def name_outputs(sources: list[Source]) -> list[str]:
     return names
 
 
-def check_output(output: str) -> None:
-    """Refuses what can't be made, before all the work."""
-    parent = os.path.dirname(os.path.abspath(output))
+@contextlib.contextmanager
+def scratch(output: str) -> Iterator[str]:
+    """Makes a folder beside the output, before all the work, and removes it. Refuses an output that can't be made."""
+    parent = os.path.dirname(output.rstrip("/")) or ("/" if output.startswith("/") else ".")
     if os.path.lexists(output) and not (os.path.isdir(output) and not os.listdir(output)):
         raise Mistake(f"{output} exists: remove it, or give another place")
     if not os.path.isdir(parent):
         raise Mistake(f"{output}: there is no folder {parent}: make it, or give another place")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise Mistake(f"{output}: nothing can be written to {parent}: give another place")
+    try:
+        folder = tempfile.TemporaryDirectory(prefix=".libidx-", dir=parent)
+    except OSError as error:
+        raise Mistake(f"{output}: nothing can be written to {parent}: {error.strerror}") from None
+    with folder as path:
+        yield path
 
 
-def write(sources: list[Source], names: list[str], counts: list[int], keep: list[bool], output: str) -> None:
-    """The records to keep, in files with the paths of the inputs, in a folder that appears when it is complete."""
-    parent = os.path.dirname(os.path.abspath(output))
-    with tempfile.TemporaryDirectory(prefix=".libidx-", dir=parent) as folder:
-        made, begin = os.path.join(folder, "made"), 0
-        os.mkdir(made)
-        for source, name, count in zip(sources, names, counts, strict=True):
-            kept = keep[begin : begin + count]
-            begin += count
-            if not any(kept):
-                continue
-            os.makedirs(os.path.dirname(os.path.join(made, name)), exist_ok=True)
-            source.check()
-            source.keep(kept, os.path.join(made, name))
-            source.check()
-        os.rename(made, output)
+def write(sources: list[Source], names: list[str], counts: list[int], keep: list[bool], made: str) -> None:
+    """The records to keep, in files with the paths of the inputs."""
+    os.mkdir(made)
+    begin = 0
+    for source, name, count in zip(sources, names, counts, strict=True):
+        kept = keep[begin : begin + count]
+        begin += count
+        if not any(kept):
+            continue
+        os.makedirs(os.path.dirname(os.path.join(made, name)), exist_ok=True)
+        source.check()
+        source.keep(kept, os.path.join(made, name))
+        source.check()
 
 
 # ---- The whole ----
@@ -191,32 +195,39 @@ def find(given: argparse.Namespace) -> Sources:
         raise Mistake(f"{error}, which is not read here, but by the command idx: {command}") from None
 
 
-def dedup(given: argparse.Namespace) -> int:
-    """Returns the exit status."""
-    if given.output is not None:
-        check_output(given.output)
-    sources = find(given)
-    names = [] if given.output is None else name_outputs(sources.files)
+def compare(given: argparse.Namespace, sources: Sources, read: Read) -> list[bool]:
+    """Which records to keep."""
     progress: Progress = given.progress or sys.stderr.isatty() or None
     shown: Optional[Callable[[str, int, int], object]] = callback(progress)
-    read = Read(given.output is None, given.strict)
-    found = libidx.dedup(
-        lambda: read_texts(sources.files, read, shown),
-        given.k,
-        resemble=given.resemble,
-        representative=given.representative,
-        fingerprinter=libidx.Fingerprinter(given.recipe),
-        min_features=given.min_features,
-        threads=given.threads,
-        memory=given.memory,
-        tmpdir=given.tmpdir,
-        progress=progress,
-    )
-    keep = found.keep.tolist()
-    if given.output is not None:
-        write(sources.files, names, read.counts, keep, given.output)
-    else:
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *unused: say(str(message))
+        found = libidx.dedup(
+            lambda: read_texts(sources.files, read, shown),
+            given.k,
+            resemble=given.resemble,
+            representative=given.representative,
+            fingerprinter=libidx.Fingerprinter(given.recipe),
+            min_features=given.min_features,
+            threads=given.threads,
+            memory=given.memory,
+            tmpdir=given.tmpdir,
+            progress=progress,
+        )
+    return cast(list[bool], found.keep.tolist())
+
+
+def dedup(given: argparse.Namespace) -> int:
+    """Returns the exit status."""
+    sources, read = find(given), Read(given.output is None, given.strict)
+    if given.output is None:
+        keep = compare(given, sources, read)
         print_ids(read, keep)
+    else:
+        names = name_outputs(sources.files)
+        with scratch(given.output) as folder:
+            keep = compare(given, sources, read)
+            write(sources.files, names, read.counts, keep, os.path.join(folder, "made"))
+            os.rename(os.path.join(folder, "made"), given.output)
     if sources.left_out:
         say(f"left out of folders: {list_counts(sources.left_out)}")
     if read.bad:

@@ -212,8 +212,8 @@ def _find_codec(metadata: Any) -> dict[str, Any]:
 
 
 def _filter(batch: Any, kept: Any) -> Any:
-    """The rows that are kept. pyarrow filters no views, which are few: those are made anew. Nor does it check, in a file
-    that is damaged, that dictionaries have what is written from them."""
+    """The rows that are kept. pyarrow filters no views, which are few: those are made anew. Nor does it check, of a
+    damaged file, that dictionaries have what is written from them."""
     import pyarrow
 
     columns = []
