@@ -1,8 +1,9 @@
-"""Texts that resemble each other more or less, and which of them dedup drops: the same from the command (tests/tools/confirm)
-and from Python (test_dedup.py)."""
+"""Texts that resemble each other more or less, and a plain program that decides which of them are kept: the same as the
+command (tests/tools/resemble) and Python (test_dedup.py)."""
 
-import hashlib
+import collections
 import random as randomness
+from fractions import Fraction
 
 COUNT, SEED = 3000, 5
 
@@ -21,10 +22,32 @@ def make_texts(count, seed):
     return texts[:count]
 
 
-def digest(dropped):
-    """Of the numbers of the texts that are dropped."""
-    return hashlib.sha256(",".join(map(str, sorted(dropped))).encode()).hexdigest()[:16]
+def shingle(text):
+    """The shingles of a text of words that blanks separate."""
+    words = text.lower().split()
+    return {tuple(words[at:at + 5]) for at in range(max(len(words) - 4, 1))} if words else set()
 
 
-DROPPED = {"0.5": "822780434975622a", "0.8": "74461640141ad05c", "1": "e70206e044cb60ef"}
-"""Of make_texts(COUNT, SEED) by --resemble T."""
+def keep(sets, threshold, order=None, known=0):
+    """For each set the number of the one that it joins, its own if it is kept, and their resemblance. Sets are taken in an
+    order, by their numbers; each joins the one of those kept so far that it resembles most, of equals the first, if it does
+    so by the threshold, which is written as a decimal number. The first `known` sets are kept in any case."""
+    least, joined, having, ranks = Fraction(threshold), [None] * len(sets), collections.defaultdict(list), {}
+    for rank, number in enumerate(order if order is not None else range(len(sets))):
+        members, ranks[number] = sets[number], rank
+        shared = collections.Counter(other for member in members for other in having[member])
+        alike = [(Fraction(count, len(members) + len(sets[other]) - count), -ranks[other], other)
+                 for other, count in shared.items()]
+        best = max(alike, default=(Fraction(0), 0, 0))
+        if number < known or best[0] < least:
+            joined[number] = number, Fraction(1)
+            for member in members:
+                having[member].append(number)
+        else:
+            joined[number] = best[2], best[0]
+    return joined
+
+
+def find_dropped(texts, threshold):
+    joined = keep([shingle(text) for text in texts], threshold)
+    return {number for number, (kept, _) in enumerate(joined) if kept != number}

@@ -36,6 +36,19 @@ static void print_id(struct listing *listing, const struct idx_document *documen
     listing_put_id(&listing->output, &listing->properties, document, fingerprint);
 }
 
+void listing_put_resemblance(struct output *output, const struct idx_kept_set *kept) {
+    uint64_t parts = kept->total == 0 ? 10000 : (uint64_t)kept->shared * 10000 / kept->total;
+    output_format(output, "%" PRIu64 ".%04" PRIu64, parts / 10000, parts % 10000);
+}
+
+/* Writes how near a document is to its representative. */
+static void put_nearness(struct listing *listing, const struct idx_cluster_member *member) {
+    if (listing->kept != NULL)
+        listing_put_resemblance(&listing->output, listing->kept);
+    else
+        output_decimal(&listing->output, member->distance);
+}
+
 static void print_line(struct listing *listing, const struct idx_cluster_member *member) {
     struct output *output = &listing->output;
     print_id(listing, &member->document, member->fingerprint);
@@ -44,7 +57,7 @@ static void print_line(struct listing *listing, const struct idx_cluster_member 
     output_byte(output, '\t');
     print_id(listing, &member->representative, member->representative_fingerprint);
     output_byte(output, '\t');
-    output_decimal(output, member->distance);
+    put_nearness(listing, member);
     output_byte(output, '\n');
 }
 
@@ -87,10 +100,12 @@ static void put_member(struct listing *listing, const struct idx_cluster_member 
     if (!listing->begun) begin_object(listing, member);
     put_text(listing, "{\"id\":");
     put_id(listing, &member->document, member->fingerprint);
-    put_text(listing, ",\"fingerprint\":");
-    put_fingerprint(listing, member->fingerprint);
-    put_text(listing, ",\"distance\":");
-    output_decimal(&listing->output, member->distance);
+    if (listing->kept == NULL) {
+        put_text(listing, ",\"fingerprint\":");
+        put_fingerprint(listing, member->fingerprint);
+    }
+    put_text(listing, listing->kept != NULL ? ",\"resemblance\":" : ",\"distance\":");
+    put_nearness(listing, member);
     output_byte(&listing->output, '}');
 }
 
@@ -202,7 +217,7 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
     complain("clusters of two documents or more: %" PRIu64 ", with %" PRIu64 " documents", summary->clusters,
              summary->clustered);
     say_sizes(summary);
-    say_largest(listing, index, summary);
+    if (index != NULL) say_largest(listing, index, summary);
     if (listing->progress.shown) progress_print_phases(&listing->progress);
 }
 
@@ -223,6 +238,19 @@ static bool list_member(void *context, const struct idx_cluster_member *member) 
         output_byte(&listing->output, '\n');
     }
     return listing->output.error == 0;
+}
+
+void listing_begin(struct listing *listing) { listing->properties = (struct idx_properties){.id_type = IDX_ID_TEXT}; }
+
+bool listing_take(struct listing *listing, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
+    listing->kept = kept;
+    return list_member(listing, member);
+}
+
+void listing_end(struct listing *listing) {
+    progress_end(&listing->progress);
+    end_object(listing);
+    if (listing->progress.shown || listing->verbose) say_summary(listing, NULL, &listing->summary);
 }
 
 bool listing_run(struct listing *listing, const struct idx_index *index) {

@@ -34,6 +34,7 @@ struct listing {
     struct idx_cluster_summary summary; /* listing_run completes it. */
 
     /* These are private. */
+    const struct idx_kept_set *kept; /* What the document that is taken has in common; NULL: that is not known. */
     struct idx_cluster_size size;    /* The size of the cluster whose documents are being visited. */
     struct idx_cluster_size chained; /* The largest one that the warning is about; all zero: none. */
     uint64_t chains;                 /* How many clusters the warning is about. */
@@ -55,6 +56,16 @@ void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIO
 /* Writes a document's ID, or its fingerprint if the index with these properties keeps no documents. */
 void listing_put_id(struct output *output, const struct idx_properties *properties, const struct idx_document *document,
                     uint64_t fingerprint);
+
+/* Lists clusters that are found by resemblance, in three steps. The first one sets the properties: documents have text
+ * IDs. The second one takes a document and what it has in common with its representative; it returns false if output
+ * failed. The last one prints the summary, which the caller has set, like listing_run. */
+void listing_begin(struct listing *listing);
+bool listing_take(struct listing *listing, const struct idx_cluster_member *member, const struct idx_kept_set *kept);
+void listing_end(struct listing *listing);
+
+/* Writes how much two documents resemble each other, rounded down to four digits. */
+void listing_put_resemblance(struct output *output, const struct idx_kept_set *kept);
 
 /* Finds the clusters and prints what is asked for. If progress is shown, or `verbose` is set, prints a summary as well.
  * Returns false after a complaint, and without one if a signal was noted. */

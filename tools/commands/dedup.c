@@ -18,6 +18,9 @@
  *   clusters        answers/cluster_listing.c    prints the IDs
  *                   [dedup/folders.c, kept.c]    write the records of --write and --dropped
  *                   [report/report.c]            writes the page of --report
+ *
+ * With --resemble alone, texts become sets of shingles, and dedup/resemble.c has the library compare these (idx_sets in
+ * idx.h): there are no fingerprints and no index.
  */
 #include "tools/dedup/dedup.h"
 #include "tools/input/index_making.h"
@@ -59,6 +62,8 @@ struct dedup {
     struct folders folders;
     struct report report;
     struct confirm confirm;
+    bool by_sets; /* The sets of the texts' shingles decide, and no fingerprints are made. */
+    struct resemble resemble;
     struct scratch scratch;
     struct journal journal;
     struct intake intake;
@@ -155,6 +160,8 @@ static bool apply_resemblance(struct dedup *dedup) {
             "--resemble with --against needs the texts of the documents of %s, by --documents; or -k, "
             "within which a document is dropped whatever its text",
             dedup->against.path);
+    dedup->by_sets = has_texts(dedup) && !has_distance && dedup->against.path == NULL && dedup->report.path == NULL;
+    if (dedup->by_sets) return resemblance_read("--resemble", dedup->resemblance, &dedup->resemble.threshold);
     dedup->confirm.threshold = dedup->resemblance;
     dedup->confirm.option = "--resemble";
     dedup->chooses_distance = !has_distance;
@@ -398,9 +405,26 @@ static bool visit_result(void *context, const struct raw_document *raw, const ch
     return complain("%s", problem.sentence);
 }
 
+/* Takes the set of a document's shingles. A text without words is kept apart. This is a result_visitor. */
+static bool visit_set(void *context, const struct raw_document *raw, const char *list, size_t length) {
+    struct dedup *dedup = context;
+    const struct text_set set = text_set_read(list, length);
+    struct place place = {raw->file, raw->begins, raw->ends, raw->unit, FATE_KEPT};
+    struct intake *intake = &dedup->intake;
+    if (interrupt_noted()) return false;
+    dedup->large += raw->is_large;
+    if (raw->bad.kind != BAD_NONE && set.id.length == 0) return keep_bad(dedup, raw, &place);
+    if (set.count == 0) return intake_keep(intake, set.id.bytes, set.id.length, &place);
+    place.fate = FATE_COMPARED;
+    return intake_note(intake, set.id.bytes, set.id.length, &place) &&
+           resemble_add(&dedup->resemble, &set, find_value(dedup, raw));
+}
+
 static bool add_texts(struct dedup *dedup) {
+    static const struct pipeline_features sets = {.listed = LISTED_SET};
     struct pipeline_rules *rules = &dedup->texts.rules;
-    rules->visit = visit_result;
+    rules->visit = dedup->by_sets ? visit_set : visit_result;
+    rules->features = dedup->by_sets ? &sets : NULL;
     rules->visit_file = visit_file;
     rules->others = dedup->intake.journal != NULL;
     rules->context = dedup;
@@ -481,6 +505,11 @@ static enum idx_status find_clusters(void *context, const struct idx_index *inde
     return status;
 }
 
+/* Takes all texts, and decides which of them are kept. Returns false after a complaint. */
+static bool compare_sets(struct dedup *dedup) {
+    return add_texts(dedup) && intake_end(&dedup->intake) && check_repeats(dedup) && resemble_decide(&dedup->resemble);
+}
+
 static bool list_clusters(struct dedup *dedup, const char *path) {
     struct idx_index *index;
     if (!open_unloaded(&index, path)) return false;
@@ -500,7 +529,22 @@ static void note_member(void *context, const struct idx_cluster_member *member) 
     if (dedup->report.path != NULL) report_note(&dedup->report, member);
     if (member->is_representative || dedup->dropped == NULL) return;
     bit_set(dedup->dropped, number);
-    if (folders_are_asked_for(&dedup->folders)) folders_note(&dedup->folders, member);
+    if (folders_are_asked_for(&dedup->folders)) folders_note(&dedup->folders, member, dedup->listing.kept);
+}
+
+/* Lists a document, and what it has in common with its representative. This is a resemble_visitor. */
+static bool list_set(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
+    return listing_take(&((struct dedup *)context)->listing, member, kept);
+}
+
+/* Lists what the sets decide. */
+static bool list_sets(struct dedup *dedup) {
+    struct listing *listing = &dedup->listing;
+    listing->kept_apart = dedup->intake.apart_count;
+    listing_begin(listing);
+    if (!resemble_visit(&dedup->resemble, dedup->clusters, list_set, dedup, &listing->summary)) return false;
+    listing_end(listing);
+    return listing->output.error == 0;
 }
 
 static bool open_folders(struct dedup *dedup) {
@@ -540,13 +584,25 @@ static uint64_t find_quartile(const struct dedup *dedup) {
 static bool list_and_write(struct dedup *dedup, const char *path) {
     dedup->confirm.compared = dedup->intake.compared;
     if (dedup->chooses_distance) choose_distance(dedup, find_quartile(dedup));
-    if (!open_folders(dedup) || !list_clusters(dedup, path) || !intake_print(&dedup->intake, &dedup->listing))
-        return false;
+    bool listed = open_folders(dedup) && (dedup->by_sets ? list_sets(dedup) : list_clusters(dedup, path));
+    if (!listed || !intake_print(&dedup->intake, &dedup->listing)) return false;
     say_nothing_kept(dedup);
     bool has_folders = folders_are_asked_for(&dedup->folders), has_report = dedup->report.path != NULL;
     return (!has_folders || folders_write(&dedup->folders, &dedup->intake, dedup->dropped)) &&
            (!has_report || write_report(dedup)) && (!has_folders || folders_publish(&dedup->folders)) &&
            (!has_report || report_publish(&dedup->report));
+}
+
+/* Begins with no sets. They may use the memory that reading texts leaves. */
+static bool open_sets(struct dedup *dedup, const char *folder) {
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    options.threads = dedup->listing.options.threads;
+    options.memory_bytes = dedup->building.memory_bytes;
+    options.temporary_folder = folder;
+    options.progress = progress_visit;
+    options.context = &dedup->listing.progress;
+    dedup->resemble.prefers = (enum idx_representative)dedup->listing.representative;
+    return resemble_open(&dedup->resemble, &options, &dedup->scratch, folder);
 }
 
 /* Makes the temporary files that the options need, and hands them to their users. Returns false after a complaint. */
@@ -556,7 +612,8 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
     intake->looks_up = dedup->against.path != NULL && !dedup->confirm.known.is_asked_for;
     if (!temporary_open(&intake->apart, &dedup->scratch, folder)) return false;
     if (!temporary_open(&intake->known, &dedup->scratch, folder)) return false;
-    if (intake->preference.preferred != PREFERRED_NONE &&
+    if (dedup->by_sets && !open_sets(dedup, folder)) return false;
+    if (intake->preference.preferred != PREFERRED_NONE && !dedup->by_sets &&
         !temporary_open(&intake->preference.documents, &dedup->scratch, folder))
         return false;
     if (!reads_twice(dedup)) return true;
@@ -590,8 +647,8 @@ static bool find_duplicates(struct dedup *dedup) {
     if (!clean_places(dedup) || !scratch_open(&dedup->scratch, folder, "--tmpdir")) return false;
     char *path = scratch_path(&dedup->scratch, "index");
     if (path == NULL) complain("out of memory");
-    bool whole =
-        path != NULL && open_temporaries(dedup, folder) && build_index(dedup, path) && list_and_write(dedup, path);
+    bool whole = path != NULL && open_temporaries(dedup, folder) &&
+                 (dedup->by_sets ? compare_sets(dedup) : build_index(dedup, path)) && list_and_write(dedup, path);
     scratch_remove(&dedup->scratch);
     free(path);
     return whole && !dedup->partly;
@@ -604,6 +661,7 @@ static void free_all(struct dedup *dedup) {
     report_close(&dedup->report);
     free(dedup->dropped);
     confirm_close(&dedup->confirm);
+    resemble_close(&dedup->resemble);
     intake_close(&dedup->intake);
     journal_close(&dedup->journal);
     against_close(&dedup->against);
@@ -619,6 +677,7 @@ int command_dedup(int argc, char **argv) {
         .format = FORMAT_AUTO,
         .folders = {.kept.option = "--write", .dropped.option = "--dropped"},
         .confirm = CONFIRM_NONE,
+        .resemble = RESEMBLE_NONE,
         .report = {.listing = &dedup.listing, .origin.command = "idx dedup"},
         .journal = JOURNAL_CLOSED,
         .intake = {

@@ -41,8 +41,8 @@ double resembling_compare(struct text *text, const struct resembling *resembling
 
 double resemblance_round(double resemblance) { return resemblance; }
 
-bool text_list_shingles(const struct span *body, struct output *list, struct bad *bad) {
-    (void)body, (void)list, (void)bad;
+bool text_list_shingles(const struct span *body, bool in_text_order, struct output *list, struct bad *bad) {
+    (void)body, (void)in_text_order, (void)list, (void)bad;
     return false;
 }
 

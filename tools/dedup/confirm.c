@@ -8,18 +8,20 @@
 
 const char *const similarity_names[] = {"jaccard", "cosine", NULL};
 
+bool resemblance_read(const char *option, const char *argument, int64_t *least) {
+    /* A number that reading rounds is refused: with 0.79999, texts would be taken for less alike than they are. */
+    if (idx_weight_parse(argument, strlen(argument), least) && *least > 0 && *least <= IDX_DECIMAL_WEIGHT_ONE &&
+        strtod(argument, NULL) == (double)*least / (double)IDX_DECIMAL_WEIGHT_ONE)
+        return true;
+    return complain_of_usage("%s needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
+                             option, argument);
+}
+
 bool confirm_check(struct confirm *confirm) {
     if (confirm->threshold == NULL && confirm->similarity != SIMILARITY_JACCARD)
         return complain_of_usage("--similarity needs --confirm");
-    if (confirm->threshold == NULL) return true;
-    /* A number that reading rounds is refused: with 0.79999, texts would be taken for less alike than they are. */
-    if (!idx_weight_parse(confirm->threshold, strlen(confirm->threshold), &confirm->least) || confirm->least <= 0 ||
-        confirm->least > IDX_DECIMAL_WEIGHT_ONE ||
-        strtod(confirm->threshold, NULL) != (double)confirm->least / (double)IDX_DECIMAL_WEIGHT_ONE)
-        return complain_of_usage("%s needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
-                                 confirm->option, confirm->threshold);
     confirm->sets.weighted = confirm->similarity == SIMILARITY_COSINE;
-    return true;
+    return confirm->threshold == NULL || resemblance_read(confirm->option, confirm->threshold, &confirm->least);
 }
 
 bool confirm_open(struct confirm *confirm, const struct scratch *scratch, const char *folder) {

@@ -191,6 +191,63 @@ void repeats_count(struct repeats *repeats, uint64_t *ids, uint64_t *documents);
 
 void repeats_free(struct repeats *repeats);
 
+/* ---- Resemble ---- */
+
+/* Decides by the shingles of texts which documents to keep. */
+
+/* A document that is compared. */
+struct compared_text {
+    int64_t value;   /* Those with greater values are preferred. */
+    uint64_t offset; /* Where its ID is in the temporary file. */
+    size_t id_length;
+};
+
+struct resemble {
+    /* These are set by the caller. */
+    int64_t threshold;               /* In units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+    enum idx_representative prefers; /* IDX_REPRESENTATIVE_FIRST: by the values of documents. */
+
+    struct idx_kept_set *kept; /* Which document each one joins, once that is decided. */
+    uint64_t count;
+
+    /* These are used by resemble.c alone. */
+    struct idx_sets *sets;
+    struct temporary ids;
+    uint64_t id_bytes; /* Bytes of that file. */
+    struct compared_text *documents;
+    size_t capacity;
+};
+
+#define RESEMBLE_NONE                                                                                                  \
+    { .ids = TEMPORARY_CLOSED }
+
+/* Reads the argument of an option that is a resemblance, in units of 1/IDX_DECIMAL_WEIGHT_ONE. Returns false after a
+ * complaint. */
+bool resemblance_read(const char *option, const char *argument, int64_t *least);
+
+/* Makes the temporary file, and begins with no documents. Returns false after a complaint. */
+bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
+                   const char *folder);
+
+/* Takes the next document. Returns false after a complaint. */
+bool resemble_add(struct resemble *resemble, const struct text_set *set, int64_t value);
+
+/* Decides which documents are kept. Returns false after a complaint, or if a signal was noted. */
+bool resemble_decide(struct resemble *resemble);
+
+/* A function that gets a document and the one of its cluster that is kept, the representative, and what both have in
+ * common. The member has no fingerprints. It returns false to stop. */
+typedef bool (*resemble_visitor)(void *context, const struct idx_cluster_member *member,
+                                 const struct idx_kept_set *kept);
+
+/* Visits all documents in the order in which they came; or with `clusters`, those of clusters of two or more, cluster
+ * by cluster, the representative first. Sets the summary before that. Returns false after a complaint, or if a signal
+ * was noted, or if `visit` did. */
+bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
+                    struct idx_cluster_summary *summary);
+
+void resemble_close(struct resemble *resemble);
+
 /* ---- Intake ---- */
 
 /* Takes the documents of `idx dedup`, one after the other. Those to be compared go into an index; IDs of the others are
@@ -248,7 +305,7 @@ enum { INTAKE_BATCH = 1024 };
 
 struct intake {
     /* These are set by the caller. */
-    struct idx_builder *builder;
+    struct idx_builder *builder; /* NULL: the documents are compared by their sets. */
     enum idx_id_type id_type;
     struct against *against;
     bool looks_up;           /* What is near to a document of `against` is known, whatever its text. */
@@ -281,6 +338,9 @@ bool intake_take(struct intake *intake, const struct tsv_record *record, const s
 /* Takes the ID of a document that is kept without being compared, because it has too few features, or because it is a
  * bad record. For what is kept but is no document, length is 0. Returns false after a complaint. */
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place);
+
+/* Notes a document that is compared elsewhere. Returns false after a complaint. */
+bool intake_note(struct intake *intake, const char *id, size_t length, const struct place *place);
 
 /* Handles the last batch, and adds documents in the order of preference if there is one. Returns false after a
  * complaint. */
@@ -462,8 +522,9 @@ bool folders_check(const struct folders *folders, const struct texts *paths);
 /* Begins the folders that are asked for. Returns false after a complaint. */
 bool folders_open(struct folders *folders);
 
-/* Writes a line of the table for a document of a cluster that is dropped. */
-void folders_note(struct folders *folders, const struct idx_cluster_member *member);
+/* Writes a line of the table for a document of a cluster that is dropped, with what it has in common with the
+ * representative, or if `kept` is NULL with their distance. */
+void folders_note(struct folders *folders, const struct idx_cluster_member *member, const struct idx_kept_set *kept);
 
 /* Writes the folders, and waits until they are on the disk; `dropped` has a bit for each document that was compared.
  * Returns false after a complaint, or where a signal was noted. */

@@ -177,12 +177,17 @@ bool folders_check(const struct folders *folders, const struct texts *paths) {
     return tree_check(&folders->kept) && tree_check(&folders->dropped) && tree_check_inputs(paths);
 }
 
-void folders_note(struct folders *folders, const struct idx_cluster_member *member) {
+void folders_note(struct folders *folders, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
     if (folders->table.descriptor < 0) return;
     listing_put_id(&folders->table, folders->properties, &member->document, member->fingerprint);
     output_byte(&folders->table, '\t');
     listing_put_id(&folders->table, folders->properties, &member->representative, member->representative_fingerprint);
-    output_format(&folders->table, "\t%u\n", member->distance);
+    output_byte(&folders->table, '\t');
+    if (kept != NULL)
+        listing_put_resemblance(&folders->table, kept);
+    else
+        output_decimal(&folders->table, member->distance);
+    output_byte(&folders->table, '\n');
 }
 
 bool folders_open(struct folders *folders) {

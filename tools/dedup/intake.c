@@ -236,12 +236,20 @@ bool intake_keep(struct intake *intake, const char *id, size_t length, const str
         intake->apart_count++;
         if (!repeats_add(&intake->repeats, id, length)) return false;
     }
-    return intake->journal == NULL || add_arrival(intake, &none, place, FATE_KEPT, 0);
+    if (intake->builder == NULL && intake->journal != NULL) journal_add(intake->journal, place);
+    return intake->builder == NULL || intake->journal == NULL || add_arrival(intake, &none, place, FATE_KEPT, 0);
+}
+
+bool intake_note(struct intake *intake, const char *id, size_t length, const struct place *place) {
+    intake->compared++;
+    if (intake->journal != NULL) journal_add(intake->journal, place);
+    return repeats_add(&intake->repeats, id, length);
 }
 
 bool intake_end(struct intake *intake) {
     if (!take_batch(intake) || !temporary_flush(&intake->apart) || !temporary_flush(&intake->known)) return false;
-    return intake->preference.preferred == PREFERRED_NONE || preference_build(&intake->preference, intake->builder);
+    return intake->builder == NULL || intake->preference.preferred == PREFERRED_NONE ||
+           preference_build(&intake->preference, intake->builder);
 }
 
 /* ---- Printing ---- */

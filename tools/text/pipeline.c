@@ -160,8 +160,10 @@ static void process_document(struct worker *worker, struct document_result *resu
     if (rules->features != NULL) {
         const struct features_wanted wanted = {rules->features->listed, rules->features->is_wanted_id, rules->context};
         size_t begin = lines->length;
-        if (!text_list_features(&worker->text, raw, &wanted, lines, &raw->bad)) lines->length = begin;
+        bool is_set = wanted.listed == LISTED_SET;
+        if (!text_list_features(&worker->text, raw, &wanted, lines, &raw->bad) && !is_set) lines->length = begin;
         result->features = UINT64_MAX;
+        result->few = is_set && text_set_read(lines->bytes + begin, lines->length - begin).count == 0;
         return;
     }
     if (!text_fingerprint(&worker->text, raw, &made, &raw->bad)) {
@@ -389,7 +391,7 @@ static void say_few(const struct pipeline *pipeline, uint64_t good) {
 static bool say_totals(const struct pipeline *pipeline, const struct documents *documents) {
     const struct pipeline_rules *rules = pipeline->rules;
     uint64_t good = pipeline->documents - bad_total(&pipeline->bad) - pipeline->bad.of[BAD_FILE];
-    bool are_taken = rules->visit != NULL && rules->features == NULL;
+    bool are_taken = rules->visit != NULL && (rules->features == NULL || rules->features->listed == LISTED_SET);
     documents_say_left_out(documents);
     if (rules->extract.json.id != NULL && documents->read > 0 && !documents->has_json)
         complain("no input is JSON Lines, so --id-field has no effect");

@@ -231,15 +231,17 @@ static bool list_weighted(struct text *text, const struct fields *fields, struct
 }
 
 /* The first room is enough for most texts; one with many short words needs a second call. */
-bool text_list_shingles(const struct span *body, struct output *list, struct bad *bad) {
+bool text_list_shingles(const struct span *body, bool in_text_order, struct output *list, struct bad *bad) {
+    struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
     size_t count = body->length / 3 + 1, room = 0;
     enum idx_status status = IDX_OK;
     struct idx_error error;
+    options.in_text_order = in_text_order;
     while (room < count) {
         room = count;
         void *hashes = output_reserve(list, room * sizeof(uint64_t));
         if (hashes == NULL) return bad_set_memory(bad);
-        status = idx_text_shingles(body->bytes, body->length, NULL, hashes, room, &count, &error);
+        status = idx_text_shingles(body->bytes, body->length, &options, hashes, room, &count, &error);
     }
     if (!check_status(status, &error, bad)) return false;
     list->length += count * sizeof(uint64_t);
@@ -253,10 +255,31 @@ static bool list_body(const struct span *body, struct output *list) {
     return true;
 }
 
+/* ---- Sets, each an ID and hashes; the ID's length precedes it, and zeros fill it up to the next hash. ---- */
+
+static void list_id(struct span id, struct output *list) {
+    static const char zeros[sizeof(uint64_t)];
+    uint64_t length = id.length;
+    output_bytes(list, &length, sizeof length);
+    output_bytes(list, id.bytes, id.length);
+    output_bytes(list, zeros, (sizeof zeros - id.length % sizeof zeros) % sizeof zeros);
+}
+
+/* Lists a document, or the ID of a bad record that has one. */
+static bool list_set(struct text *text, struct raw_document *raw, struct output *list, struct bad *bad) {
+    struct fields fields;
+    bool good = extract_all(text, raw, &fields, bad);
+    if (good || (bad->kind != BAD_MEMORY && fields.id.length > 0)) list_id(fields.id, list);
+    return good && text_list_shingles(&fields.body, true, list, bad);
+}
+
+/* ---- All that can be listed ---- */
+
 bool text_list_features(struct text *text, struct raw_document *raw, const struct features_wanted *wanted,
                         struct output *list, struct bad *bad) {
     struct fields fields;
     uint64_t key;
+    if (wanted->listed == LISTED_SET) return list_set(text, raw, list, bad);
     if (!extract_all(text, raw, &fields, bad)) return false;
     if (wanted->is_wanted_id != NULL) {
         if (!wanted->is_wanted_id(wanted->context, fields.id, &key)) return true;
@@ -264,7 +287,7 @@ bool text_list_features(struct text *text, struct raw_document *raw, const struc
     }
     if (wanted->listed == LISTED_WEIGHTED) return list_weighted(text, &fields, list, bad);
     if (wanted->listed == LISTED_BODY) return list_body(&fields.body, list);
-    return text_list_shingles(&fields.body, list, bad);
+    return text_list_shingles(&fields.body, false, list, bad);
 }
 
 /* What was made of the one document of a file. */

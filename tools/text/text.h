@@ -6,6 +6,8 @@
 #include "tools/text/documents.h"
 #include "tools/text/extract.h"
 
+#include <string.h>
+
 /* ---- Whether memory ran out for a library that reads texts: jansson, libxml2 or ICU ---- */
 
 /* Some of these libraries crash or hang when memory runs out, and not all of them report it. So they get a little more
@@ -78,6 +80,8 @@ enum listed {
     LISTED_SHINGLES, /* The hashes of its shingles, ascending (idx_text_shingles). */
     LISTED_WEIGHTED, /* Its features by the recipe, as struct idx_feature, by ascending hash. */
     LISTED_BODY,     /* The length of its text in bytes, as uint64_t, and then the first TEXT_LISTED bytes. */
+    LISTED_SET,      /* Its ID, and the hashes of its shingles in the order of the text, for text_set_read. Of a bad
+                        record, the ID if it has one. */
 };
 enum { TEXT_LISTED = 1 << 18 };
 
@@ -93,13 +97,31 @@ struct features_wanted {
 bool text_list_features(struct text *text, struct raw_document *raw, const struct features_wanted *wanted,
                         struct output *list, struct bad *bad);
 
+/* What LISTED_SET lists of a document. */
+struct text_set {
+    struct span id;
+    const uint64_t *hashes; /* Perhaps repeated. */
+    size_t count;
+};
+
+/* Reads the list of a document, of `length` bytes: what it has points into the list. */
+static inline struct text_set text_set_read(const char *list, size_t length) {
+    uint64_t id_length;
+    if (length == 0) return (struct text_set){{"", 0}, NULL, 0};
+    memcpy(&id_length, list, sizeof id_length);
+    const struct span id = {list + sizeof id_length, (size_t)id_length};
+    size_t begin = sizeof id_length + (id.length + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+    return (struct text_set){id, (const uint64_t *)(const void *)(list + begin), (length - begin) / sizeof(uint64_t)};
+}
+
 /* Fingerprints the file at `path`, or standard input for `-`, as one document of plain text, HTML or a manual page,
  * perhaps compressed. Appends its text to `body`, which keeps it, unless that is NULL. Returns false after a
  * complaint. */
 bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body);
 
-/* Appends the hashes of a text's shingles to `list`, which keeps them. Sets *bad and returns false if that fails. */
-bool text_list_shingles(const struct span *body, struct output *list, struct bad *bad);
+/* Appends the hashes of a text's shingles to `list`, which keeps them: ascending and each once, or in the order of the
+ * text, repetitions included. Sets *bad and returns false if that fails. */
+bool text_list_shingles(const struct span *body, bool in_text_order, struct output *list, struct bad *bad);
 
 /* ---- How much a text resembles those of documents that are files: resembling.c ---- */
 

@@ -1,0 +1,169 @@
+/* resemble.c: decides by the shingles of texts which documents to keep: hands their sets to the library, and then
+ * visits the clusters that these make. It keeps the IDs of the documents in a temporary file. */
+#include "tools/dedup/dedup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
+                   const char *folder) {
+    struct idx_error error;
+    return temporary_open(&resemble->ids, scratch, folder) &&
+           succeeded(idx_sets_open(&resemble->sets, options, &error), &error);
+}
+
+bool resemble_add(struct resemble *resemble, const struct text_set *set, int64_t value) {
+    const struct compared_text document = {value, resemble->id_bytes, set->id.length};
+    struct idx_error error;
+    if (!array_grow(&resemble->documents, &resemble->capacity, resemble->count, sizeof document))
+        return complain("out of memory");
+    resemble->documents[resemble->count++] = document;
+    resemble->id_bytes += set->id.length;
+    output_bytes(&resemble->ids.output, set->id.bytes, set->id.length);
+    return (resemble->ids.output.error == 0 || temporary_flush(&resemble->ids)) &&
+           succeeded(idx_sets_add(resemble->sets, set->hashes, set->count, &error), &error);
+}
+
+/* ---- The order of preference ---- */
+
+/* Returns a document's ID. */
+static struct span id_of(struct resemble *resemble, uint64_t number) {
+    uint64_t offset = resemble->documents[number].offset;
+    size_t length = resemble->documents[number].id_length;
+    return (struct span){temporary_take(&resemble->ids, &offset, length), length};
+}
+
+/* An ID, and the number of its document. */
+struct ranked_id {
+    struct span id;
+    uint64_t number;
+};
+
+static int compare_ids(const void *first, const void *second) {
+    const struct ranked_id *a = first, *b = second;
+    size_t length = a->id.length < b->id.length ? a->id.length : b->id.length;
+    int order = memcmp(a->id.bytes, b->id.bytes, length);
+    if (order != 0) return order;
+    if (a->id.length != b->id.length) return a->id.length < b->id.length ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Prefers documents with smaller IDs. */
+static bool prefer_smallest(struct resemble *resemble, int64_t *values) {
+    struct ranked_id *ids = calloc((size_t)resemble->count + 1, sizeof *ids);
+    if (ids == NULL) return complain("out of memory");
+    for (uint64_t i = 0; i < resemble->count; i++) ids[i] = (struct ranked_id){id_of(resemble, i), i};
+    qsort(ids, (size_t)resemble->count, sizeof *ids, compare_ids);
+    for (uint64_t i = 0; i < resemble->count; i++) values[ids[i].number] = -(int64_t)i;
+    free(ids);
+    return true;
+}
+
+/* Fills the value of each document by which it is preferred. */
+static bool fill_values(struct resemble *resemble, int64_t *values) {
+    if (resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID) return prefer_smallest(resemble, values);
+    for (uint64_t i = 0; i < resemble->count; i++) values[i] = resemble->documents[i].value;
+    return true;
+}
+
+bool resemble_decide(struct resemble *resemble) {
+    struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
+    struct idx_error error;
+    int64_t *values = calloc((size_t)resemble->count + 1, sizeof *values);
+    resemble->kept = calloc((size_t)resemble->count + 1, sizeof *resemble->kept);
+    bool good = (values != NULL && resemble->kept != NULL) || complain("out of memory");
+    good = good && temporary_map(&resemble->ids) && fill_values(resemble, values);
+    options.threshold = resemble->threshold;
+    options.prefer_copies = resemble->prefers == IDX_REPRESENTATIVE_MOST_DOCUMENTS;
+    if (!options.prefer_copies) options.preferences = values;
+    good = good && succeeded(idx_sets_keep(resemble->sets, &options, resemble->kept, NULL, &error), &error);
+    free(values);
+    idx_sets_close(resemble->sets);
+    resemble->sets = NULL;
+    return good;
+}
+
+/* ---- Visiting ---- */
+
+/* How documents are visited. */
+struct visiting {
+    struct resemble *resemble;
+    resemble_visitor visit;
+    void *context;
+    uint64_t cluster;
+};
+
+static bool visit_document(const struct visiting *visiting, uint64_t number) {
+    struct resemble *resemble = visiting->resemble;
+    uint64_t kept = resemble->kept[number].kept;
+    struct span id = id_of(resemble, number), other = id_of(resemble, kept);
+    const struct idx_cluster_member member = {.cluster = visiting->cluster,
+                                              .is_representative = number == kept,
+                                              .document = {number, id.bytes, id.length},
+                                              .representative = {kept, other.bytes, other.length}};
+    return visiting->visit(visiting->context, &member, &resemble->kept[number]) && !interrupt_noted();
+}
+
+/* Completes the summary; counts[i] is how many documents join the one of number i, itself included. */
+static void summarize(const struct resemble *resemble, const uint32_t *counts, struct idx_cluster_summary *summary) {
+    *summary = (struct idx_cluster_summary){.documents = resemble->count};
+    for (uint64_t i = 0; i < resemble->count; i++) {
+        if (counts[i] == 0) continue;
+        summary->sizes[31 - __builtin_clz(counts[i])]++;
+        summary->clusters += counts[i] > 1;
+        summary->clustered += counts[i] > 1 ? counts[i] : 0;
+    }
+}
+
+/* Lists the numbers of all documents, cluster by cluster, the representative of each first: that of number i and the
+ * documents that join it begin at begins[i]. At first, that is how many these are. */
+static void list_by_cluster(const struct resemble *resemble, uint32_t *begins, uint32_t *list) {
+    uint32_t begin = 0;
+    for (uint64_t i = 0; i < resemble->count; i++) {
+        uint32_t count = begins[i];
+        begins[i] = begin;
+        if (count > 0) list[begins[i]++] = (uint32_t)i;
+        begin += count;
+    }
+    for (uint64_t i = 0; i < resemble->count; i++) {
+        uint64_t kept = resemble->kept[i].kept;
+        if (kept != i) list[begins[kept]++] = (uint32_t)i;
+    }
+}
+
+/* Visits the documents of clusters of two or more. */
+static bool visit_clusters(struct visiting *visiting, uint32_t *counts) {
+    struct resemble *resemble = visiting->resemble;
+    uint32_t *list = calloc((size_t)resemble->count + 1, sizeof *list);
+    uint64_t end = 0;
+    bool on = list != NULL || complain("out of memory");
+    if (on) list_by_cluster(resemble, counts, list);
+    for (uint64_t begin = 0; begin < resemble->count && on; begin = end) {
+        end = counts[list[begin]]; /* The counts have become the ends of clusters. */
+        if (end - begin == 1) continue;
+        for (uint64_t i = begin; i < end && on; i++) on = visit_document(visiting, list[i]);
+        visiting->cluster++;
+    }
+    free(list);
+    return on;
+}
+
+bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
+                    struct idx_cluster_summary *summary) {
+    struct visiting visiting = {resemble, visit, context, 0};
+    uint32_t *counts = calloc((size_t)resemble->count + 1, sizeof *counts);
+    bool on = counts != NULL || complain("out of memory");
+    for (uint64_t i = 0; i < resemble->count && on; i++) counts[resemble->kept[i].kept]++;
+    if (on) summarize(resemble, counts, summary);
+    if (on && clusters) on = visit_clusters(&visiting, counts);
+    for (uint64_t i = 0; i < resemble->count && on && !clusters; i++) on = visit_document(&visiting, i);
+    free(counts);
+    return on;
+}
+
+void resemble_close(struct resemble *resemble) {
+    idx_sets_close(resemble->sets);
+    temporary_close(&resemble->ids);
+    free(resemble->documents);
+    free(resemble->kept);
+}
