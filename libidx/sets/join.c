@@ -7,6 +7,8 @@
 
 /* Sets of a task at most, and tasks of a block for each thread. */
 enum { SETS_OF_TASK = 256, TASKS_OF_THREAD = 4 };
+/* So many sets are prepared before the first of them is compared. */
+enum { PREPARED_AHEAD = 4 };
 /* Members of all sets of a task at most, unless it has a single set. */
 #define MEMBERS_OF_TASK ((uint64_t)1 << 16)
 
@@ -68,62 +70,59 @@ static enum idx_status improve_result(const struct idxi_set_join *join, struct i
 
 /* ---- Comparing with indexed sets ---- */
 
-/* Prepares a set whose result is wanted, and compares it with the indexed sets. The query's prefix stays empty if there
- * is nothing more to be done. */
-static enum idx_status decide(const struct idxi_set_join *join, struct idxi_prober *prober, struct idxi_query *query,
-                              struct idx_error *error) {
-    const uint32_t rank = query->rank, first = first_of(join, rank);
-    if (rank < join->known)
-        return first == rank && !join->full ? idxi_prober_prepare(prober, rank, query, error) : IDX_OK;
-    if (is_kept(join, rank)) return IDX_OK;
+/* Returns whether nothing is to be compared of a set whose result is wanted, since it is decided already. */
+static bool is_decided(const struct idxi_set_join *join, uint32_t rank) {
+    const uint32_t first = first_of(join, rank);
+    if (rank < join->known) return first != rank || join->full;
+    if (is_kept(join, rank)) return true;
     /* Results of this block may be written by other threads at this moment. */
-    if (first < join->begin && is_kept(join, first)) {
-        settle_equal(join, rank, first);
-        return IDX_OK;
-    }
+    if (first >= join->begin || !is_kept(join, first)) return false;
+    settle_equal(join, rank, first);
+    return true;
+}
+
+/* Prepares a set. The query's prefix stays empty if there is nothing to be compared. */
+static enum idx_status prepare(const struct idxi_set_join *join, struct idxi_prober *prober, struct idxi_query *query,
+                               struct idx_error *error) {
+    const uint32_t rank = query->rank, first = first_of(join, rank);
+    if (join->kept != NULL ? is_decided(join, rank) : first != rank) return IDX_OK;
     IDXI_TRY(idxi_prober_prepare(prober, rank, query, error));
-    if (query->prefix > 0) return improve_result(join, prober, &join->indexed, query, error);
-    if (first == rank) settle_equal(join, rank, rank);
+    if (query->prefix > 0)
+        idxi_postings_fetch(&join->indexed, query);
+    else if (join->kept != NULL && first == rank)
+        settle_equal(join, rank, rank);
     return IDX_OK;
 }
 
-/* Calls the visitor for all sets that were found for one, and forgets them. */
-static enum idx_status visit_found(const struct idxi_set_join *join, struct idxi_prober *prober, uint32_t rank,
-                                   struct idx_error *error) {
-    for (size_t i = 0; i < prober->found_count; i++)
-        IDXI_TRY(join->visit(join->context, rank, &prober->found[i], error));
-    prober->found_count = 0;
-    return IDX_OK;
-}
-
-/* Prepares a set whose pairs are wanted, and finds the similar ones among those that are indexed. */
-static enum idx_status find_similar(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                    struct idxi_query *query, struct idx_error *error) {
+/* Compares a set that was prepared with the indexed ones. */
+static enum idx_status compare(const struct idxi_set_join *join, struct idxi_prober *prober, struct idxi_query *query,
+                               struct idx_error *error) {
     struct idxi_similar none = {0};
-    if (first_of(join, query->rank) != query->rank) return IDX_OK;
-    IDXI_TRY(idxi_prober_prepare(prober, query->rank, query, error));
-    if (query->prefix == 0) return IDX_OK;
     size_t before = prober->found_count;
+    if (query->prefix == 0 || (join->kept != NULL && query->rank < join->known)) return IDX_OK;
+    if (join->kept != NULL) return improve_result(join, prober, &join->indexed, query, error);
     IDXI_TRY(idxi_prober_compare(prober, &join->indexed, query, &none, error));
     query->found = (uint32_t)(prober->found_count - before);
     return IDX_OK;
 }
 
-/* Takes the sets of a task. This is an idxi_task. */
+/* Takes the sets of a task. Each one is compared some sets after it was prepared, when its lists have been fetched.
+ * This is an idxi_task. */
 static enum idx_status run_task(void *context, size_t number, struct idx_error *error) {
     const struct idxi_set_join *join = context;
     const struct idxi_set_task *task = &join->tasks[number];
     struct idxi_prober *prober = &join->probers[number];
+    struct idxi_query *queries = &join->queries[task->begin - join->begin];
+    const uint32_t count = task->end - task->begin;
     IDXI_TRY(idxi_prober_begin(prober, task->members, error));
-    for (uint32_t rank = task->begin; rank < task->end; rank++) {
-        struct idxi_query *query = &join->queries[rank - join->begin];
-        *query = (struct idxi_query){.rank = rank};
-        if (join->kept != NULL)
-            IDXI_TRY(decide(join, prober, query, error));
-        else
-            IDXI_TRY(find_similar(join, prober, query, error));
+    for (uint32_t i = 0; i < count + PREPARED_AHEAD; i++) {
+        if (i < count) {
+            queries[i] = (struct idxi_query){.rank = task->begin + i};
+            IDXI_TRY(prepare(join, prober, &queries[i], error));
+        }
+        if (i >= PREPARED_AHEAD) IDXI_TRY(compare(join, prober, &queries[i - PREPARED_AHEAD], error));
     }
-    return idxi_progress_add(join->progress, task->end - task->begin, error);
+    return idxi_progress_add(join->progress, count, error);
 }
 
 /* ---- Comparing the sets of a block with each other ---- */
@@ -141,6 +140,15 @@ static enum idx_status end_decision(const struct idxi_set_join *join, struct idx
     IDXI_TRY(improve_result(join, prober, &join->block, query, error));
     *keeps = result_of(join, rank)->total == 0;
     if (*keeps) settle_equal(join, rank, rank);
+    return IDX_OK;
+}
+
+/* Calls the visitor for all sets that were found for one, and forgets them. */
+static enum idx_status visit_found(const struct idxi_set_join *join, struct idxi_prober *prober, uint32_t rank,
+                                   struct idx_error *error) {
+    for (size_t i = 0; i < prober->found_count; i++)
+        IDXI_TRY(join->visit(join->context, rank, &prober->found[i], error));
+    prober->found_count = 0;
     return IDX_OK;
 }
 
@@ -167,11 +175,10 @@ static enum idx_status end_block(struct idxi_set_join *join, struct idxi_prober 
         else
             IDXI_TRY(end_pairs(join, prober, query, &keeps, error));
         if (!keeps) continue;
-        IDXI_TRY(idxi_postings_add(&join->block, query, error));
+        IDXI_TRY(idxi_postings_add(&join->block, query, 1, error));
         join->queries[kept++] = *query;
     }
-    for (uint32_t i = 0; i < kept; i++) IDXI_TRY(idxi_postings_add(&join->indexed, &join->queries[i], error));
-    return IDX_OK;
+    return idxi_postings_add(&join->indexed, join->queries, kept, error);
 }
 
 /* Visits the pairs that the tasks found. */
@@ -231,8 +238,8 @@ static enum idx_status run_round(struct idxi_set_join *join, uint32_t start, uin
 
 static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *error) {
     size_t tasks = count_tasks(join);
-    IDXI_TRY(idxi_postings_init(&join->indexed, error));
-    IDXI_TRY(idxi_postings_init(&join->block, error));
+    IDXI_TRY(idxi_postings_init(&join->indexed, join->threads, error));
+    IDXI_TRY(idxi_postings_init(&join->block, 1, error));
     join->probers = calloc(tasks + 1, sizeof *join->probers);
     join->tasks = calloc(tasks, sizeof *join->tasks);
     join->queries = calloc(tasks * SETS_OF_TASK, sizeof *join->queries);

@@ -68,106 +68,148 @@ static uint16_t code_up(uint32_t number) {
 
 /* ---- Memory ---- */
 
-static size_t count_slots(const struct idxi_postings *postings) { return (size_t)1 << postings->bits; }
+/* From so many bytes on, arrays are in huge pages if the system has them, since they are read in no order. */
+#define HUGE_BYTES ((size_t)4 << 20)
+#define PAGE_BYTES ((uintptr_t)4096)
+
+static void use_huge_pages(void *array, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    uintptr_t begin = ((uintptr_t)array + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES, end = (uintptr_t)array + bytes;
+    if (bytes >= HUGE_BYTES) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)array, (void)bytes;
+#endif
+}
+
+static size_t count_slots(const struct idxi_posting_shard *shard) { return (size_t)1 << shard->bits; }
 
 static struct idxi_posting_slot *make_slots(unsigned bits) {
     size_t count = (size_t)1 << bits;
     uint64_t *slots = idxi_array_reserve(count);
-#ifdef MADV_HUGEPAGE
-    if (slots != NULL && bits > 18) madvise(slots, count * sizeof *slots, MADV_HUGEPAGE);
-#endif
+    if (slots != NULL) use_huge_pages(slots, count * sizeof *slots);
     return (struct idxi_posting_slot *)slots;
 }
 
-static void free_slots(struct idxi_postings *postings) {
-    idxi_array_release((uint64_t *)postings->slots, count_slots(postings));
+static void free_slots(struct idxi_posting_shard *shard) {
+    idxi_array_release((uint64_t *)shard->slots, count_slots(shard));
 }
 
-enum idx_status idxi_postings_init(struct idxi_postings *postings, struct idx_error *error) {
-    *postings = (struct idxi_postings){.slots = make_slots(FIRST_BITS), .bits = FIRST_BITS, .chunks_used = 1};
-    return postings->slots == NULL ? idxi_fail_memory(error) : IDX_OK;
+enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned threads, struct idx_error *error) {
+    *postings = (struct idxi_postings){.shards = calloc(threads, sizeof *postings->shards)};
+    if (postings->shards == NULL) return idxi_fail_memory(error);
+    for (; postings->shard_count < threads; postings->shard_count++) {
+        struct idxi_posting_shard *shard = &postings->shards[postings->shard_count];
+        *shard = (struct idxi_posting_shard){.slots = make_slots(FIRST_BITS), .bits = FIRST_BITS, .chunks_used = 1};
+        if (shard->slots == NULL) return idxi_fail_memory(error);
+    }
+    return IDX_OK;
 }
 
 uint64_t idxi_postings_bytes(const struct idxi_postings *postings) {
-    return count_slots(postings) * sizeof *postings->slots + postings->chunks_used * sizeof *postings->chunks +
-           postings->sets_used * sizeof *postings->sets;
+    uint64_t bytes = postings->sets_used * sizeof *postings->sets;
+    for (unsigned i = 0; i < postings->shard_count; i++) {
+        const struct idxi_posting_shard *shard = &postings->shards[i];
+        bytes += count_slots(shard) * sizeof *shard->slots + shard->chunks_used * sizeof *shard->chunks;
+    }
+    return bytes;
 }
 
-static void free_groups(struct idxi_postings *postings) {
-    for (size_t i = 0; i < postings->group_count; i++) free(postings->groups[i].groups);
-    postings->group_count = 0;
+static void free_groups(struct idxi_posting_shard *shard) {
+    for (size_t i = 0; i < shard->group_count; i++) free(shard->groups[i].groups);
+    shard->group_count = 0;
 }
 
 void idxi_postings_clear(struct idxi_postings *postings) {
-    free_groups(postings);
-    memset(postings->slots, 0, count_slots(postings) * sizeof *postings->slots);
-    postings->slots_used = postings->sets_used = 0;
-    postings->chunks_used = 1;
+    postings->sets_used = 0;
+    for (unsigned i = 0; i < postings->shard_count; i++) {
+        struct idxi_posting_shard *shard = &postings->shards[i];
+        free_groups(shard);
+        memset(shard->slots, 0, count_slots(shard) * sizeof *shard->slots);
+        shard->slots_used = 0;
+        shard->chunks_used = 1;
+    }
 }
 
 void idxi_postings_close(struct idxi_postings *postings) {
-    free_groups(postings);
-    free_slots(postings);
-    free(postings->chunks);
+    for (unsigned i = 0; i < postings->shard_count; i++) {
+        struct idxi_posting_shard *shard = &postings->shards[i];
+        free_groups(shard);
+        free_slots(shard);
+        free(shard->chunks);
+        free(shard->groups);
+    }
+    free(postings->shards);
     free(postings->sets);
-    free(postings->groups);
 }
 
 /* ---- Slots ---- */
 
+/* Returns the number of the shard that has a tag. Slots go by the high bits of tags, shards by the low ones. */
+static inline unsigned shard_of(const struct idxi_postings *postings, uint32_t tag) {
+    return (tag & 0xffff) * postings->shard_count >> 16;
+}
+
+/* Returns the slot where a tag is looked for first. */
+static inline struct idxi_posting_slot *first_slot(const struct idxi_posting_shard *shard, uint32_t tag) {
+    return &shard->slots[tag >> (32 - shard->bits)];
+}
+
 /* Returns the slot of a tag, or the empty one where it belongs. */
-static struct idxi_posting_slot *find_slot(const struct idxi_postings *postings, uint32_t tag) {
-    size_t mask = count_slots(postings) - 1, at = tag >> (32 - postings->bits);
-    while (postings->slots[at].head != 0 && postings->slots[at].tag != tag) at = (at + 1) & mask;
-    return &postings->slots[at];
+static struct idxi_posting_slot *find_slot(const struct idxi_posting_shard *shard, uint32_t tag) {
+    size_t mask = count_slots(shard) - 1, at = tag >> (32 - shard->bits);
+    while (shard->slots[at].head != 0 && shard->slots[at].tag != tag) at = (at + 1) & mask;
+    return &shard->slots[at];
 }
 
 /* Doubles the slots, of which there are at most 2^32. */
-static enum idx_status grow_slots(struct idxi_postings *postings, struct idx_error *error) {
-    struct idxi_postings grown = *postings;
+static enum idx_status grow_slots(struct idxi_posting_shard *shard, struct idx_error *error) {
+    struct idxi_posting_shard grown = *shard;
     grown.bits++;
     grown.slots = make_slots(grown.bits);
     if (grown.slots == NULL) return idxi_fail_memory(error);
-    for (size_t i = 0; i < count_slots(postings); i++)
-        if (postings->slots[i].head != 0) *find_slot(&grown, postings->slots[i].tag) = postings->slots[i];
-    free_slots(postings);
-    *postings = grown;
+    for (size_t i = 0; i < count_slots(shard); i++)
+        if (shard->slots[i].head != 0) *find_slot(&grown, shard->slots[i].tag) = shard->slots[i];
+    free_slots(shard);
+    *shard = grown;
     return IDX_OK;
 }
 
 /* ---- Lists ---- */
 
 /* Adds a posting to the chain of chunks at *head. */
-static enum idx_status add_to_chain(struct idxi_postings *postings, uint32_t *head, struct posting posting,
+static enum idx_status add_to_chain(struct idxi_posting_shard *shard, uint32_t *head, struct posting posting,
                                     struct idx_error *error) {
     struct chunk chunk = {0};
-    if (*head != 0) memcpy(&chunk, &postings->chunks[*head], sizeof chunk);
+    if (*head != 0) memcpy(&chunk, &shard->chunks[*head], sizeof chunk);
     if (chunk.used == chunk.room) {
         uint16_t room = (uint16_t)(chunk.room == 0             ? FIRST_ROOM
                                    : chunk.room < LARGEST_ROOM ? 2 * chunk.room
                                                                : LARGEST_ROOM);
-        size_t at = postings->chunks_used, end = at + 1 + room;
+        size_t at = shard->chunks_used, end = at + 1 + room;
         if (end > GROUPED) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
-        IDXI_GROW(postings->chunks, postings->chunks_capacity, end, error);
+        size_t before = shard->chunks_capacity;
+        IDXI_GROW(shard->chunks, shard->chunks_capacity, end, error);
+        if (shard->chunks_capacity > before)
+            use_huge_pages(shard->chunks, shard->chunks_capacity * sizeof *shard->chunks);
         chunk = (struct chunk){*head, 0, room};
         *head = (uint32_t)at;
-        postings->chunks_used = end;
+        shard->chunks_used = end;
     }
-    memcpy(&postings->chunks[*head + 1 + chunk.used], &posting, sizeof posting);
+    memcpy(&shard->chunks[*head + 1 + chunk.used], &posting, sizeof posting);
     chunk.used++;
-    memcpy(&postings->chunks[*head], &chunk, sizeof chunk);
+    memcpy(&shard->chunks[*head], &chunk, sizeof chunk);
     return IDX_OK;
 }
 
 /* Returns whether a chain has filled its largest chunk. */
-static bool is_long(const struct idxi_postings *postings, uint32_t head) {
+static bool is_long(const struct idxi_posting_shard *shard, uint32_t head) {
     struct chunk chunk;
-    memcpy(&chunk, &postings->chunks[head], sizeof chunk);
+    memcpy(&chunk, &shard->chunks[head], sizeof chunk);
     return chunk.used == LARGEST_ROOM;
 }
 
 /* Adds a posting to the group of its size. */
-static enum idx_status add_to_group(struct idxi_postings *postings, struct idxi_posting_groups *groups,
+static enum idx_status add_to_group(struct idxi_posting_shard *shard, struct idxi_posting_groups *groups,
                                     struct posting posting, struct idx_error *error) {
     size_t low = 0, high = groups->count;
     while (low < high) {
@@ -186,49 +228,56 @@ static enum idx_status add_to_group(struct idxi_postings *postings, struct idxi_
     }
     struct group *group = &groups->groups[low];
     if (group->rest < posting.rest) group->rest = posting.rest;
-    return add_to_chain(postings, &group->head, posting, error);
+    return add_to_chain(shard, &group->head, posting, error);
 }
 
 /* Divides the list at *head into groups. */
-static enum idx_status divide(struct idxi_postings *postings, uint32_t *head, struct idx_error *error) {
-    IDXI_GROW(postings->groups, postings->group_capacity, postings->group_count + 1, error);
-    struct idxi_posting_groups *groups = &postings->groups[postings->group_count];
+static enum idx_status divide(struct idxi_posting_shard *shard, uint32_t *head, struct idx_error *error) {
+    IDXI_GROW(shard->groups, shard->group_capacity, shard->group_count + 1, error);
+    struct idxi_posting_groups *groups = &shard->groups[shard->group_count];
     *groups = (struct idxi_posting_groups){0};
     uint32_t at = *head;
-    *head = GROUPED | (uint32_t)postings->group_count++;
+    *head = GROUPED | (uint32_t)shard->group_count++;
     while (at != 0) {
         struct chunk chunk;
-        memcpy(&chunk, &postings->chunks[at], sizeof chunk);
+        memcpy(&chunk, &shard->chunks[at], sizeof chunk);
         for (size_t i = 0; i < chunk.used; i++) {
             struct posting posting;
-            memcpy(&posting, &postings->chunks[at + 1 + i], sizeof posting);
-            IDXI_TRY(add_to_group(postings, groups, posting, error));
+            memcpy(&posting, &shard->chunks[at + 1 + i], sizeof posting);
+            IDXI_TRY(add_to_group(shard, groups, posting, error));
         }
         at = chunk.next;
     }
     return IDX_OK;
 }
 
-static enum idx_status add_posting(struct idxi_postings *postings, uint32_t tag, struct posting posting,
+static enum idx_status add_posting(struct idxi_posting_shard *shard, uint32_t tag, struct posting posting,
                                    struct idx_error *error) {
-    struct idxi_posting_slot *slot = find_slot(postings, tag);
-    postings->slots_used += slot->head == 0;
+    struct idxi_posting_slot *slot = find_slot(shard, tag);
+    shard->slots_used += slot->head == 0;
     slot->tag = tag;
-    if ((slot->head & GROUPED) != 0)
-        return add_to_group(postings, &postings->groups[slot->head & ~GROUPED], posting, error);
-    IDXI_TRY(add_to_chain(postings, &slot->head, posting, error));
-    return is_long(postings, slot->head) ? divide(postings, &slot->head, error) : IDX_OK;
+    if ((slot->head & GROUPED) != 0) return add_to_group(shard, &shard->groups[slot->head & ~GROUPED], posting, error);
+    IDXI_TRY(add_to_chain(shard, &slot->head, posting, error));
+    return is_long(shard, slot->head) ? divide(shard, &slot->head, error) : IDX_OK;
 }
 
 /* ---- Adding ---- */
 
+/* Returns where the set of a query ends that begins at `begin`. */
+static size_t end_of(const struct idxi_query *query, size_t begin) {
+    size_t length = sizeof(struct idxi_indexed_set) / sizeof(uint32_t) + query->shared;
+    return begin + (length + SET_UNIT - 1) / SET_UNIT * SET_UNIT;
+}
+
+/* Copies the members of a set. */
 static enum idx_status add_set(struct idxi_postings *postings, const struct idxi_query *query,
                                struct idx_error *error) {
     const struct idxi_indexed_set set = {query->rank, query->size, query->shared};
-    size_t length = sizeof set / sizeof(uint32_t) + query->shared;
-    size_t end = postings->sets_used + (length + SET_UNIT - 1) / SET_UNIT * SET_UNIT;
+    size_t end = end_of(query, postings->sets_used), before = postings->sets_capacity;
     if (end / SET_UNIT > UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
     IDXI_GROW(postings->sets, postings->sets_capacity, end, error);
+    if (postings->sets_capacity > before)
+        use_huge_pages(postings->sets, postings->sets_capacity * sizeof *postings->sets);
     uint32_t *at = postings->sets + postings->sets_used;
     memcpy(at, &set, sizeof set);
     memcpy(at + sizeof set / sizeof *at, query->members, query->shared * sizeof *query->members);
@@ -236,19 +285,72 @@ static enum idx_status add_set(struct idxi_postings *postings, const struct idxi
     return IDX_OK;
 }
 
-enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *query,
-                                  struct idx_error *error) {
-    struct posting posting = {(uint32_t)(postings->sets_used / SET_UNIT), code_down(query->size), 0};
-    while (postings->slots_used + query->prefix > count_slots(postings) / 4 * 3 && postings->bits < 32)
-        IDXI_TRY(grow_slots(postings, error));
-    IDXI_TRY(add_set(postings, query, error));
-    for (uint32_t i = 0; i < query->prefix; i++)
-        __builtin_prefetch(&postings->slots[query->tags[i] >> (32 - postings->bits)], 1);
+/* Fetches the lists of the tags of a shard: their slots, or once these are there, their newest chunks. */
+static void fetch(const struct idxi_postings *postings, const struct idxi_query *query, unsigned number, bool chunks) {
+    const struct idxi_posting_shard *shard = &postings->shards[number];
     for (uint32_t i = 0; i < query->prefix; i++) {
+        if (shard_of(postings, query->tags[i]) != number) continue;
+        const struct idxi_posting_slot *slot = first_slot(shard, query->tags[i]);
+        if (!chunks)
+            __builtin_prefetch(slot, 1);
+        else if ((slot->head & GROUPED) == 0)
+            __builtin_prefetch(&shard->chunks[slot->head], 1);
+    }
+}
+
+/* Adds the postings of a set at `begin` of which this shard has the tags. */
+static enum idx_status add_postings(struct idxi_postings *postings, const struct idxi_query *query, size_t begin,
+                                    unsigned number, struct idx_error *error) {
+    struct posting posting = {(uint32_t)(begin / SET_UNIT), code_down(query->size), 0};
+    struct idxi_posting_shard *shard = &postings->shards[number];
+    while (shard->slots_used + query->prefix > count_slots(shard) / 4 * 3 && shard->bits < 32)
+        IDXI_TRY(grow_slots(shard, error));
+    for (uint32_t i = 0; i < query->prefix; i++) {
+        if (shard_of(postings, query->tags[i]) != number) continue;
         posting.rest = code_up(query->size - query->unique - i);
-        IDXI_TRY(add_posting(postings, query->tags[i], posting, error));
+        IDXI_TRY(add_posting(shard, query->tags[i], posting, error));
     }
     return IDX_OK;
+}
+
+/* Sets that are added together. */
+struct adding {
+    struct idxi_postings *postings;
+    const struct idxi_query *queries;
+    size_t count;
+    size_t begin; /* where the first of them is */
+};
+
+/* So many sets ahead their slots are fetched, and half as many ahead their chunks. */
+enum { FETCHED_AHEAD = 8 };
+
+/* Adds the postings of all sets to a shard. This is an idxi_task. */
+static enum idx_status add_to_shard(void *context, size_t number, struct idx_error *error) {
+    const struct adding *adding = context;
+    struct idxi_postings *postings = adding->postings;
+    size_t begin = adding->begin;
+    for (size_t i = 0; i < adding->count; i++) {
+        const struct idxi_query *query = &adding->queries[i];
+        size_t ahead = i + FETCHED_AHEAD, nearer = i + FETCHED_AHEAD / 2;
+        if (ahead < adding->count) fetch(postings, &adding->queries[ahead], (unsigned)number, false);
+        if (nearer < adding->count) fetch(postings, &adding->queries[nearer], (unsigned)number, true);
+        IDXI_TRY(add_postings(postings, query, begin, (unsigned)number, error));
+        begin = end_of(query, begin);
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *queries, size_t count,
+                                  struct idx_error *error) {
+    struct adding adding = {postings, queries, count, postings->sets_used};
+    for (size_t i = 0; i < count; i++) IDXI_TRY(add_set(postings, &queries[i], error));
+    if (postings->shard_count == 1) return add_to_shard(&adding, 0, error);
+    return idxi_parallel(postings->shard_count, postings->shard_count, add_to_shard, &adding, NULL, error);
+}
+
+void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi_query *query) {
+    for (uint32_t i = 0; i < query->prefix; i++)
+        __builtin_prefetch(first_slot(&postings->shards[shard_of(postings, query->tags[i])], query->tags[i]));
 }
 
 /* ---- Finding ---- */
@@ -301,8 +403,9 @@ static enum idx_status add_candidate(const struct search *search, uint32_t set, 
     return IDX_OK;
 }
 
-static enum idx_status search_chain(const struct search *search, uint32_t head, struct idx_error *error) {
-    const uint64_t *chunks = search->postings->chunks;
+static enum idx_status search_chain(const struct search *search, const struct idxi_posting_shard *shard, uint32_t head,
+                                    struct idx_error *error) {
+    const uint64_t *chunks = shard->chunks;
     while (head != 0) {
         struct chunk chunk;
         memcpy(&chunk, &chunks[head], sizeof chunk);
@@ -316,11 +419,11 @@ static enum idx_status search_chain(const struct search *search, uint32_t head, 
     return IDX_OK;
 }
 
-static enum idx_status search_groups(const struct search *search, const struct idxi_posting_groups *groups,
-                                     struct idx_error *error) {
+static enum idx_status search_groups(const struct search *search, const struct idxi_posting_shard *shard,
+                                     const struct idxi_posting_groups *groups, struct idx_error *error) {
     for (size_t i = 0; i < groups->count; i++) {
         const struct group *group = &groups->groups[i];
-        if (may_reach(search, group->size, group->rest)) IDXI_TRY(search_chain(search, group->head, error));
+        if (may_reach(search, group->size, group->rest)) IDXI_TRY(search_chain(search, shard, group->head, error));
     }
     return IDX_OK;
 }
@@ -330,16 +433,16 @@ enum idx_status idxi_postings_find(const struct idxi_postings *postings, const s
                                    struct idx_error *error) {
     struct search search = {postings, query, least, query->size - query->unique, candidates};
     candidates->count = 0;
-    if (postings->slots_used == 0) return IDX_OK;
+    if (postings->sets_used == 0) return IDX_OK;
     IDXI_TRY(fill_seen(candidates, FEW_CANDIDATES, error));
-    for (uint32_t i = 0; i < query->prefix; i++)
-        __builtin_prefetch(&postings->slots[query->tags[i] >> (32 - postings->bits)]);
+    for (unsigned i = 0; i < postings->shard_count; i++) fetch(postings, query, i, true);
     for (uint32_t i = 0; i < query->prefix; i++, search.rest--) {
-        uint32_t head = find_slot(postings, query->tags[i])->head;
+        const struct idxi_posting_shard *shard = &postings->shards[shard_of(postings, query->tags[i])];
+        uint32_t head = find_slot(shard, query->tags[i])->head;
         if ((head & GROUPED) != 0)
-            IDXI_TRY(search_groups(&search, &postings->groups[head & ~GROUPED], error));
+            IDXI_TRY(search_groups(&search, shard, &shard->groups[head & ~GROUPED], error));
         else if (head != 0)
-            IDXI_TRY(search_chain(&search, head, error));
+            IDXI_TRY(search_chain(&search, shard, head, error));
     }
     return IDX_OK;
 }

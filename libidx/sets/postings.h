@@ -40,27 +40,38 @@ struct idxi_posting_slot {
     uint32_t head; /* where the newest chunk of the list is, or its groups (GROUPED); 0: the slot is empty */
 };
 
-struct idxi_postings {
+/* The lists of a part of all tags, which one thread at a time may change. */
+struct idxi_posting_shard {
     struct idxi_posting_slot *slots;
     unsigned bits; /* of the number of slots */
     size_t slots_used;
     uint64_t *chunks; /* of all lists */
     size_t chunks_used, chunks_capacity;
-    uint32_t *sets; /* struct idxi_indexed_set, each from a multiple of SET_UNIT on */
-    size_t sets_used, sets_capacity;
     struct idxi_posting_groups *groups;
     size_t group_count, group_capacity;
 };
 
-/* Makes an empty index. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_postings_init(struct idxi_postings *postings, struct idx_error *error);
+struct idxi_postings {
+    uint32_t *sets; /* struct idxi_indexed_set, each from a multiple of SET_UNIT on */
+    size_t sets_used, sets_capacity;
+    struct idxi_posting_shard *shards;
+    unsigned shard_count;
+};
+
+/* Makes an empty index that up to `threads` threads fill. Call idxi_postings_close even if this fails. Errors:
+ * IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned threads, struct idx_error *error);
 
 /* Returns how many bytes the index takes. */
 uint64_t idxi_postings_bytes(const struct idxi_postings *postings);
 
-/* Adds a set, whose prefix is not empty. Errors: IDX_OUT_OF_MEMORY; IDX_LIMIT where no more sets can be indexed. */
-enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *query,
+/* Adds sets whose prefixes are not empty, on as many threads as the index was made for. Errors: IDX_OUT_OF_MEMORY;
+ * IDX_LIMIT where no more sets can be indexed. After an error the index can only be closed. */
+enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *queries, size_t count,
                                   struct idx_error *error);
+
+/* Fetches the lists of the set into the processor's cache. */
+void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi_query *query);
 
 /* Sets that may be similar to one, by where they are in the index; each one once. */
 struct idxi_candidates {

@@ -109,10 +109,13 @@ static enum idx_status make_room(struct idxi_prober *prober, size_t count, struc
     return IDX_OK;
 }
 
+/* Returns the tag of a member. The hash is mixed once more: the members of a prefix are small by most of its bits. */
+static inline uint32_t make_tag(uint64_t hash) { return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32); }
+
 /* Copies the tags of the prefix, in order, and the low halves of all listed members to the arena. */
 static void keep_query(struct idxi_prober *prober, struct idxi_query *query) {
     uint32_t *tags = prober->arena + prober->arena_used, *members = tags + query->prefix;
-    for (size_t i = 0; i < query->prefix; i++) tags[i] = (uint32_t)(prober->hashes[i] >> 32);
+    for (size_t i = 0; i < query->prefix; i++) tags[i] = make_tag(prober->hashes[i]);
     for (size_t i = 0; i < query->shared; i++) members[i] = (uint32_t)prober->hashes[i];
     prober->arena_used += query->prefix + query->shared;
     query->tags = tags;
