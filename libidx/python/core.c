@@ -1,19 +1,5 @@
-/* core.c: the extension module libidx._core, and the arguments that its calls have in common. */
+/* core.c: the extension module libidx._core. */
 #include "libidx/python/core.h"
-
-bool path_take(PyObject *path, PyObject **bytes, const char **text) {
-    *bytes = NULL;
-    *text = NULL;
-    if (!PyUnicode_FSConverter(path, bytes)) return false;
-    *text = PyBytes_AsString(*bytes);
-    return true;
-}
-
-bool folder_take(PyObject *path, PyObject **bytes, const char **text) {
-    *bytes = NULL;
-    *text = NULL;
-    return path == Py_None || path_take(path, bytes, text);
-}
 
 /* (fingerprint, shards) → shard, which a job's driver and workers must agree on */
 static PyObject *core_shard(PyObject *module, PyObject *arguments) {

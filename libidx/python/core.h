@@ -5,14 +5,6 @@
 #include "libidx/python/module.h"
 #include "libidx/python/results.h"
 
-/* ---- Options that several calls take ---- */
-
-/* Converts a path to what the file system takes. The caller releases *bytes. */
-bool path_take(PyObject *path, PyObject **bytes, const char **text);
-
-/* Converts the path of a folder likewise. If it is None, both are NULL. */
-bool folder_take(PyObject *path, PyObject **bytes, const char **text);
-
 /* ---- Index (index.c) ---- */
 
 /* One view of an index, held by an Index object and by the calls under way. Holders are counted with the GIL held. */

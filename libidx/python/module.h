@@ -81,6 +81,14 @@ struct texts {
 bool texts_take(PyObject *object, const char *what, struct texts *texts);
 void texts_release(struct texts *texts);
 
+/* ---- Paths that come in (paths.c) ---- */
+
+/* Converts a path to what the file system takes. The caller releases *bytes. */
+bool path_take(PyObject *path, PyObject **bytes, const char **text);
+
+/* Converts the path of a folder likewise. If it is None, both are NULL. */
+bool folder_take(PyObject *path, PyObject **bytes, const char **text);
+
 /* ---- What goes out (columns.c) ---- */
 
 enum { MAX_COLUMNS = 8 };

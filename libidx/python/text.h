@@ -67,4 +67,8 @@ bool resemblance_init(PyObject *module);
 PyObject *sets_write(PyObject *module, PyObject *arguments);
 PyObject *sets_lead(PyObject *module, PyObject *arguments);
 
+/* ---- Which of many sets to keep (kept_sets.c) ---- */
+
+bool kept_sets_init(PyObject *module);
+
 #endif

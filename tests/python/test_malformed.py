@@ -60,6 +60,8 @@ def calls(index, writer, builder, stream):
         leaders = libidx.Leaders(0.5)
         one += [libidx.shingles, libidx.Leaders, leaders.join, leaders._join, leaders.clear, libidx._text.Leaders]
         one += [libidx._text.shingles, libidx._text.resemblance, libidx._text.train, libidx._text.lead]
+        sets = libidx._text.Sets(0, 1, None, None)
+        one += [sets.add, sets.keep, libidx._text.Sets]
     two = [
         index.lookup, index.exists, index.count, index.batch, index.join, index.part, writer.add, writer.check_and_add,
         writer.remove, builder.add, simhash.add, simhash.add_hash, libidx.Stream, libidx.shard,
@@ -75,6 +77,8 @@ def calls(index, writer, builder, stream):
         two += [libidx.resemblance, libidx.shingles, lambda a, b: libidx.shingles("a", a, unit=b), leaders.join]
         two += [leaders._join, lambda a, b: libidx.Leaders(a, width=b), lambda a, b: libidx.Leaders(0.5, unit=a).join(b)]
         two += [lambda a, b: libidx._text.lead(a, b, b, b, 0.5, 0, False)]
+        two += [lambda a, b: sets.keep(0.5, a, b), lambda a, b: libidx._text.Sets(a, 1, b, None).keep(0.5, None, a)]
+        two += [lambda a, b: libidx._text.Sets(0, a, None, b).keep(0.5, None, True)]
     return one, two
 
 

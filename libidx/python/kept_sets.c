@@ -1,0 +1,188 @@
+/* kept_sets.c: the type Sets: the shingles of many texts, and which of these to keep. */
+#include "libidx/python/text.h"
+
+#include <stdlib.h>
+
+struct sets_object {
+    PyObject_HEAD struct idx_sets *sets;
+    struct hashes shingles; /* of the text at hand */
+    struct watch watch;
+    PyObject *progress, *folder; /* which the sets and `watch` refer to */
+    size_t count;                /* texts so far */
+    bool busy;                   /* a call is under way */
+};
+
+static PyTypeObject *sets_type;
+
+/* (memory, threads, tmpdir, progress) */
+static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    struct idx_error error;
+    PyObject *folder, *progress, *bytes;
+    unsigned long long memory;
+    int threads;
+    (void)keywords;
+    if (!PyArg_ParseTuple(arguments, "KiOO", &memory, &threads, &folder, &progress) ||
+        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !folder_take(folder, &bytes, &options.temporary_folder))
+        return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct sets_object *object = (struct sets_object *)allocate(type, 0);
+    if (object == NULL) {
+        Py_XDECREF(bytes);
+        return NULL;
+    }
+    object->folder = bytes;
+    object->progress = Py_NewRef(progress);
+    object->watch = (struct watch){progress, false};
+    options.memory_bytes = memory;
+    options.threads = (unsigned)threads;
+    options.progress = watch_visit;
+    options.context = &object->watch;
+    if (check_call(idx_sets_open(&object->sets, &options, &error), &error, NULL)) return (PyObject *)object;
+    Py_DECREF(object);
+    return NULL;
+}
+
+static void sets_free(PyObject *self) {
+    struct sets_object *object = (struct sets_object *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    idx_sets_close(object->sets);
+    free(object->shingles.items);
+    Py_XDECREF(object->folder);
+    Py_XDECREF(object->progress);
+    release(self);
+    Py_DECREF(type);
+}
+
+static bool check_idle(const struct sets_object *object) {
+    return !object->busy ||
+           raise_status(IDX_INVALID_ARGUMENT, "another thread is using these sets: one at a time") != NULL;
+}
+
+/* ---- Adding ---- */
+
+/* Without the GIL. False where a signal's handler raised. */
+static bool add_all(struct sets_object *object, const struct texts *texts, enum idx_status *status,
+                    struct idx_error *error, PyThreadState **thread) {
+    struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
+    struct hashes *shingles = &object->shingles;
+    int64_t last = 0;
+    bool fine = true;
+    options.in_text_order = true;
+    for (size_t i = 0; i < texts->count && fine && *status == IDX_OK; i++) {
+        *status = hashes_make(shingles, texts->items[i], texts->lengths[i], &options, error);
+        if (*status == IDX_OK) *status = idx_sets_add(object->sets, shingles->items, shingles->count, error);
+        object->count += *status == IDX_OK;
+        fine = check_signals(thread, &last);
+    }
+    return fine;
+}
+
+/* (texts) → how many there are */
+static PyObject *sets_add(PyObject *self, PyObject *given) {
+    struct sets_object *object = (struct sets_object *)self;
+    struct idx_error error;
+    enum idx_status status = IDX_OK;
+    struct texts texts;
+    if (!texts_take(given, "texts", &texts)) return NULL;
+    const size_t count = texts.count;
+    bool fine = check_idle(object);
+    if (fine) {
+        object->busy = true;
+        PyThreadState *thread = PyEval_SaveThread();
+        fine = add_all(object, &texts, &status, &error, &thread);
+        PyEval_RestoreThread(thread);
+        object->busy = false;
+    }
+    texts_release(&texts);
+    return fine && check_call(status, &error, NULL) ? PyLong_FromSize_t(count) : NULL;
+}
+
+/* ---- Keeping ---- */
+
+/* Sets both columns of the result, without the GIL. */
+static enum idx_status keep_into(struct sets_object *object, const struct idx_keep_options *options,
+                                 struct block *block, struct idx_error *error) {
+    uint64_t *kept = block->columns[0].items;
+    double *resemblances = block->columns[1].items;
+    struct idx_kept_set *found = malloc(object->count * sizeof *found + 1);
+    if (found == NULL) {
+        *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+        return error->status;
+    }
+    enum idx_status status = idx_sets_keep(object->sets, options, found, NULL, error);
+    for (size_t i = 0; i < object->count && status == IDX_OK; i++) {
+        kept[i] = found[i].kept;
+        resemblances[i] = found[i].kept == i ? 1 : (double)found[i].shared / (double)found[i].total;
+    }
+    free(found);
+    return status;
+}
+
+static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_options *options) {
+    struct block *block = block_new("Qd");
+    struct idx_error error;
+    size_t room[2] = {0, 0};
+    PyObject *answer = NULL;
+    if (block != NULL && column_reserve(&block->columns[0], &room[0], object->count) &&
+        column_reserve(&block->columns[1], &room[1], object->count)) {
+        block->columns[0].count = block->columns[1].count = object->count;
+        object->busy = true;
+        object->watch.failed = false;
+        PyThreadState *thread = PyEval_SaveThread();
+        enum idx_status status = keep_into(object, options, block, &error);
+        PyEval_RestoreThread(thread);
+        object->busy = false;
+        if (check_call(status, &error, &object->watch))
+            answer = Py_BuildValue("NN", column_view(block, 0), column_view(block, 1));
+    } else {
+        PyErr_NoMemory();
+    }
+    block_release(block);
+    return answer;
+}
+
+/* (resemblance, preferences or None, copies) → the row of the text that each joins, uint64[n], and how much it
+ * resembles that one, float64[n] */
+static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
+    struct sets_object *object = (struct sets_object *)self;
+    struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
+    PyObject *preferences, *answer = NULL;
+    struct array given;
+    double resemblance;
+    int copies;
+    if (!PyArg_ParseTuple(arguments, "dOp", &resemblance, &preferences, &copies)) return NULL;
+    options.threshold = threshold_of(resemblance);
+    if (options.threshold == 0) return NULL;
+    bool ordered = preferences != Py_None && array_take(preferences, "preferences", &given);
+    if (!PyErr_Occurred() && check_idle(object)) {
+        options.preferences = ordered ? (const int64_t *)given.items : NULL;
+        options.prefer_copies = copies;
+        if (ordered && given.count != object->count)
+            PyErr_Format(PyExc_ValueError, "%zu texts and %zu preferences: give as many", object->count, given.count);
+        else
+            answer = keep_sets(object, &options);
+    }
+    if (ordered) array_release(&given);
+    return answer;
+}
+
+static PyMethodDef sets_methods[] = {
+    {"add", sets_add, METH_O, "add($self, texts, /)\n--\n\nAdd the shingles of texts; returns how many texts."},
+    {"keep", sets_keep, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+bool kept_sets_init(PyObject *module) {
+    static PyType_Slot slots[] = {
+        {Py_tp_new, sets_new},
+        {Py_tp_dealloc, sets_free},
+        {Py_tp_methods, sets_methods},
+        {Py_tp_doc, "The shingles of texts, which libidx.dedup compares."},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"libidx._text.Sets", sizeof(struct sets_object), 0, Py_TPFLAGS_DEFAULT, slots};
+    sets_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return sets_type != NULL && PyModule_AddType(module, sets_type) == 0;
+}
