@@ -560,6 +560,8 @@ def test_other_mistakes(folder):
         (["good.jsonl", "missing.txt"], "missing.txt: No such file or directory"),
         (["good.jsonl", "--resemble", "2"], "resemblance = 2.0"),
         (["good.jsonl", "--recipe", "none"], "recipe 'none': "),
+        (["missing.txt", "--resemble", "0.5", "--recipe", "words:2"], "--recipe needs -k: "),
+        (["missing.txt", "--resemble", "0.5", "--min-features", "1"], "--min-features needs -k: "),
     ]:
         assert refused(*arguments).startswith(sentence)
 
@@ -575,16 +577,6 @@ def change(*arguments):
 command.write = change
 sys.exit(command.main(["dedup", "a.jsonl", "--output", "kept"]))
 """
-
-
-def test_warnings_are_sentences(folder):
-    write_lines(folder / "a.jsonl", [{"text": "one"}])
-    arguments = [sys.executable, "-m", "libidx", "dedup", "a.jsonl", "--resemble", "0.3"]
-    done = subprocess.run(arguments, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stdout == "a.jsonl:1\n"
-    assert [line[:29] for line in done.stderr.splitlines()] == [
-        "libidx: k = 12 for resemble=0", "libidx: 1 documents: 1 to kee"
-    ]  # fmt: skip
 
 
 def test_input_that_changes(folder):

@@ -1,6 +1,8 @@
 """dedup(resemble=): which texts it keeps, compared with what their shingles say."""
 
+import collections
 import itertools
+import random as randomness
 import subprocess
 import sys
 
@@ -51,48 +53,129 @@ def test_dedup(resemblance, representative):
         assert all(len(texts[i]) <= len(texts[j]) for i, j in enumerate(found.representative))
 
 
-def test_dedup_chooses_k():
-    texts = make_texts(300, 2)
-    chosen = libidx.dedup(texts, resemble=0.8)
-    of_paragraphs = libidx.dedup(texts, 10, resemble=0.8)
-    assert all((a == b).all() for a, b in zip(chosen, of_paragraphs, strict=True))
-    long = [text for text in texts if len(text) > 700]
-    assert all(
-        (a == b).all()
-        for a, b in zip(libidx.dedup(long, resemble=0.9), libidx.dedup(long, 7, resemble=0.9), strict=True)
-    )
+def make_order(texts, representative, dates):
+    """The rows of texts in the order in which they are taken."""
+    lengths = [len(text.encode()) for text in texts]
+    sets = [frozenset(families.shingle(text)) for text in texts]
+    copies = collections.Counter(sets)
+    values = {
+        "first": [0] * len(texts),
+        "longest": lengths,
+        "newest": dates,
+        "most-documents": [copies[members] for members in sets],
+    }[representative]
+    return sorted(range(len(texts)), key=lambda row: (-values[row], row))
+
+
+def check_exact(found, texts, resemblance, order):
+    """All columns are those of the plain program."""
+    joined = families.keep([families.shingle(text) for text in texts], resemblance, order)
+    assert found.representative.tolist() == [row for row, _ in joined]
+    assert found.resemblance.tolist() == [float(alike) for _, alike in joined]
+    assert found.keep.tolist() == [row == i for i, (row, _) in enumerate(joined)]
+    kept = [i for i, (row, _) in enumerate(joined) if row == i]
+    assert found.cluster.tolist() == [kept.index(row) for row, _ in joined]
+    assert found.distance is None
+
+
+@pytest.mark.parametrize("resemblance", ["0.0001", "0.17", "0.3", "0.5", "0.8", "1"])
+@pytest.mark.parametrize("representative", ["first", "longest", "newest", "most-documents"])
+def test_resemblance_alone_is_exact(resemblance, representative):
+    for seed in 1, 2, 3:
+        texts = make_texts(400, seed)
+        texts[7:7] = ["", " ! ", texts[0]]
+        source = randomness.Random(seed)
+        dates = [source.choice((-1.5, 0.0, 2.0, 1e300)) for _ in texts]
+        order = make_order(texts, representative, dates)
+        options = {"representative": representative}
+        if representative == "newest":
+            options["dates"] = [float("nan") if date == -1.5 else date for date in dates]
+        for threads in 1, 2:
+            found = libidx.dedup(texts, resemble=float(resemblance), threads=threads, **options)
+            check_exact(found, texts, resemblance, order)
+        assert 0 < found.keep.sum() < len(texts)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_small_memory(tmp_path, threads):
+    """Sets go to a temporary file, which has no name, and are compared in several rounds."""
+    texts = make_texts(20000, 8)
+    found = libidx.dedup(iter(texts), resemble=0.5, memory=1 << 20, tmpdir=tmp_path, threads=threads)
+    check_exact(found, texts, "0.5", None)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(libidx.InvalidArgumentError, match="5 bytes of memory"):
+        libidx.dedup(texts, resemble=0.5, memory=5)
+    with pytest.raises(libidx.NotFoundError, match="missing"):
+        libidx.dedup(texts, resemble=0.5, memory=1 << 20, tmpdir=tmp_path / "missing")
+
+
+def test_columns_without_a_length():
+    """What has nothing but Arrow's interface, as other packages' columns do."""
+    import pyarrow
+
+    class Column:
+        def __init__(self, chunks):
+            self.__arrow_c_stream__ = pyarrow.chunked_array(chunks, pyarrow.string()).__arrow_c_stream__
+
+    given = Column([["one two", "One"], [], ["one, two"]])
+    for documents in given, lambda: iter([given]):
+        for options in {}, {"representative": "newest", "dates": [1, 1, 2]}, {"representative": "longest"}:
+            found = libidx.dedup(documents, resemble=0.5, **options)
+            assert found.keep.tolist() == ([True, True, False] if not options else [False, True, True])
+
+
+def test_dates_are_as_many_as_texts():
+    for dates in [1], [1, 2, 3]:
+        with pytest.raises(libidx.InvalidArgumentError, match="2 texts and dates of shape .*: give as many"):
+            libidx.dedup(["a", "b"], resemble=0.5, representative="newest", dates=dates)
+
+
+def test_choose_distance():
+    """Of the distance of texts whose quartile has so many features, which Spark compares."""
+    recipe = libidx.Fingerprinter().recipe
+    assert [libidx._resemblance.choose_distance(0.8, 30, recipe, 64) for _ in range(2)] == [10, 10]
+    assert libidx._resemblance.choose_distance(0.9, 150, recipe, 64) == 7
     with pytest.warns(UserWarning, match="k = 12 for resemble=0.3"):
-        libidx.dedup(texts, resemble=0.3)
+        libidx._resemblance.choose_distance(0.3, 30, recipe, 64)
     with pytest.warns(UserWarning, match="not measured"):
-        libidx.dedup(texts, resemble=0.5, fingerprinter=libidx.Fingerprinter("words:2"))
+        libidx._resemblance.choose_distance(0.5, 30, "words:2", 64)
 
 
-def test_dedup_of_few_texts():
-    assert [list(column) for column in libidx.dedup([], resemble=0.5)[:4]] == [[]] * 4
-    found = libidx.dedup(["one two", "", "!", "One Two"], resemble=0.5)
+@pytest.mark.parametrize("k", [16, None])
+def test_dedup_of_few_texts(k):
+    assert columns(libidx.dedup([], k, resemble=0.5)) == [[], [], [], None if k is None else [], []]
+    found = libidx.dedup(["one two", "", "!", "One Two"], k, resemble=0.5)
     assert found.keep.tolist() == [True, True, True, False]
     assert found.resemblance.tolist() == [1, 1, 1, 1]
-    assert libidx.dedup(iter(["one two", "one two"]), resemble=1).representative.tolist() == [0, 0]
+    assert libidx.dedup(iter(["one two", "one two"]), k, resemble=1).representative.tolist() == [0, 0]
 
 
 def test_dedup_refuses():
     for least in 0, -1, 1.5, float("nan"):
         with pytest.raises(libidx.InvalidArgumentError, match="resemblance"):
             libidx.dedup(lambda: pytest.fail("read before"), resemble=least, k=3)
+        with pytest.raises(libidx.InvalidArgumentError, match="resemblance"):
+            libidx.dedup(lambda: pytest.fail("read before"), resemble=least)
+    for options in {"min_features": 2}, {"min_features": 0}, {"fingerprinter": libidx.Fingerprinter()}:
+        with pytest.raises(libidx.InvalidArgumentError, match=f"^{next(iter(options))} needs k: "):
+            libidx.dedup(lambda: pytest.fail("read before"), resemble=0.5, **options)
+        assert libidx.dedup(["a", "a"], 0, resemble=0.5, **options) is not None
     with pytest.raises(libidx.InvalidArgumentError, match="give texts"):
         libidx.dedup(numpy.arange(3, dtype=numpy.uint64), resemble=0.5)
 
 
 def columns(found):
-    return [column.tolist() for column in found]
+    return [column if column is None else column.tolist() for column in found]
 
 
 @pytest.mark.parametrize("representative", ["first", "longest"])
-def test_texts_that_are_read_twice(tmp_path, representative):
+@pytest.mark.parametrize("k", [10, None])
+def test_texts_that_are_read(tmp_path, representative, k):
+    """Once, and a second time for the texts that are near each other."""
     import pyarrow
 
     texts = make_texts(3000, 3)
-    wanted = columns(libidx.dedup(texts, resemble=0.5, representative=representative))
+    wanted = columns(libidx.dedup(texts, k, resemble=0.5, representative=representative))
     calls = []
 
     def read():
@@ -101,15 +184,16 @@ def test_texts_that_are_read_twice(tmp_path, representative):
             some = texts[begin : begin + 700]
             yield [some, pyarrow.array(some), numpy.array(some)][begin // 700 % 3]
 
-    options = {"resemble": 0.5, "representative": representative, "tmpdir": tmp_path}
+    options = {"k": k, "resemble": 0.5, "representative": representative, "tmpdir": tmp_path}
     assert columns(libidx.dedup(read, **options)) == wanted
-    assert calls == [0, 1]
+    readings = [0] if k is None else [0, 1]
+    assert calls == readings
     assert columns(libidx.dedup(iter(texts), **options)) == wanted
     assert list(tmp_path.iterdir()) == []
-    assert columns(libidx.dedup(lambda: iter([]), **options)) == [[]] * 5
+    assert columns(libidx.dedup(lambda: iter([]), **options)) == [[], [], [], None if k is None else [], []]
     alone = libidx.dedup(read, representative=representative)
     assert columns(alone[:4]) == columns(libidx.dedup(texts, representative=representative)[:4])
-    assert calls == [0, 1, 2]
+    assert calls == [*readings, len(readings)]
 
 
 def test_parquet_files(tmp_path):
@@ -211,6 +295,9 @@ def test_nulls_are_kept(way):
             ways.append(lambda: iter(given))
         for documents, resemble in itertools.product(ways, (0.8, None)):
             assert libidx.dedup(documents(), 3, resemble=resemble, min_features=0).keep.tolist() == keep
+        for documents in ways:
+            # A text without any word resembles none, as nulls do.
+            assert libidx.dedup(documents(), resemble=0.8).keep.tolist() == keep
         assert libidx.dedup(given, representative="longest", min_features=0).keep.tolist() == keep
 
 
@@ -306,13 +393,34 @@ def test_texts_that_change_between_readings():
     for change in lambda: [["other words than before", *texts[1:]]], lambda: [texts[:-1]], lambda: [[*texts, "one"]]:
         readings = iter([[[texts[1], *texts[1:]]], change()])
         with pytest.raises(libidx.InvalidArgumentError, match="read again"):
-            libidx.dedup(lambda: next(readings), resemble=0.5)
+            libidx.dedup(lambda: next(readings), 10, resemble=0.5)
 
 
-@pytest.mark.parametrize("resemblance", families.DROPPED)
+@pytest.mark.parametrize("resemblance", ["0.5", "0.8", "1"])
 def test_dedup_is_that_of_the_command(resemblance):
-    found = libidx.dedup(make_texts(families.COUNT, families.SEED), resemble=float(resemblance))
-    assert families.digest(numpy.flatnonzero(~found.keep).tolist()) == families.DROPPED[resemblance]
+    texts = make_texts(families.COUNT, families.SEED)
+    found = libidx.dedup(texts, resemble=float(resemblance))
+    assert set(numpy.flatnonzero(~found.keep).tolist()) == families.find_dropped(texts, resemblance)
+
+
+def test_the_callers_exception_ends_it():
+    """What the progress, the reading or a text raises comes out, and False cancels."""
+    texts = make_texts(300, 4)
+
+    def fail(*unused):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        libidx.dedup(texts, resemble=0.5, progress=fail)
+    with pytest.raises(libidx.CancelledError):
+        libidx.dedup(texts, resemble=0.5, progress=lambda *unused: False)
+    with pytest.raises(KeyError, match="mine"):
+        libidx.dedup(lambda: map(fail, [texts]), resemble=0.5)
+    with pytest.raises(TypeError, match="texts: item 1 is <class 'int'>"):
+        libidx.dedup(["one", 2], resemble=0.5)
+    phases = set()
+    libidx.dedup(texts, resemble=0.5, progress=lambda phase, done, total: phases.add(phase))
+    assert phases == {"counting", "sets"}
 
 
 ONE_CLUSTER = """
@@ -324,15 +432,16 @@ def read():
     for _ in range(150):
         yield [" ".join(source.sample(sentences, 3)) for _ in range(1000)]
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-found = libidx.dedup(read, 16, resemble=0.5, memory=64 << 20)
+found = libidx.dedup(read, *map(int, sys.argv[1:]), resemble=0.5, memory=64 << 20)
 print(int(found.keep.sum()), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units")
-def test_one_cluster_of_nearly_all_texts():
+@pytest.mark.parametrize("k", [["16"], []])
+def test_one_cluster_of_nearly_all_texts(k):
     """At this distance nearly all are joined by chains; memory has room for neither the texts nor their shingles."""
-    done = subprocess.run([sys.executable, "-c", ONE_CLUSTER], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", ONE_CLUSTER, *k], capture_output=True, text=True, check=True)
     kept, mib = map(int, done.stdout.split())
     assert kept == 150000
     assert mib < 64 + 96, mib  # 233 were needed to hold them

@@ -9,7 +9,6 @@ import re
 import shlex
 import sys
 import tempfile
-import warnings
 from typing import Any, Callable, Iterator, Optional, cast
 
 import libidx
@@ -48,9 +47,9 @@ def make_parser() -> argparse.ArgumentParser:
     made.add_argument("--text", default="text", metavar="NAME", help=f"{names} text: name, a.b or /a/b (default text)")
     made.add_argument("--id", metavar="NAME", help=f"{names} ID, likewise (default: FILE:NUMBER)")
     made.add_argument("--resemble", type=float, metavar="T", help="by how much near-duplicates resemble, 0 to 1")
-    made.add_argument("-k", type=int, help="distance in bits (default 3, or what --resemble needs)")
-    made.add_argument("--recipe", help="as for idx fingerprint")
-    made.add_argument("--min-features", type=int, default=1, metavar="N", help="keep texts that have fewer")
+    made.add_argument("-k", type=int, help="distance in bits (default 3); --resemble compares all without")
+    made.add_argument("--recipe", help="as for idx fingerprint; not with --resemble alone")
+    made.add_argument("--min-features", type=int, metavar="N", help="keep texts that have fewer (default 1); likewise")
     made.add_argument("--representative", choices=("first", "longest"), default="first", help="which one is kept")
     made.add_argument(
         "--output",
@@ -184,6 +183,15 @@ def write(sources: list[Source], names: list[str], counts: list[int], keep: list
 # ---- The whole ----
 
 
+def check(given: argparse.Namespace) -> None:
+    """Refuses options that would have no effect."""
+    if given.resemble is None or given.k is not None:
+        return
+    for name, value in ("--recipe", given.recipe), ("--min-features", given.min_features):
+        if value is not None:
+            raise Mistake(f"{name} needs -k: with --resemble alone, texts are compared without fingerprints")
+
+
 def find(given: argparse.Namespace) -> Sources:
     """The inputs. Those that only idx reads are refused, with the command that does it."""
     try:
@@ -199,25 +207,24 @@ def compare(given: argparse.Namespace, sources: Sources, read: Read) -> list[boo
     """Which records to keep."""
     progress: Progress = given.progress or sys.stderr.isatty() or None
     shown: Optional[Callable[[str, int, int], object]] = callback(progress)
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *unused: say(str(message))
-        found = libidx.dedup(
-            lambda: read_texts(sources.files, read, shown),
-            given.k,
-            resemble=given.resemble,
-            representative=given.representative,
-            fingerprinter=libidx.Fingerprinter(given.recipe),
-            min_features=given.min_features,
-            threads=given.threads,
-            memory=given.memory,
-            tmpdir=given.tmpdir,
-            progress=progress,
-        )
+    found = libidx.dedup(
+        lambda: read_texts(sources.files, read, shown),
+        given.k,
+        resemble=given.resemble,
+        representative=given.representative,
+        fingerprinter=None if given.recipe is None else libidx.Fingerprinter(given.recipe),
+        min_features=1 if given.min_features is None else given.min_features,
+        threads=given.threads,
+        memory=given.memory,
+        tmpdir=given.tmpdir,
+        progress=progress,
+    )
     return cast(list[bool], found.keep.tolist())
 
 
 def dedup(given: argparse.Namespace) -> int:
     """Returns the exit status."""
+    check(given)
     sources, read = find(given), Read(given.output is None, given.strict)
     if given.output is None:
         keep = compare(given, sources, read)

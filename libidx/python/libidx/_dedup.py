@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 class Deduplicated(NamedTuple):
     """For each of n documents: whether to keep it, its cluster, the representative's row, and its distance to that.
 
-    keep bool[n]; cluster int64[n], from 0, without gaps; representative int64[n]; distance uint8[n], in bits. A
-    document without near-duplicates is a cluster of its own. resemblance float64[n], to the representative's text, 1
-    for that itself; None where texts were not compared.
+    keep bool[n]; cluster int64[n], from 0, without gaps; representative int64[n]; distance uint8[n], in bits, or None
+    where fingerprints were not compared: then clusters are numbered by the rows of their representatives. A document
+    without near-duplicates is a cluster of its own. resemblance float64[n], to the representative's text, 1 for that
+    itself; None where texts were not compared.
     """
 
     keep: BoolArray
     cluster: Int64Array
     representative: Int64Array
-    distance: UInt8Array
+    distance: Optional[UInt8Array]
     resemblance: Optional[Float64Array] = None
 
 
@@ -226,13 +227,18 @@ def _refuse_names(documents: Any) -> None:
 
 
 SPOOLED = 1024
-"""Texts of an iterator that are written at a time."""
+"""Texts of an iterator that are taken at a time."""
+
+
+def _batch(texts: Iterator[Any]) -> Iterator[list[Any]]:
+    """The texts in lists."""
+    return iter(lambda: list(itertools.islice(texts, SPOOLED)), [])
 
 
 def _spool(texts: Iterator[Any], path: str) -> Callable[[], Iterable[Any]]:
     """Writes texts to a file, from which they can be read in batches."""
     with open(path, "wb") as file:
-        while batch := list(itertools.islice(texts, SPOOLED)):
+        for batch in _batch(texts):
             pickle.dump(batch, file)
 
     def read() -> Iterable[Any]:
@@ -290,6 +296,34 @@ def _find(numbers: Any, k: int, bits: int, by: str, method: str, folder: str, co
         return index.clusters(k, alone=True, **options)
 
 
+def _keep(
+    documents: Any, resemble: float, representative: str, dates: Any, options: tuple[Any, ...]
+) -> Deduplicated:
+    """Which texts to keep, of which none resembles another one. Texts are read once; nulls are like empty ones."""
+    import numpy
+
+    from ._resemblance import Sets
+
+    sets, lengths, count = Sets(*options), [numpy.empty(0, numpy.int64)], 0
+    if isinstance(documents, Iterator):
+        batches: Iterable[Any] = _batch(documents)
+    else:
+        batches = documents() if callable(documents) else [documents]
+    for batch, _ in map(_split_nulls, batches):
+        count += sets.add(batch)
+        if representative == "longest":
+            lengths.append(_core.lengths(batch))
+    preferences: Any = None
+    if representative == "longest":
+        preferences = numpy.concatenate(lengths)
+    elif representative == "newest":
+        preferences = numpy.unique(_take_dates(dates, count), return_inverse=True)[1].astype(numpy.int64)
+    kept, alike = sets.keep(resemble, preferences, representative == "most-documents")
+    chosen = kept.astype(numpy.int64)
+    keep = chosen == numpy.arange(count)
+    return Deduplicated(keep, (numpy.cumsum(keep) - 1)[chosen], chosen, None, alike)
+
+
 def dedup(
     documents: Union[
         Numbers, Texts, Iterator[str], Callable[[], Iterable[Texts]], os.PathLike[str], Sequence[os.PathLike[str]]
@@ -312,29 +346,34 @@ def dedup(
     """Which of n documents, given as fingerprints or texts, to keep: one of each cluster of near-duplicates.
 
     Near-duplicates are within k bits of each other, 3 if neither k nor resemble is given. resemble: of texts, those
-    that resemble each other by so much or more, 0.0001 to 1 (libidx.resemblance); k is the distance within which texts
-    are compared, chosen by measurements (idx-recipes(7)) if it is not given, so that hardly any are missed. Each
-    document that is dropped then resembles its representative, and method counts for nothing.
+    that resemble each other by so much or more, 0.0001 to 1 (libidx.resemblance). Without k, all texts are compared,
+    exactly: each, in the order that representative says, joins the one it resembles most of those kept so far, of
+    equals the first, or else is kept; one without any word resembles none. Distances are None then, method and bits
+    count for nothing, and a fingerprinter or min_features are refused. With both, the texts within k bits are compared,
+    each joins the first one that it resembles, and method counts for nothing. In either case each document that is
+    dropped resembles its representative.
 
     Texts are fingerprinted by `fingerprinter` (by default with the default recipe). Those with fewer than min_features
     distinct features, and those that are None or null, are always kept. representative: which document of a cluster to
     keep; of texts also "longest", by bytes in UTF-8, and "newest", by `dates`: n seconds, datetime or datetime64, in
-    UTC where they name no zone, of which None, NaN and NaT are oldest; of several the first. Uses a temporary index in
-    tmpdir, about 20 bytes per document.
+    UTC where they name no zone, of which None, NaN and NaT are oldest; of several the first. With resemble alone,
+    "most-documents" goes by how many texts have the same shingles. Fingerprints take a temporary index in tmpdir, about
+    20 bytes per document.
 
     Texts that do not fit in memory: Parquet files and folders of them, given as pathlib.Path or a list of these, are
     read by pyarrow, of the column `text`, also a.b or /a/b within structs, and count as one after the other, those of a
-    folder by name. A callable that returns an iterator of batches (lists, Arrow arrays) is called once, and with
-    resemble once more, for the texts that have neighbours; what it gives must not change in between. An iterator of
-    texts is written to tmpdir, and read from there. With resemble, the shingles of texts that have neighbours go to
-    tmpdir, 8 bytes for each. memory, in bytes, bounds all but some 100 bytes per text; 0 is half of what is free, and
-    then comparing texts has no bound.
+    folder by name. A callable that returns an iterator of batches (lists, Arrow arrays) is called once. An iterator of
+    texts is read once. With resemble alone, the shingles of all texts go to tmpdir, 8 bytes for each, where memory does
+    not hold them. With resemble and k, a callable is called once more, for the texts that have neighbours, and what it
+    gives must not change in between; an iterator is written to tmpdir, as are the shingles of texts that have
+    neighbours. memory, in bytes, bounds all but some 100 bytes per text; 0 is half of what is free, and then comparing
+    texts within k bits has no bound.
 
     >>> libidx.dedup(fingerprints, k=1).keep
     array([ True, False,  True])
     >>> libidx.dedup(["the same words here", "other words", "the same words here"]).representative
     array([0, 1, 0])
-    >>> libidx.dedup(["one two three four five six", "one two three four five"], resemble=0.5, k=16).resemblance
+    >>> libidx.dedup(["one two three four five six", "one two three four five"], resemble=0.5).resemblance
     array([1. , 0.5])
     """
     import numpy
@@ -349,6 +388,12 @@ def dedup(
         raise invalid_argument("resemble compares texts: give texts, not fingerprints")
     if resemble is not None and not 0.0001 <= resemble <= 1:
         raise invalid_argument(f"resemblance = {resemble}: give one from 0.0001 to 1")
+    if resemble is not None and k is None:
+        if fingerprinter is not None or min_features != 1:
+            name = "min_features" if fingerprinter is None else "fingerprinter"
+            raise invalid_argument(f"{name} needs k: with resemble alone, texts are compared without fingerprints")
+        options = (memory, threads, tmpdir, callback(progress))
+        return _keep(documents, resemble, representative, dates, options)
     place = None if tmpdir is None else os.fsdecode(tmpdir)
     with tempfile.TemporaryDirectory(prefix="libidx-", dir=place) as folder:
         if of_texts:
@@ -365,11 +410,6 @@ def dedup(
                 rows = order[compared[order]]
             count = len(prints)
             numbers: Any = prints[rows]
-            if resemble is not None and k is None:
-                from ._resemblance import choose_distance
-
-                quartile = int(numpy.sort(features[rows])[len(rows) // 4]) if len(rows) else 0
-                k = choose_distance(resemble, quartile, fingerprinter.recipe, bits)
         else:
             numbers = documents
             count = len(_core.shard(documents, 1))

@@ -19,12 +19,13 @@ elif HAS_TEXT:
 else:
 
     class _text:
-        shingles = resemblance = distance = staticmethod(refuse)
+        shingles = resemblance = distance = Sets = staticmethod(refuse)
 
     class _Base:
         __new__ = refuse
 
 
+Sets = _text.Sets
 Unit = Literal["words", "characters"]
 
 

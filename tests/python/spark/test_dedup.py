@@ -225,11 +225,11 @@ def test_confirm_over_batches(random, of):
 
 
 def test_resemble(spark, random):
-    """The same as on one machine."""
+    """The same as on one machine, by the distance that is chosen."""
     texts = documents(random, 300)
     df = spark.createDataFrame(list(enumerate(texts)), "id long, text string").repartition(3)
-    for resemblance in 0.5, 0.9:
-        found = libidx.dedup(texts, resemble=resemblance)
+    for resemblance, k in (0.5, 10), (0.9, 7):
+        found = libidx.dedup(texts, k, resemble=resemblance)
         assert added(idx.dedup(df, "id", "text", resemble=resemblance)) == [
             (i, int(found.representative[i]), int(found.distance[i]), not found.keep[i]) for i in range(len(texts))
         ]

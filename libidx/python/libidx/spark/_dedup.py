@@ -93,7 +93,7 @@ def dedup(
 
 
 def _choose_distance(marked: DataFrame, resemblance: float, kind: Kind) -> int:
-    """As libidx.dedup chooses it: of documents if at most a quarter of the texts is shorter."""
+    """The distance by measurements: those of documents if at most a quarter of the texts is shorter."""
     compared = marked.where("print is not null")
     row = compared.agg(F.count("*"), F.count(F.when(F.col("features") < DOCUMENT_FEATURES, 1))).first()
     assert row is not None
