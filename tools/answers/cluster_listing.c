@@ -223,6 +223,19 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
 
 /* ---- The whole ---- */
 
+/* Prints the ID of a document, or keeps it until all can be printed in their order. */
+static bool put_listed(struct listing *listing, const struct idx_cluster_member *member) {
+    struct output line = OUTPUT_KEPT, *output = listing->order != NULL ? &line : &listing->output;
+    listing_put_id(output, &listing->properties, &member->document, member->fingerprint);
+    output_byte(output, '\n');
+    if (listing->order == NULL) return true;
+    uint64_t place = listing->find_place(listing->context, member->document.number);
+    bool added =
+        line.error == 0 ? input_order_add(listing->order, place, line.bytes, line.length) : complain("out of memory");
+    free(line.bytes);
+    return added;
+}
+
 /* This is an idx_cluster_visitor. */
 static bool list_member(void *context, const struct idx_cluster_member *member) {
     struct listing *listing = context;
@@ -233,9 +246,9 @@ static bool list_member(void *context, const struct idx_cluster_member *member) 
         put_member(listing, member);
     } else if (!listing->keep && !listing->drop) {
         print_line(listing, member);
-    } else if (listing->keep == member->is_representative) {
-        print_id(listing, &member->document, member->fingerprint);
-        output_byte(&listing->output, '\n');
+    } else if (listing->keep == member->is_representative && !put_listed(listing, member)) {
+        listing->failed = true;
+        return false;
     }
     return listing->output.error == 0;
 }
@@ -269,7 +282,8 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
             ? listing->find(listing->find_context, index, options, list_member, listing, summary, &error)
             : idx_clusters(index, options, list_member, listing, summary, &error);
     progress_end(&listing->progress);
-    if (!succeeded(status, &error) || listing->output.error != 0) return false;
+    if (!succeeded(status, &error) || listing->failed || listing->output.error != 0) return false;
+    if (listing->order != NULL && !input_order_print(listing->order, &listing->output)) return false;
     end_object(listing);
     end_cluster(listing);
     if (listing->progress.shown || listing->verbose) say_summary(listing, index, summary);

@@ -3,6 +3,7 @@
 #ifndef IDX_TOOLS_CLUSTER_LISTING_H
 #define IDX_TOOLS_CLUSTER_LISTING_H
 
+#include "tools/answers/input_order.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
@@ -23,6 +24,10 @@ struct listing {
     bool verbose;    /* The summary also has the sizes of clusters, and time and memory. */
     void (*note)(void *context, const struct idx_cluster_member *member); /* Called for each document, unless NULL. */
     void *context;                                                        /* The context of `note`. */
+    struct input_order *order; /* IDs to keep or to drop are printed in the order in which documents came; NULL: in that
+                                  of the clusters. */
+    uint64_t (*find_place)(void *context, uint64_t number); /* Returns the place of a document in that order, from its
+                                                               number in the index; has the context of `note`. */
     cluster_finder find; /* Replaces idx_clusters, unless NULL. Returns IDX_CANCELLED after a complaint. */
     void *find_context;
     uint64_t kept_apart, dropped_apart; /* Documents that are not in the index, but count in the summary. */
@@ -34,6 +39,7 @@ struct listing {
     struct idx_cluster_summary summary; /* listing_run completes it. */
 
     /* These are private. */
+    bool failed;                     /* A complaint was made while documents were visited. */
     const struct idx_kept_set *kept; /* What the document that is taken has in common; NULL: that is not known. */
     struct idx_cluster_size size;    /* The size of the cluster whose documents are being visited. */
     struct idx_cluster_size chained; /* The largest one that the warning is about; all zero: none. */

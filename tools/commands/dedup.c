@@ -71,7 +71,8 @@ struct dedup {
     uint64_t undated;  /* Documents without a date or score, if the newest or best are preferred. */
     uint64_t large;    /* Documents that needed more than their share of --memory. */
     uint64_t *dropped; /* A bit for each document that was compared. */
-    bool partly;       /* An input could not be read. */
+    struct input_order order;
+    bool partly; /* An input could not be read. */
 };
 
 static bool is_of_fingerprints(const struct dedup *dedup) { return dedup->format >= FORMAT_FINGERPRINTS; }
@@ -522,10 +523,15 @@ static bool list_clusters(struct dedup *dedup, const char *path) {
     return listed;
 }
 
+/* Returns the place of a document in the inputs, as `find_place` of struct listing. */
+static uint64_t find_place(void *context, uint64_t number) {
+    return preference_number(&((struct dedup *)context)->intake.preference, number);
+}
+
 /* Notes each document of a cluster, as `note` of struct listing. */
 static void note_member(void *context, const struct idx_cluster_member *member) {
     struct dedup *dedup = context;
-    uint64_t number = preference_number(&dedup->intake.preference, member->document.number);
+    uint64_t number = find_place(dedup, member->document.number);
     if (dedup->report.path != NULL) report_note(&dedup->report, member);
     if (member->is_representative || dedup->dropped == NULL) return;
     bit_set(dedup->dropped, number);
@@ -549,6 +555,7 @@ static bool list_sets(struct dedup *dedup) {
 
 static bool open_folders(struct dedup *dedup) {
     dedup->listing.note = note_member;
+    dedup->listing.find_place = find_place;
     dedup->listing.context = dedup;
     dedup->folders.properties = &dedup->listing.properties;
     if (dedup->intake.journal == NULL) return true;
@@ -605,6 +612,15 @@ static bool open_sets(struct dedup *dedup, const char *folder) {
     return resemble_open(&dedup->resemble, &options, &dedup->scratch, folder);
 }
 
+/* Returns whether IDs are printed that are not found in the order of the inputs. Those that are kept are, unless other
+ * documents than the first ones of clusters are preferred, or texts divide clusters. */
+static bool is_out_of_order(const struct dedup *dedup) {
+    const struct listing *listing = &dedup->listing;
+    bool is_first = listing->representative == IDX_REPRESENTATIVE_FIRST &&
+                    dedup->intake.preference.preferred == PREFERRED_NONE && dedup->confirm.threshold == NULL;
+    return !dedup->by_sets && (listing->drop || (listing->keep && !is_first));
+}
+
 /* Makes the temporary files that the options need, and hands them to their users. Returns false after a complaint. */
 static bool open_temporaries(struct dedup *dedup, const char *folder) {
     struct intake *intake = &dedup->intake;
@@ -613,6 +629,10 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
     if (!temporary_open(&intake->apart, &dedup->scratch, folder)) return false;
     if (!temporary_open(&intake->known, &dedup->scratch, folder)) return false;
     if (dedup->by_sets && !open_sets(dedup, folder)) return false;
+    if (is_out_of_order(dedup)) {
+        if (!temporary_open(&dedup->order.lines, &dedup->scratch, folder)) return false;
+        dedup->listing.order = &dedup->order;
+    }
     if (intake->preference.preferred != PREFERRED_NONE && !dedup->by_sets &&
         !temporary_open(&intake->preference.documents, &dedup->scratch, folder))
         return false;
@@ -662,6 +682,7 @@ static void free_all(struct dedup *dedup) {
     free(dedup->dropped);
     confirm_close(&dedup->confirm);
     resemble_close(&dedup->resemble);
+    input_order_close(&dedup->order);
     intake_close(&dedup->intake);
     journal_close(&dedup->journal);
     against_close(&dedup->against);
@@ -678,6 +699,7 @@ int command_dedup(int argc, char **argv) {
         .folders = {.kept.option = "--write", .dropped.option = "--dropped"},
         .confirm = CONFIRM_NONE,
         .resemble = RESEMBLE_NONE,
+        .order = INPUT_ORDER_CLOSED,
         .report = {.listing = &dedup.listing, .origin.command = "idx dedup"},
         .journal = JOURNAL_CLOSED,
         .intake = {

@@ -1,0 +1,36 @@
+/* input_order.c: keeps lines in a temporary file until all are known, and sorts where they are. */
+#include "tools/answers/input_order.h"
+
+#include "tools/shared/command.h"
+#include "tools/shared/library.h"
+
+#include <stdlib.h>
+
+bool input_order_add(struct input_order *order, uint64_t number, const char *line, size_t length) {
+    if (!array_grow(&order->list, &order->capacity, order->count, sizeof *order->list))
+        return complain("out of memory");
+    order->list[order->count++] = (struct ordered_line){number, order->bytes, length};
+    order->bytes += length;
+    output_bytes(&order->lines.output, line, length);
+    return order->lines.output.error == 0 || temporary_flush(&order->lines);
+}
+
+static int compare_numbers(const void *first, const void *second) {
+    const struct ordered_line *a = first, *b = second;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+bool input_order_print(struct input_order *order, struct output *output) {
+    if (!temporary_map(&order->lines)) return false;
+    if (order->count > 1) qsort(order->list, order->count, sizeof *order->list, compare_numbers);
+    for (size_t i = 0; i < order->count; i++) {
+        uint64_t offset = order->list[i].offset;
+        output_bytes(output, temporary_take(&order->lines, &offset, order->list[i].length), order->list[i].length);
+    }
+    return true;
+}
+
+void input_order_close(struct input_order *order) {
+    temporary_close(&order->lines);
+    free(order->list);
+}

@@ -1,0 +1,34 @@
+/* input_order.h: IDs that are printed in the order in which their documents came, though they are found in another
+ * one. */
+#ifndef IDX_TOOLS_INPUT_ORDER_H
+#define IDX_TOOLS_INPUT_ORDER_H
+
+#include "tools/shared/files.h"
+
+/* The line of a document. */
+struct ordered_line {
+    uint64_t number; /* The number of the document, in the order in which documents came. */
+    uint64_t offset; /* Where the line is in the temporary file. */
+    size_t length;
+};
+
+struct input_order {
+    struct temporary lines;
+    uint64_t bytes; /* Bytes of that file. */
+    struct ordered_line *list;
+    size_t count, capacity;
+};
+
+#define INPUT_ORDER_CLOSED                                                                                             \
+    { .lines = TEMPORARY_CLOSED }
+
+/* Takes the line of a document. Its temporary file must be open. Takes 24 bytes of memory per document. Returns false
+ * after a complaint. */
+bool input_order_add(struct input_order *order, uint64_t number, const char *line, size_t length);
+
+/* Prints all lines. Returns false after a complaint. */
+bool input_order_print(struct input_order *order, struct output *output);
+
+void input_order_close(struct input_order *order);
+
+#endif
