@@ -622,13 +622,12 @@ IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);
 
-/* ---- Sets that resemble each other ---------------------------------------------------------------------------------
- */
+/* ---- Sets that resemble each other ------------------------------------------------------------------------------- */
 
 /* Sets of 64-bit hashes, such as those of the shingles of texts (idx_text.h), are compared by their Jaccard
  * coefficient: with A and B members, of which s are shared, it is s / (A + B - s). Every answer is that of comparing
- * each set with all others, of the hashes: of two different shingles with one hash, which among a billion shingles
- * happens to one pair in forty, a set seems to have both if it has either. Thresholds are integers in units of
+ * each set with all others, by hashes: if two different shingles have one hash, a set with either seems to have both.
+ * The chance that any two of a billion shingles have one hash is one in forty. Thresholds are integers in units of
  * 1/IDX_DECIMAL_WEIGHT_ONE, and compared exactly.
  *
  * The way is a set similarity self-join by prefix filter (Chaudhuri, Ganti and Kaushik, ICDE 2006; Bayardo, Ma and
@@ -699,9 +698,10 @@ struct idx_sets_summary {
  * the order of preference: known ones first, then as `options` say. Each one joins that of the sets kept so far which
  * it resembles most, by the threshold or more, of equals the first; if there is none, it is kept. Fills `kept`, an
  * array of an element per set. The result is the same for any number of threads and any memory. Further sets may be
- * added afterwards. `options` and `summary` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (of IDX_MIN_MEMORY
- * no more than 2^31 hashes can be compared at a time), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_DISK_FULL,
- * IDX_IO_ERROR. After an error, `kept` is unspecified. */
+ * added afterwards. `options` and `summary` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (with 16 GiB of memory
+ * or more: a round has more than it can number, and less memory makes more rounds), IDX_CANCELLED, IDX_OUT_OF_MEMORY,
+ * IDX_NOT_FOUND (the temporary folder), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. After an error, `kept` is
+ * unspecified. */
 IDX_API enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_options *options,
                                       struct idx_kept_set *kept, struct idx_sets_summary *summary,
                                       struct idx_error *error);
