@@ -195,10 +195,14 @@ static void check_kept(const char *name, const struct corpus *corpus, const stru
 
 static const int64_t thresholds[] = {1, 1000, 3333, 5000, 5001, 8000, 9999, 10000};
 
+/* Returns how many trials there are to the next one that is made: with a sanitizer not all of them are, but all kinds
+ * of sets and all thresholds. */
+static size_t stride(void) { return is_sanitized() ? 7 : 1; }
+
 /* All kinds of sets, thresholds and orders of preference. */
 static void test_kept(void **state) {
     (void)state;
-    for (size_t trial = 0; trial < LENGTH(makes) * LENGTH(thresholds); trial++) {
+    for (size_t trial = 0; trial < LENGTH(makes) * LENGTH(thresholds); trial += stride()) {
         const struct make *make = &makes[trial % LENGTH(makes)];
         struct corpus corpus = make_corpus(make, trial + 1);
         struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
@@ -245,7 +249,8 @@ static void test_rounds(void **state) {
             options.memory_bytes = IDX_MIN_MEMORY_BYTES;
             struct idx_sets *sets = add_all(&corpus, &options, kind);
             check_kept(make.name, &corpus, &keep, expected, sets, &rounds);
-            assert_true(rounds > 1);
+            /* A block of several threads has all sets that a sanitizer leaves. */
+            if (threads == 1 || !is_sanitized()) assert_true(rounds > 1);
             idx_sets_close(sets);
         }
     }
@@ -287,7 +292,7 @@ static struct pairs list_pairs(const struct corpus *corpus, int64_t threshold) {
 
 static void test_pairs(void **state) {
     (void)state;
-    for (size_t trial = 0; trial < LENGTH(makes) * LENGTH(thresholds); trial++) {
+    for (size_t trial = 0; trial < LENGTH(makes) * LENGTH(thresholds); trial += stride()) {
         const struct make *make = &makes[trial % LENGTH(makes)];
         int64_t threshold = thresholds[trial / LENGTH(makes)];
         struct corpus corpus = make_corpus(make, trial + 100);
