@@ -51,3 +51,20 @@ def keep(sets, threshold, order=None, known=0):
 def find_dropped(texts, threshold):
     joined = keep([shingle(text) for text in texts], threshold)
     return {number for number, (kept, _) in enumerate(joined) if kept != number}
+
+
+def cluster(prints, order, distance, method="components"):
+    """Lists of the places of fingerprints, each with its representative first: of those left, the one that comes first in the
+    order begins a cluster, which has what chains of pairs within the distance connect to it, or with method star what is
+    within the distance of it."""
+    left, clusters = list(order), []
+    while left:
+        members = [left[0]]
+        for at in members:  # which grows
+            near = [other for other in left if bin(prints[at] ^ prints[other]).count("1") <= distance]
+            members += [other for other in near if other not in members]
+            if method == "star":
+                break
+        left = [at for at in left if at not in members]
+        clusters.append([at for at in order if at in members])
+    return clusters

@@ -403,6 +403,36 @@ def test_dedup_is_that_of_the_command(resemblance):
     assert set(numpy.flatnonzero(~found.keep).tolist()) == families.find_dropped(texts, resemblance)
 
 
+@pytest.mark.parametrize("method", ["components", "star"])
+@pytest.mark.parametrize("representative", ["first", "most-documents", "longest", "newest"])
+def test_representatives_by_fingerprints(representative, method):
+    """Documents of a cluster are taken in the order in which they are preferred, also where several have a fingerprint."""
+    rand, words, distance = randomness.Random(f"{representative} {method}"), [f"w{number}" for number in range(40)], 9
+    for _ in range(25):
+        texts = []
+        for _ in range(rand.randrange(1, 30)):
+            text = rand.sample(words, 12) if not texts or rand.random() < 0.2 else rand.choice(texts).split()
+            rand.shuffle(text)
+            texts.append("  ".join(text[: len(text) - rand.choice([0, 0, 0, 1])])[: rand.choice([999, -1])])
+        dates = [rand.randrange(9) for _ in texts]
+        prints = libidx.Fingerprinter()(texts).tolist()
+        keys = {
+            "first": lambda at: 0,
+            "most-documents": lambda at, prints=prints: -prints.count(prints[at]),
+            "longest": lambda at, texts=texts: -len(texts[at]),
+            "newest": lambda at, dates=dates: -dates[at],
+        }
+        order = sorted(range(len(texts)), key=keys[representative])
+        expected = [0] * len(texts)
+        for members in families.cluster(prints, order, distance, method):
+            for at in members:
+                expected[at] = members[0]
+        given = {"dates": dates} if representative == "newest" else {}
+        found = libidx.dedup(texts, k=distance, method=method, representative=representative, **given)
+        assert found.representative.tolist() == expected
+        assert found.keep.tolist() == [kept == at for at, kept in enumerate(expected)]
+
+
 def test_the_callers_exception_ends_it():
     """What the progress, the reading or a text raises comes out, and False cancels."""
     texts = make_texts(300, 4)
