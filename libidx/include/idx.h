@@ -645,7 +645,7 @@ struct idx_sets_options {
                                       takes 16 to 32 bytes, and each thread a few MiB */
     const char *temporary_folder;  /* for the sets, 8 bytes per hash, where a quarter of the memory does not hold them;
                                       may be NULL */
-    idx_progress_visitor progress; /* may be NULL; called during idx_sets_keep and idx_sets_visit_pairs */
+    idx_progress_visitor progress; /* may be NULL; called during all calls that read the sets */
     void *context;                 /* of `progress` */
 };
 
@@ -668,6 +668,14 @@ IDX_API enum idx_status idx_sets_open(struct idx_sets **sets, const struct idx_s
 IDX_API enum idx_status idx_sets_add(struct idx_sets *sets, const uint64_t *hashes, size_t count,
                                      struct idx_error *error);
 
+/* Removes the hashes that more than `most` of the sets have, sets that equal others included, from all sets, as if they
+ * had been added without them: sets that differ in these alone are equal from now on, and a set that has no others is
+ * empty. Hashes are counted exactly. Sets that are added afterwards count as they are. Sets *ignored to how many
+ * different hashes were removed. `most` is at least 1. Errors: as idx_sets_keep, and those of files as idx_sets_add.
+ * After an error the sets can only be closed. */
+IDX_API enum idx_status idx_sets_ignore_common(struct idx_sets *sets, uint64_t most, uint64_t *ignored,
+                                               struct idx_error *error);
+
 struct idx_keep_options {
     size_t size;
     int64_t threshold; /* 1 to IDX_DECIMAL_WEIGHT_ONE */
@@ -681,7 +689,8 @@ struct idx_keep_options {
 #define IDX_KEEP_OPTIONS_INIT                                                                                          \
     { sizeof(struct idx_keep_options), 8000, 0, NULL, false }
 
-/* Which set a set joins, or its own number if it is kept, and how many hashes both have, and either has. */
+/* Which set a set joins, or its own number if it is kept, and how many hashes both have, and either has; `total` is 0
+ * for an empty set, which is kept. */
 struct idx_kept_set {
     uint64_t kept;
     uint32_t shared, total;

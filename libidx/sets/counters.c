@@ -77,6 +77,25 @@ enum idx_status idxi_counters_make(struct idxi_counters *counters, const struct 
     return idxi_parallel(threads, threads, count_part, &counting, progress, error);
 }
 
+enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const struct idxi_set_store *store,
+                                         const uint32_t *copies, struct idx_error *error) {
+    struct idxi_set_reader reader = {.store = store};
+    enum idx_status status = IDX_OK;
+    for (size_t i = 0; i < store->count && status == IDX_OK; i++) {
+        const struct idxi_stored_set *set = &store->sets[i];
+        const uint64_t *hashes;
+        if (copies[i] < 2 || set->count == 0) continue;
+        status = idxi_set_read(&reader, set->offset, set->count, &hashes, error);
+        for (size_t j = 0; j < set->count && status == IDX_OK; j++) {
+            uint8_t *counter = &counters->counts[hashes[j] >> counters->shift];
+            uint32_t room = UINT8_MAX - *counter, more = copies[i] - 1;
+            *counter = (uint8_t)(*counter + (more < room ? more : room));
+        }
+    }
+    idxi_set_reader_close(&reader);
+    return status;
+}
+
 void idxi_counters_free(struct idxi_counters *counters) {
     idxi_array_release((uint64_t *)counters->counts, counters->size / sizeof(uint64_t));
     *counters = (struct idxi_counters){0};

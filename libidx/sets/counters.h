@@ -15,6 +15,11 @@ struct idxi_counters {
 enum idx_status idxi_counters_make(struct idxi_counters *counters, const struct idxi_set_store *store, uint64_t memory,
                                    unsigned threads, struct idxi_progress *progress, struct idx_error *error);
 
+/* Counts the further copies of each stored set; copies[i] is how many sets equal the one of number i, itself included,
+ * if that is the first one. */
+enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const struct idxi_set_store *store,
+                                         const uint32_t *copies, struct idx_error *error);
+
 static inline const uint8_t *idxi_counter_of(const struct idxi_counters *counters, uint64_t hash) {
     return &counters->counts[hash >> counters->shift];
 }

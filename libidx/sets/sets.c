@@ -1,12 +1,14 @@
 /* sets.c: the public calls for sets: adding, which to keep, and all similar pairs. */
 #include <stdlib.h>
 
+#include "libidx/sets/common.h"
 #include "libidx/sets/join.h"
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 
-/* Members are kept in memory up to one part in so many of it; so are counters, and pairs until they are visited. */
-enum { STORE_SHARE = 4, COUNTERS_SHARE = 8, PAIRS_SHARE = 8 };
+/* Members are kept in memory up to one part in so many of it; so are counters, what tells common hashes, and pairs
+ * until they are visited. */
+enum { STORE_SHARE = 4, COUNTERS_SHARE = 8, COMMON_SHARE = 2, PAIRS_SHARE = 8 };
 
 /* What each set takes besides its members: where it is, in an array that may be half empty, and its result. */
 #define BYTES_PER_SET (2 * sizeof(struct idxi_stored_set) + sizeof(struct idx_kept_set))
@@ -41,6 +43,18 @@ enum idx_status idx_sets_add(struct idx_sets *sets, const uint64_t *hashes, size
     if (sets == NULL || (hashes == NULL && count > 0))
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_add needs sets, and an array of hashes");
     return idxi_set_store_add(&sets->store, hashes, count, error);
+}
+
+enum idx_status idx_sets_ignore_common(struct idx_sets *sets, uint64_t most, uint64_t *ignored,
+                                       struct idx_error *error) {
+    if (sets == NULL || ignored == NULL || most == 0)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "idx_sets_ignore_common needs sets, a number of 1 or more, and a pointer for its result");
+    const struct idxi_removal removal = {&sets->store, most, sets->memory / COMMON_SHARE, sets->threads,
+                                         &sets->progress};
+    idxi_counters_free(&sets->counters);
+    IDXI_TRY(idxi_set_store_end(&sets->store, error));
+    return idxi_remove_common(&removal, ignored, error);
 }
 
 void idx_sets_close(struct idx_sets *sets) {
@@ -107,7 +121,7 @@ static void sort_by_value(const struct idx_sets *sets, const struct idx_keep_opt
                           struct preference *preference) {
     const struct idxi_set_store *store = &sets->store;
     size_t known = (size_t)options->known, count = store->count - known;
-    for (size_t i = 0; i < store->count; i++) preference->copies[store->sets[i].first]++;
+    idxi_set_store_count_copies(store, preference->copies);
     for (size_t i = 0; i < count; i++) {
         size_t number = known + i;
         int64_t value = options->preferences != NULL ? options->preferences[number]

@@ -33,10 +33,10 @@ static enum idx_status check_disk(const struct idxi_set_store *store, uint64_t b
     uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (free_bytes >= bytes + DISK_MARGIN) return IDX_OK;
     return idxi_fail(error, IDX_DISK_FULL, store->path,
-                     "the members of %zu sets take %llu MiB in temporary files, and the disk has %llu MiB left: use a "
+                     "the members of %zu set%s take %llu MiB in temporary files, and the disk has %llu MiB left: use a "
                      "temporary folder on a larger disk, or more memory",
-                     store->count, (unsigned long long)((store->written * 8 + bytes) >> 20),
-                     (unsigned long long)(free_bytes >> 20));
+                     store->count, store->count == 1 ? "" : "s",
+                     (unsigned long long)((store->written * 8 + bytes) >> 20), (unsigned long long)(free_bytes >> 20));
 }
 
 /* Writes what is in memory to the file, which is made if there is none. */
@@ -44,11 +44,12 @@ static enum idx_status write_out(struct idxi_set_store *store, struct idx_error 
     size_t bytes = store->used * sizeof *store->hashes;
     IDXI_TRY(idxi_set_store_open_folder(store, error));
     if (store->file < 0) IDXI_TRY(idxi_temporary_file(&store->file, store->folder, store->path, error));
-    IDXI_TRY(check_disk(store, bytes, error));
+    if (store->written + store->used > store->reached) IDXI_TRY(check_disk(store, bytes, error));
     IDXI_TRY(
         idxi_write_at(store->file, store->hashes, bytes, store->written * sizeof *store->hashes, store->path, error));
     store->written += store->used;
     store->used = 0;
+    if (store->reached < store->written) store->reached = store->written;
     return IDX_OK;
 }
 
@@ -135,7 +136,7 @@ static enum idx_status find_first(struct idxi_set_store *store, struct idxi_stor
 
 /* ---- Adding ---- */
 
-/* Makes room for one more set, and checks that it can be added. */
+/* Checks that a set can be added, and makes room for it. */
 static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count, struct idx_error *error) {
     if (count > IDX_MAX_SET_MEMBERS)
         return idxi_fail(error, IDX_LIMIT, NULL, "a set has up to %llu members, not %zu",
@@ -147,28 +148,83 @@ static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count
     return make_room(store, count, error);
 }
 
+/* Notes a set by its number, whose members are behind those that are used, unless an earlier one equals it. */
+static enum idx_status note_set(struct idxi_set_store *store, uint32_t number, uint32_t count, uint64_t sum,
+                                struct idx_error *error) {
+    struct idxi_stored_set set = {store->written + store->used, count, number};
+    if (count > 0) IDXI_TRY(find_first(store, &set, sum, error));
+    if (set.first == number) store->used += count;
+    store->sets[number] = set;
+    store->stored = store->written + store->used;
+    return IDX_OK;
+}
+
 enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
                                    struct idx_error *error) {
-    struct idxi_stored_set set = {.first = (uint32_t)store->count};
     IDXI_TRY(prepare_to_add(store, count, error));
     uint64_t *own = store->hashes + store->used, sum = 0;
+    uint32_t distinct = 0;
     for (size_t i = 0; i < count; i++) {
         const uint64_t mixed = idxi_mix(hashes[i]);
-        own[set.count] = mixed;
+        own[distinct] = mixed;
         bool is_new = idxi_members_add(&store->members, mixed);
-        set.count += is_new;
+        distinct += is_new;
         sum += is_new ? mixed : 0;
     }
-    set.offset = store->written + store->used;
-    if (set.count > 0) IDXI_TRY(find_first(store, &set, sum, error));
-    if (set.first == store->count) store->used += set.count;
-    store->sets[store->count++] = set;
-    store->stored = store->written + store->used;
+    IDXI_TRY(note_set(store, (uint32_t)store->count, distinct, sum, error));
+    store->count++;
     return IDX_OK;
 }
 
 enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_error *error) {
     return store->file < 0 || store->used == 0 ? IDX_OK : write_out(store, error);
+}
+
+/* ---- Removing members ---- */
+
+void idxi_set_store_count_copies(const struct idxi_set_store *store, uint32_t *copies) {
+    memset(copies, 0, store->count * sizeof *copies);
+    for (size_t i = 0; i < store->count; i++) copies[store->sets[i].first]++;
+}
+
+/* Adds what is left of the members of a set anew. It is in front of where they were, or there. */
+static enum idx_status filter_set(struct idxi_set_store *store, uint32_t number, struct idxi_set_reader *reader,
+                                  idxi_hash_test is_removed, const void *context, struct idx_error *error) {
+    const struct idxi_stored_set set = store->sets[number];
+    const uint64_t *hashes;
+    uint64_t sum = 0;
+    uint32_t left = 0;
+    IDXI_TRY(make_room(store, set.count, error));
+    IDXI_TRY(idxi_set_read(reader, set.offset, set.count, &hashes, error));
+    IDXI_TRY(idxi_members_begin(&store->members, set.count, error));
+    uint64_t *own = store->hashes + store->used;
+    for (size_t i = 0; i < set.count; i++) {
+        if (is_removed(context, hashes[i])) continue;
+        own[left++] = hashes[i];
+        sum += hashes[i];
+        idxi_members_add(&store->members, hashes[i]);
+    }
+    return note_set(store, number, left, sum, error);
+}
+
+enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_test is_removed, const void *context,
+                                      struct idx_error *error) {
+    const struct idxi_set_store before = *store;
+    struct idxi_set_reader reader = {.store = &before};
+    enum idx_status status = IDX_OK;
+    if (store->slots != NULL) memset(store->slots, 0xff, store->slot_count * sizeof *store->slots);
+    store->stored = store->written = store->used = store->slots_used = 0;
+    for (uint32_t i = 0; i < store->count && status == IDX_OK; i++) {
+        const uint32_t first = store->sets[i].first;
+        if (first == i && store->sets[i].count > 0)
+            status = filter_set(store, i, &reader, is_removed, context, error);
+        else if (store->sets[first].count > 0)
+            store->sets[i] = store->sets[first];
+        else
+            store->sets[i] = (struct idxi_stored_set){0, 0, i};
+    }
+    idxi_set_reader_close(&reader);
+    return status == IDX_OK ? idxi_set_store_end(store, error) : status;
 }
 
 void idxi_set_store_close(struct idxi_set_store *store) {

@@ -24,10 +24,10 @@ struct idxi_set_store {
 
     uint64_t *hashes; /* mixed (idxi_mix) */
     size_t used, room, most;
-    int file; /* below 0: all members are in memory */
-    uint64_t written;
-    int folder;       /* for the temporary file; below 0 until it is needed */
-    const char *path; /* the folder's path, or NULL; the caller's */
+    int file;                  /* below 0: all members are in memory */
+    uint64_t written, reached; /* members that the file has, and has had at most */
+    int folder;                /* for the temporary file; below 0 until it is needed */
+    const char *path;          /* the folder's path, or NULL; the caller's */
 
     struct idxi_members members; /* those of the set that is being added */
     struct idxi_set_slot *slots;
@@ -47,6 +47,18 @@ enum idx_status idxi_set_store_open_folder(struct idxi_set_store *store, struct 
 
 /* Makes all sets readable. */
 enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_error *error);
+
+/* By the number of each set that is the first of its equals, sets copies[] to how many sets equal it, itself included;
+ * for others to 0. */
+void idxi_set_store_count_copies(const struct idxi_set_store *store, uint32_t *copies);
+
+/* Tells members that are to be removed. */
+typedef bool (*idxi_hash_test)(const void *context, uint64_t hash);
+
+/* Removes members from all sets, which may become equal or empty, in place, and makes all sets readable. The store was
+ * ended. After an error it can only be closed. */
+enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_test is_removed, const void *context,
+                                      struct idx_error *error);
 
 /* Frees everything. */
 void idxi_set_store_close(struct idxi_set_store *store);

@@ -34,6 +34,7 @@ static enum idx_status ask(unsigned threads, uint64_t *answer) {
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
     struct idx_sets *sets;
+    uint64_t ignored = 0;
     options.threads = threads;
     options.memory_bytes = IDX_MIN_MEMORY_BYTES;
     keep.threshold = 3000;
@@ -42,8 +43,9 @@ static enum idx_status ask(unsigned threads, uint64_t *answer) {
     enum idx_status status = idx_sets_open(&sets, &options, &failure);
     if (status != IDX_OK) return status;
     for (size_t i = 0; i < SETS && status == IDX_OK; i++) status = idx_sets_add(sets, members[i], MEMBERS, &failure);
+    if (status == IDX_OK) status = idx_sets_ignore_common(sets, 12, &ignored, &failure);
     if (status == IDX_OK) status = idx_sets_keep(sets, &keep, kept, NULL, &failure);
-    for (size_t i = 0; i < SETS && status == IDX_OK; i++) *answer += kept[i].kept * kept[i].shared;
+    for (size_t i = 0; i < SETS && status == IDX_OK; i++) *answer += kept[i].kept * kept[i].shared + ignored;
     if (status == IDX_OK) status = idx_sets_visit_pairs(sets, 3000, count_pair, answer, NULL, &failure);
     idx_sets_close(sets);
     return status;

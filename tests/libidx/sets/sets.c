@@ -318,6 +318,80 @@ static void test_pairs(void **state) {
     }
 }
 
+/* ---- Common hashes ---- */
+
+/* Removes the hashes that more than `most` sets have from a corpus, and returns how many different ones these are. */
+static uint64_t remove_plainly(struct corpus *corpus, uint64_t most) {
+    size_t members = 0, common = 0, at = 0;
+    for (size_t i = 0; i < corpus->count; i++) members += corpus->counts[i];
+    uint64_t *all = calloc(members + 1, sizeof *all);
+    for (size_t i = 0; i < corpus->count; at += corpus->counts[i++])
+        if (corpus->counts[i] > 0) memcpy(all + at, corpus->sets[i], corpus->counts[i] * sizeof *all);
+    if (members > 0) qsort(all, members, sizeof *all, compare_hashes);
+    for (size_t begin = 0, end = 0; begin < members; begin = end) {
+        while (end < members && all[end] == all[begin]) end++;
+        if (end - begin > most) all[common++] = all[begin];
+    }
+    for (size_t i = 0; i < corpus->count; i++) {
+        size_t left = 0;
+        for (size_t j = 0; j < corpus->counts[i]; j++) {
+            uint64_t hash = corpus->sets[i][j];
+            if (bsearch(&hash, all, common, sizeof hash, compare_hashes) == NULL) corpus->sets[i][left++] = hash;
+        }
+        corpus->counts[i] = left;
+    }
+    free(all);
+    return common;
+}
+
+/* Removes hashes twice, in the end more of them, and asks both questions each time. */
+static void check_common(const struct make *make, uint64_t most, const struct idx_sets_options *options,
+                         uint64_t seed) {
+    struct corpus corpus = make_corpus(make, seed);
+    struct idx_sets *sets = add_all(&corpus, options, seed);
+    struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
+    for (unsigned again = 0; again < 2; again++, most = most / 2 + 1) {
+        struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+        uint64_t ignored;
+        assert_ok(idx_sets_ignore_common(sets, most, &ignored, &failure));
+        assert_int_equal(ignored, remove_plainly(&corpus, most));
+        keep.threshold = thresholds[seed % LENGTH(thresholds)];
+        keep.prefer_copies = seed % 2 == 0;
+        keep_plainly(&corpus, &keep, expected);
+        check_kept(make->name, &corpus, &keep, expected, sets, NULL);
+        struct pairs pairs = list_pairs(&corpus, keep.threshold), found = {.most = SIZE_MAX};
+        assert_ok(idx_sets_visit_pairs(sets, keep.threshold, take_pair, &found, NULL, &failure));
+        assert_int_equal(found.count, pairs.count);
+        for (size_t i = 0; i < found.count; i++)
+            assert_memory_equal(&found.pairs[i], &pairs.pairs[i], sizeof *found.pairs);
+        free(pairs.pairs);
+        free(found.pairs);
+    }
+    idx_sets_close(sets);
+    free(expected);
+    free_corpus(&corpus);
+}
+
+/* Sets without the hashes that many of them have: in memory and in files, few and more than the memory holds, and as
+ * many as a counter counts. */
+static void test_common(void **state) {
+    static const struct make large = {"in passes", 1000, 100, 20000, 20, 40, 5, false};
+    static const struct make framed = {"with a frame", 500, 20, 3000, 60, 10, 30, false};
+    static const uint64_t most[] = {1, 2, 5, 20, 100};
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    (void)state;
+    for (size_t trial = 0; trial < LENGTH(makes) * LENGTH(most); trial += stride()) {
+        options.threads = 1 + trial % 3;
+        options.memory_bytes = trial % 2 == 0 ? 0 : IDX_MIN_MEMORY_BYTES;
+        check_common(&makes[trial % LENGTH(makes)], most[trial / LENGTH(makes)], &options, trial);
+    }
+    options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    check_common(&large, 1, &options, 4);
+    check_common(&large, 100, &options, 4);
+    for (uint64_t number = 250; number < 260; number += is_sanitized() ? 5 : 1)
+        check_common(&framed, number, &options, number);
+}
+
 /* ---- Ends ---- */
 
 /* Sets can be added between two questions. */
@@ -371,6 +445,7 @@ static void test_arguments(void **state) {
     struct idx_sets *sets;
     const uint64_t hash = 1;
     const int64_t preference = 1;
+    uint64_t ignored;
     (void)state;
     assert_status(IDX_INVALID_ARGUMENT, idx_sets_open(NULL, NULL, &failure));
     options.threads = 0;
@@ -393,6 +468,8 @@ static void test_arguments(void **state) {
     keep.prefer_copies = true;
     assert_status(IDX_INVALID_ARGUMENT, idx_sets_keep(sets, &keep, kept, NULL, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_sets_visit_pairs(sets, 1, NULL, NULL, NULL, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_ignore_common(sets, 0, &ignored, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_ignore_common(sets, 1, NULL, &failure));
     idx_sets_close(sets);
     idx_sets_close(NULL);
 }
@@ -417,9 +494,9 @@ static void test_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),      cmocka_unit_test(test_rounds),    cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_arguments), cmocka_unit_test(test_added_later),
-        in_folder(test_folder),
+        cmocka_unit_test(test_kept),        cmocka_unit_test(test_rounds),    cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_common),      cmocka_unit_test(test_cancelled), cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_added_later), in_folder(test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

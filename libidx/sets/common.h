@@ -1,0 +1,20 @@
+/* common.h: removes the hashes that many sets have from all sets. */
+#ifndef IDX_LIBIDX_SET_COMMON_H
+#define IDX_LIBIDX_SET_COMMON_H
+
+#include "libidx/sets/store.h"
+
+/* How hashes are removed. */
+struct idxi_removal {
+    struct idxi_set_store *store; /* which was ended; it is ended again */
+    uint64_t most;   /* hashes that more sets than this have, equal ones included, are removed; at least 1 */
+    uint64_t memory; /* bytes for the counters and for the hashes that are counted exactly */
+    unsigned threads;
+    struct idxi_progress *progress;
+};
+
+/* Removes hashes, and sets *removed to how many different ones these are. After an error the store can only be closed.
+ * Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED, and those of files. */
+enum idx_status idxi_remove_common(const struct idxi_removal *removal, uint64_t *removed, struct idx_error *error);
+
+#endif
