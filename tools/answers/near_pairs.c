@@ -10,18 +10,6 @@ void near_init(struct near *near) {
     near->options.context = &near->progress;
 }
 
-void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]) {
-    const struct option_rule filled[NEAR_OPTIONS] = {
-        {.name = "k", .kind = OPTION_NUMBER, .value = &near->options.distance, .most = IDX_MAX_K},
-        {.name = "documents", .kind = OPTION_FLAG, .value = &near->with_documents},
-        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &near->notation, .names = notation_names},
-        {.name = "memory", .kind = OPTION_COUNT, .value = &near->options.memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
-        {.name = "threads", OPTION_NUMBER, &near->options.threads, .least = 1, .most = IDX_MAX_THREADS},
-        {.name = "progress", .kind = OPTION_FLAG, .value = &near->progress_forced},
-    };
-    memcpy(list, filled, sizeof filled);
-}
-
 /* ---- Lines ---- */
 
 bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t most) {

@@ -30,10 +30,6 @@ struct near {
 /* Sets what both commands begin with. */
 void near_init(struct near *near);
 
-/* Fills the list with the rules of the options that both commands have, and that set members of `near`. */
-enum { NEAR_OPTIONS = 6 };
-void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]);
-
 /* Opens the index at `path` as sides[number]. Sets `error` and returns false if that fails. */
 bool near_open(struct near *near, size_t number, const char *path);
 

@@ -47,26 +47,12 @@ static bool check_options(const struct add *add) {
     return true;
 }
 
-/* The options that -h shows. */
-static const char common[] =
-    "--if-new -k --limit --max-documents --format --fingerprints --skip-bad-lines --compact --threads";
-
 static bool read_arguments(int argc, char **argv, struct add *add, int *status) {
     struct texts operands;
     const struct option_rule rules[] = {
-        {.name = "if-new", .kind = OPTION_FLAG, .value = &add->if_new},
-        {.name = "k", .kind = OPTION_NUMBER, .value = &add->distance, .most = IDX_MAX_BITS},
-        {.name = "limit", .kind = OPTION_COUNT, .value = &add->limit, .least = 1},
-        {.name = "max-documents", .kind = OPTION_COUNT, .value = &add->max_documents, .least = 1},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &add->format, .names = input_format_names},
-        {.name = "first-id", .kind = OPTION_COUNT, .value = &add->first_id},
-        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &add->notation, .names = notation_names},
-        {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &add->writing.input.skip_bad_lines},
-        {.name = "partial", .kind = OPTION_FLAG, .value = &add->writing.input.partial},
-        {.name = "compact", .kind = OPTION_COUNT, .value = &add->writing.compact},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &add->writing.threads, .least = 1, .most = 256},
+#include "options/add.h"
     };
-    const struct grammar grammar = {help_add, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = GRAMMAR(add, rules, "INDEX", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     add->writing.path = operands.values[0];
     add->writing.input.paths = (struct texts){operands.values + 1, operands.count - 1};

@@ -67,33 +67,13 @@ static bool check_options(const struct batch *batch) {
     return true;
 }
 
-/* The options that -h shows. */
-static const char common[] =
-    "-k --method --format --limit --max-documents --exists --threads --memory --unpacked --stream";
-
 static bool read_arguments(int argc, char **argv, struct batch *batch, int *status) {
     struct idx_batch_options *options = &batch->options;
     struct question *question = &batch->question;
     const struct option_rule rules[] = {
-        {.name = "k", .kind = OPTION_NUMBER, .value = &options->distance, .most = IDX_MAX_BITS},
-        {.name = "method", OPTION_CHOICE, &batch->method, .names = method_names, .older_names = older_method_names},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &batch->format, .names = input_format_names},
-        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &batch->notation, .names = notation_names},
-        {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},
-        {.name = "max-documents", .kind = OPTION_COUNT, .value = &question->max_documents, .least = 1},
-        {.name = "exists", .kind = OPTION_FLAG, .value = &question->exists},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &options->threads, .least = 1, .most = IDX_MAX_THREADS},
-        {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
-        {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
-        {.name = "partial", .kind = OPTION_FLAG, .value = &batch->partial},
-        {.name = "disk", .kind = OPTION_FLAG, .value = &batch->disk},
-        {.name = "unpacked", .kind = OPTION_FLAG, .value = &batch->unpacked},
-        {.name = "progress", .kind = OPTION_FLAG, .value = &batch->progress_forced},
-        {.name = "stream", .kind = OPTION_FLAG, .value = &batch->streams},
-        {.name = "bits", .kind = OPTION_NUMBER, .value = &batch->bits, .least = 1, .most = IDX_MAX_BITS},
-        {.name = "part", .kind = OPTION_TEXT, .value = &batch->part_text},
+#include "options/batch.h"
     };
-    const struct grammar grammar = {help_batch, rules, sizeof rules / sizeof *rules, NULL, 0, SIZE_MAX, common};
+    const struct grammar grammar = GRAMMAR(batch, rules, NULL, 0, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &batch->operands, status)) return false;
     if (batch->operands.count == 0) return complain_of_usage("%s is missing", batch->streams ? "QUERIES" : "INDEX");
     question->notation = batch->notation < 0 ? NOTATION_HEX : (enum notation)batch->notation;

@@ -20,33 +20,13 @@ struct build {
     struct progress progress;
 };
 
-/* The options that -h shows. */
-static const char common[] = "-k --scheme --bits --format --id-type --by-id --memory --tmpdir --threads --force";
-
 static bool read_arguments(int argc, char **argv, struct build *build, int *status) {
     struct idx_build_options *options = &build->options;
     struct texts operands;
     const struct option_rule rules[] = {
-        {.name = "k", .kind = OPTION_NUMBER, .value = &options->k, .most = IDX_MAX_K},
-        {.name = "scheme", .kind = OPTION_TEXT, .value = &options->scheme},
-        {.name = "max-bytes-per-fingerprint", OPTION_NUMBER, &options->max_bytes_per_fingerprint, .least = 1},
-        {.name = "block-size", .kind = OPTION_NUMBER, .value = &options->block_size},
-        {.name = "bits", .kind = OPTION_NUMBER, .value = &options->bits, .least = 1, .most = IDX_MAX_BITS},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &build->format, .names = input_format_names},
-        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &build->notation, .names = notation_names},
-        {.name = "id-type", .kind = OPTION_CHOICE, .value = &build->id_type, .names = id_type_names},
-        {.name = "by-id", .kind = OPTION_FLAG, .value = &options->by_id},
-        {.name = "recipe", .kind = OPTION_TEXT, .value = &build->input.recipe},
-        {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &build->input.skip_bad_lines},
-        {.name = "partial", .kind = OPTION_FLAG, .value = &build->input.partial},
-        {.name = "shard", .kind = OPTION_TEXT, .value = &build->shard_text},
-        {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
-        {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &options->threads},
-        {.name = "force", .kind = OPTION_FLAG, .value = &options->replace},
-        {.name = "progress", .kind = OPTION_FLAG, .value = &build->progress_forced},
+#include "options/build.h"
     };
-    const struct grammar grammar = {help_build, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX, common};
+    const struct grammar grammar = GRAMMAR(build, rules, "OUTPUT", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     build->output = operands.values[0];
     build->input.paths = (struct texts){operands.values + 1, operands.count - 1};

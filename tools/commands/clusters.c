@@ -118,8 +118,8 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
         {.name = "progress", .kind = OPTION_FLAG, .value = &clusters->progress},
     };
     struct option_rule options[LISTING_OPTIONS + sizeof own / sizeof *own];
-    const struct grammar grammar = {help_clusters, options, sizeof options / sizeof *options, "INDEX", 1,
-                                    SIZE_MAX,      common};
+    const struct grammar grammar = {&help_clusters, options, sizeof options / sizeof *options, "INDEX", 1,
+                                    SIZE_MAX,       common};
     listing_list(listing, options);
     memcpy(options + LISTING_OPTIONS, own, sizeof own);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;

@@ -17,14 +17,9 @@ struct compact {
 static bool read_arguments(int argc, char **argv, struct compact *compact, int *status) {
     struct idx_compact_options *options = &compact->options;
     const struct option_rule rules[] = {
-        {.name = "all", .kind = OPTION_FLAG, .value = &options->all},
-        {.name = "growth", .kind = OPTION_NUMBER, .value = &options->growth, .most = UINT_MAX},
-        {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &options->threads},
-        {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
-        {.name = "progress", .kind = OPTION_FLAG, .value = &compact->progress_forced},
+#include "options/compact.h"
     };
-    const struct grammar grammar = {help_compact, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
+    const struct grammar grammar = GRAMMAR(compact, rules, "INDEX", 1, 1);
     return arguments_read(&grammar, argc, argv, &compact->operands, status);
 }
 

@@ -333,7 +333,8 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
         {.name = "documents", .kind = OPTION_TEXTS, .value = &dedup->confirm.known.texts},
     };
-    const struct grammar grammar = {help_dedup, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX, common};
+    const struct grammar grammar = {&help_dedup, options, sizeof options / sizeof *options, "FILE", 0,
+                                    SIZE_MAX,    common};
     text_options_list(&dedup->texts, options);
     listing_list(&dedup->listing, options + TEXT_OPTIONS);
     memcpy(options + TEXT_OPTIONS + LISTING_OPTIONS, own, sizeof own);

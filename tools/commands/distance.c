@@ -16,11 +16,9 @@ struct distance {
 
 static bool read_arguments(int argc, char **argv, struct distance *distance, int *status) {
     const struct option_rule rules[] = {
-        {.name = "k", .kind = OPTION_NUMBER, .value = &distance->most, .most = IDX_MAX_BITS},
-        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &distance->notation, .names = notation_names},
-        {.name = "bits", .kind = OPTION_NUMBER, .value = &distance->bits, .least = 1, .most = IDX_MAX_BITS},
+#include "options/distance.h"
     };
-    const struct grammar grammar = {help_distance, rules, sizeof rules / sizeof *rules, "A", 0, 2, NULL};
+    const struct grammar grammar = GRAMMAR(distance, rules, "A", 0, 2);
     if (!arguments_read(&grammar, argc, argv, &distance->operands, status)) return false;
     if (distance->operands.count != 1) return true;
     complain_of_usage("give two fingerprints, or none to read pairs from standard input");

@@ -75,9 +75,9 @@ int command_dump(int argc, char **argv) {
     int notation = NOTATION_HEX, status;
     struct texts operands;
     const struct option_rule rules[] = {
-        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &notation, .names = notation_names},
+#include "options/dump.h"
     };
-    const struct grammar grammar = {help_dump, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
+    const struct grammar grammar = GRAMMAR(dump, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     return dump_index(operands.values[0], (enum notation)notation);
 }

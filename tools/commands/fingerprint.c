@@ -44,30 +44,19 @@ static int fingerprint_texts(struct text_options *texts, enum document_format fo
     return pipeline_run(rules, paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
 }
 
-/* The options that -h shows. */
-static const char common[] =
-    "--format --include --exclude --text-field --id-field --main-text --recipe --bits --threads --progress";
-
 int command_fingerprint(int argc, char **argv) {
-    struct text_options texts;
-    struct pipeline_rules *rules = &texts.rules;
-    struct option_rule options[TEXT_OPTIONS + 3];
+    struct text_options text_options, *texts = &text_options;
     struct texts paths;
     int status, format = FORMAT_AUTO;
     bool compares = false;
-    const struct option_rule own[] = {
-        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = text_format_names},
-        {.name = "train", .kind = OPTION_TEXT, .value = &rules->train},
-        {.name = "compare", .kind = OPTION_FLAG, .value = &compares},
+    const struct option_rule rules[] = {
+#include "options/fingerprint.h"
     };
-    const struct grammar grammar = {help_fingerprint, options, sizeof options / sizeof *options, "FILE", 0,
-                                    SIZE_MAX,         common};
-    text_options_init(&texts);
-    text_options_list(&texts, options);
-    memcpy(options + TEXT_OPTIONS, own, sizeof own);
+    const struct grammar grammar = GRAMMAR(fingerprint, rules, "FILE", 0, SIZE_MAX);
+    text_options_init(texts);
     if (arguments_read(&grammar, argc, argv, &paths, &status))
-        status = fingerprint_texts(&texts, (enum document_format)format, compares, &paths);
-    globs_free(&rules->globs);
-    texts_free(&rules->extract.json.texts);
+        status = fingerprint_texts(texts, (enum document_format)format, compares, &paths);
+    globs_free(&texts->rules.globs);
+    texts_free(&texts->rules.extract.json.texts);
     return status;
 }

@@ -6,8 +6,6 @@
 
 #include <inttypes.h>
 
-static const char *const format_names[] = {"text", "json", NULL};
-
 /* Sums over the tables, of what is printed as means. */
 struct sum {
     double bits, ratio;
@@ -139,9 +137,9 @@ int command_info(int argc, char **argv) {
     int format = 0, status;
     struct texts operands;
     const struct option_rule rules[] = {
-        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
+#include "options/info.h"
     };
-    const struct grammar grammar = {help_info, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
+    const struct grammar grammar = GRAMMAR(info, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     return print_info(operands.values[0], format == 1);
 }

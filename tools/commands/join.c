@@ -11,9 +11,10 @@ static bool print_join(struct near *near) {
 }
 
 static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
-    struct option_rule rules[NEAR_OPTIONS];
-    const struct grammar grammar = {help_join, rules, NEAR_OPTIONS, "INDEX", 1, 2, NULL};
-    near_list(near, rules);
+    const struct option_rule rules[] = {
+#include "options/join.h"
+    };
+    const struct grammar grammar = GRAMMAR(join, rules, "INDEX", 1, 2);
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
     if (near->operands.count == 2) return true;
     return complain_of_usage("OTHER is missing: the index to join with");

@@ -4,8 +4,6 @@
 #include <limits.h>
 #include <string.h>
 
-static const char *const format_names[] = {"tsv", "json", NULL};
-
 struct lookup {
     const char *path;
     struct question question;
@@ -55,36 +53,13 @@ static bool check_options(const struct lookup *lookup) {
     return true;
 }
 
-/* The options that -h shows. */
-static const char common[] =
-    "-k --text --id --fingerprints --format --limit --max-documents --exists --threads --unpacked";
-
 static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *status) {
     struct question *question = &lookup->question;
     struct texts operands;
     const struct option_rule rules[] = {
-        {.name = "k", .kind = OPTION_NUMBER, .value = &lookup->distance, .most = IDX_MAX_BITS},
-        {.name = "text", .kind = OPTION_TEXTS, .value = &lookup->queries.texts},
-        {.name = "id", .kind = OPTION_TEXTS, .value = &lookup->queries.ids, .may_be_empty = true},
-        {.name = "table", .kind = OPTION_TEXT, .value = &lookup->queries.table_path},
-        {.name = "documents", .kind = OPTION_TEXT, .value = &question->texts},
-        {.name = "include", .kind = OPTION_INCLUDE, .value = &lookup->queries.globs},
-        {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &lookup->queries.globs},
-        {.name = "main-text", .kind = OPTION_FLAG, .value = &lookup->queries.extract.main_text},
-        {.name = "max-text", OPTION_COUNT, &lookup->queries.extract.max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
-        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &lookup->notation, .names = notation_names},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &lookup->format, .names = format_names},
-        {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},
-        {.name = "max-documents", .kind = OPTION_COUNT, .value = &question->max_documents, .least = 1},
-        {.name = "exists", .kind = OPTION_FLAG, .value = &question->exists},
-        {.name = "agree", .kind = OPTION_COUNT, .value = &question->agree, .least = 1},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &lookup->threads, .least = 1, .most = 256},
-        {.name = "partial", .kind = OPTION_FLAG, .value = &lookup->queries.partial},
-        {.name = "disk", .kind = OPTION_FLAG, .value = &lookup->disk},
-        {.name = "unpacked", .kind = OPTION_FLAG, .value = &lookup->unpacked},
-        {.name = "refresh", .kind = OPTION_FLAG, .value = &lookup->refresh},
+#include "options/lookup.h"
     };
-    const struct grammar grammar = {help_lookup, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
+    const struct grammar grammar = GRAMMAR(lookup, rules, "INDEX", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     lookup->path = operands.values[0];
     lookup->queries.fingerprints = (struct texts){operands.values + 1, operands.count - 1};

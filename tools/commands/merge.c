@@ -11,12 +11,9 @@ struct merge {
 static bool read_arguments(int argc, char **argv, struct merge *merge, int *status) {
     struct idx_merge_options *options = &merge->options;
     const struct option_rule rules[] = {
-        {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &options->threads},
-        {.name = "force", .kind = OPTION_FLAG, .value = &options->replace},
-        {.name = "progress", .kind = OPTION_FLAG, .value = &merge->progress_forced},
+#include "options/merge.h"
     };
-    const struct grammar grammar = {help_merge, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX, NULL};
+    const struct grammar grammar = GRAMMAR(merge, rules, "OUTPUT", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &merge->operands, status)) return false;
     if (merge->operands.count == 1) complain_of_usage("INDEX is missing: the indexes to merge");
     return merge->operands.count > 1;

@@ -33,11 +33,10 @@ static bool print_all(struct near *near) {
 }
 
 static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
-    struct option_rule rules[NEAR_OPTIONS + 1];
-    const struct grammar grammar = {help_pairs, rules, NEAR_OPTIONS + 1, "INDEX", 1, 1, NULL};
-    near_list(near, rules);
-    rules[NEAR_OPTIONS] =
-        (struct option_rule){.name = "max-documents", .kind = OPTION_COUNT, .value = &near->max_documents, .least = 1};
+    const struct option_rule rules[] = {
+#include "options/pairs.h"
+    };
+    const struct grammar grammar = GRAMMAR(pairs, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
     if (near->max_documents == UINT64_MAX || near->with_documents) return true;
     return complain_of_usage("--max-documents has no effect without --documents; omit it");

@@ -10,54 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: idx plan --count N [OPTION…]\n"
-    "       idx plan --measure >FILE\n"
-    "Print the schemes worth considering for look-ups of distance K among N fingerprints, and what each costs. The\n"
-    "smallest comes first, and each further one is faster than all before it. A * marks the choice of\n"
-    "idx build --scheme auto.\n"
-    "\n"
-    "  --count N              number of fingerprints: 8M, 1.5e9, 2^34\n"
-    "  -k K                   largest distance of look-ups (default 3)\n"
-    "  --scheme S             print what this scheme costs instead; may be repeated\n"
-    "  --measure              measure what look-ups take on this machine, in about 5 seconds at most, and print the\n"
-    "                         times of schemes here; without --count, print what was found, as JSON\n"
-    "  --calibration FILE     print the times on the machine where idx plan --measure printed FILE\n"
-    "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
-    "  --block-size N         bytes per block, a power of two from 64 to 4096 (default 64, or the smallest with which\n"
-    "                         a table can hold so many)\n"
-    "  --max-bytes-per-fingerprint N\n"
-    "                         limit for auto: bytes of tables, in files and memory (default: F, plus 1 MiB in all)\n"
-    "  --format FORMAT        text (default) or json\n"
-    "\n"
-    "Columns, as estimated for uniform fingerprints:\n"
-    "  tables      sorted copies of the fingerprints\n"
-    "  prefix      bits that a probe compares at once, from the narrowest table to the widest\n"
-    "  probes      prefixes searched per query\n"
-    "  candidates  fingerprints per query that have one of these prefixes\n"
-    "  per probe   the same per prefix\n"
-    "  blocks      blocks searched per query\n"
-    "  pages       pages of 4096 bytes that have these blocks: as many reads, if they are on a disk\n"
-    "  us/query    microseconds per query on one core of a typical server, or of the machine that was measured; with\n"
-    "              the files in the page cache, many queries at once, half of them near to a fingerprint\n"
-    "  queries/s   the same in queries per second\n"
-    "  bytes/fp    bytes of all table files, per fingerprint\n"
-    "  files       total size of all table files\n"
-    "  memory      memory that an open index allocates\n"
-    "  scheme      argument of idx build --scheme\n"
-    "Document IDs need additional space. The last lines say how many fingerprints are near to a query by chance\n"
-    "alone; what idx pairs takes on one core of a typical server, which has AVX-512, with memory for 32 bytes per\n"
-    "fingerprint, and how many pairs are near by chance; what --unpacked of idx lookup, batch and serve takes there,\n"
-    "whatever the scheme: memory, the time to open, and that of a query, with many at once; and what would help if no\n"
-    "scheme is good.\n"
-    "\n"
-    "Examples:\n"
-    "  idx plan --count 1e8 -k 3\n"
-    "  idx plan --count 2^34 --scheme 20 --scheme 16 --scheme 10 --scheme 4\n"
-    "  idx plan --count 1e9 -k 6 --measure\n"
-    "\n"
-    "Exit status: 0 the schemes were printed; 2 error.\n";
-
 enum { CELL = 24, COLUMNS = 13, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE = 320 };
 
 /* A note says so if a query takes longer than this. */
@@ -68,8 +20,6 @@ enum { CELL = 24, COLUMNS = 13, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE 
 
 /* A note warns of this many matches by chance per query, or more. */
 #define MANY_BY_CHANCE 0.1
-
-static const char *const format_names[] = {"text", "json", NULL};
 
 struct report {
     struct idx_plan_options options;
@@ -413,20 +363,9 @@ int command_plan(int argc, char **argv) {
     *options = (struct idx_plan_options)IDX_PLAN_OPTIONS_INIT;
     options->block_size = 0; /* 0: not given. */
     const struct option_rule rules[] = {
-        {.name = "count", .kind = OPTION_COUNT, .value = &options->count, .least = 1, .most = UINT64_MAX - 1},
-        {.name = "k", .kind = OPTION_NUMBER, .value = &options->k},
-        {.name = "scheme", .kind = OPTION_TEXTS, .value = &report->schemes},
-        {.name = "measure", .kind = OPTION_FLAG, .value = &report->measures},
-        {.name = "calibration", .kind = OPTION_TEXT, .value = &report->calibration},
-        {.name = "bits", .kind = OPTION_NUMBER, .value = &options->bits, .least = 1, .most = IDX_MAX_BITS},
-        {.name = "block-size", .kind = OPTION_NUMBER, .value = &options->block_size, .least = 1},
-        {.name = "max-bytes-per-fingerprint",
-         .kind = OPTION_NUMBER,
-         .value = &options->max_bytes_per_fingerprint,
-         .least = 1},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
+#include "options/plan.h"
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "", 0, 0, NULL};
+    const struct grammar grammar = GRAMMAR(plan, rules, "", 0, 0);
     if (arguments_read(&grammar, argc, argv, &operands, &status))
         status = is_clear(report) ? print_plans(report, format == 1) : ENDS_BADLY;
     texts_free(&report->schemes);

@@ -31,15 +31,9 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
     struct writing *writing = &removing->writing;
     struct texts operands;
     const struct option_rule rules[] = {
-        {.name = "by-fingerprint", .kind = OPTION_FLAG, .value = &writing->fingerprint_alone},
-        {.name = "by-id", .kind = OPTION_FLAG, .value = &writing->id_alone},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &removing->format, .names = input_format_names},
-        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &removing->notation, .names = notation_names},
-        {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &writing->input.skip_bad_lines},
-        {.name = "partial", .kind = OPTION_FLAG, .value = &writing->input.partial},
-        {.name = "compact", .kind = OPTION_COUNT, .value = &writing->compact},
+#include "options/remove.h"
     };
-    const struct grammar grammar = {help_remove, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, NULL};
+    const struct grammar grammar = GRAMMAR(remove, rules, "INDEX", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     if (writing->fingerprint_alone && writing->id_alone)
         return complain_of_usage("give --by-fingerprint or --by-id, not both");

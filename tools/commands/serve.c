@@ -4,29 +4,12 @@
 
 #include <limits.h>
 
-/* The options that -h shows. */
-static const char common[] =
-    "--listen --host --threads --connections --max-body --refresh --unpacked --writable --token-file --documents";
-
 static bool read_arguments(int argc, char **argv, struct serve_options *serve, int *status) {
     struct texts operands;
     const struct option_rule rules[] = {
-        {.name = "listen", .kind = OPTION_TEXTS, .value = &serve->listen},
-        {.name = "host", .kind = OPTION_TEXTS, .value = &serve->hosts},
-        {.name = "allow-origin", .kind = OPTION_TEXTS, .value = &serve->origins},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &serve->threads, .least = 1, .most = 256},
-        {.name = "connections", .kind = OPTION_NUMBER, .value = &serve->connections, .least = 1, .most = 1000000},
-        {.name = "max-body", .kind = OPTION_COUNT, .value = &serve->max_body, .least = 1, .most = SERVE_MOST_BODY},
-        {.name = "refresh", .kind = OPTION_NUMBER, .value = &serve->refresh_seconds, .most = 86400},
-        {.name = "unpacked", .kind = OPTION_FLAG, .value = &serve->unpacked},
-        {.name = "k", .kind = OPTION_NUMBER, .value = &serve->distance, .most = IDX_MAX_K},
-        {.name = "writable", .kind = OPTION_FLAG, .value = &serve->writable},
-        {.name = "token-file", .kind = OPTION_TEXT, .value = &serve->token_file},
-        {.name = "documents", .kind = OPTION_TEXT, .value = &serve->documents},
-        {.name = "table", .kind = OPTION_TEXT, .value = &serve->table_path},
-        {.name = "main-text", .kind = OPTION_FLAG, .value = &serve->main_text},
+#include "options/serve.h"
     };
-    const struct grammar grammar = {help_serve, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, common};
+    const struct grammar grammar = GRAMMAR(serve, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     serve->path = operands.values[0];
     if (serve->token_file != NULL && !serve->writable)

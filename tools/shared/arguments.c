@@ -219,8 +219,9 @@ static void put_brief_help(struct output *output, const char *help, const char *
 
 static bool print_help(const struct grammar *grammar, const char *command, bool briefly) {
     struct output output = OUTPUT_STANDARD;
-    if (!briefly) return output_print(grammar->help);
-    put_brief_help(&output, grammar->help, grammar->common, command);
+    if (!briefly) return output_print(grammar->help->whole);
+    if (grammar->help->summary != NULL) return output_print(grammar->help->summary);
+    put_brief_help(&output, grammar->help->whole, grammar->common, command);
     return output_close(&output);
 }
 

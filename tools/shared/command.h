@@ -17,10 +17,14 @@ enum {
     ENDS_BADLY = 2,   /* There was an error, which standard error names. */
 };
 
-/* What --help prints. The build makes these of the files NAME.txt in tools/commands. */
-extern const char help_main[], help_add[], help_batch[], help_build[], help_clusters[], help_compact[], help_compare[],
-    help_dedup[], help_distance[], help_dump[], help_fingerprint[], help_info[], help_join[], help_lookup[],
-    help_merge[], help_pairs[], help_remove[], help_serve[], help_verify[];
+/* What --help and -h print. The build makes these of the tables NAME.txt in tools/commands. */
+struct help {
+    const char *whole, *summary;
+};
+
+extern const struct help help_main, help_add, help_batch, help_build, help_clusters, help_compact, help_compare,
+    help_dedup, help_distance, help_dump, help_fingerprint, help_info, help_join, help_lookup, help_merge, help_pairs,
+    help_plan, help_remove, help_serve, help_verify;
 
 /* A subcommand, whose name is argv[0]. Returns the status of the process. */
 typedef int subcommand_function(int argc, char **argv);
@@ -62,13 +66,17 @@ struct option_rule {
 };
 
 struct grammar {
-    const char *help; /* --help prints it, and -h a part of it; every subcommand takes both. */
-    const struct option_rule *options;
+    const struct help *help;           /* --help and -h print it; every subcommand takes both. */
+    const struct option_rule *options; /* The build makes them of the table: options/NAME.h. */
     size_t option_count;
     const char *operand; /* Messages call the first operand by this name. */
     size_t least_operands, most_operands;
     const char *common; /* -h shows these options, with a space between two of them; NULL: it shows all. */
 };
+
+/* The grammar of a command of this name, whose table made `rules`. */
+#define GRAMMAR(command, rules, operand, least, most)                                                                  \
+    { &help_##command, rules, sizeof(rules) / sizeof *(rules), operand, least, most, NULL }
 
 /* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments within argv
  * that are no options. Sets *status to ENDS_BADLY, or to ENDS_WELL after it printed help. Returns false after --help or
