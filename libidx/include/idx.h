@@ -625,7 +625,8 @@ IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct
 /* ---- Sets that resemble each other ------------------------------------------------------------------------------- */
 
 /* Sets of 64-bit hashes, such as those of the shingles of texts (idx_text.h), are compared by their Jaccard
- * coefficient: with A and B members, of which s are shared, it is s / (A + B - s). Every answer is that of comparing
+ * coefficient: with A and B members, of which s are shared, it is s / (A + B - s). A set is also found to be contained
+ * in a larger one, by the share of its own members that are shared: s / A. Every answer is that of comparing
  * each set with all others, by hashes: if two different shingles have one hash, a set with either seems to have both.
  * The chance that any two of a billion shingles have one hash is one in forty. Thresholds are integers in units of
  * 1/IDX_DECIMAL_WEIGHT_ONE, and compared exactly.
@@ -634,7 +635,8 @@ IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct
  * Srikant, WWW 2007; positions: Xiao, Wang, Lin and Yu, WWW 2008). Two sets of a coefficient of T or more share one of
  * the first A - ceil(T A) + 1 members of the one and the first B - ceil(T B) + 1 members of the other, in any fixed
  * order of all hashes. In the order of rarity, these are mostly hashes that no other set has, and their set is done
- * without a comparison. */
+ * without a comparison. A set that has a share C or more of its members in another one has one of its own first
+ * A - ceil(C A) + 1 members there, which may be any of the other one's. */
 
 #define IDX_MAX_SET_MEMBERS ((uint64_t)1 << 30)
 
@@ -678,19 +680,26 @@ IDX_API enum idx_status idx_sets_ignore_common(struct idx_sets *sets, uint64_t m
 
 struct idx_keep_options {
     size_t size;
-    int64_t threshold; /* 1 to IDX_DECIMAL_WEIGHT_ONE */
+    int64_t threshold; /* 1 to IDX_DECIMAL_WEIGHT_ONE; 0: see `contained` */
     uint64_t known;    /* the first `known` sets are known: they are kept, whatever they resemble */
     /* The order in which sets are taken, after the known ones: those with greater values first, a value for each set,
      * known ones included, and of equal values in the order in which they were added. NULL: all values are equal. */
     const int64_t *preferences;
     bool prefer_copies; /* the value of a set is how many sets equal it, itself included; without `preferences` */
+    /* Sets that are contained in others. 0: none are looked for. Otherwise, 1 to IDX_DECIMAL_WEIGHT_ONE: a set also
+     * joins a set that has this share of its members or more, unless it has fewer members than `contained_size`. The
+     * order in which sets are taken is then, after the known ones: those with more members first, of equals as above. A
+     * `threshold` of 0 means that only what is contained joins others. */
+    int64_t contained;
+    uint64_t contained_size;
 };
 
 #define IDX_KEEP_OPTIONS_INIT                                                                                          \
-    { sizeof(struct idx_keep_options), 8000, 0, NULL, false }
+    { sizeof(struct idx_keep_options), 8000, 0, NULL, false, 0, 0 }
 
 /* Which set a set joins, or its own number if it is kept, and how many hashes both have, and either has; `total` is 0
- * for an empty set, which is kept. */
+ * for an empty set, which is kept. Where set i joins set j, which is kept, i has total + shared - kept[j].total
+ * hashes. */
 struct idx_kept_set {
     uint64_t kept;
     uint32_t shared, total;
@@ -705,8 +714,10 @@ struct idx_sets_summary {
 
 /* Decides which sets to keep, so that none that is kept resembles another one, but for known ones. Sets are taken in
  * the order of preference: known ones first, then as `options` say. Each one joins that of the sets kept so far which
- * it resembles most, by the threshold or more, of equals the first; if there is none, it is kept. Fills `kept`, an
- * array of an element per set. The result is the same for any number of threads and any memory. Further sets may be
+ * it resembles most, by the threshold or more, of equals the first; if there is none, it is kept. With `contained`, it
+ * joins that which it resembles most of those which it resembles by the threshold or which contain it. Then sets are
+ * read once more: hashes that are among the first ones of any set are indexed of all sets. Fills `kept`, an array of an
+ * element per set. The result is the same for any number of threads and any memory. Further sets may be
  * added afterwards. `options` and `summary` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (with 16 GiB of memory
  * or more: a round has more than it can number, and less memory makes more rounds), IDX_CANCELLED, IDX_OUT_OF_MEMORY,
  * IDX_NOT_FOUND (the temporary folder), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. After an error, `kept` is

@@ -37,6 +37,11 @@ static struct idx_kept_set *result_of(const struct idxi_set_join *join, uint32_t
 
 static bool is_kept(const struct idxi_set_join *join, uint32_t rank) { return result_of(join, rank)->kept == rank; }
 
+/* Returns whether a set joins one that is kept and equals it. */
+static bool joins_equal(const struct idxi_set_join *join, uint32_t rank) {
+    return join->threshold.total > 0 || set_of(join, rank)->count >= join->contained_size;
+}
+
 /* Notes that a set joins another one or, with its own rank, is kept; all its members are shared. */
 static void settle_equal(const struct idxi_set_join *join, uint32_t rank, uint32_t kept) {
     uint32_t size = set_of(join, rank)->count;
@@ -76,7 +81,7 @@ static bool is_decided(const struct idxi_set_join *join, uint32_t rank) {
     if (rank < join->known) return first != rank || join->full;
     if (is_kept(join, rank)) return true;
     /* Results of this block may be written by other threads at this moment. */
-    if (first >= join->begin || !is_kept(join, first)) return false;
+    if (first >= join->begin || !is_kept(join, first) || !joins_equal(join, rank)) return false;
     settle_equal(join, rank, first);
     return true;
 }
@@ -87,7 +92,7 @@ static enum idx_status prepare(const struct idxi_set_join *join, struct idxi_pro
     const uint32_t rank = query->rank, first = first_of(join, rank);
     if (join->kept != NULL ? is_decided(join, rank) : first != rank) return IDX_OK;
     IDXI_TRY(idxi_prober_prepare(prober, rank, query, error));
-    if (query->prefix > 0)
+    if (query->listed > 0)
         idxi_postings_fetch(&join->indexed, query);
     else if (join->kept != NULL && first == rank)
         settle_equal(join, rank, rank);
@@ -131,15 +136,16 @@ static enum idx_status run_task(void *context, size_t number, struct idx_error *
 static enum idx_status end_decision(const struct idxi_set_join *join, struct idxi_prober *prober,
                                     const struct idxi_query *query, bool *keeps, struct idx_error *error) {
     const uint32_t rank = query->rank, first = first_of(join, rank);
-    *keeps = rank < join->known && query->prefix > 0;
+    *keeps = rank < join->known && query->listed > 0;
     if (is_kept(join, rank)) return IDX_OK;
-    if (is_kept(join, first)) {
+    if (is_kept(join, first) && joins_equal(join, rank)) {
         settle_equal(join, rank, first);
         return IDX_OK;
     }
     IDXI_TRY(improve_result(join, prober, &join->block, query, error));
-    *keeps = result_of(join, rank)->total == 0;
-    if (*keeps) settle_equal(join, rank, rank);
+    if (result_of(join, rank)->total > 0) return IDX_OK;
+    settle_equal(join, rank, rank);
+    *keeps = query->listed > 0;
     return IDX_OK;
 }
 
@@ -244,14 +250,20 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
     join->tasks = calloc(tasks, sizeof *join->tasks);
     join->queries = calloc(tasks * SETS_OF_TASK, sizeof *join->queries);
     if (join->probers == NULL || join->tasks == NULL || join->queries == NULL) return idxi_fail_memory(error);
-    for (size_t i = 0; i <= tasks; i++)
-        join->probers[i] = (struct idxi_prober){.store = join->store,
-                                                .counters = join->counters,
-                                                .order = join->order,
-                                                .threshold = join->threshold,
-                                                .all = join->kept == NULL,
-                                                .reader.store = join->store,
-                                                .others.store = join->store};
+    struct idxi_prober prober = {.store = join->store,
+                                 .counters = join->counters,
+                                 .threshold = join->threshold,
+                                 .contained = join->contained,
+                                 .contained_size = join->contained_size,
+                                 .all = join->kept == NULL,
+                                 .reader.store = join->store,
+                                 .others.store = join->store};
+    if (join->contained.total > 0) {
+        IDXI_TRY(idxi_marks_make(&join->marks, &prober, join->threads, join->progress, error));
+        prober.marks = &join->marks;
+    }
+    prober.order = join->order;
+    for (size_t i = 0; i <= tasks; i++) join->probers[i] = prober;
     return IDX_OK;
 }
 
@@ -265,6 +277,7 @@ static void close_join(struct idxi_set_join *join) {
     free(join->queries);
     idxi_postings_close(&join->indexed);
     idxi_postings_close(&join->block);
+    idxi_marks_free(&join->marks);
 }
 
 enum idx_status idxi_set_join_run(struct idxi_set_join *join, struct idx_error *error) {

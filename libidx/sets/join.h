@@ -14,8 +14,10 @@ struct idxi_set_join {
     /* These are set by the caller. */
     const struct idxi_set_store *store;
     const struct idxi_counters *counters;
-    struct idxi_fraction threshold;
-    const uint32_t *order;     /* the number of the set of each rank; NULL: ranks are numbers */
+    struct idxi_fraction threshold; /* IDXI_NONE: similarity does not count */
+    struct idxi_fraction contained; /* a set also joins one that has this share of its members; IDXI_NONE: none does */
+    uint64_t contained_size;        /* but not one of fewer members */
+    const uint32_t *order;          /* the number of the set of each rank; NULL: ranks are numbers */
     const uint32_t *firsts;    /* the lowest rank of a set that equals the set of each rank; NULL: as in the store */
     uint32_t known;            /* the sets of the first ranks are kept, whatever they are similar to */
     struct idx_kept_set *kept; /* the result, by number; NULL: all similar sets are visited instead */
@@ -28,6 +30,7 @@ struct idxi_set_join {
     struct idx_sets_summary summary; /* set by the call */
 
     /* These are private. */
+    struct idxi_marks marks;             /* where sets may be contained in others */
     struct idxi_postings indexed, block; /* sets from before the block, and those of the block */
     struct idxi_prober *probers;         /* one for each task, and at last one for the block */
     struct idxi_set_task *tasks;

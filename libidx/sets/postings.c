@@ -285,10 +285,12 @@ static enum idx_status add_set(struct idxi_postings *postings, const struct idxi
     return IDX_OK;
 }
 
-/* Fetches the lists of the tags of a shard: their slots, or once these are there, their newest chunks. */
-static void fetch(const struct idxi_postings *postings, const struct idxi_query *query, unsigned number, bool chunks) {
+/* Fetches the lists of the first `count` tags that are of a shard: their slots, or once these are there, their newest
+ * chunks. */
+static void fetch(const struct idxi_postings *postings, const struct idxi_query *query, uint32_t count, unsigned number,
+                  bool chunks) {
     const struct idxi_posting_shard *shard = &postings->shards[number];
-    for (uint32_t i = 0; i < query->prefix; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (shard_of(postings, query->tags[i]) != number) continue;
         const struct idxi_posting_slot *slot = first_slot(shard, query->tags[i]);
         if (!chunks)
@@ -303,11 +305,11 @@ static enum idx_status add_postings(struct idxi_postings *postings, const struct
                                     unsigned number, struct idx_error *error) {
     struct posting posting = {(uint32_t)(begin / SET_UNIT), code_down(query->size), 0};
     struct idxi_posting_shard *shard = &postings->shards[number];
-    while (shard->slots_used + query->prefix > count_slots(shard) / 4 * 3 && shard->bits < 32)
+    while (shard->slots_used + query->listed > count_slots(shard) / 4 * 3 && shard->bits < 32)
         IDXI_TRY(grow_slots(shard, error));
-    for (uint32_t i = 0; i < query->prefix; i++) {
+    for (uint32_t i = 0; i < query->listed; i++) {
         if (shard_of(postings, query->tags[i]) != number) continue;
-        posting.rest = code_up(query->size - query->unique - i);
+        posting.rest = code_up(query->shared - (i < query->prefix ? i : query->prefix));
         IDXI_TRY(add_posting(shard, query->tags[i], posting, error));
     }
     return IDX_OK;
@@ -332,8 +334,9 @@ static enum idx_status add_to_shard(void *context, size_t number, struct idx_err
     for (size_t i = 0; i < adding->count; i++) {
         const struct idxi_query *query = &adding->queries[i];
         size_t ahead = i + FETCHED_AHEAD, nearer = i + FETCHED_AHEAD / 2;
-        if (ahead < adding->count) fetch(postings, &adding->queries[ahead], (unsigned)number, false);
-        if (nearer < adding->count) fetch(postings, &adding->queries[nearer], (unsigned)number, true);
+        const struct idxi_query *far = &adding->queries[ahead], *near = &adding->queries[nearer];
+        if (ahead < adding->count) fetch(postings, far, far->listed, (unsigned)number, false);
+        if (nearer < adding->count) fetch(postings, near, near->listed, (unsigned)number, true);
         IDXI_TRY(add_postings(postings, query, begin, (unsigned)number, error));
         begin = end_of(query, begin);
     }
@@ -359,15 +362,15 @@ void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi
 struct search {
     const struct idxi_postings *postings;
     const struct idxi_query *query;
-    struct idxi_fraction least;
+    const struct idxi_least *least;
     uint32_t rest; /* how many members the set has from this one on in its order */
     struct idxi_candidates *candidates;
 };
 
-/* Returns whether a set of this size and rest may be similar. */
+/* Returns whether a set of this size and rest may have enough in common. */
 static inline bool may_reach(const struct search *search, uint16_t size, uint16_t rest) {
     uint32_t other = decode(rest);
-    return idxi_reaches(search->least, search->rest < other ? search->rest : other, search->query->size, decode(size));
+    return idxi_suffices(search->least, search->rest < other ? search->rest : other, search->query->size, decode(size));
 }
 
 /* Puts all candidates into a hash table of `capacity` slots, which it makes if there is no room for it. */
@@ -429,13 +432,13 @@ static enum idx_status search_groups(const struct search *search, const struct i
 }
 
 enum idx_status idxi_postings_find(const struct idxi_postings *postings, const struct idxi_query *query,
-                                   struct idxi_fraction least, struct idxi_candidates *candidates,
+                                   const struct idxi_least *least, struct idxi_candidates *candidates,
                                    struct idx_error *error) {
-    struct search search = {postings, query, least, query->size - query->unique, candidates};
+    struct search search = {postings, query, least, query->shared, candidates};
     candidates->count = 0;
-    if (postings->sets_used == 0) return IDX_OK;
+    if (postings->sets_used == 0 || query->prefix == 0) return IDX_OK;
     IDXI_TRY(fill_seen(candidates, FEW_CANDIDATES, error));
-    for (unsigned i = 0; i < postings->shard_count; i++) fetch(postings, query, i, true);
+    for (unsigned i = 0; i < postings->shard_count; i++) fetch(postings, query, query->prefix, i, true);
     for (uint32_t i = 0; i < query->prefix; i++, search.rest--) {
         const struct idxi_posting_shard *shard = &postings->shards[shard_of(postings, query->tags[i])];
         uint32_t head = find_slot(shard, query->tags[i])->head;

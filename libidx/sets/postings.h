@@ -9,22 +9,48 @@ struct idxi_fraction {
     uint64_t shared, total;
 };
 
+/* Every similarity reaches the one of these fractions, and none the other. */
+#define IDXI_ANY ((struct idxi_fraction){0, 1})
+#define IDXI_NONE ((struct idxi_fraction){1, 0})
+
 /* Returns whether two sets of `a` and `b` members that share `shared` of them reach a similarity. Members are at most
  * IDX_MAX_SET_MEMBERS, so that nothing overflows. */
 static inline bool idxi_reaches(struct idxi_fraction least, uint64_t shared, uint64_t a, uint64_t b) {
     return shared * (least.total + least.shared) >= least.shared * (a + b);
 }
 
+/* Returns the fewest shared members with which two sets of `a` and `b` members reach a similarity. */
+static inline uint64_t idxi_needed(struct idxi_fraction least, uint64_t a, uint64_t b) {
+    uint64_t sum = least.total + least.shared;
+    return (least.shared * (a + b) + sum - 1) / sum;
+}
+
+/* What another set must have in common with one: so many members that this one is contained in it, or a similarity; and
+ * besides, the similarity of the best set that was found. */
+struct idxi_least {
+    uint64_t contained; /* UINT64_MAX: it is not enough that the set is contained */
+    struct idxi_fraction similar, best;
+};
+
+static inline bool idxi_suffices(const struct idxi_least *least, uint64_t shared, uint64_t a, uint64_t b) {
+    return (shared >= least->contained || idxi_reaches(least->similar, shared, a, b)) &&
+           idxi_reaches(least->best, shared, a, b);
+}
+
 /* A set, as it is indexed and compared. Members that no other set has are counted, but not listed. */
 struct idxi_query {
-    uint32_t rank;           /* its place in the order of preference */
-    uint32_t size;           /* members in all */
-    uint32_t unique;         /* members that no other set has, which come first in the order of members */
-    uint32_t shared;         /* other members */
-    uint32_t prefix;         /* of these, how many belong to the prefix: the first members, of which a similar set has
-                                one at least in its own prefix; 0: no other set can be similar */
-    uint32_t found;          /* similar sets that were found, where all are wanted */
-    const uint32_t *tags;    /* hashes of the latter, in the order of members */
+    uint32_t rank;        /* its place in the order of preference */
+    uint32_t size;        /* members in all */
+    uint32_t unique;      /* members that no other set has, which come first in the order of members */
+    uint32_t shared;      /* other members */
+    uint32_t prefix;      /* of these, how many belong to the prefix: the first members, of which a similar set has
+                             one at least in its own prefix, and a set that contains this one has one at least; 0: no
+                             other set can be similar or contain this one */
+    uint32_t listed;      /* of these, how many the index lists: the prefix, and behind it, in no order, others where
+                             sets may be contained in this one */
+    uint32_t found;       /* similar sets that were found, where all are wanted */
+    uint64_t contained;   /* a set that has so many of all members contains this one; UINT64_MAX: that is not asked */
+    const uint32_t *tags; /* hashes of the listed members */
     const uint32_t *members; /* the low 32 bits of all `shared` members, in any order */
 };
 
@@ -65,7 +91,7 @@ enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned thre
 /* Returns how many bytes the index takes. */
 uint64_t idxi_postings_bytes(const struct idxi_postings *postings);
 
-/* Adds sets whose prefixes are not empty, on as many threads as the index was made for. Errors: IDX_OUT_OF_MEMORY;
+/* Adds sets of which members are listed, on as many threads as the index was made for. Errors: IDX_OUT_OF_MEMORY;
  * IDX_LIMIT where no more sets can be indexed. After an error the index can only be closed. */
 enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *queries, size_t count,
                                   struct idx_error *error);
@@ -81,12 +107,12 @@ struct idxi_candidates {
     size_t seen_capacity, seen_room; /* slots of it, and slots that there is memory for */
 };
 
-/* Lists the sets that share a member of the prefix, and that may have the similarity `least` as far as sizes and
- * positions tell: if the first shared member has the positions p and q in the two orders, no more than the smaller one
+/* Lists the sets that have a member of the prefix, and that may have `least` in common as far as sizes and positions
+ * tell: if the first shared member has the positions p and q in the two orders, no more than the smaller one
  * of A - p and B - q members are shared (the positional filter; Xiao and others, WWW 2008). Errors:
  * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_postings_find(const struct idxi_postings *postings, const struct idxi_query *query,
-                                   struct idxi_fraction least, struct idxi_candidates *candidates,
+                                   const struct idxi_least *least, struct idxi_candidates *candidates,
                                    struct idx_error *error);
 
 /* Returns a candidate's set. */

@@ -112,12 +112,39 @@ static enum idx_status make_room(struct idxi_prober *prober, size_t count, struc
 /* Returns the tag of a member. The hash is mixed once more: the members of a prefix are small by most of its bits. */
 static inline uint32_t make_tag(uint64_t hash) { return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32); }
 
-/* Copies the tags of the prefix, in order, and the low halves of all listed members to the arena. */
+/* Returns how many members are a share of `size` members, rounded up. */
+static uint64_t share_of(struct idxi_fraction share, uint64_t size) {
+    return share.total == 0 ? UINT64_MAX : (share.shared * size + share.total - 1) / share.total;
+}
+
+/* Sets the prefix of a set. A similar set shares ceil(T · size) members or more, so one of them is among the first size
+ * - ceil(T · size) + 1; and so it is with a set that contains this one. */
+static void choose_prefix(const struct idxi_prober *prober, struct idxi_query *query) {
+    uint64_t needed = share_of(prober->threshold, query->size);
+    query->contained = UINT64_MAX;
+    if (query->size >= prober->contained_size) query->contained = share_of(prober->contained, query->size);
+    if (query->contained < needed) needed = query->contained;
+    uint64_t prefix = needed <= query->size ? query->size - needed + 1 : 0;
+    query->prefix = prefix > query->unique ? (uint32_t)(prefix - query->unique) : 0;
+}
+
+/* Moves the marked members behind the prefix, in any order, and sets how many members are listed. */
+static void choose_listed(struct idxi_prober *prober, struct idxi_query *query) {
+    query->listed = query->prefix;
+    for (uint32_t i = query->prefix; i < query->shared && prober->marks != NULL; i++) {
+        uint64_t hash = prober->hashes[i];
+        if (!idxi_is_marked(prober->marks, hash)) continue;
+        prober->hashes[i] = prober->hashes[query->listed];
+        prober->hashes[query->listed++] = hash;
+    }
+}
+
+/* Copies the tags of the listed members, in their order, and the low halves of all shared members to the arena. */
 static void keep_query(struct idxi_prober *prober, struct idxi_query *query) {
-    uint32_t *tags = prober->arena + prober->arena_used, *members = tags + query->prefix;
-    for (size_t i = 0; i < query->prefix; i++) tags[i] = make_tag(prober->hashes[i]);
+    uint32_t *tags = prober->arena + prober->arena_used, *members = tags + query->listed;
+    for (size_t i = 0; i < query->listed; i++) tags[i] = make_tag(prober->hashes[i]);
     for (size_t i = 0; i < query->shared; i++) members[i] = (uint32_t)prober->hashes[i];
-    prober->arena_used += query->prefix + query->shared;
+    prober->arena_used += query->listed + query->shared;
     query->tags = tags;
     query->members = members;
 }
@@ -131,7 +158,6 @@ enum idx_status idxi_prober_begin(struct idxi_prober *prober, uint64_t members, 
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, struct idxi_query *query,
                                     struct idx_error *error) {
     const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
-    const struct idxi_fraction threshold = prober->threshold;
     const uint64_t *hashes;
     *query = (struct idxi_query){.rank = rank, .size = set->count};
     if (set->count == 0) return IDX_OK;
@@ -139,13 +165,10 @@ enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, s
     IDXI_TRY(make_room(prober, (size_t)set->count + 1, error));
     query->shared = (uint32_t)list_shared(prober, hashes, set->count);
     query->unique = query->size - query->shared;
-    /* A similar set shares ceil(T · size) members or more, so one of them is among the first of these. */
-    uint64_t needed = (threshold.shared * query->size + threshold.total - 1) / threshold.total;
-    uint64_t prefix = query->size - needed + 1;
-    if (prefix <= query->unique) return IDX_OK;
-    query->prefix = (uint32_t)(prefix - query->unique);
+    choose_prefix(prober, query);
     order_first(prober, query->shared, query->prefix);
-    keep_query(prober, query);
+    choose_listed(prober, query);
+    if (query->listed > 0) keep_query(prober, query);
     return IDX_OK;
 }
 
@@ -189,14 +212,22 @@ static bool is_better(const struct idxi_similar *similar, const struct idxi_simi
     return own > other || (own == other && similar->rank < best->rank);
 }
 
-/* Compares the set in the table, of `size` members, with a candidate. */
-static enum idx_status compare(struct idxi_prober *prober, const struct idxi_indexed_set *set, uint32_t size,
-                               struct idxi_similar *best, struct idx_error *error) {
-    struct idxi_fraction least = prober->threshold;
-    uint64_t shared;
-    if (best->total > 0) least = (struct idxi_fraction){best->shared, best->total};
-    uint64_t both = (uint64_t)size + set->size, sum = least.shared + least.total;
-    uint64_t needed = (least.shared * both + sum - 1) / sum;
+/* Returns what a set must have in common with the one of the query. */
+static struct idxi_least least_of(const struct idxi_prober *prober, const struct idxi_query *query,
+                                  const struct idxi_similar *best) {
+    struct idxi_fraction reached = best->total > 0 ? (struct idxi_fraction){best->shared, best->total} : IDXI_ANY;
+    return (struct idxi_least){query->contained, prober->threshold, reached};
+}
+
+/* Compares the set in the table, which is that of the query, with a candidate. */
+static enum idx_status compare(struct idxi_prober *prober, const struct idxi_indexed_set *set,
+                               const struct idxi_query *query, struct idxi_similar *best, struct idx_error *error) {
+    const struct idxi_least least = least_of(prober, query, best);
+    const uint64_t both = (uint64_t)query->size + set->size;
+    uint64_t needed = idxi_needed(least.similar, query->size, set->size), shared;
+    uint64_t better = idxi_needed(least.best, query->size, set->size);
+    if (needed > least.contained) needed = least.contained;
+    if (needed < better) needed = better;
     if (!seems_to_share(&prober->members, set, needed)) return IDX_OK;
     IDXI_TRY(count_shared(prober, set->rank, &shared, error));
     if (shared < needed) return IDX_OK;
@@ -213,15 +244,14 @@ static enum idx_status compare(struct idxi_prober *prober, const struct idxi_ind
 enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_postings *postings,
                                     const struct idxi_query *query, struct idxi_similar *best,
                                     struct idx_error *error) {
-    struct idxi_fraction least = prober->threshold;
-    if (best->total > 0) least = (struct idxi_fraction){best->shared, best->total};
-    IDXI_TRY(idxi_postings_find(postings, query, least, &prober->candidates, error));
+    const struct idxi_least least = least_of(prober, query, best);
+    IDXI_TRY(idxi_postings_find(postings, query, &least, &prober->candidates, error));
     if (prober->candidates.count == 0) return IDX_OK;
     prober->compared += prober->candidates.count;
     IDXI_TRY(load_members(prober, query->rank, error));
     for (size_t i = 0; i < prober->candidates.count; i++) {
         const struct idxi_indexed_set *set = idxi_postings_set(postings, prober->candidates.sets[i]);
-        IDXI_TRY(compare(prober, set, query->size, best, error));
+        IDXI_TRY(compare(prober, set, query, best, error));
     }
     return IDX_OK;
 }

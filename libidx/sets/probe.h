@@ -1,9 +1,10 @@
 /* probe.h: how one set is compared with those of an inverted index: its prefix by the order of rarity, its candidates,
- * and how many members it shares with each. */
+ * and how many members it shares with each. A set that is contained in another shares a member of its own prefix with
+ * any member of the other one: so where this is asked, the index lists all members that are in any prefix. */
 #ifndef IDX_LIBIDX_SET_PROBE_H
 #define IDX_LIBIDX_SET_PROBE_H
 
-#include "libidx/sets/counters.h"
+#include "libidx/sets/marks.h"
 #include "libidx/sets/postings.h"
 
 /* A set that is similar to the one that is compared. */
@@ -16,9 +17,12 @@ struct idxi_similar {
 struct idxi_prober {
     const struct idxi_set_store *store;
     const struct idxi_counters *counters;
-    const uint32_t *order; /* the number of the set of each rank; NULL: ranks are numbers */
-    struct idxi_fraction threshold;
-    bool all; /* all similar sets are wanted, and not only the most similar one */
+    const uint32_t *order;          /* the number of the set of each rank; NULL: ranks are numbers */
+    struct idxi_fraction threshold; /* IDXI_NONE: similarity does not count */
+    struct idxi_fraction contained; /* a set is also wanted that has this share of the members; IDXI_NONE: none is */
+    uint64_t contained_size;        /* but not if the members are fewer than these */
+    const struct idxi_marks *marks; /* members that are listed beside the prefix; NULL: none are */
+    bool all;                       /* all similar sets are wanted, and not only the most similar one */
 
     struct idxi_set_reader reader, others;
     uint64_t *keys, *hashes; /* of the members that other sets may have, in order: by key, then by hash */

@@ -66,11 +66,14 @@ void idx_sets_close(struct idx_sets *sets) {
 
 /* ---- What both questions need ---- */
 
-/* Checks the threshold, and makes all sets readable and counted. */
-static enum idx_status prepare(struct idx_sets *sets, int64_t threshold, struct idx_error *error) {
-    if (threshold < 1 || threshold > IDX_DECIMAL_WEIGHT_ONE)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a threshold is from 1 to %lld units of 1/%lld, not %lld",
-                         (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)threshold);
+static enum idx_status check_threshold(int64_t threshold, struct idx_error *error) {
+    if (threshold >= 1 && threshold <= IDX_DECIMAL_WEIGHT_ONE) return IDX_OK;
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a threshold is from 1 to %lld units of 1/%lld, not %lld",
+                     (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)threshold);
+}
+
+/* Makes all sets readable and counted. */
+static enum idx_status prepare(struct idx_sets *sets, struct idx_error *error) {
     IDXI_TRY(idxi_set_store_end(&sets->store, error));
     if (sets->counters.counts != NULL && sets->counted == sets->store.count) return IDX_OK;
     idxi_counters_free(&sets->counters);
@@ -79,6 +82,11 @@ static enum idx_status prepare(struct idx_sets *sets, int64_t threshold, struct 
                                                 sets->threads, &sets->progress, error);
     if (status != IDX_OK) idxi_counters_free(&sets->counters);
     return status;
+}
+
+/* Returns a threshold as a fraction; no similarity reaches one of 0. */
+static struct idxi_fraction fraction_of(int64_t threshold) {
+    return threshold == 0 ? IDXI_NONE : (struct idxi_fraction){(uint64_t)threshold, (uint64_t)IDX_DECIMAL_WEIGHT_ONE};
 }
 
 /* Returns a join of all sets, which may use the memory that the sets and their counters leave. */
@@ -90,7 +98,8 @@ static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold) 
     return (struct idxi_set_join){
         .store = store,
         .counters = &sets->counters,
-        .threshold = {(uint64_t)threshold, (uint64_t)IDX_DECIMAL_WEIGHT_ONE},
+        .threshold = fraction_of(threshold),
+        .contained = IDXI_NONE,
         .threads = sets->threads,
         .memory = sets->memory > taken + least ? sets->memory - taken : least,
         .progress = &sets->progress,
@@ -116,7 +125,8 @@ static void free_work(struct preference *preference) {
     free(preference->spare_numbers);
 }
 
-/* Sorts the sets that are not known: those with greater values first. */
+/* Sorts the sets that are not known: those with greater values first; and where sets may be contained in others, before
+ * that, those with more members. */
 static void sort_by_value(const struct idx_sets *sets, const struct idx_keep_options *options,
                           struct preference *preference) {
     const struct idxi_set_store *store = &sets->store;
@@ -125,12 +135,18 @@ static void sort_by_value(const struct idx_sets *sets, const struct idx_keep_opt
     for (size_t i = 0; i < count; i++) {
         size_t number = known + i;
         int64_t value = options->preferences != NULL ? options->preferences[number]
-                                                     : (int64_t)preference->copies[store->sets[number].first];
+                        : options->prefer_copies     ? (int64_t)preference->copies[store->sets[number].first]
+                                                     : 0;
         preference->keys[i] = ~((uint64_t)value ^ UINT64_C(1) << 63);
         preference->numbers[i] = number;
     }
     idxi_sort_pairs(preference->keys, preference->numbers, count, false, preference->spare_keys,
                     preference->spare_numbers);
+    for (size_t i = 0; i < count && options->contained != 0; i++)
+        preference->keys[i] = ~(uint64_t)store->sets[preference->numbers[i]].count;
+    if (options->contained != 0)
+        idxi_sort_pairs(preference->keys, preference->numbers, count, false, preference->spare_keys,
+                        preference->spare_numbers);
     for (size_t i = 0; i < store->count; i++)
         preference->order[i] = (uint32_t)(i < known ? i : preference->numbers[i - known]);
 }
@@ -151,7 +167,7 @@ static enum idx_status make_order(const struct idx_sets *sets, const struct idx_
     uint32_t **const small[] = {&preference->order, &preference->firsts, &preference->copies, &preference->first_ranks};
     uint64_t **const large[] = {&preference->keys, &preference->numbers, &preference->spare_keys,
                                 &preference->spare_numbers};
-    if (options->preferences == NULL && !options->prefer_copies) return IDX_OK;
+    if (options->preferences == NULL && !options->prefer_copies && options->contained == 0) return IDX_OK;
     bool made = true;
     for (size_t i = 0; i < 4; i++) {
         *small[i] = calloc(sets->store.count + 1, sizeof **small[i]);
@@ -179,11 +195,15 @@ enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_optio
     if (own.preferences != NULL && own.prefer_copies)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "preferences and prefer_copies exclude each other: each is an order of all sets");
-    IDXI_TRY(prepare(sets, own.threshold, error));
+    if (own.threshold != 0 || own.contained == 0) IDXI_TRY(check_threshold(own.threshold, error));
+    if (own.contained != 0) IDXI_TRY(check_threshold(own.contained, error));
+    IDXI_TRY(prepare(sets, error));
     struct idxi_set_join join = make_join(sets, own.threshold);
     enum idx_status status = make_order(sets, &own, &preference, error);
     join.kept = kept;
     join.known = (uint32_t)own.known;
+    join.contained = fraction_of(own.contained);
+    join.contained_size = own.contained_size;
     join.order = preference.order;
     join.firsts = preference.firsts;
     if (status == IDX_OK && sets->store.count > 0) status = idxi_set_join_run(&join, error);
@@ -236,7 +256,8 @@ enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, int64_t threshold, i
     struct idxi_sorter sorter;
     if (sets == NULL || visit == NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_visit_pairs needs sets, and a visitor");
-    IDXI_TRY(prepare(sets, threshold, error));
+    IDXI_TRY(check_threshold(threshold, error));
+    IDXI_TRY(prepare(sets, error));
     IDXI_TRY(idxi_set_store_open_folder(&sets->store, error));
     const struct idxi_sorter_options options = {.with_values = true,
                                                 .threads = sets->threads,

@@ -28,7 +28,7 @@ static bool count_pair(void *context, const struct idx_set_pair *pair) {
     return true;
 }
 
-/* Adds all sets, and asks both questions. Sets *answer to a sum of all that is found. */
+/* Adds all sets, and asks all questions. Sets *answer to a sum of all that is found. */
 static enum idx_status ask(unsigned threads, uint64_t *answer) {
     static struct idx_kept_set kept[SETS];
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
@@ -46,6 +46,9 @@ static enum idx_status ask(unsigned threads, uint64_t *answer) {
     if (status == IDX_OK) status = idx_sets_ignore_common(sets, 12, &ignored, &failure);
     if (status == IDX_OK) status = idx_sets_keep(sets, &keep, kept, NULL, &failure);
     for (size_t i = 0; i < SETS && status == IDX_OK; i++) *answer += kept[i].kept * kept[i].shared + ignored;
+    keep.contained = 5000;
+    if (status == IDX_OK) status = idx_sets_keep(sets, &keep, kept, NULL, &failure);
+    for (size_t i = 0; i < SETS && status == IDX_OK; i++) *answer += kept[i].kept * kept[i].shared;
     if (status == IDX_OK) status = idx_sets_visit_pairs(sets, 3000, count_pair, answer, NULL, &failure);
     idx_sets_close(sets);
     return status;

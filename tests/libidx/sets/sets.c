@@ -26,6 +26,7 @@ struct make {
     unsigned edits; /* of a hundred sets, so many are an earlier one with up to half of its members replaced */
     unsigned equal; /* of a hundred sets, so many equal an earlier one */
     bool single;    /* all sets have one size */
+    unsigned parts; /* of a hundred sets, so many are a part of an earlier one, with few members of their own */
 };
 
 static uint64_t random_below(uint64_t *seed, uint64_t end) { return next_random(seed) % end; }
@@ -57,13 +58,17 @@ static struct corpus make_corpus(const struct make *make, uint64_t seed) {
         size_t size = make->single ? make->members : random_below(&seed, make->members + 1);
         unsigned kind = (unsigned)random_below(&seed, 100);
         bool edits = i > 0 && kind<make->edits, equals = i> 0 && kind >= 100 - make->equal;
-        if (edits || equals) size = corpus.counts[earlier];
+        bool is_part = i > 0 && random_below(&seed, 100) < make->parts;
+        if (edits || equals || is_part) size = corpus.counts[earlier];
+        if (is_part) size = random_below(&seed, size + 1);
         uint64_t *set = calloc(size + 1, sizeof *set);
         assert_non_null(set);
         size_t frame = !edits && random_below(&seed, 100) < make->frame ? size - size / 4 : 0;
         for (size_t j = 0; j < size; j++) set[j] = j < frame ? j * 7 + 1 : draw(make, &seed);
-        if (edits || equals) memcpy(set, corpus.sets[earlier], size * sizeof *set);
+        if (edits || equals || is_part) memcpy(set, corpus.sets[earlier], size * sizeof *set);
         for (size_t j = random_below(&seed, size / 2 + 1); edits && j > 0; j--)
+            set[random_below(&seed, size)] = draw(make, &seed);
+        for (size_t j = random_below(&seed, size / 8 + 1); is_part && j > 0; j--)
             set[random_below(&seed, size)] = draw(make, &seed);
         corpus.sets[i] = set;
         corpus.counts[i] = make_distinct(set, size);
@@ -78,15 +83,17 @@ static void free_corpus(struct corpus *corpus) {
 }
 
 static const struct make makes[] = {
-    {"of all kinds", 300, 40, 2000, 30, 40, 10, false},
-    {"of few hashes", 300, 12, 30, 0, 30, 10, false},
-    {"of one size", 300, 30, 400, 50, 50, 0, true},
-    {"alike but for little", 200, 60, 100000, 100, 0, 5, false},
-    {"of one member", 100, 1, 20, 0, 0, 10, false},
-    {"all equal", 100, 20, 1000, 0, 0, 100, true},
-    {"without members", 50, 0, 10, 0, 0, 0, false},
-    {"unrelated", 300, 40, UINT64_C(1) << 60, 0, 0, 0, false},
-    {"single", 1, 20, 100, 0, 0, 0, false},
+    {"of all kinds", 300, 40, 2000, 30, 40, 10, false, 0},
+    {"of few hashes", 300, 12, 30, 0, 30, 10, false, 0},
+    {"of one size", 300, 30, 400, 50, 50, 0, true, 0},
+    {"alike but for little", 200, 60, 100000, 100, 0, 5, false, 0},
+    {"of one member", 100, 1, 20, 0, 0, 10, false, 0},
+    {"all equal", 100, 20, 1000, 0, 0, 100, true, 0},
+    {"without members", 50, 0, 10, 0, 0, 0, false, 0},
+    {"unrelated", 300, 40, UINT64_C(1) << 60, 0, 0, 0, false, 0},
+    {"single", 1, 20, 100, 0, 0, 0, false, 0},
+    {"parts of others", 300, 60, 3000, 10, 20, 10, false, 60},
+    {"parts of a frame", 200, 60, 100000, 60, 0, 5, false, 40},
 };
 
 /* ---- A plain program ---- */
@@ -106,6 +113,13 @@ static bool is_similar(uint64_t shared, uint64_t total, int64_t threshold) {
     return total > 0 && shared * (uint64_t)IDX_DECIMAL_WEIGHT_ONE >= (uint64_t)threshold * total;
 }
 
+/* Returns whether a set joins one that is kept, as far as the options say. */
+static bool may_join(const struct idx_keep_options *options, uint64_t shared, uint64_t total, uint64_t size) {
+    if (options->threshold > 0 && is_similar(shared, total, options->threshold)) return true;
+    return options->contained > 0 && size > 0 && size >= options->contained_size &&
+           is_similar(shared, size, options->contained);
+}
+
 static bool is_equal(const struct corpus *corpus, size_t a, size_t b) {
     return corpus->counts[a] == corpus->counts[b] &&
            memcmp(corpus->sets[a], corpus->sets[b], corpus->counts[a] * sizeof(uint64_t)) == 0;
@@ -119,13 +133,21 @@ static int64_t value_of(const struct corpus *corpus, const struct idx_keep_optio
     return copies;
 }
 
+/* Returns whether a set is taken before an earlier one. */
+static bool is_before(const struct corpus *corpus, const struct idx_keep_options *options, const int64_t *values,
+                      size_t later, size_t earlier) {
+    size_t size = corpus->counts[later], other = corpus->counts[earlier];
+    return options->contained > 0 && size != other ? size > other : values[later] > values[earlier];
+}
+
 /* Lists the sets in the order of preference. */
 static void list_in_order(const struct corpus *corpus, const struct idx_keep_options *options, size_t *order) {
     int64_t *values = calloc(corpus->count, sizeof *values);
     for (size_t i = 0; i < corpus->count; i++) {
         size_t at = i;
         values[i] = value_of(corpus, options, i);
-        for (; at > options->known && values[order[at - 1]] < values[i]; at--) order[at] = order[at - 1];
+        for (; at > options->known && is_before(corpus, options, values, i, order[at - 1]); at--)
+            order[at] = order[at - 1];
         order[at] = i;
     }
     free(values);
@@ -142,7 +164,7 @@ static void keep_plainly(const struct corpus *corpus, const struct idx_keep_opti
         for (size_t j = 0; j < leader_count && number >= options->known; j++) {
             uint32_t shared = count_shared(corpus, number, leaders[j]);
             uint32_t total = (uint32_t)(corpus->counts[number] + corpus->counts[leaders[j]]) - shared;
-            if (!is_similar(shared, total, options->threshold)) continue;
+            if (!may_join(options, shared, total, corpus->counts[number])) continue;
             if (best.total > 0 && (uint64_t)shared * best.total <= (uint64_t)best.shared * total) continue;
             best = (struct idx_kept_set){leaders[j], shared, total};
         }
@@ -185,9 +207,9 @@ static void check_kept(const char *name, const struct corpus *corpus, const stru
     for (size_t i = 0; i < corpus->count; i++) {
         const struct idx_kept_set *a = &kept[i], *b = &expected[i];
         if (a->kept != b->kept || a->shared != b->shared || a->total != b->total)
-            fail_msg("%s, threshold %lld: set %zu joins %llu by %u of %u, not %llu by %u of %u", name,
-                     (long long)options->threshold, i, (unsigned long long)a->kept, a->shared, a->total,
-                     (unsigned long long)b->kept, b->shared, b->total);
+            fail_msg("%s, threshold %lld, contained %lld: set %zu joins %llu by %u of %u, not %llu by %u of %u", name,
+                     (long long)options->threshold, (long long)options->contained, i, (unsigned long long)a->kept,
+                     a->shared, a->total, (unsigned long long)b->kept, b->shared, b->total);
     }
     if (rounds != NULL) *rounds = summary.rounds;
     free(kept);
@@ -231,16 +253,18 @@ static void test_kept(void **state) {
 
 /* So many sets that the least memory holds neither them nor all that are kept, known ones among them. */
 static void test_rounds(void **state) {
-    static const struct make make = {"in rounds", 0, 100, 20000, 20, 40, 5, false};
+    static const struct make make = {"in rounds", 0, 100, 20000, 20, 40, 5, false, 20};
     struct make scaled = make;
     (void)state;
     scaled.count = is_sanitized() ? 2000 : 4000;
     struct corpus corpus = make_corpus(&scaled, 1);
     struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
-    for (unsigned kind = 0; kind < 4; kind++) {
+    for (unsigned kind = 0; kind < 6; kind++) {
         struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
         keep.threshold = kind % 2 == 0 ? 5000 : 3000;
-        keep.known = kind / 2 * corpus.count / 3;
+        keep.known = kind % 4 / 2 * corpus.count / 3;
+        keep.contained = kind / 4 * 6000;
+        if (kind == 5) keep.threshold = 0;
         keep_plainly(&corpus, &keep, expected);
         for (unsigned threads = 1; threads <= 3; threads++) {
             struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
@@ -256,6 +280,38 @@ static void test_rounds(void **state) {
     }
     free(expected);
     free_corpus(&corpus);
+}
+
+/* Sets that are contained in others: all shares, sizes and orders, alone and beside what resembles. */
+static void test_contained(void **state) {
+    (void)state;
+    for (size_t trial = 0; trial < LENGTH(makes) * LENGTH(thresholds); trial += stride()) {
+        const struct make *make = &makes[trial % LENGTH(makes)];
+        struct corpus corpus = make_corpus(make, trial + 1000);
+        struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+        struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+        struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
+        int64_t *preferences = calloc(corpus.count, sizeof *preferences);
+        uint64_t seed = trial;
+        for (size_t i = 0; i < corpus.count; i++) preferences[i] = (int64_t)random_below(&seed, 9) - 4;
+        options.threads = 1 + trial % 3;
+        options.memory_bytes = trial % 2 == 0 ? 0 : IDX_MIN_MEMORY_BYTES;
+        struct idx_sets *sets = add_all(&corpus, &options, trial);
+        for (unsigned kind = 0; kind < 12; kind++) {
+            keep.contained = thresholds[trial / LENGTH(makes) % LENGTH(thresholds)];
+            keep.threshold = kind % 2 == 0 ? 0 : thresholds[random_below(&seed, LENGTH(thresholds))];
+            keep.contained_size = kind % 3 == 0 ? 0 : random_below(&seed, make->members + 1);
+            keep.known = kind / 6 * corpus.count / 3;
+            keep.preferences = kind / 2 % 3 == 1 ? preferences : NULL;
+            keep.prefer_copies = kind / 2 % 3 == 2;
+            keep_plainly(&corpus, &keep, expected);
+            check_kept(make->name, &corpus, &keep, expected, sets, NULL);
+        }
+        idx_sets_close(sets);
+        free(expected);
+        free(preferences);
+        free_corpus(&corpus);
+    }
 }
 
 /* ---- Pairs ---- */
@@ -375,8 +431,8 @@ static void check_common(const struct make *make, uint64_t most, const struct id
 /* Sets without the hashes that many of them have: in memory and in files, few and more than the memory holds, and as
  * many as a counter counts. */
 static void test_common(void **state) {
-    static const struct make large = {"in passes", 1000, 100, 20000, 20, 40, 5, false};
-    static const struct make framed = {"with a frame", 500, 20, 3000, 60, 10, 30, false};
+    static const struct make large = {"in passes", 1000, 100, 20000, 20, 40, 5, false, 0};
+    static const struct make framed = {"with a frame", 500, 20, 3000, 60, 10, 30, false, 0};
     static const uint64_t most[] = {1, 2, 5, 20, 100};
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     (void)state;
@@ -396,7 +452,7 @@ static void test_common(void **state) {
 
 /* Sets can be added between two questions. */
 static void test_added_later(void **state) {
-    static const struct make make = {"added later", 400, 30, 500, 20, 40, 10, false};
+    static const struct make make = {"added later", 400, 30, 500, 20, 40, 10, false, 0};
     struct corpus corpus = make_corpus(&make, 5), half = corpus;
     struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
     struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
@@ -461,6 +517,9 @@ static void test_arguments(void **state) {
     for (keep.threshold = 0; keep.threshold <= 10001; keep.threshold += 10001)
         assert_status(IDX_INVALID_ARGUMENT, idx_sets_keep(sets, &keep, kept, NULL, &failure));
     keep.threshold = 1;
+    for (keep.contained = -1; keep.contained <= 10001; keep.contained += 10002)
+        assert_status(IDX_INVALID_ARGUMENT, idx_sets_keep(sets, &keep, kept, NULL, &failure));
+    keep.contained = 0;
     keep.known = 2;
     assert_status(IDX_INVALID_ARGUMENT, idx_sets_keep(sets, &keep, kept, NULL, &failure));
     keep.known = 0;
@@ -494,9 +553,9 @@ static void test_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),        cmocka_unit_test(test_rounds),    cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_common),      cmocka_unit_test(test_cancelled), cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_added_later), in_folder(test_folder),
+        cmocka_unit_test(test_kept),      cmocka_unit_test(test_rounds),      cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_common),    cmocka_unit_test(test_contained),   cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_arguments), cmocka_unit_test(test_added_later), in_folder(test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

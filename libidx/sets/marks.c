@@ -1,0 +1,61 @@
+/* marks.c: marks the hashes that are in the prefix of a set. Threads take sets in turn, and set bits of one table. */
+#include "libidx/sets/marks.h"
+
+#include <stdlib.h>
+
+#include "libidx/sets/probe.h"
+
+/* Sets that a thread takes together. */
+#define SETS_OF_TASK ((size_t)1 << 12)
+
+struct marking {
+    struct idxi_marks *marks;
+    const struct idxi_prober *prober;
+    struct idxi_progress *progress;
+};
+
+static void mark(struct idxi_marks *marks, uint64_t hash) {
+    uint64_t bit = hash >> marks->shift;
+    __atomic_fetch_or(&marks->bits[bit / 64], UINT64_C(1) << bit % 64, __ATOMIC_RELAXED);
+}
+
+/* Marks the prefix of a set, unless an earlier set equals it. */
+static enum idx_status mark_set(struct idxi_marks *marks, struct idxi_prober *prober, uint32_t number,
+                                struct idx_error *error) {
+    const struct idxi_stored_set *set = &prober->store->sets[number];
+    struct idxi_query query;
+    if (set->first != number) return IDX_OK;
+    IDXI_TRY(idxi_prober_begin(prober, set->count, error));
+    IDXI_TRY(idxi_prober_prepare(prober, number, &query, error));
+    for (uint32_t i = 0; i < query.prefix; i++) mark(marks, prober->hashes[i]);
+    return IDX_OK;
+}
+
+/* Marks the prefixes of some sets. This is an idxi_task. */
+static enum idx_status run_task(void *context, size_t task, struct idx_error *error) {
+    const struct marking *marking = context;
+    struct idxi_prober prober = *marking->prober;
+    size_t begin = task * SETS_OF_TASK, end = begin + SETS_OF_TASK;
+    enum idx_status status = IDX_OK;
+    if (end > prober.store->count) end = prober.store->count;
+    for (size_t i = begin; i < end && status == IDX_OK; i++)
+        status = mark_set(marking->marks, &prober, (uint32_t)i, error);
+    idxi_prober_close(&prober);
+    return status == IDX_OK ? idxi_progress_add(marking->progress, end - begin, error) : status;
+}
+
+enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prober *prober, unsigned threads,
+                                struct idxi_progress *progress, struct idx_error *error) {
+    const struct idxi_counters *counters = prober->counters;
+    size_t count = prober->store->count;
+    *marks = (struct idxi_marks){calloc(counters->size / 64 + 1, sizeof *marks->bits), counters->shift};
+    if (marks->bits == NULL) return idxi_fail_memory(error);
+    struct marking marking = {marks, prober, progress};
+    IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_SETS, count, error));
+    return idxi_parallel((count + SETS_OF_TASK - 1) / SETS_OF_TASK, threads, run_task, &marking, progress, error);
+}
+
+void idxi_marks_free(struct idxi_marks *marks) {
+    free(marks->bits);
+    *marks = (struct idxi_marks){0};
+}

@@ -1,0 +1,28 @@
+/* marks.h: which hashes are in the prefix of a set. A set that contains another has a member of its prefix, so where
+ * sets are looked for that are contained in others, only such hashes are listed. */
+#ifndef IDX_LIBIDX_SET_MARKS_H
+#define IDX_LIBIDX_SET_MARKS_H
+
+#include "libidx/sets/counters.h"
+
+/* A bit for each counter. Several hashes may share one, so that some are listed in vain. */
+struct idxi_marks {
+    uint64_t *bits;
+    unsigned shift; /* as of the counters */
+};
+
+struct idxi_prober;
+
+/* Marks the prefixes of all sets, which are prepared by `prober`, on `threads` threads. The caller frees the marks,
+ * even if this fails. */
+enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prober *prober, unsigned threads,
+                                struct idxi_progress *progress, struct idx_error *error);
+
+static inline bool idxi_is_marked(const struct idxi_marks *marks, uint64_t hash) {
+    uint64_t bit = hash >> marks->shift;
+    return (marks->bits[bit / 64] >> bit % 64 & 1) != 0;
+}
+
+void idxi_marks_free(struct idxi_marks *marks);
+
+#endif
