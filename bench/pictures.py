@@ -15,6 +15,7 @@ import matplotlib
 
 matplotlib.use("agg")  # which measures texts; files are SVG all the same
 import matplotlib.pyplot as plot
+import matplotlib.text
 import matplotlib.ticker
 import matplotlib.transforms
 
@@ -72,13 +73,16 @@ def panels(count, height):
     return figure, axes[:, 0]
 
 
-# Where a point's name may be: shifts of its corner in points, and which corner.
-PLACES = [(x * far, y * far, side, height) for far in (1, 2.2, 3.6, 5) for x, side in ((5, "left"), (-5, "right"))
-          for y, height in ((3, "bottom"), (-3, "top"))] + [(0, 7, "center", "bottom"), (0, -7, "center", "top")]
+# Where a point's name may be: shifts of its corner in points, and which corner; the nearest first.
+PLACES = [(x * far, y * far, "left" if x > 0 else "right" if x < 0 else "center",
+           "bottom" if y > 0 else "top" if y < 0 else "center")
+          for far in (1, 2, 3, 4.5, 6)
+          for x, y in ((5, 3), (-5, 3), (5, -3), (-5, -3), (6, 0), (-6, 0), (0, 6), (0, -6), (3, 7), (-3, 7), (3, -7), (-3, -7))]
 
 
 def name_points(figure, axis, points):
-    """Writes names, [(x, y, name, colour)], beside their points, where they cover neither points nor other names."""
+    """Writes names, [(x, y, name, colour)], beside their points, where they cover neither points nor other names; a line
+    leads from a name to its point where other points are nearer."""
     renderer = figure.canvas.get_renderer()
     taken = [axis.transData.transform((x, y)) for x, y, _, _ in points]
     taken = [matplotlib.transforms.Bbox([[x - 4, y - 4], [x + 4, y + 4]]) for x, y in taken]
@@ -87,9 +91,11 @@ def name_points(figure, axis, points):
             continue
         best = None
         for right, up, side, height in PLACES:
-            written = axis.annotate(name, (x, y), fontsize=8, color=colour, xytext=(right, up),
-                                    textcoords="offset points", ha=side, va=height)
-            box = written.get_window_extent(renderer)
+            line = {"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 3}
+            written = axis.annotate(name, (x, y), fontsize=8, color=colour, xytext=(right, up), textcoords="offset points",
+                                    ha=side, va=height, arrowprops=line if abs(right) + abs(up) > 10 else None)
+            written.update_positions(renderer)
+            box = matplotlib.text.Text.get_window_extent(written, renderer)  # without its line
             covered = sum(box.overlaps(other) for other in taken)
             covered += not (axis.bbox.x0 <= box.x0 and box.x1 <= axis.bbox.x1 + 20)
             if best is None or covered < best[0]:
@@ -111,12 +117,22 @@ def system_name(system):
     return re.sub(r"^(idx|uncompressed|mih wide|mih|faiss) |`| mapped| in memory", "", system)
 
 
+def frontier(systems):
+    """The sizes and speeds, [(size, speed)], than which none of them is both smaller and faster."""
+    best = []
+    for size, speed in sorted(systems):
+        if not best or speed > best[-1][1]:
+            best.append((size, speed))
+    return best
+
+
 def speed_and_size(cells, folder):
-    """Queries per second over bytes per fingerprint at each size: above and left is better."""
+    """Queries per second over bytes per fingerprint at each size: above and left is better. Two lines have the best of idx
+    and of the others."""
     names = [name for name in ("1e6", "1e7", "1e8") if f"{name}: bytes" in cells.columns("lookup")]
     if not names:
         return
-    figure, axes = panels(len(names), 3.6)
+    figure, axes = panels(len(names), 4.2)
     shown, named = {}, []
     for axis, name in zip(axes, names):
         points, systems = [], {}
@@ -138,6 +154,11 @@ def speed_and_size(cells, folder):
                 shown[kind] = point
             # What is mapped has its name at the point of the same in memory, which is beside it.
             points.append((size, max(speed, floor), "" if kind == "idx" else called, COLOURS[kind]))
+        for ours, called, colour in ((True, "the best of idx", COLOURS["idx"]), (False, "the best of the others", GREY)):
+            best = frontier([place for system, place in systems.items()
+                             if system.startswith("idx") == ours and place[1] > floor])
+            shown[called], = axis.step(*zip(*best, (1000, best[-1][1])), where="post", color=colour, linewidth=0.9,
+                                       linestyle="--", zorder=1)
         axis.set(xscale="log", yscale="log", ylabel="queries per second", title=f"{name} fingerprints, one core")
         axis.set_xticks([10, 20, 50, 100, 200])
         axis.set_xlim(7, max(250, 1.3 * max(size for size, _ in systems.values())))
@@ -150,7 +171,7 @@ def speed_and_size(cells, folder):
         name_points(figure, axis, points)
     kinds = {"idx": "idx mapped", "in memory": "idx in memory", "unpacked": "idx unpacked", "mih": "mih, m parts",
              "mih wide": "mih wide, m parts", "scan": "scans"}
-    figure.legend(shown.values(), [kinds.get(kind, kind) for kind in shown], loc="upper center", ncol=4,
+    figure.legend(shown.values(), [kinds.get(kind, kind) for kind in shown], loc="upper center", ncol=5,
                   bbox_to_anchor=(0.5, 0.01))
     figure.savefig(folder / "speed-and-size.svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
     plot.close(figure)
@@ -179,7 +200,7 @@ def time_over_k(cells, folder):
 
 
 def recall_over_time(cells, folder):
-    """The share of pairs that are resolved, on a scale that spreads what is near to all of them."""
+    """The share of pairs of which a text is dropped, on a scale that spreads what is near to all of them."""
     names = list(dict.fromkeys(row.split(": ")[0] for row in cells.rows("texts")))
     if not names:
         return
@@ -206,7 +227,8 @@ def recall_over_time(cells, folder):
         axis.margins(x=0.25)
         plain(axis.xaxis)
         named.append((axis, points))
-    axes[-1].set_xlabel("processor seconds")
+    axes[-1].set_xlabel("processor seconds\n\nresolved: pairs of which one text is dropped, or both, as a share of all pairs "
+                        "that resemble each other so much")
     figure.tight_layout()
     for axis, points in named:
         name_points(figure, axis, points)

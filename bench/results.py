@@ -1,8 +1,6 @@
 """RESULTS.md: written from the measured tables, read again, and compared with the figures in README.md.
 
-A figure in README.md has a comment behind it, `1,970,000<!-- lookup-1e7; idx `auto` mapped; many at once, a second
--->`: the table, its row and its column; a fourth part, such as `million`, is what the number counts. `<!-- not measured
--->` marks what looks like a figure and is none. The picture that a line `<!-- picture: NAME -->` names is below it.
+README.figures says where each figure in README.md is from; its head describes how.
 """
 import json
 import pathlib
@@ -15,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import tables
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
+FIGURES = SOURCE / "bench/README.figures"
 FIRST = "Measured commit: "
 MOST_LINES = 400
 SCALES = {"": 1.0, "million": 1e-6, "thousand": 1e-3, "percent": 100.0, "milliseconds": 1e-3}  # the latter of µs
@@ -24,16 +23,12 @@ PICTURES = [
     ("speed-and-size.svg", "How fast, how small, and beside whom?", "queries per second over bytes per fingerprint"),
     ("time-over-k.svg", "How does it grow?", "time of a query over k"),
     ("building.svg", "Building?", "time and memory of a build over the number of fingerprints"),
-    ("recall-over-time.svg", "How good are the answers?", "pairs resolved over processor time, beside MinHash"),
+    ("recall-over-time.svg", "How good are the answers?", "pairs of which a text is dropped, over processor time, beside MinHash"),
 ]
 
-# What a measured figure looks like: a number and what it counts, or a table's cell.
-UNIT = (r"(?:million\b|queries|fingerprints a second|bytes|[GMk]i?B\b|ns\b|µs|microseconds|milliseconds|ms\b|s\b|"
-        r"seconds|%|times\b)")
-FIGURE = re.compile(rf"(?<![\w.,:-])\d[\d,]*(?:\.\d+)?(?=(?:<!--[^>]*-->)?(?: to \d[\d.,]*)?\s+{UNIT})")
-CELL = re.compile(r"(?<=\| )\d[\d,.]*(?=(?:<!--[^>]*-->)? \|)")
+# A number in running text, and one in a cell of a table of RESULTS.md.
+FIGURE = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)*(?:e\d+)?(?!\w)")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?: ±.*)?")
-MARKED = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)<!--\s(?P<mark>[^>]*?)\s-->")
 
 
 # ---- Commits ----
@@ -179,59 +174,70 @@ def read(text):
 # ---- Figures elsewhere ----
 
 
-def blank_code(text):
-    """The same text with code blocks blank, so that places in it stay."""
-    return re.sub(r"^```.*?^```", lambda code: re.sub(r"[^\n]", " ", code[0]), text, flags=re.M | re.S)
+def read_figures(text):
+    """[(words, [place])] of README.figures: the words around figures, and the place in RESULTS.md of each `[]` in them."""
+    entries = []
+    for line in text.splitlines():
+        if line.startswith("    "):
+            entries[-1][1].append(line.strip())
+        elif line and not line.startswith("#"):
+            entries.append((line, []))
+    return entries
 
 
-def unmarked(text):
-    """(line, figure) of each figure without a comment."""
-    text = blank_code(text)
-    found = {match.start(): match for pattern in (FIGURE, CELL) for match in pattern.finditer(text)}
-    return [(text.count("\n", 0, start) + 1, match[0]) for start, match in sorted(found.items())
-            if not text.startswith("<!--", match.end())]
+def without_code(text):
+    """The same text with code and addresses of links blank, so that places in it stay."""
+    return re.sub(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", lambda code: re.sub(r"[^\n]", " ", code[0]), text, flags=re.M | re.S)
 
 
-def figure_of(mark, shown, cells):
-    """What a figure with this comment must be, with as many significant digits as `shown` has (two or three)."""
-    parts = [part.strip() for part in mark.split("; ")]
+def found(words, text):
+    """Where words are in a text, as matches whose groups are the figures."""
+    parts = [r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in words.split("[]")]
+    return list(re.finditer(r"(\d+(?:,\d{3})*(?:\.\d+)?)".join(parts), text))
+
+
+def unnamed(text, entries):
+    """(line, number) of each number in a text that no entry names."""
+    named = [match.span() for words, _ in entries for match in found(words, text)]
+    return [(text.count("\n", 0, figure.start()) + 1, figure[0]) for figure in FIGURE.finditer(without_code(text))
+            if not any(begin <= figure.start() and figure.end() <= end for begin, end in named)]
+
+
+def figure_of(place, cells):
+    """What the figure of a place must be, of two significant digits, or as many as the place says."""
+    parts = place.split("; ")
+    digits = int(parts.pop().split()[0]) if parts[-1].endswith(" digits") else 2
     if len(parts) not in (3, 4) or (len(parts) == 4 and parts[3] not in SCALES):
-        raise ValueError(f"'{mark}' is not a table, a row, a column, and at most one of {', '.join(SCALES)}")
+        raise ValueError(f"'{place}' is not a table, a row, a column, and at most one of {', '.join(SCALES)}")
     if tuple(parts[:3]) not in cells:
-        raise ValueError(f"RESULTS.md has no cell '{mark}'")
-    number = tables.number(cells[tuple(parts[:3])].split(" ±")[0]) * SCALES[parts[3] if len(parts) == 4 else ""]
-    digits = shown.replace(",", "").replace(".", "").lstrip("0")
-    digits = len(digits if "." in shown else digits.rstrip("0"))
-    return tables.number_text(number, min(3, max(2, digits)))
+        raise ValueError(f"RESULTS.md has no cell '{'; '.join(parts[:3])}'")
+    cell, _, spread = cells[tuple(parts[:3])].partition(" ±")
+    if digits > 2 and spread and float(spread.split()[0]) >= 25:
+        raise ValueError(f"'{place}': a figure of ±{spread} has two digits at most")
+    return tables.number_text(tables.number(cell) * SCALES[parts[3] if len(parts) == 4 else ""], digits)
 
 
-def filled(text, cells):
+def filled(text, entries, cells):
     """(text with the figures of the cells, [what is wrong]). Figures stay whose tables --full alone measures, where it
     did not."""
-    wrong = []
+    wrong, changes = [], []
     missing = {table.name for table in tables.TABLES if table.full} - {table for table, _, _ in cells}
-
-    def fill(match):
-        mark = " ".join(match["mark"].split())
-        if mark == "not measured":
-            return match[0]
-        if mark.split("; ")[0] in missing:
-            return match[0]
-        try:
-            figure = figure_of(mark, match["number"], cells)
-        except ValueError as error:
-            wrong.append(str(error))
-            return match[0]
-        if figure != match["number"]:
-            line = text.count("\n", 0, match.start()) + 1
-            wrong.append(f"line {line} has {match['number']}, where RESULTS.md has {figure}: {match['mark']}")
-        return f"{figure}<!-- {match['mark']} -->"
-
-    return MARKED.sub(fill, text), wrong
-
-
-def pictured(text, pictures):
-    """The text with each of the pictures below the line that names it."""
-    for name, _, shown in pictures:
-        text = re.sub(rf"(<!-- picture: {re.escape(name)} -->\n)(\n!\[.*\]\(.*\)\n)?", rf"\1\n![{shown}](bench/{name})\n", text)
-    return text
+    for words, places in entries:
+        matches = found(words, text)
+        if len(matches) != 1 and (places or not matches):
+            wrong.append(f"these words of README.figures are there {len(matches)} times: {words}")
+        elif len(places) != words.count("[]"):
+            wrong.append(f"README.figures has {len(places)} places for the figures of: {words}")
+        for at, place in enumerate(places if len(matches) == 1 else [], 1):
+            if place.split("; ")[0] in missing:
+                continue
+            try:
+                changes.append((matches[0].span(at), figure_of(place, cells), place))
+            except ValueError as error:
+                wrong.append(str(error))
+    for (begin, end), figure, place in sorted(changes, reverse=True):
+        if text[begin:end] != figure:
+            line = text.count("\n", 0, begin) + 1
+            wrong.append(f"line {line} has {text[begin:end]}, where RESULTS.md has {figure}: {place}")
+        text = text[:begin] + figure + text[end:]
+    return text, wrong
