@@ -277,7 +277,7 @@ def pairs_of_clusters(clusters):
 def libidx_fingerprints(texts, folder, least):
     import libidx
 
-    return pairs_of_clusters(enumerate(libidx.dedup(texts).cluster.tolist()))
+    return pairs_of_clusters(enumerate(libidx.dedup(texts, 3).cluster.tolist()))
 
 
 def libidx_texts(texts, folder, least):

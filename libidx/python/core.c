@@ -1,6 +1,8 @@
 /* core.c: the extension module libidx._core. */
 #include "libidx/python/core.h"
 
+#include <string.h>
+
 /* (fingerprint, shards) → shard, which a job's driver and workers must agree on */
 static PyObject *core_shard(PyObject *module, PyObject *arguments) {
     PyObject *fingerprints;
@@ -18,6 +20,26 @@ static PyObject *core_shard(PyObject *module, PyObject *arguments) {
     }
     for (size_t i = 0; i < array.count; i++)
         ((int64_t *)block->columns[0].items)[i] = (int64_t)idx_shard(array.items[i], shards);
+    block->columns[0].count = array.count;
+    array_release(&array);
+    return result_array(block);
+}
+
+/* (fingerprints) → a copy of them, uint64[n] */
+static PyObject *core_numbers(PyObject *module, PyObject *arguments) {
+    PyObject *fingerprints;
+    struct array array;
+    size_t room = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O", &fingerprints) || !array_take(fingerprints, "fingerprints", &array))
+        return NULL;
+    struct block *block = block_new("Q");
+    if (block == NULL || !column_reserve(block->columns, &room, array.count)) {
+        block_release(block);
+        array_release(&array);
+        return PyErr_NoMemory();
+    }
+    if (array.count > 0) memcpy(block->columns[0].items, array.items, array.count * sizeof *array.items);
     block->columns[0].count = array.count;
     array_release(&array);
     return result_array(block);
@@ -52,6 +74,7 @@ static PyMethodDef functions[] = {
     {"calibrate", core_calibrate, METH_VARARGS, NULL},
     {"scheme", core_scheme, METH_VARARGS, NULL},
     {"lengths", core_lengths, METH_VARARGS, NULL},
+    {"numbers", core_numbers, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

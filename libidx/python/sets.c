@@ -1,253 +1,257 @@
-/* sets.c: the shingles of many texts in a file, and the representatives among these sets: the functions write_sets and
- * lead. */
+/* sets.c: the type Sets: sets of the shingles of many texts, which of these to keep, and all pairs that resemble each
+ * other. */
 #include "libidx/python/text.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-/* ---- Writing sets ---- */
-
-enum { BUFFERED = 1 << 17 }; /* hashes */
-
-/* This is a file, and what is still to be written to it. */
-struct sink {
-    int descriptor;
-    struct hashes buffer;
-    size_t used;
+struct sets_object {
+    PyObject_HEAD struct idx_sets *sets;
+    struct idx_text_shingle_options options;
+    struct hashes shingles; /* of the text at hand */
+    struct watch watch;
+    PyObject *progress, *folder; /* which the sets and `watch` refer to */
+    size_t count;                /* texts so far */
+    bool busy;                   /* a call is under way */
 };
 
-/* Returns false if writing fails; errno then says why. */
-static bool write_out(struct sink *sink) {
-    const char *bytes = (const char *)sink->buffer.items;
-    size_t size = sink->used * sizeof *sink->buffer.items;
-    while (size > 0) {
-        ssize_t put = write(sink->descriptor, bytes, size);
-        if (put < 0 && errno != EINTR) return false;
-        if (put < 0) continue;
-        bytes += put;
-        size -= (size_t)put;
+static PyTypeObject *sets_type;
+
+/* (width, unit, memory, threads, tmpdir, progress) */
+static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    struct idx_text_shingle_options shingle_options;
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    struct idx_error error;
+    PyObject *folder, *progress, *bytes;
+    unsigned long long memory;
+    long long width;
+    const char *unit;
+    int threads;
+    (void)keywords;
+    if (!PyArg_ParseTuple(arguments, "LsKiOO", &width, &unit, &memory, &threads, &folder, &progress) ||
+        !shingle_options_take(&shingle_options, width, unit) || !check_range("threads", threads, 1, IDX_MAX_THREADS) ||
+        !folder_take(folder, &bytes, &options.temporary_folder))
+        return NULL;
+    shingle_options.in_text_order = true;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct sets_object *object = (struct sets_object *)allocate(type, 0);
+    if (object == NULL) {
+        Py_XDECREF(bytes);
+        return NULL;
     }
-    sink->used = 0;
-    return true;
+    object->options = shingle_options;
+    object->folder = bytes;
+    object->progress = Py_NewRef(progress);
+    object->watch = (struct watch){progress, false};
+    options.memory_bytes = memory;
+    options.threads = (unsigned)threads;
+    options.progress = watch_visit;
+    options.context = &object->watch;
+    if (check_call(idx_sets_open(&object->sets, &options, &error), &error, NULL)) return (PyObject *)object;
+    Py_DECREF(object);
+    return NULL;
 }
 
-static bool put_set(struct sink *sink, const struct hashes *set) {
-    for (size_t i = 0; i < set->count; i++) {
-        if (sink->used == BUFFERED && !write_out(sink)) return false;
-        sink->buffer.items[sink->used++] = set->items[i];
-    }
-    return true;
+static void sets_free(PyObject *self) {
+    struct sets_object *object = (struct sets_object *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    idx_sets_close(object->sets);
+    free(object->shingles.items);
+    Py_XDECREF(object->folder);
+    Py_XDECREF(object->progress);
+    release(self);
+    Py_DECREF(type);
 }
 
-/* Without the GIL. False where errno says why, or a signal's handler raised. */
-static bool write_all(struct sink *sink, const struct texts *texts, const struct array *rows, struct column *counts,
-                      enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
-    static const struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
-    struct hashes set = {NULL, 0, 0};
-    uint64_t *items = counts->items;
+static bool check_idle(const struct sets_object *object) {
+    return !object->busy ||
+           raise_status(IDX_INVALID_ARGUMENT, "another thread is using these sets: one at a time") != NULL;
+}
+
+/* ---- Adding ---- */
+
+/* Without the GIL. False where a signal's handler raised. */
+static bool add_all(struct sets_object *object, const struct texts *texts, const struct array *left_out,
+                    enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
+    struct hashes *shingles = &object->shingles;
     int64_t last = 0;
-    bool good = true;
-    errno = 0;
-    for (size_t i = 0; i < counts->count && good && *status == IDX_OK; i++) {
-        size_t row = rows != NULL ? (size_t)rows->items[i] : i;
-        *status = hashes_make(&set, texts->items[row], texts->lengths[row], &options, error);
-        items[i] = set.count;
-        good = *status != IDX_OK || (put_set(sink, &set) && check_signals(thread, &last));
+    bool fine = true;
+    for (size_t i = 0; i < texts->count && fine && *status == IDX_OK; i++) {
+        const size_t length = left_out != NULL && left_out->items[i] != 0 ? 0 : texts->lengths[i];
+        *status = hashes_make(shingles, texts->items[i], length, &object->options, error);
+        if (*status == IDX_OK) *status = idx_sets_add(object->sets, shingles->items, shingles->count, error);
+        object->count += *status == IDX_OK;
+        fine = check_signals(thread, &last);
     }
-    free(set.items);
-    return good && (*status != IDX_OK || write_out(sink));
+    return fine;
 }
 
-static PyObject *write_sets(struct sink *sink, const struct texts *texts, const struct array *rows) {
-    struct block *block = block_new("Q");
+static PyObject *add_texts(struct sets_object *object, const struct texts *texts, const struct array *left_out) {
     struct idx_error error;
     enum idx_status status = IDX_OK;
-    size_t room = 0, count = rows != NULL ? rows->count : texts->count;
-    PyObject *answer = NULL;
-    sink->buffer.items = malloc(BUFFERED * sizeof *sink->buffer.items);
-    if (sink->buffer.items != NULL && block != NULL && column_reserve(&block->columns[0], &room, count)) {
-        block->columns[0].count = count;
-        PyThreadState *thread = PyEval_SaveThread();
-        bool good = write_all(sink, texts, rows, &block->columns[0], &status, &error, &thread);
-        int number = errno;
-        PyEval_RestoreThread(thread);
-        errno = number;
-        if (!good && !PyErr_Occurred()) PyErr_SetFromErrno(PyExc_OSError);
-        if (good && check_call(status, &error, NULL)) answer = column_view(block, 0);
-    } else {
-        PyErr_NoMemory();
-    }
-    free(sink->buffer.items);
-    block_release(block);
-    return answer;
+    if (left_out != NULL && left_out->count != texts->count)
+        return PyErr_Format(PyExc_ValueError, "%zu texts and %zu marks: give as many", texts->count, left_out->count);
+    if (!check_idle(object)) return NULL;
+    object->busy = true;
+    PyThreadState *thread = PyEval_SaveThread();
+    bool fine = add_all(object, texts, left_out, &status, &error, &thread);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    return fine && check_call(status, &error, NULL) ? PyLong_FromSize_t(texts->count) : NULL;
 }
 
-static bool check_rows(const struct array *rows, size_t count, const char *what) {
-    for (size_t i = 0; i < rows->count; i++) {
-        if (rows->items[i] >= count)
-            return PyErr_Format(PyExc_ValueError, "rows: %llu is not below the %zu %s",
-                                (unsigned long long)rows->items[i], count, what) != NULL;
-    }
-    return true;
-}
-
-/* (texts, rows or None, descriptor) → how many shingles each has, uint64[n] */
-PyObject *sets_write(PyObject *module, PyObject *arguments) {
-    PyObject *texts, *rows, *answer = NULL;
-    struct sink sink = {.descriptor = -1};
-    struct array given_rows;
+/* (texts, uint64[n] or None: not 0 for texts that are taken for empty ones) → how many there are */
+static PyObject *sets_add(PyObject *self, PyObject *arguments) {
+    PyObject *texts, *marks, *answer = NULL;
+    struct array left_out;
     struct texts given;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOi", &texts, &rows, &sink.descriptor) || !texts_take(texts, "texts", &given))
-        return NULL;
-    bool has_rows = rows != Py_None && array_take(rows, "rows", &given_rows);
-    if (!PyErr_Occurred() && (!has_rows || check_rows(&given_rows, given.count, "texts")))
-        answer = write_sets(&sink, &given, has_rows ? &given_rows : NULL);
-    if (has_rows) array_release(&given_rows);
+    if (!PyArg_ParseTuple(arguments, "OO", &texts, &marks) || !texts_take(texts, "texts", &given)) return NULL;
+    bool marked = marks != Py_None && array_take(marks, "marks", &left_out);
+    if (!PyErr_Occurred()) answer = add_texts((struct sets_object *)self, &given, marked ? &left_out : NULL);
+    if (marked) array_release(&left_out);
     texts_release(&given);
     return answer;
 }
 
-/* ---- Representatives ---- */
+/* ---- Keeping ---- */
 
-/* Mapped pages that were looked at count as memory until they are given back. */
-enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
-
-/* These are the sets that are offered: set rows[i] belongs to group groups[i]. Those of a group are together. */
-struct offered {
-    struct array hashes, ends, rows, groups; /* the set of a row ends before ends[row + 1], and begins at ends[row] */
-    struct idx_text_leaders *leaders;
-    uint64_t *found; /* of each its representative's place */
-    double *resemblances;
-    bool mapped; /* the hashes are pages of a file */
-    size_t touched;
-};
-
-#define NONE UINT64_MAX
-
-/* From so many sets of a group on, representatives are listed by what several sets share alone. */
-enum { MANY = 1024 };
-
-static struct hashes get_set(const struct offered *offered, size_t place) {
-    const uint64_t *ends = &offered->ends.items[offered->rows.items[place]];
-    return (struct hashes){(uint64_t *)(uintptr_t)(offered->hashes.items + ends[0]), (size_t)(ends[1] - ends[0]), 0};
-}
-
-static void give_back(struct offered *offered, size_t count) {
-    offered->touched += count * sizeof(uint64_t) + TOUCHED_BESIDES;
-    if (!offered->mapped || offered->touched < MOST_TOUCHED) return;
-#ifdef __linux__
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)offered->hashes.items;
-    const uintptr_t first = (begin + page - 1) / page * page, end = begin + 8 * offered->hashes.count;
-    if (end > first) madvise((void *)first, end - first, MADV_DONTNEED);
-#endif
-    offered->touched = 0;
-}
-
-static enum idx_status join(struct offered *offered, size_t place, struct idx_error *error) {
-    const struct hashes set = get_set(offered, place);
-    uint64_t leader;
-    enum idx_status status = idx_text_leaders_join(offered->leaders, place, set.items, set.count, &leader, error);
-    if (status != IDX_OK || leader == IDX_TEXT_NO_LEADER) return status;
-    const struct hashes other = get_set(offered, (size_t)leader);
-    offered->found[place] = leader;
-    offered->resemblances[place] = idx_text_jaccard(set.items, set.count, other.items, other.count);
-    give_back(offered, set.count);
+/* Sets both columns of the result, without the GIL. */
+static enum idx_status keep_into(struct sets_object *object, const struct idx_keep_options *options,
+                                 struct block *block, struct idx_error *error) {
+    uint64_t *kept = block->columns[0].items;
+    double *resemblances = block->columns[1].items;
+    struct idx_kept_set *found = malloc(object->count * sizeof *found + 1);
+    if (found == NULL) {
+        *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+        return error->status;
+    }
+    enum idx_status status = idx_sets_keep(object->sets, options, found, NULL, error);
+    for (size_t i = 0; i < object->count && status == IDX_OK; i++) {
+        kept[i] = found[i].kept;
+        resemblances[i] = found[i].kept == i ? 1 : (double)found[i].shared / (double)found[i].total;
+    }
+    free(found);
     return status;
 }
 
-/* One group: several rounds where its representatives take more memory than they may. */
-static bool join_group(struct offered *offered, size_t begin, size_t end, enum idx_status *status,
-                       struct idx_error *error, PyThreadState **thread, int64_t *last) {
-    size_t left = end - begin;
-    bool good = true;
-    for (size_t i = begin; i < end; i++) offered->found[i] = NONE;
-    while (left > 0 && good && *status == IDX_OK) {
-        idx_text_leaders_clear(offered->leaders);
-        for (size_t i = begin; i < end && left >= MANY && *status == IDX_OK; i++) {
-            const struct hashes set = get_set(offered, i);
-            if (offered->found[i] == NONE)
-                *status = idx_text_leaders_expect(offered->leaders, set.items, set.count, error);
-        }
-        left = 0;
-        for (size_t i = begin; i < end && good && *status == IDX_OK; i++) {
-            if (offered->found[i] != NONE) continue;
-            *status = join(offered, i, error);
-            left += offered->found[i] == NONE;
-            good = check_signals(thread, last);
-        }
-    }
-    return good;
-}
-
-/* Without the GIL. False where a signal's handler raised. */
-static bool lead_all(struct offered *offered, enum idx_status *status, struct idx_error *error,
-                     PyThreadState **thread) {
-    const uint64_t *groups = offered->groups.items;
-    int64_t last = 0;
-    bool good = true;
-    for (size_t i = 0, end; i < offered->rows.count && good && *status == IDX_OK; i = end) {
-        for (end = i + 1; end < offered->rows.count && groups[end] == groups[i];) end++;
-        good = join_group(offered, i, end, status, error, thread, &last);
-    }
-    return good;
-}
-
-static PyObject *lead(struct offered *offered, int64_t threshold, uint64_t memory) {
+static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_options *options) {
     struct block *block = block_new("Qd");
     struct idx_error error;
-    enum idx_status status = IDX_OK;
-    size_t room[2] = {0, 0}, count = offered->rows.count;
+    size_t room[2] = {0, 0};
     PyObject *answer = NULL;
-    if (block == NULL || !column_reserve(&block->columns[0], &room[0], count) ||
-        !column_reserve(&block->columns[1], &room[1], count)) {
-        PyErr_NoMemory();
-    } else if (check_call(idx_text_leaders_make(&offered->leaders, threshold, &error), &error, NULL)) {
-        block->columns[0].count = block->columns[1].count = count;
-        offered->found = block->columns[0].items;
-        offered->resemblances = block->columns[1].items;
-        idx_text_leaders_limit(offered->leaders, memory);
+    if (block != NULL && column_reserve(&block->columns[0], &room[0], object->count) &&
+        column_reserve(&block->columns[1], &room[1], object->count)) {
+        block->columns[0].count = block->columns[1].count = object->count;
+        object->busy = true;
+        object->watch.failed = false;
         PyThreadState *thread = PyEval_SaveThread();
-        bool good = lead_all(offered, &status, &error, &thread);
+        enum idx_status status = keep_into(object, options, block, &error);
         PyEval_RestoreThread(thread);
-        if (good && check_call(status, &error, NULL))
+        object->busy = false;
+        if (check_call(status, &error, &object->watch))
             answer = Py_BuildValue("NN", column_view(block, 0), column_view(block, 1));
+    } else {
+        PyErr_NoMemory();
     }
-    idx_text_leaders_free(offered->leaders);
     block_release(block);
     return answer;
 }
 
-static bool check_offered(const struct offered *offered) {
-    const uint64_t *ends = offered->ends.items;
-    const size_t sets = offered->ends.count == 0 ? 0 : offered->ends.count - 1;
-    bool good = offered->ends.count == 0 || ends[sets] <= offered->hashes.count;
-    for (size_t i = 0; i < sets && good; i++) good = ends[i] <= ends[i + 1];
-    if (!good) return PyErr_Format(PyExc_ValueError, "ends: they don't ascend up to the hashes") != NULL;
-    if (offered->rows.count != offered->groups.count)
-        return PyErr_Format(PyExc_ValueError, "%zu rows and %zu groups: give as many", offered->rows.count,
-                            offered->groups.count) != NULL;
-    return check_rows(&offered->rows, sets, "sets");
+/* (resemblance, known, preferences or None, copies) → the row of the text that each joins, uint64[n], and how much it
+ * resembles that one, float64[n] */
+static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
+    struct sets_object *object = (struct sets_object *)self;
+    struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
+    PyObject *preferences, *answer = NULL;
+    struct array given;
+    unsigned long long known;
+    double resemblance;
+    int copies;
+    if (!PyArg_ParseTuple(arguments, "dKOp", &resemblance, &known, &preferences, &copies)) return NULL;
+    options.threshold = threshold_of(resemblance);
+    options.known = known;
+    if (options.threshold == 0) return NULL;
+    bool ordered = preferences != Py_None && array_take(preferences, "preferences", &given);
+    if (!PyErr_Occurred() && check_idle(object)) {
+        options.preferences = ordered ? (const int64_t *)given.items : NULL;
+        options.prefer_copies = copies;
+        if (ordered && given.count != object->count)
+            PyErr_Format(PyExc_ValueError, "%zu texts and %zu preferences: give as many", object->count, given.count);
+        else
+            answer = keep_sets(object, &options);
+    }
+    if (ordered) array_release(&given);
+    return answer;
 }
 
-/* (hashes, ends, rows, groups, resemblance, memory, mapped) → leaders uint64[n], resemblances float64[n] */
-PyObject *sets_lead(PyObject *module, PyObject *arguments) {
-    static const char *const names[] = {"hashes", "ends", "rows", "groups"};
-    struct offered offered = {.leaders = NULL};
-    struct array *const arrays[] = {&offered.hashes, &offered.ends, &offered.rows, &offered.groups};
-    PyObject *given[4], *answer = NULL;
-    unsigned long long memory;
-    int mapped, taken = 0;
-    double least;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOOOdKp", &given[0], &given[1], &given[2], &given[3], &least, &memory, &mapped))
-        return NULL;
-    while (taken < 4 && array_take(given[taken], names[taken], arrays[taken])) taken++;
-    offered.mapped = mapped != 0;
-    int64_t threshold = taken == 4 && check_offered(&offered) ? threshold_of(least) : 0;
-    if (threshold > 0) answer = lead(&offered, threshold, memory);
-    while (taken > 0) array_release(arrays[--taken]);
+/* ---- Pairs ---- */
+
+struct pair_columns {
+    struct block *block;
+    size_t room[3];
+    bool full;
+};
+
+/* This is an idx_set_pair_visitor, without the GIL. */
+static bool add_pair(void *context, const struct idx_set_pair *pair) {
+    struct pair_columns *pairs = context;
+    struct column *columns = pairs->block->columns;
+    for (size_t i = 0; i < 3 && !pairs->full; i++) pairs->full = !column_reserve(&columns[i], &pairs->room[i], 1);
+    if (pairs->full) return false;
+    ((int64_t *)columns[0].items)[columns[0].count++] = (int64_t)pair->first;
+    ((int64_t *)columns[1].items)[columns[1].count++] = (int64_t)pair->second;
+    ((double *)columns[2].items)[columns[2].count++] = (double)pair->shared / (double)pair->total;
+    return true;
+}
+
+static PyObject *list_pairs(struct sets_object *object, int64_t threshold) {
+    struct pair_columns pairs = {.block = block_new("qqd")};
+    struct idx_error error;
+    PyObject *answer = NULL;
+    bool made = pairs.block != NULL;
+    for (size_t i = 0; i < 3 && made; i++) made = column_reserve(&pairs.block->columns[i], &pairs.room[i], 1);
+    if (made) {
+        object->busy = true;
+        object->watch.failed = false;
+        PyThreadState *thread = PyEval_SaveThread();
+        enum idx_status status = idx_sets_visit_pairs(object->sets, threshold, add_pair, &pairs, NULL, &error);
+        PyEval_RestoreThread(thread);
+        object->busy = false;
+        made = !pairs.full;
+        if (made && check_call(status, &error, &object->watch))
+            answer = Py_BuildValue("NNN", column_view(pairs.block, 0), column_view(pairs.block, 1),
+                                   column_view(pairs.block, 2));
+    }
+    if (!made) PyErr_NoMemory();
+    block_release(pairs.block);
     return answer;
+}
+
+/* (resemblance) → two columns of rows, int64[m], and how much the texts of these resemble each other, float64[m] */
+static PyObject *sets_pairs(PyObject *self, PyObject *given) {
+    struct sets_object *object = (struct sets_object *)self;
+    double resemblance = PyFloat_AsDouble(given);
+    if (PyErr_Occurred()) return NULL;
+    int64_t threshold = threshold_of(resemblance);
+    return threshold > 0 && check_idle(object) ? list_pairs(object, threshold) : NULL;
+}
+
+static PyMethodDef sets_methods[] = {
+    {"add", sets_add, METH_VARARGS, "add($self, texts, marks, /)\n--\n\nAdd the shingles of texts; returns how many."},
+    {"keep", sets_keep, METH_VARARGS, NULL},
+    {"pairs", sets_pairs, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+bool sets_init(PyObject *module) {
+    static PyType_Slot slots[] = {
+        {Py_tp_new, sets_new},
+        {Py_tp_dealloc, sets_free},
+        {Py_tp_methods, sets_methods},
+        {Py_tp_doc, "The shingles of texts, which libidx.dedup and libidx.text_pairs compare."},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"libidx._text.Sets", sizeof(struct sets_object), 0, Py_TPFLAGS_DEFAULT, slots};
+    sets_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return sets_type != NULL && PyModule_AddType(module, sets_type) == 0;
 }

@@ -42,9 +42,6 @@ static PyMethodDef functions[] = {
     {"train", fingerprinter_train, METH_VARARGS, NULL},
     {"shingles", resemblance_shingles, METH_VARARGS, NULL},
     {"resemblance", resemblance_of, METH_VARARGS, NULL},
-    {"distance", resemblance_distance, METH_VARARGS, NULL},
-    {"write_sets", sets_write, METH_VARARGS, NULL},
-    {"lead", sets_lead, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -57,8 +54,7 @@ PyMODINIT_FUNC PyInit__text(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL) return NULL;
     if (errors_init() && columns_init(module) && table_init(module) && fingerprinter_init(module) &&
-        resemblance_init(module) && kept_sets_init(module) &&
-        PyModule_AddStringConstant(module, "DEFAULT_RECIPE", IDX_TEXT_DEFAULT_RECIPE) == 0 &&
+        sets_init(module) && PyModule_AddStringConstant(module, "DEFAULT_RECIPE", IDX_TEXT_DEFAULT_RECIPE) == 0 &&
         PyModule_AddStringConstant(module, "ICU_VERSION", idx_text_icu_version()) == 0)
         return module;
     Py_DECREF(module);

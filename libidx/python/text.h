@@ -51,24 +51,18 @@ struct hashes {
 enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
                             const struct idx_text_shingle_options *options, struct idx_error *error);
 
+/* Sets options for shingles of `width` words or characters, as `unit` says. */
+bool shingle_options_take(struct idx_text_shingle_options *options, long long width, const char *unit);
+
 /* Reads a resemblance in units of 1/IDX_DECIMAL_WEIGHT_ONE. Returns 0 with an exception set if it is none. */
 int64_t threshold_of(double resemblance);
 
-/* These are the module's functions `shingles`, `resemblance` and `distance`. */
+/* These are the module's functions `shingles` and `resemblance`. */
 PyObject *resemblance_shingles(PyObject *module, PyObject *arguments);
 PyObject *resemblance_of(PyObject *module, PyObject *arguments);
-PyObject *resemblance_distance(PyObject *module, PyObject *arguments);
-
-bool resemblance_init(PyObject *module);
 
 /* ---- Sets of many texts (sets.c) ---- */
 
-/* These are the module's functions `write_sets` and `lead`. */
-PyObject *sets_write(PyObject *module, PyObject *arguments);
-PyObject *sets_lead(PyObject *module, PyObject *arguments);
-
-/* ---- Which of many sets to keep (kept_sets.c) ---- */
-
-bool kept_sets_init(PyObject *module);
+bool sets_init(PyObject *module);
 
 #endif

@@ -69,7 +69,42 @@ def test_parquet_and_lines(folder):
         assert [json.loads(line) for line in file] == [rows[3], rows[4]]
     assert sorted(path.name for path in folder.iterdir()) == ["a.parquet", "b.jsonl.gz", "kept"]
     by_words_alone = ["a.parquet:0", "b.jsonl.gz:1", "b.jsonl.gz:2"]  # whatever their order
-    assert run("a.parquet", "b.jsonl.gz")[0] == by_words_alone
+    out, err = run("a.parquet", "b.jsonl.gz", "-k", "3")
+    assert out == by_words_alone
+    assert err == "libidx: 6 documents: 3 to keep, 3 to drop; fingerprints were compared, and not their texts\n"
+    assert run("a.parquet", "b.jsonl.gz", "--id", "url")[0] == [f"u{i}" for i in KEPT]
+
+
+def test_pairs(folder):
+    """In the order of the records, with the escapes of IDs, and copies beside the first one."""
+    rows = [{"id": f"u{i}" if i else "a\tb", "text": text} for i, text in enumerate([*TEXTS, TEXTS[1]])]
+    write_lines(folder / "a.jsonl", [{"text": None}, *rows])
+    out, err = run("a.jsonl", "--id", "id", "--pairs", "--resemble", "0.93")
+    pairs = (0, 1), (0, 5), (1, 5), (1, 6)
+    ids = "\ta\\tb", "u1", "u2", "u3", "u4", "u5", "u6"
+    alike = [libidx.resemblance(*(TEXTS[row % 6 if row < 6 else 1] for row in pair)) for pair in pairs]
+    assert out == [f"{ids[a]}\t{ids[b]}\t{int(10000 * j) / 10000:.4f}" for (a, b), j in zip(pairs, alike, strict=True)]
+    assert alike[3] == 1 and len({*alike}) == 4
+    assert err.splitlines()[-1] == f"libidx: 8 documents: {len(out)} pairs"
+
+
+def test_against(folder):
+    write_lines(folder / "a.jsonl", [{"text": text} for text in TEXTS])
+    write_lines(folder / "old.jsonl", [{"text": TEXTS[1]}, {"text": "of other words"}, {"text": None}])
+    assert run("a.jsonl", "--against", "old.jsonl", "--resemble", "0.9")[0] == [f"a.jsonl:{i}" for i in (3, 4, 5)]
+    fingerprinter = libidx.Fingerprinter()
+    libidx.build("old.idx", fingerprinter([TEXTS[0], TEXTS[3]]), recipe=fingerprinter.recipe)
+    with libidx.open("old.idx") as index:
+        near = index.exists(fingerprinter(TEXTS)).tolist()
+    assert near[0] and near[2] and near[3] and not near[1] and not near[4]
+    for options in [], ["-k", "3"]:
+        assert run("a.jsonl", "--against", "old.idx", *options)[0] == ["a.jsonl:2", "a.jsonl:5"]
+
+
+def test_shingle(folder):
+    write_lines(folder / "a.jsonl", [{"text": "misspelling"}, {"text": "mispelling"}])
+    assert len(run("a.jsonl", "--resemble", "0.5", "--shingle", "chars:3")[0]) == 1
+    assert len(run("a.jsonl", "--resemble", "0.5", "--shingle", "1")[0]) == 2
 
 
 def test_plain_files(folder):
@@ -121,7 +156,7 @@ def test_formats(folder, format, ending, named):
     (folder / name).write_bytes(pack("".join(lines).encode()))
     if ending == ".gz":  # and a file of two members
         (folder / name).write_bytes(pack("".join(lines[:2]).encode()) + pack("".join(lines[2:]).encode()))
-    assert run(name, "--resemble", "0.8", "--id", "id")[0] == [f"u{i}" for i in KEPT]
+    assert run(name, "--id", "id")[0] == [f"u{i}" for i in KEPT]
     run(name, "--resemble", "0.8", "--output", "kept")
     assert unpack((folder / "kept" / name).read_bytes()) == "".join(lines[i] for i in KEPT).encode()
 
@@ -279,7 +314,7 @@ def test_equal_records_beside_bad_ones(folder):
     lines = [json.dumps({"text": text}) for text in (FINE, FINE)]
     for bad in "{", '{"text": null}', "[]", "\xff":
         (folder / "a.jsonl").write_text("\n".join([bad, lines[0], bad, "", lines[1], bad, FINE]))
-        assert run("a.jsonl", "--min-features", 0)[0] == [f"a.jsonl:{n}" for n in (2, 1, 3, 6, 7)]
+        assert run("a.jsonl", "-k", 3, "--min-features", 0)[0] == run("a.jsonl")[0] == [f"a.jsonl:{n}" for n in (2, 1, 3, 6, 7)]
     (folder / "a.tsv").write_bytes(b"a\t%s\nno tab\n\tno ID\n\nb\t%s\n" % (FINE.encode(), FINE.encode()))
     out, err = run("a.tsv")
     assert out == ["a", "a.tsv:2", "a.tsv:3"]
@@ -559,9 +594,16 @@ def test_other_mistakes(folder):
     for arguments, sentence in [
         (["good.jsonl", "missing.txt"], "missing.txt: No such file or directory"),
         (["good.jsonl", "--resemble", "2"], "resemblance = 2.0"),
-        (["good.jsonl", "--recipe", "none"], "recipe 'none': "),
-        (["missing.txt", "--resemble", "0.5", "--recipe", "words:2"], "--recipe needs -k: "),
-        (["missing.txt", "--resemble", "0.5", "--min-features", "1"], "--min-features needs -k: "),
+        (["good.jsonl", "-k", "3", "--recipe", "none"], "recipe 'none': "),
+        (["missing.txt", "--recipe", "words:2"], "--recipe needs -k: "),
+        (["missing.txt", "--min-features", "1"], "--min-features needs -k: "),
+        (["missing.txt", "-k", "3", "--resemble", "0.5"], "--resemble compares texts, and with -k fingerprints decide"),
+        (["missing.txt", "-k", "3", "--shingle", "4"], "--shingle compares texts, and with -k"),
+        (["missing.txt", "-k", "3", "--pairs"], "--pairs compares texts, and with -k"),
+        (["missing.txt", "--pairs", "--output", "o"], "--output says what to keep, and --pairs lists pairs"),
+        (["missing.txt", "--pairs", "--against", "o"], "--against says what to keep, and --pairs lists pairs"),
+        (["good.jsonl", "--shingle", "0"], "shingle = '0': give 1 to 16"),
+        (["good.jsonl", "--against", "missing"], "missing: No such file or directory"),
     ]:
         assert refused(*arguments).startswith(sentence)
 

@@ -13,7 +13,7 @@ import pytest
 import libidx
 
 FINGERPRINTS = numpy.array([6, 7, 2**64 - 1], numpy.uint64)
-TEXTS = {"Fingerprinter", "Leaders", "resemblance", "shingles", "train"}
+TEXTS = {"Fingerprinter", "resemblance", "shingles", "text_pairs", "train"}
 
 
 def examples():
@@ -150,7 +150,8 @@ prints = libidx.Fingerprinter(bits=32)(["text"], threads=2)
 keep = libidx.dedup(["text", "text"]).keep
 alike: float = libidx.resemblance("text", b"text", width=3, unit="characters")
 hashes = libidx.shingles("text", 2)
-leaders: List[int] = libidx.Leaders(0.8).join(["text", "text"], [1, 1]).tolist()
+alike_rows: List[int] = libidx.text_pairs(["text", "text"], 0.8, shingle="chars:8").a.tolist()
+fresh = libidx.dedup(["text"], shingle=3, against="i").keep
 try:
     libidx.open("k")
 except libidx.NotFoundError as error:

@@ -53,15 +53,14 @@ def calls(index, writer, builder, stream):
         libidx.plan_unpacked, libidx._core.plan_unpacked,
         libidx._core.Stream, libidx._core.Builder, libidx._core.Writer, libidx._core.Index, libidx._core.merge,
         libidx._core.compact, libidx._core.verify, libidx._core.plan, libidx._core.shard, libidx._core.lengths,
+        libidx._core.numbers,
     ]  # fmt: skip
     if libidx.HAS_TEXT:
         fingerprinter = libidx.Fingerprinter()
         one += [libidx.Fingerprinter, fingerprinter, fingerprinter._fingerprint, libidx.train, libidx.Table.load]
-        leaders = libidx.Leaders(0.5)
-        one += [libidx.shingles, libidx.Leaders, leaders.join, leaders._join, leaders.clear, libidx._text.Leaders]
-        one += [libidx._text.shingles, libidx._text.resemblance, libidx._text.train, libidx._text.lead]
-        sets = libidx._text.Sets(0, 1, None, None)
-        one += [sets.add, sets.keep, libidx._text.Sets]
+        one += [libidx.shingles, libidx.text_pairs, libidx._text.shingles, libidx._text.resemblance, libidx._text.train]
+        sets = libidx._text.Sets(5, "words", 0, 1, None, None)
+        one += [sets.add, sets.keep, sets.pairs, libidx._text.Sets]
     two = [
         index.lookup, index.exists, index.count, index.batch, index.join, index.part, writer.add, writer.check_and_add,
         writer.remove, builder.add, simhash.add, simhash.add_hash, libidx.Stream, libidx.shard,
@@ -74,11 +73,11 @@ def calls(index, writer, builder, stream):
         lambda a, b: index._documents(a, b, b, b, b), lambda a, b: index._clusters(a, b, b, b, b, b, b, b),
     ]  # fmt: skip
     if libidx.HAS_TEXT:
-        two += [libidx.resemblance, libidx.shingles, lambda a, b: libidx.shingles("a", a, unit=b), leaders.join]
-        two += [leaders._join, lambda a, b: libidx.Leaders(a, width=b), lambda a, b: libidx.Leaders(0.5, unit=a).join(b)]
-        two += [lambda a, b: libidx._text.lead(a, b, b, b, 0.5, 0, False)]
-        two += [lambda a, b: sets.keep(0.5, a, b), lambda a, b: libidx._text.Sets(a, 1, b, None).keep(0.5, None, a)]
-        two += [lambda a, b: libidx._text.Sets(0, a, None, b).keep(0.5, None, True)]
+        two += [libidx.resemblance, libidx.shingles, lambda a, b: libidx.shingles("a", a, unit=b), sets.add]
+        two += [lambda a, b: libidx.dedup(["a"], against=a, shingle=b), lambda a, b: sets.keep(0.5, a, b, True)]
+        two += [lambda a, b: libidx._text.Sets(a, b, 0, 1, None, None), lambda a, b: sets.keep(a, b, None, False)]
+        two += [lambda a, b: libidx._text.Sets(5, "words", a, 1, b, None).keep(0.5, 0, None, a)]
+        two += [lambda a, b: libidx._text.Sets(5, "words", 0, a, None, b).pairs(0.5)]
     return one, two
 
 

@@ -132,8 +132,9 @@ def test_the_longest_represents():
         assert found.distance.tolist() == numpy.bitwise_count(prints ^ prints[1]).tolist()
     with_stubs = libidx.dedup(["...", *CLUSTER, ""], k=0, representative="longest")
     assert with_stubs.representative.tolist() == [0, 2, 2, 2, 2, 5, 6]
-    nothing = libidx.dedup(numpy.array([], str), representative="longest")
-    assert [len(column) for column in nothing[:4]] == [0] * 4
+    for k in 0, None:
+        nothing = libidx.dedup(numpy.array([], str), k, representative="longest")
+        assert [len(column) for column in nothing[:3]] == [0] * 3
 
 
 @pytest.mark.parametrize(

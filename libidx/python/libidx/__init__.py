@@ -12,7 +12,8 @@ Functions, of which help(libidx.build) and so on have all arguments, errors and 
     merge(path, inputs)             Merge indexes into a new one
     compact(path)                   Merge what Writer added to an index into one segment
     dedup(documents, k)             Which of many texts or fingerprints to keep
-    resemblance(a, b)               How much two texts have in common; Leaders groups many by that
+    text_pairs(texts, resemble)     All pairs of texts that resemble each other
+    resemblance(a, b)               How much two texts have in common
     shingles(text, width)           What that goes by, as sorted hashes
     train(texts, recipe)            Count document frequencies, for Fingerprinter, which makes fingerprints of texts
     shard(fingerprints, shards)     The shard of each fingerprint, for an index that is built in parts
@@ -63,7 +64,7 @@ from ._errors import (
     WeakSchemeError,
     WrongSizeError,
 )
-from ._dedup import Deduplicated, dedup
+from ._dedup import Deduplicated, TextPairs, dedup, text_pairs
 from ._fingerprints import HAS_TEXT, Fingerprinter, Table, train
 from ._index import FileCheck, Found, Index, Info, open
 from ._making import (
@@ -85,7 +86,7 @@ from ._making import (
     scheme,
     shard,
 )
-from ._resemblance import Leaders, resemblance, shingles
+from ._resemblance import resemblance, shingles
 
 WEIGHT_ONE = 65536
 """Weight 1 in the fixed point that recipes use."""
@@ -118,7 +119,6 @@ __all__ = [
     "Info",
     "InputOutputError",
     "InvalidArgumentError",
-    "Leaders",
     "LimitError",
     "Mask",
     "Match",
@@ -135,6 +135,7 @@ __all__ = [
     "Simhash",
     "Stream",
     "Table",
+    "TextPairs",
     "UnpackedPlan",
     "UnsupportedError",
     "WEIGHT_ONE",
@@ -153,5 +154,6 @@ __all__ = [
     "scheme",
     "shard",
     "shingles",
+    "text_pairs",
     "train",
 ]

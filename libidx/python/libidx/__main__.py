@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import os
+import pathlib
 import re
 import shlex
 import sys
 import tempfile
-from typing import Any, Callable, Iterator, Optional, cast
+from typing import Any, Callable, Iterator, Optional
 
 import libidx
 
@@ -46,15 +48,28 @@ def make_parser() -> argparse.ArgumentParser:
     names = "column or field of the"
     made.add_argument("--text", default="text", metavar="NAME", help=f"{names} text: name, a.b or /a/b (default text)")
     made.add_argument("--id", metavar="NAME", help=f"{names} ID, likewise (default: FILE:NUMBER)")
-    made.add_argument("--resemble", type=float, metavar="T", help="by how much near-duplicates resemble, 0 to 1")
-    made.add_argument("-k", type=int, help="distance in bits (default 3); --resemble compares all without")
-    made.add_argument("--recipe", help="as for idx fingerprint; not with --resemble alone")
-    made.add_argument("--min-features", type=int, metavar="N", help="keep texts that have fewer (default 1); likewise")
+    made.add_argument(
+        "--resemble", type=float, metavar="T", help="by how much near-duplicates resemble, 0 to 1 (default 0.8)"
+    )
+    made.add_argument(
+        "--shingle", metavar="N", help="what they have in common: N words in a row (default 5), or chars:N characters"
+    )
+    made.add_argument(
+        "--against",
+        metavar="PLACE",
+        help="first drop what resembles a text of this file or folder of texts, or is near to a document of this index",
+    )
+    made.add_argument("-k", type=int, help="compare fingerprints instead of texts: their distance in bits")
+    made.add_argument("--recipe", help="with -k: as for idx fingerprint")
+    made.add_argument("--min-features", type=int, metavar="N", help="with -k: keep texts that have fewer (default 1)")
     made.add_argument("--representative", choices=("first", "longest"), default="first", help="which one is kept")
     made.add_argument(
         "--output",
         metavar="FOLDER",
         help="make it, with the records to keep, in files with the paths of the inputs; else print IDs",
+    )
+    made.add_argument(
+        "--pairs", action="store_true", help="print all pairs that resemble each other instead: ID, ID, resemblance"
     )
     made.add_argument("--strict", action="store_true", help="end with status 2 at the first bad record")
     made.add_argument("--threads", type=int, default=1, metavar="N")
@@ -92,21 +107,20 @@ class Read:
 
 
 def read_texts(sources: list[Source], read: Read, shown: Optional[Callable[[str, int, int], object]]) -> Iterator[Any]:
-    """The texts of all files. IDs and bad records are those of the first reading."""
-    first, done = not read.counts, 0
+    """The texts of all files, in batches."""
+    done = 0
     for source in sources:
         before = done
         for batch in source.batches():
-            if first and read.with_ids:
+            if read.with_ids:
                 read.ids.extend(batch.ids)
-            for row, bad in batch.bad.items() if first else ():
+            for row, bad in batch.bad.items():
                 read.add_bad(done + row, bad)
             done += len(batch.ids)
             if shown is not None:
                 shown("reading", done, 0)
             yield batch.texts
-        if first:
-            read.counts.append(done - before)
+        read.counts.append(done - before)
 
 
 # ---- Output ----
@@ -129,6 +143,17 @@ def print_ids(read: Read, keep: list[bool]) -> None:
     good = (id for row, id in enumerate(read.ids) if keep[row] and row not in last)
     sys.stdout.buffer.writelines(escape(id) + b"\n" for id in good)
     sys.stdout.buffer.writelines(escape(read.ids[row]) + b"\n" for row in read.bad)
+    sys.stdout.buffer.flush()
+
+
+def print_pairs(read: Read, found: libidx.TextPairs) -> None:
+    """Lines of ID, ID, resemblance, rounded down to four digits."""
+    sys.stdout.flush()
+    rows = zip(found.a.tolist(), found.b.tolist(), found.resemblance.tolist(), strict=True)
+    sys.stdout.buffer.writelines(
+        b"%b\t%b\t%.4f\n" % (escape(read.ids[a]), escape(read.ids[b]), math.floor(alike * 10000 + 1e-9) / 10000)
+        for a, b, alike in rows
+    )
     sys.stdout.buffer.flush()
 
 
@@ -185,11 +210,15 @@ def write(sources: list[Source], names: list[str], counts: list[int], keep: list
 
 def check(given: argparse.Namespace) -> None:
     """Refuses options that would have no effect."""
-    if given.resemble is None or given.k is not None:
-        return
+    if given.k is not None and (given.resemble is not None or given.shingle is not None or given.pairs):
+        name = "--resemble" if given.resemble is not None else "--shingle" if given.shingle is not None else "--pairs"
+        raise Mistake(f"{name} compares texts, and with -k fingerprints decide: give one of them")
     for name, value in ("--recipe", given.recipe), ("--min-features", given.min_features):
-        if value is not None:
-            raise Mistake(f"{name} needs -k: with --resemble alone, texts are compared without fingerprints")
+        if given.k is None and value is not None:
+            raise Mistake(f"{name} needs -k: without -k, texts are compared, and not their fingerprints")
+    for name, value in ("--output", given.output), ("--against", given.against):
+        if given.pairs and value is not None:
+            raise Mistake(f"{name} says what to keep, and --pairs lists pairs: give one of them")
 
 
 def find(given: argparse.Namespace) -> Sources:
@@ -197,50 +226,62 @@ def find(given: argparse.Namespace) -> Sources:
     try:
         return find_sources(given.input, given.text, given.id)
     except OfCommand as error:
-        options = {"--resemble": given.resemble, "-k": given.k, "--recipe": given.recipe, "--write": given.output}
+        options = {"--resemble": given.resemble, "--shingle": given.shingle, "--against": given.against, "-k": given.k}
+        options |= {"--recipe": given.recipe, "--write": given.output}
         words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
         command = shlex.join(["idx", "dedup", *words, "--", *given.input[:8]] + ["…"] * (len(given.input) > 8))
         raise Mistake(f"{error}, which is not read here, but by the command idx: {command}") from None
 
 
-def compare(given: argparse.Namespace, sources: Sources, read: Read) -> list[bool]:
-    """Which records to keep."""
+def compare(given: argparse.Namespace, sources: Sources, read: Read) -> Any:
+    """Which records to keep, or with --pairs, which resemble each other."""
     progress: Progress = given.progress or sys.stderr.isatty() or None
     shown: Optional[Callable[[str, int, int], object]] = callback(progress)
-    found = libidx.dedup(
-        lambda: read_texts(sources.files, read, shown),
+    texts = lambda: read_texts(sources.files, read, shown)  # noqa: E731
+    options = {name: getattr(given, name) for name in ("resemble", "shingle", "threads", "memory", "tmpdir")}
+    if given.pairs:
+        return libidx.text_pairs(texts, progress=progress, **options)
+    return libidx.dedup(
+        texts,
         given.k,
-        resemble=given.resemble,
+        text=given.text,
+        against=None if given.against is None else pathlib.Path(given.against),
         representative=given.representative,
         fingerprinter=None if given.recipe is None else libidx.Fingerprinter(given.recipe),
-        min_features=1 if given.min_features is None else given.min_features,
-        threads=given.threads,
-        memory=given.memory,
-        tmpdir=given.tmpdir,
+        min_features=given.min_features,
         progress=progress,
+        **options,
     )
-    return cast(list[bool], found.keep.tolist())
 
 
 def dedup(given: argparse.Namespace) -> int:
     """Returns the exit status."""
     check(given)
     sources, read = find(given), Read(given.output is None, given.strict)
-    if given.output is None:
-        keep = compare(given, sources, read)
+    keep: list[bool] = []
+    if given.pairs:
+        pairs = compare(given, sources, read)
+        print_pairs(read, pairs)
+    elif given.output is None:
+        keep = compare(given, sources, read).keep.tolist()
         print_ids(read, keep)
     else:
         names = name_outputs(sources.files)
         with scratch(given.output) as folder:
-            keep = compare(given, sources, read)
+            keep = compare(given, sources, read).keep.tolist()
             write(sources.files, names, read.counts, keep, os.path.join(folder, "made"))
             os.rename(os.path.join(folder, "made"), given.output)
     if sources.left_out:
         say(f"left out of folders: {list_counts(sources.left_out)}")
     if read.bad:
         say(f"kept bad records, which were not compared: {list_counts(read.kinds)}")
-    say(f"{len(keep)} documents: {sum(keep)} to keep, {len(keep) - sum(keep)} to drop")
-    if read.bad and len(read.bad) == len(keep):
+    count = sum(read.counts)
+    if given.pairs:
+        say(f"{count} documents: {len(pairs.a)} pairs")
+    else:
+        how = "" if given.k is None else "; fingerprints were compared, and not their texts"
+        say(f"{count} documents: {sum(keep)} to keep, {count - sum(keep)} to drop{how}")
+    if read.bad and len(read.bad) == count:
         say("all records are bad, and none was compared")
         return 2
     return 0

@@ -1,35 +1,38 @@
-"""Deduplication: which of many documents to keep."""
+"""Deduplication: which of many documents to keep, and which texts resemble each other."""
 
 from __future__ import annotations
 
+import contextlib
 import datetime
-import itertools
 import numbers
 import os
-import pickle
 import tempfile
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional, Union
 
 from . import _core
+from ._batches import list_files, read_files, split_nulls, take_texts
 from ._errors import invalid_argument
+from ._fingerprints import Fingerprinter, without_icu
 from ._index import Index, choose
-from ._making import build, kind_of
-from ._parquet import read_texts
+from ._making import build
 from ._progress import Progress, callback
+from ._resemblance import Sets, Shingle, check_resemblance, parse_shingle
 
 if TYPE_CHECKING:
+    from ._batches import Documents
     from ._core import Clusters
-    from ._fingerprints import Fingerprinter
-    from ._types import BoolArray, Float64Array, Int64Array, Numbers, Path, Texts, UInt8Array, UInt64Array
+    from ._types import BoolArray, Float64Array, Int64Array, Numbers, Path, UInt8Array
 
 
 class Deduplicated(NamedTuple):
-    """For each of n documents: whether to keep it, its cluster, the representative's row, and its distance to that.
+    """For each of n documents: whether to keep it, its cluster, the representative's row, and what they have in common.
 
-    keep bool[n]; cluster int64[n], from 0, without gaps; representative int64[n]; distance uint8[n], in bits, or None
-    where fingerprints were not compared: then clusters are numbered by the rows of their representatives. A document
-    without near-duplicates is a cluster of its own. resemblance float64[n], to the representative's text, 1 for that
-    itself; None where texts were not compared.
+    keep bool[n]; cluster int64[n], from 0, without gaps; representative int64[n]. A document without near-duplicates is
+    a cluster of its own. distance uint8[n], to the representative, in bits; None where texts were compared, whose
+    clusters are numbered by the rows of their representatives. resemblance float64[n], to the representative's text, 1
+    for that itself; None where fingerprints were compared. What `against` has near-duplicates of is not kept, has -1 as
+    its cluster and representative, the distance to the nearest one, and of an index NaN as the resemblance. known
+    int64[n]: of which text of `against` a text is a near-duplicate, from 0 on, or -1; None without such texts.
     """
 
     keep: BoolArray
@@ -37,41 +40,15 @@ class Deduplicated(NamedTuple):
     representative: Int64Array
     distance: Optional[UInt8Array]
     resemblance: Optional[Float64Array] = None
+    known: Optional[Int64Array] = None
 
 
-def _is_text(documents: Any) -> bool:
-    """Whether an argument of dedup holds texts, rather than fingerprints."""
-    return kind_of(documents) == "text"
+class TextPairs(NamedTuple):
+    """Pairs of texts: the row of the first int64[m], that of the second int64[m], and their resemblance float64[m]."""
 
-
-def _is_null(text: Any) -> bool:
-    """Whether an item is None, or NaN, which pandas has for it."""
-    return not isinstance(text, (str, bytes)) and (text is None or text != text)
-
-
-def _split_nulls(texts: Any) -> tuple[Any, Optional[Any]]:
-    """Texts with empty ones in place of nulls, and which are null: bool[n], or None where none is."""
-    import numpy
-
-    nulls: Any = None
-    if isinstance(texts, (list, tuple)) or (isinstance(texts, numpy.ndarray) and texts.dtype.kind == "O"):
-        nulls = numpy.fromiter(map(_is_null, texts), numpy.bool_, len(texts))
-    elif hasattr(texts, "isna"):  # of pandas
-        nulls = numpy.asarray(texts.isna())
-    elif hasattr(texts, "is_null") and hasattr(texts, "null_count"):  # of pyarrow and Polars
-        count = texts.null_count() if callable(texts.null_count) else texts.null_count
-        nulls = numpy.asarray(texts.is_null()) if count else None
-    if nulls is None or not nulls.any():
-        return texts, None
-    items = texts.to_pylist() if hasattr(texts, "to_pylist") else list(texts)
-    return ["" if null else item for item, null in zip(items, nulls.tolist(), strict=True)], nulls
-
-
-def _pick(texts: Any, rows: Any) -> list[Any]:
-    """The texts of some rows."""
-    items = getattr(texts, "iloc", texts)  # of pandas, by their places
-    picked = [items[row] for row in rows.tolist()]
-    return [item.as_py() for item in picked] if hasattr(texts, "to_pylist") else picked
+    a: Int64Array
+    b: Int64Array
+    resemblance: Float64Array
 
 
 DEDUP_REPRESENTATIVES = ("first", "most-documents", "longest", "newest")
@@ -122,20 +99,17 @@ def _prefer(lengths: Any, representative: str, dates: Any, count: int) -> Any:
     import numpy
 
     values = lengths if representative == "longest" else _take_dates(dates, count)
-    return (count - 1 - numpy.argsort(values[::-1], kind="stable")[::-1]).astype(numpy.uint64)
+    return count - 1 - numpy.argsort(values[::-1], kind="stable")[::-1]
 
 
-def _check_representative(representative: str, dates: Any, of_texts: bool) -> bool:
-    """Whether the texts or their dates say which documents represent others."""
+def _check_representative(representative: str, dates: Any, of_texts: bool) -> None:
     choose("representative", representative, DEDUP_REPRESENTATIVES)
-    preferred = representative in ("longest", "newest")
-    if preferred and not of_texts:
+    if representative in ("longest", "newest") and not of_texts:
         raise invalid_argument(f"representative {representative!r} is for texts: give texts, not fingerprints")
     if representative == "newest" and dates is None:
         raise invalid_argument("representative 'newest' needs dates: give as many as texts")
     if representative != "newest" and dates is not None:
         raise invalid_argument("dates: without representative 'newest' they have no effect: omit them")
-    return preferred
 
 
 WITHOUT_TABLES = 8
@@ -152,138 +126,6 @@ def _lead(found: Clusters) -> Any:
     return first[found.clusters]
 
 
-def _count_bits(numbers: UInt64Array) -> Any:
-    import numpy
-
-    return numpy.unpackbits(numbers.view(numpy.uint8).reshape(-1, 8), axis=1).sum(axis=1, dtype=numpy.uint8)
-
-
-class _Corpus:
-    """Texts, which are held, or read twice: batches, as often as `read` is called."""
-
-    def __init__(self, documents: Any, folder: str) -> None:
-        spool = os.path.join(folder, "texts")
-        is_read = callable(documents) or isinstance(documents, Iterator)
-        held: Any = (None, None) if is_read else _split_nulls(documents)
-        self.held, self.nulls = held
-        self.read = _spool(documents, spool) if isinstance(documents, Iterator) else documents
-
-    def fingerprint(self, fingerprinter: Fingerprinter, threads: int, with_lengths: bool) -> tuple[Any, ...]:
-        """Of each text its fingerprint, features, length if that is asked for, and 1 where it is null."""
-        import numpy
-
-        columns: list[list[Any]] = [[numpy.empty(0, numpy.uint64)] for _ in range(4)]
-        held = [(self.held, self.nulls)]
-        for batch, nulls in held if self.held is not None else map(_split_nulls, self.read()):
-            made: Any = fingerprinter.with_features(batch, threads=threads)
-            sizes = _core.lengths(batch) if with_lengths else numpy.empty(0)
-            absent = numpy.zeros(len(made[0])) if nulls is None else nulls
-            for column, values in zip(columns, (*made, sizes, absent), strict=True):
-                column.append(numpy.asarray(values, numpy.uint64))
-        prints, features, lengths, absent = (numpy.concatenate(column) for column in columns)
-        return prints, features, lengths, absent
-
-    def write_sets(self, rows: Any, prints: Any, fingerprinter: Fingerprinter, threads: int, path: str) -> Any:
-        """Writes the shingles of the texts of these rows, which ascend, to a file; returns where each ends, behind 0.
-
-        What is read again must be as it was."""
-        import numpy
-
-        from . import _text
-
-        counts, begin = [numpy.zeros(1, numpy.uint64)], 0
-        with open(path, "wb", buffering=0) as file:
-            if self.held is not None:
-                counts.append(_text.write_sets(self.held, rows, file.fileno()))
-                return numpy.cumsum(numpy.concatenate(counts), dtype=numpy.uint64)
-            for batch in self.read():
-                within = rows[numpy.searchsorted(rows, begin) : numpy.searchsorted(rows, begin + len(batch))] - begin
-                some = _pick(batch, within)
-                if (fingerprinter(some, threads=threads) != prints[within + begin]).any():
-                    last = begin + len(batch) - 1
-                    raise invalid_argument(f"of texts {begin} to {last}, some are others when read again")
-                counts.append(_text.write_sets(some, None, file.fileno()))
-                begin += len(batch)
-        if begin != len(prints):
-            raise invalid_argument(f"there are {begin} texts when they are read again, and there were {len(prints)}")
-        return numpy.cumsum(numpy.concatenate(counts), dtype=numpy.uint64)
-
-
-def _list_files(documents: Any) -> Optional[list[os.PathLike[str]]]:
-    """The paths, where there is a path or a list of them."""
-    paths = list(documents) if isinstance(documents, (list, tuple)) else [documents]
-    return paths if paths and all(isinstance(path, os.PathLike) for path in paths) else None
-
-
-def _refuse_names(documents: Any) -> None:
-    """Refuses a str in place of a list of texts, and names of files in place of texts."""
-    advice = "give files as pathlib.Path, or a list of these"
-    if isinstance(documents, (str, bytes)):
-        raise TypeError(f"documents: one {type(documents).__name__}; expected a list of texts; {advice}")
-    if not isinstance(documents, (list, tuple)) or len(documents) == 0:
-        return
-    if all(isinstance(name, str) and name.endswith(".parquet") for name in documents) and os.path.exists(documents[0]):
-        raise TypeError(f"documents: {documents[0]!r} is a file, but its name would be taken for a text; {advice}")
-
-
-SPOOLED = 1024
-"""Texts of an iterator that are taken at a time."""
-
-
-def _batch(texts: Iterator[Any]) -> Iterator[list[Any]]:
-    """The texts in lists."""
-    return iter(lambda: list(itertools.islice(texts, SPOOLED)), [])
-
-
-def _spool(texts: Iterator[Any], path: str) -> Callable[[], Iterable[Any]]:
-    """Writes texts to a file, from which they can be read in batches."""
-    with open(path, "wb") as file:
-        for batch in _batch(texts):
-            pickle.dump(batch, file)
-
-    def read() -> Iterable[Any]:
-        with open(path, "rb") as file:
-            while file.peek(1):
-                yield pickle.load(file)
-
-    return read
-
-
-def _lead_sets(rows: Any, groups: Any, resemblance: float, memory: int, path: str, write: Any) -> tuple[Any, Any]:
-    """Of each row, those of a group together: the place of its representative, and how much it resembles that one.
-
-    The shingles of texts are in a file, which is mapped."""
-    import numpy
-
-    from . import _text
-
-    wanted = numpy.sort(rows)
-    ends = write(wanted, path)
-    is_mapped = int(ends[-1]) > 0
-    hashes: Any = numpy.memmap(path, numpy.uint64, "r") if is_mapped else numpy.empty(0, numpy.uint64)
-    places = numpy.searchsorted(wanted, rows).astype(numpy.uint64)
-    return _text.lead(hashes, ends, places, groups, resemblance, memory // 2, is_mapped)
-
-
-def _confirm(found: Clusters, places: Any, by_row: bool, lead: Any) -> tuple[Any, Any, Any]:
-    """Of the members of clusters, in an order that has those of a cluster together: their places among `found`, who
-    represents them, and how much they resemble that one.
-
-    The members of a cluster are taken in their order, or by their rows, its representative before all others. Each
-    joins the first that it resembles, or represents those behind it. Only texts that have neighbours are compared.
-    """
-    import numpy
-
-    places_within = found.numbers if by_row else numpy.arange(len(found))
-    order = numpy.lexsort((places_within, ~found.is_representative, found.clusters))
-    sizes = numpy.bincount(found.clusters)
-    near = numpy.flatnonzero(sizes[found.clusters[order]] > 1)
-    leaders, resemblances = numpy.arange(len(found)), numpy.ones(len(found))
-    joined, resemblances[near] = lead(places[order[near]], found.clusters[order[near]])
-    leaders[near] = near[joined.astype(numpy.int64)]
-    return order, order[leaders], resemblances
-
-
 def _find(numbers: Any, k: int, bits: int, by: str, method: str, folder: str, common: dict[str, Any]) -> Clusters:
     """The clusters of fingerprints, by an index of few tables, which are read once: blocks may differ in one bit.
 
@@ -296,164 +138,268 @@ def _find(numbers: Any, k: int, bits: int, by: str, method: str, folder: str, co
         return index.clusters(k, alone=True, **options)
 
 
+class _Against:
+    """What was kept before: an index, or texts in batches, or nothing."""
+
+    def __init__(self, against: Any, text: str, opened: contextlib.ExitStack) -> None:
+        self.index: Optional[Index] = None
+        self.texts: Optional[Iterable[Any]] = None
+        files = [against] if isinstance(against, (str, bytes)) else list_files(against)
+        if isinstance(against, Index):
+            self.index = against
+        elif files is not None and len(files) == 1 and os.path.exists(os.path.join(os.fsdecode(files[0]), "manifest")):
+            self.index = opened.enter_context(Index(files[0]))
+        elif files is not None:
+            self.texts = read_files(files, text)
+        elif against is not None and (texts := take_texts(against, text)) is not None:
+            self.texts = texts
+        elif against is not None:
+            raise TypeError(f"against: {type(against)!r}: give an index, files as pathlib.Path, or texts")
+
+    def fingerprinter(self, given: Optional[Fingerprinter], bits: Optional[int]) -> Fingerprinter:
+        """What makes fingerprints of texts as those of the index, if there is one."""
+        if self.index is None:
+            return given or Fingerprinter(bits=64 if bits is None else bits)
+        info = self.index.info()
+        if not info.recipe:
+            sentence = "does not record the recipe of its fingerprints, so texts can't be compared with them"
+            raise invalid_argument(f"{os.fsdecode(self.index.path)}: it {sentence}")
+        made = given or Fingerprinter(without_icu(info.recipe), bits=info.bits if bits is None else bits)
+        if made.bits != info.bits or without_icu(made.recipe) != without_icu(info.recipe):
+            has = f"{os.fsdecode(self.index.path)}: it has fingerprints of {info.bits} bits by {info.recipe!r}"
+            raise invalid_argument(f"{has}, and not of {made.bits} by {made.recipe!r}")
+        return made
+
+
+def _check_options(given: dict[str, Any], k: Optional[int], of_texts: bool, against: _Against) -> None:
+    """Refuses what has no effect, by its name."""
+    named = {name for name, value in given.items() if value is not None}
+    by_texts = {"resemble", "shingle"} & named
+    by_prints = {"method", "min_features", "bits", "fingerprinter"} & named
+    if not of_texts and (wrong := by_texts | {"min_features", "fingerprinter"} & named):
+        raise invalid_argument(f"{min(wrong)} is for texts: give texts, not fingerprints")
+    if of_texts and k is not None and by_texts:
+        raise invalid_argument(f"{min(by_texts)} compares texts, and with k fingerprints decide: give one of them")
+    if (not of_texts or k is not None) and against.texts is not None:
+        raise invalid_argument("against: texts are compared without k: give an index")
+    if of_texts and k is None and against.index is not None:
+        by_prints.discard("fingerprinter")
+    if of_texts and k is None and by_prints:
+        raise invalid_argument(f"{min(by_prints)} needs k: without k, texts are compared, and not their fingerprints")
+
+
 def _keep(
-    documents: Any, resemble: float, representative: str, dates: Any, options: tuple[Any, ...]
+    batches: Iterable[Any],
+    against: _Against,
+    sets: Any,
+    resemble: float,
+    representative: str,
+    dates: Any,
+    fingerprinter: Optional[Fingerprinter],
+    threads: int,
 ) -> Deduplicated:
     """Which texts to keep, of which none resembles another one. Texts are read once; nulls are like empty ones."""
     import numpy
 
-    from ._resemblance import Sets
-
-    sets, lengths, count = Sets(*options), [numpy.empty(0, numpy.int64)], 0
-    if isinstance(documents, Iterator):
-        batches: Iterable[Any] = _batch(documents)
-    else:
-        batches = documents() if callable(documents) else [documents]
-    for batch, _ in map(_split_nulls, batches):
-        count += sets.add(batch)
+    lengths, dropped = [numpy.empty(0, numpy.int64)], [numpy.empty(0, numpy.bool_)]
+    known = sum(sets.add(batch, None) for batch, _ in map(split_nulls, against.texts or ()))
+    for batch, nulls in map(split_nulls, batches):
+        marks = None
+        if against.index is not None:
+            assert fingerprinter is not None
+            prints, features = fingerprinter.with_features(batch, threads=threads)
+            compared = features > 0 if nulls is None else (features > 0) & ~nulls
+            marks = numpy.zeros(len(prints), numpy.bool_)
+            marks[compared] = against.index.exists(prints[compared], threads=threads)
+        added = sets.add(batch, None if marks is None else marks.astype(numpy.uint64))
+        dropped.append(numpy.zeros(added, numpy.bool_) if marks is None else marks)
         if representative == "longest":
             lengths.append(_core.lengths(batch))
+    gone = numpy.concatenate(dropped)
     preferences: Any = None
     if representative == "longest":
         preferences = numpy.concatenate(lengths)
     elif representative == "newest":
-        preferences = numpy.unique(_take_dates(dates, count), return_inverse=True)[1].astype(numpy.int64)
-    kept, alike = sets.keep(resemble, preferences, representative == "most-documents")
-    chosen = kept.astype(numpy.int64)
-    keep = chosen == numpy.arange(count)
-    return Deduplicated(keep, (numpy.cumsum(keep) - 1)[chosen], chosen, None, alike)
+        preferences = numpy.unique(_take_dates(dates, len(gone)), return_inverse=True)[1].astype(numpy.int64)
+    if preferences is not None:
+        preferences = numpy.concatenate([numpy.zeros(known, numpy.int64), preferences])
+    kept, alike = sets.keep(resemble, known, preferences, representative == "most-documents")
+    joined, alike = kept[known:].astype(numpy.int64), alike[known:]
+    chosen = numpy.where(gone | (joined < known), -1, joined - known)
+    alike[gone] = numpy.nan
+    keep = chosen == numpy.arange(len(gone))
+    cluster = numpy.where(chosen < 0, -1, (numpy.cumsum(keep) - 1)[chosen])
+    theirs = None if against.texts is None else numpy.where(joined < known, joined, -1)
+    return Deduplicated(keep, cluster, chosen, None, alike, theirs)
+
+
+def _keep_prints(
+    documents: Any,
+    batches: Optional[Iterable[Any]],
+    against: _Against,
+    k: int,
+    representative: str,
+    dates: Any,
+    fingerprinter: Optional[Fingerprinter],
+    min_features: int,
+    bits: int,
+    method: str,
+    folder: str,
+    common: dict[str, Any],
+) -> Deduplicated:
+    """Which documents to keep, by fingerprints: of texts in batches, or of numbers."""
+    import numpy
+
+    by = representative
+    if batches is None:
+        prints: Any = _core.numbers(documents)
+        rows: Any = numpy.arange(len(prints))
+    else:
+        assert fingerprinter is not None
+        prints, features, lengths, nulls = _fingerprint(batches, fingerprinter, common["threads"], by == "longest")
+        rows, compared = numpy.arange(len(prints)), (features >= min_features) & ~nulls
+        if by in ("longest", "newest"):
+            rows, by = _prefer(lengths, by, dates, len(prints)), "first"
+        rows = rows[compared[rows]]
+    count = len(prints)
+    keep, cluster = numpy.ones(count, numpy.bool_), numpy.full(count, -1, numpy.int64)
+    chosen, distance, alone = numpy.arange(count), numpy.zeros(count, numpy.uint8), numpy.ones(count, numpy.bool_)
+    if against.index is not None:
+        near = against.index.lookup(prints[rows], k, limit=1, threads=common["threads"])
+        is_near = numpy.diff(near.offsets) > 0
+        gone, rows = rows[is_near], rows[~is_near]
+        keep[gone], chosen[gone], distance[gone], alone[gone] = False, -1, near.distances, False
+    found = _find(prints[rows], k, bits, by, method, folder, common)
+    assert found.numbers is not None
+    places, leaders = rows[found.numbers.astype(numpy.int64)], _lead(found)
+    keep[places], chosen[places], distance[places] = found.is_representative, places[leaders], found.distances
+    alone[places] = False
+    cluster[places] = (numpy.cumsum(found.is_representative) - 1)[leaders]
+    cluster[alone] = numpy.arange(int(alone.sum())) + int(found.is_representative.sum())
+    return Deduplicated(keep, cluster, chosen, distance)
+
+
+def _fingerprint(
+    batches: Iterable[Any], fingerprinter: Fingerprinter, threads: int, with_lengths: bool
+) -> tuple[Any, ...]:
+    """Of each text its fingerprint, features, length if that is asked for, and whether it is null."""
+    import numpy
+
+    kinds = numpy.uint64, numpy.uint64, numpy.int64, numpy.bool_
+    columns: list[list[Any]] = [[numpy.empty(0, kind)] for kind in kinds]
+    for batch, nulls in map(split_nulls, batches):
+        made: Any = fingerprinter.with_features(batch, threads=threads)
+        sizes = _core.lengths(batch) if with_lengths else numpy.empty(0, numpy.int64)
+        absent = numpy.zeros(len(made[0]), numpy.bool_) if nulls is None else nulls
+        for column, values in zip(columns, (*made, sizes, absent), strict=True):
+            column.append(values)
+    return tuple(map(numpy.concatenate, columns))
 
 
 def dedup(
-    documents: Union[
-        Numbers, Texts, Iterator[str], Callable[[], Iterable[Texts]], os.PathLike[str], Sequence[os.PathLike[str]]
-    ],
+    documents: Union[Numbers, Documents],
     k: Optional[int] = None,
     *,
     text: str = "text",
     resemble: Optional[float] = None,
-    method: Literal["components", "star"] = "components",
+    shingle: Optional[Shingle] = None,
+    against: Any = None,
+    method: Optional[Literal["components", "star"]] = None,
     representative: Literal["first", "most-documents", "longest", "newest"] = "first",
     dates: Any = None,
     fingerprinter: Optional[Fingerprinter] = None,
-    min_features: int = 1,
-    bits: int = 64,
+    min_features: Optional[int] = None,
+    bits: Optional[int] = None,
     threads: int = 1,
     memory: int = 0,
     tmpdir: Optional[Path] = None,
     progress: Progress = None,
 ) -> Deduplicated:
-    """Which of n documents, given as fingerprints or texts, to keep: one of each cluster of near-duplicates.
+    """Which of n documents, given as texts or fingerprints, to keep: one of those that are near-duplicates.
 
-    Near-duplicates are within k bits of each other, 3 if neither k nor resemble is given. resemble: of texts, those
-    that resemble each other by so much or more, 0.0001 to 1 (libidx.resemblance). Without k, all texts are compared,
-    exactly: each, in the order that representative says, joins the one it resembles most of those kept so far, of
-    equals the first, or else is kept; one without any word resembles none. Distances are None then, method and bits
-    count for nothing, and a fingerprinter or min_features are refused. With both, the texts within k bits are compared,
-    each joins the first one that it resembles, and method counts for nothing. In either case each document that is
-    dropped resembles its representative.
+    Of texts, near-duplicates resemble each other by `resemble`, 0.0001 to 1, or more; 0.8 is the default. All are
+    compared, exactly: each, in the order that representative says, joins the one it resembles most of those kept so
+    far, of equals the first, or else is kept; one without any word resembles none. So each text that is dropped
+    resembles the one that is kept in its place, and no two texts that are kept resemble each other.
+    shingle: what has to be in common, as for libidx.shingles: N words (5 by default), or 'chars:N' characters.
 
-    Texts are fingerprinted by `fingerprinter` (by default with the default recipe). Those with fewer than min_features
-    distinct features, and those that are None or null, are always kept. representative: which document of a cluster to
-    keep; of texts also "longest", by bytes in UTF-8, and "newest", by `dates`: n seconds, datetime or datetime64, in
-    UTC where they name no zone, of which None, NaN and NaT are oldest; of several the first. With resemble alone,
-    "most-documents" goes by how many texts have the same shingles. Fingerprints take a temporary index in tmpdir, about
-    20 bytes per document.
+    With k, or where documents are fingerprints, those decide: near-duplicates are what chains of pairs within k bits
+    connect (3 by default); with method="star", what is within k bits of a representative. Half of the texts that are
+    dropped may not resemble the one that is kept. `fingerprinter` makes fingerprints of texts; those with fewer than
+    min_features (1) distinct features are kept. bits: of a fingerprint, 64 by default. Fingerprints take a temporary
+    index in tmpdir, about 20 bytes per document.
+
+    Texts that are None or null are kept. representative: which document of a cluster to keep; of texts also "longest",
+    by bytes in UTF-8, and "newest", by `dates`: n seconds, datetime or datetime64, in UTC where they name no zone, of
+    which None, NaN and NaT are oldest; of several the first. "most-documents" goes by how many texts have the same
+    shingles, or how many documents the same fingerprint.
+
+    against: what was kept before, whose near-duplicates are dropped. An index (Index, or its path) drops what is within
+    its k, or `k`, bits of one of its fingerprints; with k or without, the others are then compared with each other.
+    Files and folders of texts in any format that `python -m libidx dedup` reads, given as paths, or texts, as documents
+    are, drop what resembles one of them, and are compared without k.
 
     Texts that do not fit in memory: Parquet files and folders of them, given as pathlib.Path or a list of these, are
     read by pyarrow, of the column `text`, also a.b or /a/b within structs, and count as one after the other, those of a
     folder by name. A callable that returns an iterator of batches (lists, Arrow arrays) is called once. An iterator of
-    texts is read once. With resemble alone, the shingles of all texts go to tmpdir, 8 bytes for each, where memory does
-    not hold them. With resemble and k, a callable is called once more, for the texts that have neighbours, and what it
-    gives must not change in between; an iterator is written to tmpdir, as are the shingles of texts that have
-    neighbours. memory, in bytes, bounds all but some 100 bytes per text; 0 is half of what is free, and then comparing
-    texts within k bits has no bound.
+    texts is read once. Where memory does not hold the shingles of all texts, they go to tmpdir, 8 bytes for each.
+    memory, in bytes, bounds all but some 100 bytes per text; 0 is half of what is free.
 
-    >>> libidx.dedup(fingerprints, k=1).keep
-    array([ True, False,  True])
     >>> libidx.dedup(["the same words here", "other words", "the same words here"]).representative
     array([0, 1, 0])
     >>> libidx.dedup(["one two three four five six", "one two three four five"], resemble=0.5).resemblance
     array([1. , 0.5])
+    >>> libidx.dedup(fingerprints, k=1).keep
+    array([ True, False,  True])
     """
-    import numpy
-
-    if (files := _list_files(documents)) is not None:
-        documents = read_texts(files, text)
-    _refuse_names(documents)
-    rows: Optional[Any] = None  # that are compared, in the order of their preference; None: all
-    of_texts = callable(documents) or isinstance(documents, Iterator) or _is_text(documents)
-    preferred = _check_representative(representative, dates, of_texts)
-    if resemble is not None and not of_texts:
-        raise invalid_argument("resemble compares texts: give texts, not fingerprints")
-    if resemble is not None and not 0.0001 <= resemble <= 1:
-        raise invalid_argument(f"resemblance = {resemble}: give one from 0.0001 to 1")
-    if resemble is not None and k is None:
-        if fingerprinter is not None or min_features != 1:
-            name = "min_features" if fingerprinter is None else "fingerprinter"
-            raise invalid_argument(f"{name} needs k: with resemble alone, texts are compared without fingerprints")
-        options = (memory, threads, tmpdir, callback(progress))
-        return _keep(documents, resemble, representative, dates, options)
-    place = None if tmpdir is None else os.fsdecode(tmpdir)
-    with tempfile.TemporaryDirectory(prefix="libidx-", dir=place) as folder:
-        if of_texts:
-            from ._fingerprints import Fingerprinter as Default
-
-            fingerprinter = fingerprinter or Default(bits=bits)
-            bits = fingerprinter.bits
-            corpus = _Corpus(documents, folder)
-            prints, features, lengths, nulls = corpus.fingerprint(fingerprinter, threads, representative == "longest")
-            compared = (features >= min_features) & (nulls == 0)
-            rows = numpy.flatnonzero(compared).astype(numpy.uint64)
-            if preferred:
-                order = _prefer(lengths, representative, dates, len(prints))
-                rows = order[compared[order]]
-            count = len(prints)
-            numbers: Any = prints[rows]
-        else:
-            numbers = documents
-            count = len(_core.shard(documents, 1))
-        by = "first" if preferred else representative
-        common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": callback(progress)}
-        found = _find(numbers, 3 if k is None else k, bits, by, method, folder, common)
-        assert found.numbers is not None
-        places = found.numbers.astype(numpy.int64)
-        if rows is not None:
-            places = rows[places].astype(numpy.int64)
-        if resemble is None:
-            members, leaders, resemblances = numpy.arange(len(found)), _lead(found), None
-            distances: Any = found.distances
-        else:
-
-            def write(wanted: Any, path: str) -> Any:
-                return corpus.write_sets(wanted, prints, fingerprinter, threads, path)
-
-            def lead(wanted: Any, groups: Any) -> tuple[Any, Any]:
-                return _lead_sets(wanted, groups, resemble, memory, os.path.join(folder, "sets"), write)
-
-            members, leaders, resemblances = _confirm(found, places, preferred, lead)
-            distances = _count_bits(found.fingerprints[members] ^ found.fingerprints[leaders])
-    return _gather(count, places, members, leaders, distances, resemblances)
+    batches = take_texts(documents, text)
+    of_texts = batches is not None
+    _check_representative(representative, dates, of_texts)
+    with contextlib.ExitStack() as opened:
+        known = _Against(against, text, opened)
+        options = {"resemble": resemble, "shingle": shingle, "method": method, "fingerprinter": fingerprinter}
+        _check_options({**options, "min_features": min_features, "bits": bits}, k, of_texts, known)
+        watch, least = callback(progress), check_resemblance(resemble)
+        if of_texts and (k is not None or known.index is not None):
+            fingerprinter = known.fingerprinter(fingerprinter, bits)
+        if batches is not None and k is None:
+            sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, watch)
+            return _keep(batches, known, sets, least, representative, dates, fingerprinter, threads)
+        size = fingerprinter.bits if fingerprinter is not None else 64 if bits is None else bits
+        place = None if tmpdir is None else os.fsdecode(tmpdir)
+        folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="libidx-", dir=place))
+        common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": watch}
+        features = 1 if min_features is None else min_features
+        k = 3 if k is None else k
+        by = representative, dates, fingerprinter, features, size, method or "components"
+        return _keep_prints(documents, batches, known, k, *by, folder, common)
 
 
-def _gather(count: int, places: Any, members: Any, leaders: Any, distances: Any, resemblances: Any) -> Deduplicated:
-    """Of members of clusters, where they and who represents them are, columns of all documents."""
-    import numpy
+def text_pairs(
+    texts: Documents,
+    resemble: Optional[float] = None,
+    *,
+    text: str = "text",
+    shingle: Optional[Shingle] = None,
+    threads: int = 1,
+    memory: int = 0,
+    tmpdir: Optional[Path] = None,
+    progress: Progress = None,
+) -> TextPairs:
+    """All pairs of texts that resemble each other by `resemble` (0.8) or more, exactly: a, b and resemblance.
 
-    keep = numpy.ones(count, numpy.bool_)
-    cluster = numpy.full(count, -1, numpy.int64)
-    chosen = numpy.arange(count, dtype=numpy.int64)
-    distance = numpy.zeros(count, numpy.uint8)
-    alike = None if resemblances is None else numpy.ones(count)
-    is_leader = leaders == members
-    number = numpy.empty(len(members), numpy.int64)  # of the cluster that a member leads
-    number[members[is_leader]] = numpy.arange(int(is_leader.sum()))
-    keep[places[members]] = is_leader
-    cluster[places[members]] = number[leaders]
-    chosen[places[members]] = places[leaders]
-    distance[places[members]] = distances
-    if alike is not None:
-        alike[places[members]] = resemblances
-    left = cluster < 0
-    cluster[left] = numpy.arange(int(is_leader.sum()), int(is_leader.sum()) + int(left.sum()))
-    return Deduplicated(keep, cluster, chosen, distance, alike)
+    Of each text that has the same shingles as earlier ones, there is its pair with the first of them alone. Pairs
+    ascend by a, then by b, the larger row. Texts and other arguments are as those of dedup.
+
+    >>> texts = ["one two three four five six", "other words", "one two three four five", "ONE two, three four five"]
+    >>> libidx.text_pairs(texts, 0.5)
+    TextPairs(a=array([0, 2]), b=array([2, 3]), resemblance=array([0.5, 1. ]))
+    """
+    batches = take_texts(texts, text)
+    if batches is None:
+        raise TypeError("texts: these are numbers; expected texts")
+    least = check_resemblance(resemble)
+    sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
+    for batch, _ in map(split_nulls, batches):
+        sets.add(batch, None)
+    return TextPairs(*sets.pairs(least))

@@ -10,7 +10,7 @@ import tarfile
 import pyarrow.parquet
 from cluster import HOME
 from conftest import near_copies
-from test_dedup import documents, expected_dedup
+from test_dedup import documents, expected_texts
 from test_match import expected, with_ids
 
 import libidx
@@ -92,5 +92,5 @@ def test_packed_environment(free_cluster, random):
         environment={"PYSPARK_PYTHON": python},
     )
     assert status == 0, said
-    table = pyarrow.parquet.read_table("out", columns=["id", "representative_id", "distance", "is_duplicate"])
-    assert sorted(zip(*table.to_pydict().values())) == expected_dedup(libidx.Fingerprinter()(texts), ids, 3)
+    table = pyarrow.parquet.read_table("out", columns=["id", "representative_id", "resemblance", "is_duplicate"])
+    assert sorted(zip(*table.to_pydict().values())) == expected_texts(list(zip(ids, texts)), 0.8)

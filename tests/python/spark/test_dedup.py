@@ -2,8 +2,8 @@
 
 import os
 
+import families
 import numpy
-import pyarrow
 import pytest
 from cluster import kill
 from conftest import columns, count_bits, frame, near_copies
@@ -11,7 +11,7 @@ from test_match import ball, rows, signed
 
 import libidx
 import libidx.spark as idx
-from libidx.spark import _confirm, _pairs
+from libidx.spark import _pairs
 
 
 def expected_pairs(held, k):
@@ -119,7 +119,7 @@ def test_dedup(spark, random, caplog):
     held = libidx.Fingerprinter()(texts)
     wanted = expected_dedup(held, ids, 3)
     assert sum(row[3] for row in wanted) > 150
-    found = idx.dedup(df, "id", "text")
+    found = idx.dedup(df, "id", "text", k=3)
     assert found.columns == ["id", "text", "representative_id", "distance", "is_duplicate"]
     assert added(found) == wanted
     assert "dedup: 900 documents, k = 3: one task compares them" in caplog.text
@@ -144,13 +144,13 @@ def test_integer_ids_and_checkpoints(spark, random):
 
 def test_texts_without_features(spark):
     df = spark.createDataFrame([("a", ""), ("b", "..."), ("c", "one two"), ("d", "two, one")], "id string, text string")
-    assert added(idx.dedup(df, "id", "text")) == [
+    assert added(idx.dedup(df, "id", "text", k=3)) == [
         ("a", "a", 0, False),
         ("b", "b", 0, False),
         ("c", "c", 0, False),
         ("d", "c", 0, True),
     ]
-    assert not any(row[3] for row in added(idx.dedup(df, "id", "text", min_features=3)))
+    assert not any(row[3] for row in added(idx.dedup(df, "id", "text", k=3, min_features=3)))
 
 
 def test_ball_and_one_fingerprint(spark):
@@ -165,75 +165,46 @@ def test_ball_and_one_fingerprint(spark):
         assert (apart == count_bits(held ^ held[0])).all()
 
 
-def test_confirm(spark, random):
-    """Documents that fingerprints alone connect are told apart by their texts."""
-    texts = documents(random, 300)
-    ids = list(range(len(texts)))
-    df = spark.createDataFrame(list(zip(ids, texts)), "id long, text string").repartition(3)
-    held = libidx.Fingerprinter()(texts)
-    clusters, sets = {}, [set(libidx.shingles(text).tolist()) for text in texts]
-    for id, first, _, _ in expected_dedup(held, ids, 8):
-        clusters.setdefault(first, []).append(id)
-    for resemblance in 0.5, 0.9, 1.0:
-        wanted = []
-        for members in clusters.values():
-            leaders = []
-            for id in sorted(members):
-                near = (one for one in leaders if resembles(sets[id], sets[one], resemblance))
-                first = next(near, None)
-                if first is None:
-                    leaders.append(first := id)
-                wanted.append((id, first, (int(held[id]) ^ int(held[first])).bit_count(), id != first))
-        assert added(idx.dedup(df, "id", "text", k=8, confirm=resemblance)) == sorted(wanted)
-        assert any(row[3] for row in wanted)
+def expected_texts(rows, resemblance, shingle=5):
+    """The same of texts: (ID, that of its representative, resemblance, whether it is a duplicate) of one process."""
+    rows = sorted(rows)
+    ids, texts = [id for id, _ in rows], [text for _, text in rows]
+    found = libidx.dedup(texts, resemble=resemblance, shingle=shingle)
+    wanted = zip(found.representative.tolist(), found.resemblance.tolist(), (~found.keep).tolist())
+    return [(id, ids[row], alike, is_duplicate) for id, (row, alike, is_duplicate) in zip(ids, wanted)]
 
 
-def resembles(one, other, least):
-    return len(one & other) >= least * len(one | other)
-
-
-def shingles(text):
-    """The word 5-shingles of a text whose words are between spaces."""
-    words = text.split()
-    return {tuple(words[at : at + 5]) for at in range(max(1, len(words) - 4))} if words else set()
-
-
-def expected_firsts(clusters, texts, resemblance):
-    """The row of each row's representative."""
-    found, sets = [], [shingles(text) for text in texts]
-    for row, cluster in enumerate(clusters):
-        leaders = [one for one in sorted(set(found)) if clusters[one] == cluster]
-        found.append(next((one for one in leaders if resembles(sets[row], sets[one], resemblance)), row))
-    return found
+def compared(df):
+    return rows(df.select("id", "representative_id", "resemblance", "is_duplicate"))
 
 
 @pytest.mark.small
-@pytest.mark.parametrize("of", ["string", "number"])
-def test_confirm_over_batches(random, of):
-    """Clusters that end within a batch, and those that go on over many, have the same representatives."""
-    texts = documents(random, 400)
-    clusters = sorted(random.choice([3, -7, 11, 12, 13, 14], 400, p=[0.6, 0.3, 0.04, 0.03, 0.02, 0.01]).tolist())
-    ids = [f"id{n:04}" if of == "string" else n * 7 for n in range(len(texts))]
-    rows = pyarrow.table({"id": ids, "print": [n * n for n in range(400)], "cluster": clusters, "text": texts})
-    expected = expected_firsts(clusters, texts, 0.5)
-    assert 20 < len(set(expected)) < 380
-    for size in 1, 7, 50, 400:
-        batches = rows.to_batches(size)
-        given = pyarrow.Table.from_batches(_confirm._confirm(0.5, iter([batches[0].slice(0, 0), *batches])))
-        assert given["id"] == rows["id"] and given["print"] == rows["print"]
-        assert given["first"].to_pylist() == [{"id": ids[first], "print": first * first} for first in expected]
+@pytest.mark.parametrize("resemblance", [0.5, 0.8, None])
+def test_texts(spark, random, resemblance):
+    """The same as one process, and as a plain program."""
+    texts = ["", *families.make_texts(600, int(random.integers(1000))), "!"]
+    ids = [f"https://example.org/{n}" for n in random.permutation(len(texts)).tolist()]
+    both = list(zip(ids, texts))
+    df = spark.createDataFrame(both, "id string, text string").repartition(5)
+    found = idx.dedup(df, "id", "text", resemble=resemblance)
+    assert found.columns == ["id", "text", "representative_id", "resemblance", "is_duplicate"]
+    wanted = expected_texts(both, resemblance)
+    assert compared(found) == wanted
+    sets = [families.shingle(text.replace("!", "")) for _, text in sorted(both)]
+    plain = families.keep(sets, str(resemblance or 0.8))
+    assert [(wanted[row][0], float(alike)) for row, alike in plain] == [row[1:3] for row in wanted]
+    assert 100 < sum(row[3] for row in wanted) < 500
 
 
-def test_resemble(spark, random):
-    """The same as on one machine, by the distance that is chosen."""
-    texts = documents(random, 300)
-    df = spark.createDataFrame(list(enumerate(texts)), "id long, text string").repartition(3)
-    for resemblance, k in (0.5, 10), (0.9, 7):
-        found = libidx.dedup(texts, k, resemble=resemblance)
-        assert added(idx.dedup(df, "id", "text", resemble=resemblance)) == [
-            (i, int(found.representative[i]), int(found.distance[i]), not found.keep[i]) for i in range(len(texts))
-        ]
-        assert not found.keep.all()
+def test_texts_with_other_ids_and_shingles(spark, random):
+    texts = families.make_texts(300, 7)
+    both = list(zip((random.permutation(len(texts)) - 150).tolist(), texts))
+    df = spark.createDataFrame(both, "id long, text string")
+    for shingle in 2, "chars:8":
+        found = idx.dedup(df, "id", "text", resemble=0.6, shingle=shingle)
+        assert compared(found) == expected_texts(both, 0.6, shingle)
+    assert compared(idx.dedup(df.where("id > 1000"), "id", "text")) == []
+    assert compared(idx.dedup(df.where("id = 1"), "id", "text"))[0][1:] == (1, 1.0, False)
 
 
 @pytest.mark.small
@@ -243,10 +214,16 @@ def test_what_is_refused(spark):
     for call, words in [
         (lambda: idx.dedup(df, "id", fingerprint="print"), "column 'id' has 1 2 times: IDs must be unique"),
         (lambda: idx.dedup(df, "id"), "give text="),
-        (lambda: idx.dedup(df, "id", fingerprint="print", confirm=0.8), "give text="),
-        (lambda: idx.dedup(df, "id", "text", confirm=80), "confirm = 80"),
-        (lambda: idx.dedup(df, "id", "text", resemble=0), "resemble = 0"),
-        (lambda: idx.dedup(df, "id", "text", resemble=0.5, confirm=0.5), "not both"),
+        (lambda: idx.dedup(df, "id", "text", "print"), "give text=, .* and not both"),
+        (lambda: idx.dedup(df, "id", fingerprint="print", resemble=0.8), "resemble is for texts: give text="),
+        (lambda: idx.dedup(df, "id", fingerprint="print", recipe="words:2"), "recipe is for texts: give text="),
+        (lambda: idx.dedup(df, "id", "text", resemble=0), "resemblance = 0"),
+        (lambda: idx.dedup(df, "id", "text", shingle=17), "shingle = 17"),
+        (lambda: idx.dedup(df, "id", "text", k=3, resemble=0.5), "resemble compares texts, and with k"),
+        (lambda: idx.dedup(df, "id", "text", k=3, shingle=5), "shingle compares texts, and with k"),
+        (lambda: idx.dedup(df, "id", "text", min_features=1), "min_features needs k"),
+        (lambda: idx.dedup(df, "id", "text"), "column 'id' has 1 2 times: IDs must be unique"),
+        (lambda: idx.dedup(nulls, "id", "text"), "column 'id' has 1 nulls"),
         (lambda: idx.dedup(df, "id", "print"), "column 'print' is of type bigint: texts are strings"),
         (lambda: idx.dedup(df, "text", fingerprint="print", k=17), "k = 17"),
         (lambda: idx.dedup(nulls, "id", fingerprint="print"), "column 'id' has 1 nulls"),
@@ -257,8 +234,9 @@ def test_what_is_refused(spark):
     ]:
         with pytest.raises(libidx.InvalidArgumentError, match=words):
             call()
-    with pytest.raises(Exception, match="column 'body' has nulls"):
-        idx.dedup(nulls.fillna(2, ["id"]).withColumnRenamed("text", "body"), "id", "body")
+    for k, has in (None, "1 nulls"), (3, "nulls"):
+        with pytest.raises(Exception, match=f"column 'body' has {has}"):
+            idx.dedup(nulls.fillna(2, ["id"]).withColumnRenamed("text", "body"), "id", "body", k=k)
 
 
 def test_killed_workers(spark, cluster, random):

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StringType, StructField
 
 from .._errors import InvalidArgumentError, make
+from .._fingerprints import without_icu
 
 LOG = logging.getLogger("libidx.spark")
 METADATA = "libidx"
@@ -80,10 +81,6 @@ def check_ids(df: DataFrame, name: str) -> StructField:
 def check_distance(k: int, bits: int = 64) -> None:
     if not 0 <= k < min(bits, 17):
         raise invalid(f"k = {k}: give 0 to {min(bits - 1, 16)} bits")
-
-
-def without_icu(recipe: str) -> str:
-    return ";".join(part for part in recipe.split(";") if not part.startswith("icu="))
 
 
 def check_same(one: Kind, one_name: str, other: Kind, other_name: str) -> Kind:

@@ -10,17 +10,15 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 from .._fingerprints import Table
-from .._resemblance import choose_distance
+from .._resemblance import Shingle, check_resemblance, parse_shingle
 from ._clusters import clusters, keep
-from ._columns import LOG, MEMORY, Kind, check_distance, check_fingerprints, check_ids, field_of, invalid, packed
-from ._confirm import confirm_clusters
+from ._columns import LOG, MEMORY, check_distance, check_fingerprints, check_ids, field_of, invalid, packed
 from ._fingerprint import add_fingerprints
 from ._pairs import compare_all, components
+from ._resemble import find_duplicates
 
-ADDED = ("representative_id", "distance", "is_duplicate")
+ADDED = ("representative_id", "distance", "resemblance", "is_duplicate")
 DISTANCE = 3
-DOCUMENT_FEATURES = 64
-"""Distinct features from which on idx_text_distance takes a text for a document."""
 ONE_TASK = 1 << 32
 """Documents from which on one task no longer compares them."""
 SENT = 1 << 20
@@ -35,103 +33,104 @@ def dedup(
     k: Optional[int] = None,
     *,
     resemble: Optional[float] = None,
+    shingle: Optional[Shingle] = None,
     recipe: Optional[str] = None,
     table: Optional[Table] = None,
-    bits: int = 64,
-    min_features: int = 1,
-    confirm: Optional[float] = None,
+    bits: Optional[int] = None,
+    min_features: Optional[int] = None,
     distribute: Optional[bool] = None,
     memory: int = MEMORY,
 ) -> DataFrame:
-    """The DataFrame and three more columns: representative_id, distance BYTE and is_duplicate BOOLEAN.
+    """The DataFrame and three more columns: representative_id, resemblance DOUBLE or distance BYTE, and is_duplicate
+    BOOLEAN.
 
-    Documents that chains of pairs within k bits (3 if neither k nor resemble is given) connect are a cluster, and the
-    one with the smallest ID represents it, whatever the partitions; strings compare by their bytes. A document without
-    near-duplicates represents itself. IDs must be unique. Give a column of texts, of fingerprints, or both.
-    recipe, table and bits make fingerprints of texts. Texts with fewer than min_features features are not compared.
-    resemble: as confirm, and k is chosen by measurements if it is not given, so that hardly any texts that resemble
-    each other so much are missed; see idx-recipes(7).
-    confirm: a resemblance above 0 and up to 1. A document is a duplicate only if its text shares that part of its word
-    5-shingles with its representative's; see idx-dedup(1). Documents are then taken in the order of their IDs.
-    distribute: whether many tasks compare fingerprints, rather than one while many read texts; None: from 2^32
-    documents on. Compares at once, and logs which way it took.
+    Give a column of texts or of fingerprints. IDs must be unique; strings compare by their bytes. Texts are compared as
+    libidx.dedup does, exactly, in the order of their IDs: each joins the one it resembles most of those kept so far, by
+    `resemble` (0.8) or more, or else represents itself. shingle: what has to be in common, as there.
+    With k, or where there are fingerprints, documents that chains of pairs within k bits (3 by default) connect are a
+    cluster, and the one with the smallest ID represents it. recipe, table and bits make fingerprints of texts; texts
+    with fewer than min_features (1) features are not compared. distribute: whether many tasks compare fingerprints,
+    rather than one while many read the texts; None: from 2^32 documents on.
+    Compares at once, whatever the partitions, and logs which way it took.
     """
     id_type = check_ids(df, id).dataType
     taken = [name for name in ADDED if name in df.columns]
     if taken:
         raise invalid(f"there is a column {taken[0]!r} already: rename it")
-    if confirm is not None and resemble is not None:
-        raise invalid("give resemble=, or confirm= and k=, not both")
-    least, name = (confirm, "confirm") if resemble is None else (resemble, "resemble")
-    if least is not None and not 0 < least <= 1:
-        raise invalid(f"{name} = {least}: give a resemblance above 0 and up to 1")
+    if (text is None) == (fingerprint is None):
+        raise invalid("give text=, a column of texts, or fingerprint=, and not both")
     if text is not None and not isinstance(field_of(df, text).dataType, StringType):
         raise invalid(f"column {text!r} is of type {df.schema[text].dataType.simpleString()}: texts are strings")
-    if (text is None and fingerprint is None) or (text is None and least is not None):
-        raise invalid("give text=, a column of texts" + ("" if least else ", or fingerprint="))
-    if fingerprint is not None:
-        kind = check_fingerprints(df, fingerprint)
-        marked = df.select(F.col(id).alias("id"), F.col(fingerprint).alias("print"), F.lit(0).alias("features"))
+    of_prints = {"recipe": recipe, "table": table, "bits": bits, "min_features": min_features, "distribute": distribute}
+    _check_options({"resemble": resemble, "shingle": shingle}, of_prints, text is not None, k)
+    if text is not None and k is None:
+        texts = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
+        count = _check_documents(texts, id=id, text=text)
+        least, shingles = check_resemblance(resemble), parse_shingle(shingle)
+        found = keep(find_duplicates(texts, least, *shingles, memory))
+        LOG.info("dedup: %d documents, of which others represent %d", count, found.count())
+        return _add(df, id, found, id_type, "resemblance", F.lit(1.0))
+    k = DISTANCE if k is None else k
+    if text is None:
+        assert fingerprint is not None
+        bits = check_fingerprints(df, fingerprint).bits
+        marked = df.select(F.col(id).alias("id"), F.col(fingerprint).alias("print"))
     else:
-        assert text is not None
+        bits = 64 if bits is None else bits
         only = df.select(*dict.fromkeys((id, text)))
-        made, kind = add_fingerprints(only, text, recipe, table, bits, "idx_print", min_features, "idx_features")
-        columns = {id: "id", "idx_print": "print", "idx_features": "features"}
-        marked = made.select(*[F.col(name).alias(alias) for name, alias in columns.items()])
-    bits = kind.bits
-    if k is not None:
-        check_distance(k, bits)
+        least_features = 1 if min_features is None else min_features
+        made, _ = add_fingerprints(only, text, recipe, table, bits, "idx_print", least_features)
+        marked = made.select(F.col(id).alias("id"), F.col("idx_print").alias("print"))
+    check_distance(k, bits)
     marked = marked.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        if k is None:
-            k = DISTANCE if resemble is None else _choose_distance(marked, resemble, kind)
-            check_distance(k, bits)
-        found = _near(df, id, text, marked.drop("features"), fingerprint, k, bits, least, distribute, memory)
+        found = _near(marked, id, fingerprint, k, bits, distribute, memory)
     finally:
         marked.unpersist()
-    return _add(df, id, found, id_type)
+    return _add(df, id, found, id_type, "distance", F.lit(0).cast("byte"))
 
 
-def _choose_distance(marked: DataFrame, resemblance: float, kind: Kind) -> int:
-    """The distance by measurements: those of documents if at most a quarter of the texts is shorter."""
-    compared = marked.where("print is not null")
-    row = compared.agg(F.count("*"), F.count(F.when(F.col("features") < DOCUMENT_FEATURES, 1))).first()
+def _check_options(by_texts: dict[str, Any], by_prints: dict[str, Any], of_texts: bool, k: Optional[int]) -> None:
+    """Refuses what has no effect, by its name."""
+    for name in (name for name, value in by_texts.items() if value is not None):
+        if not of_texts:
+            raise invalid(f"{name} is for texts: give text=")
+        if k is not None:
+            raise invalid(f"{name} compares texts, and with k fingerprints decide: give one of them")
+    for name in (name for name, value in by_prints.items() if value is not None):
+        if of_texts and k is None:
+            raise invalid(f"{name} needs k: without k, texts are compared, and not their fingerprints")
+        if not of_texts and name != "distribute":
+            raise invalid(f"{name} is for texts: give text=")
+
+
+def _check_documents(marked: DataFrame, **names: Optional[str]) -> int:
+    """Refuses nulls in columns, which are called otherwise in the input if they are there, and IDs that occur twice.
+    Returns how many documents there are."""
+    row = marked.agg(F.count("*"), *map(F.count, names)).first()
     assert row is not None
-    features = DOCUMENT_FEATURES if 4 * row[1] <= row[0] else 0
-    k = choose_distance(resemblance, features, kind.recipe, kind.bits)
-    LOG.info("dedup: k = %d for resemble = %s", k, resemblance)
-    return k
-
-
-def _check_documents(marked: DataFrame, id: str, fingerprint: Optional[str]) -> int:
-    """Refuses nulls, and IDs that occur twice. Returns how many documents there are."""
-    row = marked.agg(F.count("*"), F.count("id"), F.count("print")).first()
-    assert row is not None
-    for name, found in (id, row[1]), (fingerprint, row[2]):
+    for name, found in zip(names.values(), row[1:], strict=True):
         if name is not None and found < row[0]:
             raise invalid(
                 f"column {name!r} has {row[0] - found} nulls: leave them out, with df.na.drop(subset=[{name!r}])"
             )
     twice = marked.groupBy("id").count().where("count > 1").first()
     if twice is not None:
-        raise invalid(f"column {id!r} has {twice['id']!r} {twice['count']} times: IDs must be unique")
+        raise invalid(f"column {names["id"]!r} has {twice['id']!r} {twice['count']} times: IDs must be unique")
     return int(row[0])
 
 
 def _near(
-    df: DataFrame,
-    id: str,
-    text: Optional[str],
     marked: DataFrame,
+    id: str,
     fingerprint: Optional[str],
     k: int,
     bits: int,
-    confirm: Optional[float],
     distribute: Optional[bool],
     memory: int,
 ) -> DataFrame:
     """The documents of clusters of two or more: id, representative_id, distance."""
-    count = _check_documents(marked, id, fingerprint)
+    count = _check_documents(marked, id=id, print=fingerprint)
     marked = marked.where("print is not null")
     if distribute is None:
         distribute = count >= ONE_TASK
@@ -148,11 +147,6 @@ def _near(
     first = F.min(F.struct("id", "print")).alias("first")
     groups = documents.groupBy("cluster").agg(first, F.count("*").alias("count")).where("count > 1")
     near = documents.join(groups, "cluster")
-    if confirm is not None:
-        assert text is not None
-        texts = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
-        near = keep(near.select("id", "print", "cluster"))
-        near = confirm_clusters(_broadcast_few(near).join(texts, "id"), confirm)
     apart: Column = F.bit_count(F.col("print").bitwiseXOR(F.col("first.print")))
     kept = keep(near.select("id", F.col("first.id").alias("representative_id"), apart.cast("byte").alias("distance")))
     LOG.info("dedup: %d documents are in clusters of two or more", kept.count())
@@ -164,16 +158,14 @@ def _broadcast_few(near: DataFrame) -> DataFrame:
     return F.broadcast(near) if near.count() <= SENT else near
 
 
-def _add(df: DataFrame, id: str, found: DataFrame, id_type: Any) -> DataFrame:
-    """Adds the columns to the input."""
+def _add(df: DataFrame, id: str, found: DataFrame, id_type: Any, name: str, alone: Column) -> DataFrame:
+    """Adds the columns to the input; `name` is `alone` where a document represents itself."""
     found = _broadcast_few(found.withColumnRenamed("id", "idx_id"))
     joined = df.join(found, df[id] == found["idx_id"], "left")
     representative = F.coalesce(found["representative_id"], df[id])
     return joined.select(
         *[df[name] for name in df.columns],
         representative.cast(id_type).alias("representative_id"),
-        F.coalesce(found["distance"], F.lit(0).cast("byte")).alias("distance"),
+        F.coalesce(found[name], alone).alias(name),
         (representative != df[id]).alias("is_duplicate"),
     )
-
-

@@ -44,9 +44,8 @@ def add_fingerprints(
     bits: int,
     column: str,
     min_features: int,
-    features: Optional[str] = None,
 ) -> tuple[DataFrame, Kind]:
-    """As fingerprint; texts with fewer than min_features features have null. features: one more column, LONG."""
+    """As fingerprint; texts with fewer than min_features features have null."""
     field = field_of(df, text)
     if not isinstance(field.dataType, StringType):
         raise invalid(f"column {text!r} is of type {field.dataType.simpleString()}: texts are strings")
@@ -55,8 +54,6 @@ def add_fingerprints(
     made = Fingerprinter(recipe, table=table, bits=bits)
     kind = Kind(made.recipe, bits)
     schema = StructType([*df.schema.fields, StructField(column, LongType(), True, kind.metadata())])
-    if features is not None:
-        schema.add(features, LongType())
     sent = None if table is None else df.sparkSession.sparkContext.broadcast(_table_bytes(table))
     added = df.mapInArrow(partial(_fingerprint, text, schema.names, kind, min_features, sent), schema)
     return added.withMetadata(column, kind.metadata()), kind
@@ -97,5 +94,4 @@ def _fingerprint(
     for batch in batches:
         numbers, features = made.with_features(column_of(batch, text))
         found = pyarrow.array(numbers.view(numpy.int64), mask=features < min_features)
-        columns = [*batch.columns, found, pyarrow.array(features.view(numpy.int64))]
-        yield pyarrow.RecordBatch.from_arrays(columns[: len(names)], names=names)
+        yield pyarrow.RecordBatch.from_arrays([*batch.columns, found], names=names)
