@@ -184,6 +184,21 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     return answer;
 }
 
+/* (most) → of how many shingles, which more than so many texts have, nothing is left */
+static PyObject *sets_ignore_common(PyObject *self, PyObject *given) {
+    struct sets_object *object = (struct sets_object *)self;
+    struct idx_error error;
+    uint64_t most, ignored;
+    if (!number_take(given, "most", &most) || !check_idle(object)) return NULL;
+    object->busy = true;
+    object->watch.failed = false;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_sets_ignore_common(object->sets, most, &ignored, &error);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    return check_call(status, &error, &object->watch) ? PyLong_FromUnsignedLongLong(ignored) : NULL;
+}
+
 /* ---- Pairs ---- */
 
 struct pair_columns {
@@ -239,6 +254,7 @@ static PyObject *sets_pairs(PyObject *self, PyObject *given) {
 static PyMethodDef sets_methods[] = {
     {"add", sets_add, METH_VARARGS, "add($self, texts, marks, /)\n--\n\nAdd the shingles of texts; returns how many."},
     {"keep", sets_keep, METH_VARARGS, NULL},
+    {"ignore_common", sets_ignore_common, METH_O, NULL},
     {"pairs", sets_pairs, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -101,6 +101,16 @@ def test_against(folder):
         assert run("a.jsonl", "--against", "old.idx", *options)[0] == ["a.jsonl:2", "a.jsonl:5"]
 
 
+def test_ignore_common(folder):
+    write_lines(folder / "a.jsonl", [{"text": f"one licence of all {end}"} for end in ("", "that", "end", "", "end")])
+    out, err = run("a.jsonl", "--shingle", "4", "--resemble", "0.4")
+    assert out == ["a.jsonl:1"]
+    for common in "4", "80%":
+        out, err = run("a.jsonl", "--shingle", "4", "--resemble", "0.4", "--ignore-common", common)
+        assert out == [f"a.jsonl:{i}" for i in (1, 2, 3, 4)]
+        assert err == "libidx: 5 documents: 4 to keep, 1 to drop; 1 common shingles did not count\n"
+
+
 def test_shingle(folder):
     write_lines(folder / "a.jsonl", [{"text": "misspelling"}, {"text": "mispelling"}])
     assert len(run("a.jsonl", "--resemble", "0.5", "--shingle", "chars:3")[0]) == 1
@@ -599,6 +609,8 @@ def test_other_mistakes(folder):
         (["missing.txt", "--min-features", "1"], "--min-features needs -k: "),
         (["missing.txt", "-k", "3", "--resemble", "0.5"], "--resemble compares texts, and with -k fingerprints decide"),
         (["missing.txt", "-k", "3", "--shingle", "4"], "--shingle compares texts, and with -k"),
+        (["missing.txt", "-k", "3", "--ignore-common", "4"], "--ignore-common compares texts, and with -k"),
+        (["good.jsonl", "--ignore-common", "x"], "ignore_common = 'x': give a number of texts, or a share"),
         (["missing.txt", "-k", "3", "--pairs"], "--pairs compares texts, and with -k"),
         (["missing.txt", "--pairs", "--output", "o"], "--output says what to keep, and --pairs lists pairs"),
         (["missing.txt", "--pairs", "--against", "o"], "--against says what to keep, and --pairs lists pairs"),

@@ -140,6 +140,34 @@ def test_text_pairs(resemblance):
     assert columns(libidx.text_pairs([])) == [[], [], []]
 
 
+@pytest.mark.parametrize("common, most", [(3, 3), ("3", 3), (0.01, 4), ("1%", 4), ("0.5%", 2), (1.0, 400)])
+def test_common_shingles(common, most):
+    """What more than so many texts have, copies included, does not count; nulls are no texts."""
+    texts = make_texts(397, 4)
+    texts[7:7] = ["", texts[0], texts[0], None]
+    words = [text or "" for text in texts]
+    having = collections.Counter(member for text in words for member in families.shingle(text))
+
+    def shingle(text):
+        return {member for member in families.shingle(text) if having[member] <= most}
+
+    assert (most == 400) == all(count <= most for count in having.values())
+    for batches in [texts], [texts[:200], texts[200:]]:
+        found = libidx.dedup(lambda batches=batches: iter(batches), resemble=0.5, ignore_common=common)
+        check_exact(found, words, "0.5", None, shingle)
+        assert found.ignored == sum(count > most for count in having.values())
+        check_pairs(libidx.text_pairs(lambda batches=batches: iter(batches), 0.5, ignore_common=common), words, "0.5", shingle)
+
+
+def test_known_texts_count(tmp_path):
+    """In whether shingles are common, and in how many texts there are."""
+    texts = ["a b c d e", "a b c d e", "f g h i j", "f g h i j"]
+    for common, keep in (2, [True, True, False]), (3, [False, True, False]), (0.4, [True, True, False]):
+        found = libidx.dedup(texts[1:], against=[texts[0], texts[0]], ignore_common=common)
+        assert found.keep.tolist() == keep
+    assert libidx.dedup(texts[1:], against=[texts[0], "k"], ignore_common=0.4).known.tolist() == [0, -1, -1]
+
+
 def test_small_memory_of_pairs(tmp_path):
     texts = make_texts(20000, 8)
     found = libidx.text_pairs(iter(texts), 0.5, memory=1 << 20, tmpdir=tmp_path, threads=2)
@@ -180,6 +208,10 @@ def test_dedup_refuses():
         for call in libidx.dedup, libidx.text_pairs:
             with pytest.raises(libidx.InvalidArgumentError, match="^shingle = "):
                 call(lambda: pytest.fail("read before"), shingle=shingle)
+    for common in 0, -1, 0.0, 1.5, 2.5, "1e2", "", "x", "101%", "0%", "0.5", True:
+        for call in libidx.dedup, libidx.text_pairs:
+            with pytest.raises(libidx.InvalidArgumentError, match="^ignore_common = "):
+                call(lambda: pytest.fail("read before"), ignore_common=common)
     for name, value in [
         ("min_features", 1), ("fingerprinter", libidx.Fingerprinter()), ("method", "components"), ("bits", 64)
     ]:  # fmt: skip
@@ -188,7 +220,7 @@ def test_dedup_refuses():
         if name in ("min_features", "fingerprinter"):
             with pytest.raises(libidx.InvalidArgumentError, match=f"^{name} is for texts: give texts, not finger"):
                 libidx.dedup([1, 2], **{name: value})
-    for name, value in ("resemble", 0.8), ("shingle", 5):
+    for name, value in ("resemble", 0.8), ("shingle", 5), ("ignore_common", 9):
         with pytest.raises(libidx.InvalidArgumentError, match=f"^{name} compares texts, and with k fingerprints decide"):
             libidx.dedup(lambda: pytest.fail("read before"), 3, **{name: value})
         with pytest.raises(libidx.InvalidArgumentError, match=f"^{name} is for texts: give texts, not fingerprints"):

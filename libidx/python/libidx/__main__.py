@@ -55,6 +55,9 @@ def make_parser() -> argparse.ArgumentParser:
         "--shingle", metavar="N", help="what they have in common: N words in a row (default 5), or chars:N characters"
     )
     made.add_argument(
+        "--ignore-common", metavar="N", help="leave out what more than N texts have, or a share of them, such as 0.1%%"
+    )
+    made.add_argument(
         "--against",
         metavar="PLACE",
         help="first drop what resembles a text of this file or folder of texts, or is near to a document of this index",
@@ -210,9 +213,10 @@ def write(sources: list[Source], names: list[str], counts: list[int], keep: list
 
 def check(given: argparse.Namespace) -> None:
     """Refuses options that would have no effect."""
-    if given.k is not None and (given.resemble is not None or given.shingle is not None or given.pairs):
-        name = "--resemble" if given.resemble is not None else "--shingle" if given.shingle is not None else "--pairs"
-        raise Mistake(f"{name} compares texts, and with -k fingerprints decide: give one of them")
+    of_texts = {"--resemble": given.resemble, "--shingle": given.shingle, "--ignore-common": given.ignore_common}
+    for name, value in {**of_texts, "--pairs": given.pairs or None}.items():
+        if given.k is not None and value is not None:
+            raise Mistake(f"{name} compares texts, and with -k fingerprints decide: give one of them")
     for name, value in ("--recipe", given.recipe), ("--min-features", given.min_features):
         if given.k is None and value is not None:
             raise Mistake(f"{name} needs -k: without -k, texts are compared, and not their fingerprints")
@@ -226,7 +230,8 @@ def find(given: argparse.Namespace) -> Sources:
     try:
         return find_sources(given.input, given.text, given.id)
     except OfCommand as error:
-        options = {"--resemble": given.resemble, "--shingle": given.shingle, "--against": given.against, "-k": given.k}
+        options = {"--resemble": given.resemble, "--shingle": given.shingle, "--ignore-common": given.ignore_common}
+        options |= {"--against": given.against, "-k": given.k}
         options |= {"--recipe": given.recipe, "--write": given.output}
         words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
         command = shlex.join(["idx", "dedup", *words, "--", *given.input[:8]] + ["…"] * (len(given.input) > 8))
@@ -238,7 +243,7 @@ def compare(given: argparse.Namespace, sources: Sources, read: Read) -> Any:
     progress: Progress = given.progress or sys.stderr.isatty() or None
     shown: Optional[Callable[[str, int, int], object]] = callback(progress)
     texts = lambda: read_texts(sources.files, read, shown)  # noqa: E731
-    options = {name: getattr(given, name) for name in ("resemble", "shingle", "threads", "memory", "tmpdir")}
+    options = {name: getattr(given, name) for name in ("resemble", "shingle", "ignore_common", "threads", "memory", "tmpdir")}
     if given.pairs:
         return libidx.text_pairs(texts, progress=progress, **options)
     return libidx.dedup(
@@ -258,18 +263,17 @@ def dedup(given: argparse.Namespace) -> int:
     """Returns the exit status."""
     check(given)
     sources, read = find(given), Read(given.output is None, given.strict)
-    keep: list[bool] = []
     if given.pairs:
-        pairs = compare(given, sources, read)
-        print_pairs(read, pairs)
+        found = compare(given, sources, read)
+        print_pairs(read, found)
     elif given.output is None:
-        keep = compare(given, sources, read).keep.tolist()
-        print_ids(read, keep)
+        found = compare(given, sources, read)
+        print_ids(read, found.keep.tolist())
     else:
         names = name_outputs(sources.files)
         with scratch(given.output) as folder:
-            keep = compare(given, sources, read).keep.tolist()
-            write(sources.files, names, read.counts, keep, os.path.join(folder, "made"))
+            found = compare(given, sources, read)
+            write(sources.files, names, read.counts, found.keep.tolist(), os.path.join(folder, "made"))
             os.rename(os.path.join(folder, "made"), given.output)
     if sources.left_out:
         say(f"left out of folders: {list_counts(sources.left_out)}")
@@ -277,10 +281,12 @@ def dedup(given: argparse.Namespace) -> int:
         say(f"kept bad records, which were not compared: {list_counts(read.kinds)}")
     count = sum(read.counts)
     if given.pairs:
-        say(f"{count} documents: {len(pairs.a)} pairs")
+        say(f"{count} documents: {len(found.a)} pairs")
     else:
+        kept = int(found.keep.sum())
         how = "" if given.k is None else "; fingerprints were compared, and not their texts"
-        say(f"{count} documents: {sum(keep)} to keep, {count - sum(keep)} to drop{how}")
+        how += "" if given.ignore_common is None else f"; {found.ignored} common shingles did not count"
+        say(f"{count} documents: {kept} to keep, {count - kept} to drop{how}")
     if read.bad and len(read.bad) == count:
         say("all records are bad, and none was compared")
         return 2

@@ -7,7 +7,7 @@ import datetime
 import numbers
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, NamedTuple, Optional, Union
 
 from . import _core
 from ._batches import list_files, read_files, split_nulls, take_texts
@@ -16,7 +16,7 @@ from ._fingerprints import Fingerprinter, without_icu
 from ._index import Index, choose
 from ._making import build
 from ._progress import Progress, callback
-from ._resemblance import Sets, Shingle, check_resemblance, parse_shingle
+from ._resemblance import Common, Sets, Shingle, check_resemblance, parse_common, parse_shingle
 
 if TYPE_CHECKING:
     from ._batches import Documents
@@ -32,7 +32,8 @@ class Deduplicated(NamedTuple):
     clusters are numbered by the rows of their representatives. resemblance float64[n], to the representative's text, 1
     for that itself; None where fingerprints were compared. What `against` has near-duplicates of is not kept, has -1 as
     its cluster and representative, the distance to the nearest one, and of an index NaN as the resemblance. known
-    int64[n]: of which text of `against` a text is a near-duplicate, from 0 on, or -1; None without such texts.
+    int64[n]: of which text of `against` a text is a near-duplicate, from 0 on, or -1; None without such texts. ignored:
+    how many shingles did not count because of ignore_common.
     """
 
     keep: BoolArray
@@ -41,6 +42,7 @@ class Deduplicated(NamedTuple):
     distance: Optional[UInt8Array]
     resemblance: Optional[Float64Array] = None
     known: Optional[Int64Array] = None
+    ignored: int = 0
 
 
 class TextPairs(NamedTuple):
@@ -174,7 +176,7 @@ class _Against:
 def _check_options(given: dict[str, Any], k: Optional[int], of_texts: bool, against: _Against) -> None:
     """Refuses what has no effect, by its name."""
     named = {name for name, value in given.items() if value is not None}
-    by_texts = {"resemble", "shingle"} & named
+    by_texts = {"resemble", "shingle", "ignore_common"} & named
     by_prints = {"method", "min_features", "bits", "fingerprinter"} & named
     if not of_texts and (wrong := by_texts | {"min_features", "fingerprinter"} & named):
         raise invalid_argument(f"{min(wrong)} is for texts: give texts, not fingerprints")
@@ -197,12 +199,13 @@ def _keep(
     dates: Any,
     fingerprinter: Optional[Fingerprinter],
     threads: int,
+    most: Optional[Callable[[int], int]],
 ) -> Deduplicated:
     """Which texts to keep, of which none resembles another one. Texts are read once; nulls are like empty ones."""
     import numpy
 
     lengths, dropped = [numpy.empty(0, numpy.int64)], [numpy.empty(0, numpy.bool_)]
-    known = sum(sets.add(batch, None) for batch, _ in map(split_nulls, against.texts or ()))
+    known, count = _add_texts(sets, against.texts or ())
     for batch, nulls in map(split_nulls, batches):
         marks = None
         if against.index is not None:
@@ -213,6 +216,7 @@ def _keep(
             marks[compared] = against.index.exists(prints[compared], threads=threads)
         added = sets.add(batch, None if marks is None else marks.astype(numpy.uint64))
         dropped.append(numpy.zeros(added, numpy.bool_) if marks is None else marks)
+        count += added - (0 if marks is None else int(marks.sum())) - (0 if nulls is None else int(nulls.sum()))
         if representative == "longest":
             lengths.append(_core.lengths(batch))
     gone = numpy.concatenate(dropped)
@@ -223,6 +227,7 @@ def _keep(
         preferences = numpy.unique(_take_dates(dates, len(gone)), return_inverse=True)[1].astype(numpy.int64)
     if preferences is not None:
         preferences = numpy.concatenate([numpy.zeros(known, numpy.int64), preferences])
+    ignored = 0 if most is None else sets.ignore_common(most(count))
     kept, alike = sets.keep(resemble, known, preferences, representative == "most-documents")
     joined, alike = kept[known:].astype(numpy.int64), alike[known:]
     chosen = numpy.where(gone | (joined < known), -1, joined - known)
@@ -230,7 +235,17 @@ def _keep(
     keep = chosen == numpy.arange(len(gone))
     cluster = numpy.where(chosen < 0, -1, (numpy.cumsum(keep) - 1)[chosen])
     theirs = None if against.texts is None else numpy.where(joined < known, joined, -1)
-    return Deduplicated(keep, cluster, chosen, None, alike, theirs)
+    return Deduplicated(keep, cluster, chosen, None, alike, theirs, ignored)
+
+
+def _add_texts(sets: Any, batches: Iterable[Any]) -> tuple[int, int]:
+    """Adds texts. Returns how many there are, and how many without nulls."""
+    rows = count = 0
+    for batch, nulls in map(split_nulls, batches):
+        added = sets.add(batch, None)
+        rows += added
+        count += added - (0 if nulls is None else int(nulls.sum()))
+    return rows, count
 
 
 def _keep_prints(
@@ -303,6 +318,7 @@ def dedup(
     text: str = "text",
     resemble: Optional[float] = None,
     shingle: Optional[Shingle] = None,
+    ignore_common: Optional[Common] = None,
     against: Any = None,
     method: Optional[Literal["components", "star"]] = None,
     representative: Literal["first", "most-documents", "longest", "newest"] = "first",
@@ -322,6 +338,9 @@ def dedup(
     far, of equals the first, or else is kept; one without any word resembles none. So each text that is dropped
     resembles the one that is kept in its place, and no two texts that are kept resemble each other.
     shingle: what has to be in common, as for libidx.shingles: N words (5 by default), or 'chars:N' characters.
+    ignore_common: shingles that more than so many texts have don't count, such as those of licences and menus: a number
+    of texts, copies included, or a share of all that are compared, such as 0.001 or '0.1%', rounded up. A text that has
+    no others resembles none.
 
     With k, or where documents are fingerprints, those decide: near-duplicates are what chains of pairs within k bits
     connect (3 by default); with method="star", what is within k bits of a representative. Half of the texts that are
@@ -357,14 +376,14 @@ def dedup(
     _check_representative(representative, dates, of_texts)
     with contextlib.ExitStack() as opened:
         known = _Against(against, text, opened)
-        options = {"resemble": resemble, "shingle": shingle, "method": method, "fingerprinter": fingerprinter}
+        options = {"resemble": resemble, "shingle": shingle, "ignore_common": ignore_common, "method": method, "fingerprinter": fingerprinter}
         _check_options({**options, "min_features": min_features, "bits": bits}, k, of_texts, known)
-        watch, least = callback(progress), check_resemblance(resemble)
+        watch, least, most = callback(progress), check_resemblance(resemble), parse_common(ignore_common)
         if of_texts and (k is not None or known.index is not None):
             fingerprinter = known.fingerprinter(fingerprinter, bits)
         if batches is not None and k is None:
             sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, watch)
-            return _keep(batches, known, sets, least, representative, dates, fingerprinter, threads)
+            return _keep(batches, known, sets, least, representative, dates, fingerprinter, threads, most)
         size = fingerprinter.bits if fingerprinter is not None else 64 if bits is None else bits
         place = None if tmpdir is None else os.fsdecode(tmpdir)
         folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="libidx-", dir=place))
@@ -381,6 +400,7 @@ def text_pairs(
     *,
     text: str = "text",
     shingle: Optional[Shingle] = None,
+    ignore_common: Optional[Common] = None,
     threads: int = 1,
     memory: int = 0,
     tmpdir: Optional[Path] = None,
@@ -398,8 +418,9 @@ def text_pairs(
     batches = take_texts(texts, text)
     if batches is None:
         raise TypeError("texts: these are numbers; expected texts")
-    least = check_resemblance(resemble)
+    least, most = check_resemblance(resemble), parse_common(ignore_common)
     sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
-    for batch, _ in map(split_nulls, batches):
-        sets.add(batch, None)
+    _, count = _add_texts(sets, batches)
+    if most is not None:
+        sets.ignore_common(most(count))
     return TextPairs(*sets.pairs(least))

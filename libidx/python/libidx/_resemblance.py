@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Optional, Union
+import fractions
+import math
+import re
+from typing import TYPE_CHECKING, Callable, Literal, Optional, Union
 
 from ._errors import invalid_argument
 from ._fingerprints import HAS_TEXT, refuse
@@ -61,6 +64,21 @@ def parse_shingle(shingle: Optional[Shingle]) -> tuple[int, Unit]:
     if unit not in ("", "chars") or not width.isascii() or not width.isdigit() or not 1 <= int(width) <= 16:
         raise invalid_argument(f"shingle = {shingle!r}: give 1 to 16, for words, or 'chars:1' to 'chars:16'")
     return int(width), "characters" if unit else "words"
+
+
+Common = Union[int, float, str]
+
+
+def parse_common(common: Optional[Common]) -> Optional[Callable[[int], int]]:
+    """How many of so many texts may have a shingle that counts: N, or a share, below 1 or as 'P%', rounded up."""
+    if common is None:
+        return None
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%?)", f"{common:f}" if isinstance(common, float) else str(common))
+    number = fractions.Fraction(found[1]) / (100 if found[2] else 1) if found else 0
+    is_share = found is not None and (found[2] == "%" or isinstance(common, float))
+    if not 0 < number or (number > 1 if is_share else number.denominator > 1) or isinstance(common, bool):
+        raise invalid_argument(f"ignore_common = {common!r}: give a number of texts, or a share such as 0.001 or '0.1%'")
+    return lambda count: max(1, math.ceil(number * count)) if is_share else int(number)
 
 
 def check_resemblance(resemblance: Optional[float]) -> float:
