@@ -116,7 +116,7 @@ def _check_documents(marked: DataFrame, **names: Optional[str]) -> int:
             )
     twice = marked.groupBy("id").count().where("count > 1").first()
     if twice is not None:
-        raise invalid(f"column {names["id"]!r} has {twice['id']!r} {twice['count']} times: IDs must be unique")
+        raise invalid(f"column {names['id']!r} has {twice['id']!r} {twice['count']} times: IDs must be unique")
     return int(row[0])
 
 
