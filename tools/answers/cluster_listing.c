@@ -53,7 +53,10 @@ static void print_line(struct listing *listing, const struct idx_cluster_member 
     struct output *output = &listing->output;
     print_id(listing, &member->document, member->fingerprint);
     output_byte(output, '\t');
-    output_decimal(output, member->cluster);
+    if (member->cluster == CLUSTER_KNOWN)
+        output_byte(output, '-');
+    else
+        output_decimal(output, member->cluster);
     output_byte(output, '\t');
     print_id(listing, &member->representative, member->representative_fingerprint);
     output_byte(output, '\t');
@@ -196,18 +199,17 @@ static void say_largest(const struct listing *listing, const struct idx_index *i
     idx_documents_close(documents);
 }
 
-/* Prints how much there is to keep and to drop. How many are far is left out if texts confirmed the clusters, since
- * distances say little then. */
+/* Prints how much there is to keep and to drop. */
 static void say_result(const struct listing *listing, const struct idx_cluster_summary *summary) {
     uint64_t dropped = summary->clustered - summary->clusters, kept = summary->documents - dropped;
     uint64_t all = summary->documents + listing->kept_apart + listing->dropped_apart;
     char far[128] = "";
-    if (summary->far > 0 && listing->find == NULL)
+    if (summary->far > 0)
         snprintf(far, sizeof far, "; %" PRIu64 " of these differ from the one that is kept in more than %u bits",
                  summary->far, listing->options.distance);
-    complain("%" PRIu64 " %s: %" PRIu64 " to keep, %" PRIu64 " to drop%s", all,
+    complain("%" PRIu64 " %s: %" PRIu64 " to keep, %" PRIu64 " to drop%s%s", all,
              names_of_documents(listing->properties.id_type, all), kept + listing->kept_apart,
-             dropped + listing->dropped_apart, far);
+             dropped + listing->dropped_apart, far, listing->remark);
 }
 
 static void say_summary(const struct listing *listing, const struct idx_index *index,
@@ -277,16 +279,13 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
     options->alone = listing->keep;
     options->progress = progress_visit;
     options->context = &listing->progress;
-    enum idx_status status =
-        listing->find != NULL
-            ? listing->find(listing->find_context, index, options, list_member, listing, summary, &error)
-            : idx_clusters(index, options, list_member, listing, summary, &error);
+    enum idx_status status = idx_clusters(index, options, list_member, listing, summary, &error);
     progress_end(&listing->progress);
     if (!succeeded(status, &error) || listing->failed || listing->output.error != 0) return false;
     if (listing->order != NULL && !input_order_print(listing->order, &listing->output)) return false;
     end_object(listing);
     end_cluster(listing);
     if (listing->progress.shown || listing->verbose) say_summary(listing, index, summary);
-    if (listing->find == NULL) warn_of_chains(listing);
+    warn_of_chains(listing);
     return true;
 }

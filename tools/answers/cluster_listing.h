@@ -8,11 +8,11 @@
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 
-/* A function that finds clusters in place of idx_clusters, with the same parameters and a context. */
-typedef enum idx_status (*cluster_finder)(void *context, const struct idx_index *index,
-                                          const struct idx_cluster_options *options, idx_cluster_visitor visit,
-                                          void *visit_context, struct idx_cluster_summary *summary,
-                                          struct idx_error *error);
+/* The cluster of a document that joins one that --against names; it is printed as -. */
+#define CLUSTER_KNOWN UINT64_MAX
+
+/* The default of --cap. */
+enum { DEFAULT_CAP = 1000 };
 
 struct listing {
     struct idx_cluster_options options;
@@ -28,8 +28,7 @@ struct listing {
                                   of the clusters. */
     uint64_t (*find_place)(void *context, uint64_t number); /* Returns the place of a document in that order, from its
                                                                number in the index; has the context of `note`. */
-    cluster_finder find; /* Replaces idx_clusters, unless NULL. Returns IDX_CANCELLED after a complaint. */
-    void *find_context;
+    const char *remark;                                     /* What the summary says in the end. */
     uint64_t kept_apart, dropped_apart; /* Documents that are not in the index, but count in the summary. */
     uint64_t cap;                       /* A warning is about chains with more documents than this. */
     struct output output;               /* The caller closes it. */
@@ -51,8 +50,8 @@ struct listing {
 
 #define LISTING_INIT                                                                                                   \
     {                                                                                                                  \
-        .options = IDX_CLUSTER_OPTIONS_INIT, .representatives = representative_names, .cap = 1000,                     \
-        .output = OUTPUT_STANDARD                                                                                      \
+        .options = IDX_CLUSTER_OPTIONS_INIT, .representatives = representative_names, .remark = "",                    \
+        .cap = DEFAULT_CAP, .output = OUTPUT_STANDARD                                                                  \
     }
 
 /* Fills the list with the rules of the options that both commands have, and that set members of the listing. */

@@ -4,25 +4,24 @@
  * The way of a document, from file to file; [ ] is where only some options lead:
  *
  *   inputs          text/documents.c, cut.c      cut the inputs into documents
- *     |             text/text.c                  makes fingerprints of them, called by the threads of text/pipeline.c
- *     |             [input/input.c]              reads fingerprints that are made already
+ *     |             text/text.c                  takes out their texts, called by the threads of text/pipeline.c, and
+ *     |                                          makes sets of shingles of them; with -k, or for --against,
+ * fingerprints |             [input/input.c]              reads fingerprints that are made already
  *     v
- *   fingerprints    dedup/intake.c, repeats.c    keeps aside what can't be compared, and what --against has
+ *   intake          dedup/intake.c, id_hashes.c  keeps aside what can't be compared, and what --against has
+ *     |             [dedup/against.c]            (looks up fingerprints, or reads texts that are known)
  *     |             [dedup/journal.c]            notes where each document is in the inputs, to read it once more
  *     v
- *   an index        idx_clusters                 finds the clusters by fingerprints
- *     |             [dedup/confirm.c]            keeps their members, and has their texts read again (journal.c) into
- *     |             [dedup/sets.c, known.c]      sets of features, by which --documents drops some of them
- *     |             [dedup/regroup.c]            makes the clusters that the texts confirm
+ *   clusters        dedup/resemble.c, idx_sets   by sets of shingles
+ *     |             idx_clusters                 or by fingerprints, of a temporary index
  *     v
- *   clusters        answers/cluster_listing.c    prints the IDs
+ *   listing         answers/cluster_listing.c    prints the IDs
  *                   [dedup/folders.c, kept.c]    write the records of --write and --dropped
  *                   [report/report.c]            writes the page of --report
- *
- * With --resemble alone, texts become sets of shingles, and dedup/resemble.c has the library compare these (idx_sets in
- * idx.h): there are no fingerprints and no index.
  */
-#include "tools/dedup/dedup.h"
+#include "tools/dedup/bits.h"
+#include "tools/dedup/folders.h"
+#include "tools/dedup/intake.h"
 #include "tools/input/index_making.h"
 #include "tools/report/report.h"
 
@@ -44,9 +43,16 @@ static const char *const dedup_representatives[] = {"first",  "most-documents", 
                                                     "newest", "best",           NULL};
 enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 
-/* The distance, in bits, if neither -k nor --resemble is given; and the value that means that -k is not given. */
+/* What texts that resemble each other have in common if --resemble does not say it; and the distance of fingerprints,
+ * in bits, that are all there is. */
+#define DEFAULT_RESEMBLANCE "0.8"
 #define DEFAULT_DISTANCE 3
+
+/* Values that mean that an option is not given. */
 #define NO_DISTANCE UINT_MAX
+#define NO_CAP UINT64_MAX
+#define NO_METHOD (-1)
+#define NO_MIN_FEATURES UINT64_MAX
 
 struct dedup {
     struct text_options texts;
@@ -55,14 +61,11 @@ struct dedup {
     int format;
     bool clusters, partial;
     const char *resemblance; /* The argument of --resemble; NULL: not given. */
-    bool chooses_distance;   /* The distance is chosen for --resemble, since -k is not given. */
-    uint64_t lengths[65];    /* Number i counts the texts with 2^(i - 1) features or more, and fewer than 2^i. */
+    bool by_sets;            /* The sets of the texts' shingles decide, and not fingerprints. */
     struct texts paths;
     struct against against;
     struct folders folders;
     struct report report;
-    struct confirm confirm;
-    bool by_sets; /* The sets of the texts' shingles decide, and no fingerprints are made. */
     struct resemble resemble;
     struct scratch scratch;
     struct journal journal;
@@ -99,20 +102,18 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : dedup->texts.hash != 0                   ? "--hash"
                        : dedup->texts.ties != 0                   ? "--ties"
                        : rules->table != NULL                     ? "--table"
-                       : rules->min_features != 1                 ? "--min-features"
+                       : rules->min_features != NO_MIN_FEATURES   ? "--min-features"
                        : rules->strict && dedup->format > FORMAT_FINGERPRINTS ? "--strict"
                        : dedup->folders.kept.path != NULL                     ? "--write"
                        : dedup->folders.dropped.path != NULL                  ? "--dropped"
                        : dedup->resemblance != NULL                           ? "--resemble"
-                       : dedup->confirm.threshold != NULL                     ? "--confirm"
                                                                               : NULL;
     return vain == NULL ||
            complain_of_usage("%s can be used with texts only, not with --format %s", vain, format_names[dedup->format]);
 }
 
 static bool reads_twice(const struct dedup *dedup) {
-    return folders_are_asked_for(&dedup->folders) || dedup->confirm.threshold != NULL ||
-           (dedup->report.path != NULL && !is_of_fingerprints(dedup));
+    return folders_are_asked_for(&dedup->folders) || (dedup->report.path != NULL && !is_of_fingerprints(dedup));
 }
 
 /* Checks that both folders and the report have places of their own, since each of them appears as a whole. */
@@ -129,58 +130,52 @@ static bool check_places(const struct dedup *dedup) {
     return true;
 }
 
-/* Sets the distance for --resemble, for texts with `features` features or more, as at least three quarters have. 0
- * means that their lengths are not known yet: then the distance is that for the shortest texts. */
-static void choose_distance(struct dedup *dedup, uint64_t features) {
-    const struct pipeline_rules *rules = &dedup->texts.rules;
-    unsigned *distance = &dedup->listing.options.distance;
-    bool measured;
-    *distance = text_distance(strtod(dedup->resemblance, NULL), features, rules->recipe, rules->bits, &measured);
-    if (features > 0)
-        complain(measured
-                     ? "-k %u for --resemble %s, as measured on texts of such lengths"
-                     : "-k %u for --resemble %s; what it misses was not measured for a resemblance below 0.5, other "
-                       "recipes or fewer bits, and a larger -k misses less",
-                 *distance, dedup->resemblance);
+/* Decides whether texts are compared, by the sets of their shingles, or fingerprints. Returns false after a
+ * complaint. */
+static bool choose_way(struct dedup *dedup) {
+    const char *given = dedup->resemblance;
+    bool has_distance = dedup->listing.options.distance != NO_DISTANCE;
+    dedup->by_sets = has_texts(dedup) && !has_distance;
+    if (!has_distance) dedup->listing.options.distance = DEFAULT_DISTANCE;
+    if (dedup->by_sets)
+        return resemblance_read("--resemble", given == NULL ? DEFAULT_RESEMBLANCE : given, &dedup->resemble.threshold);
+    if (given == NULL || is_of_fingerprints(dedup)) return true;
+    if (has_distance)
+        return complain_of_usage(
+            "give -k, and fingerprints are compared, or --resemble, and texts are compared; not both");
+    return complain_of_usage("--resemble compares texts, which --features, --hashes and --tokens don't have");
 }
 
-/* Applies --resemble, which is --confirm with a distance that fits it. Returns false after a complaint. */
-static bool apply_resemblance(struct dedup *dedup) {
-    unsigned *distance = &dedup->listing.options.distance;
-    bool has_distance = *distance != NO_DISTANCE;
-    if (!has_distance) *distance = DEFAULT_DISTANCE;
-    if (dedup->resemblance == NULL) return true;
-    const char *other = dedup->confirm.threshold != NULL                  ? "--confirm"
-                        : dedup->confirm.similarity != SIMILARITY_JACCARD ? "--similarity"
-                                                                          : NULL;
-    if (other != NULL)
-        return complain_of_usage(
-            "--resemble and %s exclude each other: --resemble T is --confirm T with a distance that fits", other);
-    if (dedup->against.path != NULL && !has_distance && dedup->confirm.known.texts.count == 0)
-        return complain_of_usage(
-            "--resemble with --against needs the texts of the documents of %s, by --documents; or -k, "
-            "within which a document is dropped whatever its text",
-            dedup->against.path);
-    dedup->by_sets = has_texts(dedup) && !has_distance && dedup->against.path == NULL && dedup->report.path == NULL;
-    if (dedup->by_sets) return resemblance_read("--resemble", dedup->resemblance, &dedup->resemble.threshold);
-    dedup->confirm.threshold = dedup->resemblance;
-    dedup->confirm.option = "--resemble";
-    dedup->chooses_distance = !has_distance;
-    return true;
+/* Refuses options of fingerprints where none decide. Returns false after a complaint. */
+static bool check_texts(const struct dedup *dedup) {
+    const struct pipeline_rules *rules = &dedup->texts.rules;
+    const char *vain = dedup->listing.method != NO_METHOD       ? "--method"
+                       : dedup->listing.cap != NO_CAP           ? "--cap"
+                       : dedup->report.path != NULL             ? "--report"
+                       : against_looks_up(&dedup->against)      ? NULL
+                       : rules->recipe != NULL                  ? "--recipe"
+                       : rules->table != NULL                   ? "--table"
+                       : rules->bits != 0                       ? "--bits"
+                       : rules->min_features != NO_MIN_FEATURES ? "--min-features"
+                       : dedup->texts.hash != 0                 ? "--hash"
+                       : dedup->texts.ties != 0                 ? "--ties"
+                       : rules->extract.json.title != NULL      ? "--title-field"
+                                                                : NULL;
+    if (!dedup->by_sets || vain == NULL) return true;
+    return complain_of_usage("%s is for fingerprints, but texts are compared: give -k as well, and fingerprints are",
+                             vain);
+}
+
+/* Sets the defaults of options that were not given. */
+static void set_defaults(struct dedup *dedup) {
+    if (dedup->listing.method == NO_METHOD) dedup->listing.method = IDX_CLUSTER_COMPONENTS;
+    if (dedup->listing.cap == NO_CAP) dedup->listing.cap = DEFAULT_CAP;
+    if (dedup->texts.rules.min_features == NO_MIN_FEATURES) dedup->texts.rules.min_features = 1;
+    if (dedup->texts.rules.bits == 0) dedup->texts.rules.bits = IDX_MAX_BITS;
 }
 
 /* Checks the options that need the inputs a second time. Returns false after a complaint. */
 static bool check_again(struct dedup *dedup) {
-    if (!confirm_check(&dedup->confirm)) return false;
-    if (dedup->confirm.known.texts.count > 0 && (dedup->against.path == NULL || dedup->confirm.threshold == NULL))
-        return complain_of_usage("--documents needs --against, and --resemble or --confirm");
-    for (size_t i = 0; i < dedup->confirm.known.texts.count; i++) {
-        const char *path = dedup->confirm.known.texts.values[i];
-        if (strcmp(path, "-") == 0 || access(path, R_OK) == 0) continue;
-        return complain("%s: %s", path, strerror(errno));
-    }
-    if (dedup->confirm.threshold != NULL && dedup->texts.features)
-        return complain_of_usage("%s compares texts, which --features and --hashes don't have", dedup->confirm.option);
     return check_places(dedup) && (dedup->report.path == NULL || report_check(&dedup->report)) &&
            (!reads_twice(dedup) || journal_check_inputs(&dedup->paths)) &&
            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths));
@@ -210,7 +205,6 @@ static bool apply_representative(struct dedup *dedup) {
             return complain_of_usage("--representative %s can be used with texts only",
                                      dedup_representatives[listing->representative]);
         listing->representative = IDX_REPRESENTATIVE_FIRST;
-        dedup->confirm.preference = preference;
     }
     return apply_field(dedup);
 }
@@ -258,20 +252,44 @@ static bool find_fingerprints(struct dedup *dedup) {
     return true;
 }
 
-/* Opens the index of --against, and checks that it allows the distance. Returns false after a complaint. */
+/* Checks that the texts of --documents can be found. Returns false after a complaint. */
+static bool check_documents(const struct dedup *dedup) {
+    const struct against *against = &dedup->against;
+    if (against->documents.count == 0) return true;
+    if (!dedup->by_sets || !against->is_index)
+        return complain_of_usage("--documents needs --against with an index, and texts to compare with, without -k");
+    for (size_t i = 0; i < against->documents.count; i++) {
+        const char *path = against->documents.values[i];
+        if (strcmp(path, "-") != 0 && access(path, R_OK) != 0) return complain("%s: %s", path, strerror(errno));
+    }
+    if (against->properties.id_type == IDX_ID_TEXT) return true;
+    return complain("%s has no text IDs, so --documents can't find the texts of its documents", against->path);
+}
+
+/* Opens what --against names, and checks that it can be compared with. Returns false after a complaint. */
 static bool open_against(struct dedup *dedup) {
     struct against *against = &dedup->against;
-    struct known *known = &dedup->confirm.known;
-    if (against->path == NULL) return true;
-    if (!against_open(against) || !against_settle(against, &dedup->texts.rules, has_texts(dedup))) return false;
-    against->distance = dedup->listing.options.distance;
-    const bool by_texts = known->texts.count > 0, is_far = against->distance > against->properties.k;
-    known->is_asked_for = by_texts || (is_far && dedup->confirm.threshold != NULL);
-    if (is_far && !known->is_asked_for)
-        return complain("%s was built for distances up to %u, not %u: give -k %u, or --resemble or --confirm",
-                        against->path, against->properties.k, against->distance, against->properties.k);
-    if (!by_texts || against->properties.id_type == IDX_ID_TEXT) return true;
-    return complain("%s has no text IDs, so --documents can't find the texts of its documents", against->path);
+    if (!against_open(against) || !check_documents(dedup)) return false;
+    if (against->path != NULL && !against->is_index && !dedup->by_sets)
+        return complain("%s is no index, and texts can be compared with texts only, without -k", against->path);
+    if (!against_looks_up(against)) return true;
+    against->distance = dedup->by_sets ? against->properties.k : dedup->listing.options.distance;
+    if (against->distance > against->properties.k)
+        return complain("%s was built for distances up to %u, not %u: give -k %u", against->path, against->properties.k,
+                        against->distance, against->properties.k);
+    return against_settle(against, &dedup->texts.rules, has_texts(dedup));
+}
+
+/* Decides where what is found goes. */
+static void choose_outputs(struct dedup *dedup) {
+    struct listing *listing = &dedup->listing;
+    bool elsewhere = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
+    listing->quiet = elsewhere && !listing->drop && !dedup->clusters;
+    listing->keep = !listing->drop && !dedup->clusters && !listing->quiet;
+    listing->remark = dedup->by_sets ? "" : "; texts were not compared";
+    dedup->intake.notes_ids = !listing->quiet || dedup->folders.dropped.path != NULL;
+    dedup->report.origin.recipe = dedup->texts.rules.recipe;
+    dedup->report.origin.against = dedup->against.path;
 }
 
 /* Checks the options with each other, and derives from them what the parts of the command need. Returns false after a
@@ -284,24 +302,15 @@ static bool complete_options(struct dedup *dedup) {
         return complain_of_usage("--json has no clusters for what --against drops; give --clusters");
     dedup->clusters |= listing->json;
     if (dedup->format == FORMAT_AUTO && !find_fingerprints(dedup)) return false;
-    if (!apply_resemblance(dedup)) return false;
-    if (!open_against(dedup)) return false;
-    if (dedup->texts.rules.bits == 0) dedup->texts.rules.bits = IDX_MAX_BITS;
+    if (!choose_way(dedup) || !open_against(dedup) || !check_texts(dedup)) return false;
+    if (is_of_fingerprints(dedup) && !check_fingerprints(dedup)) return false;
+    set_defaults(dedup);
     dedup->building.memory_bytes = listing->options.memory_bytes;
     if (!is_of_fingerprints(dedup) && listing->options.memory_bytes > 0) share_memory(dedup);
-    if (is_of_fingerprints(dedup) ? !check_fingerprints(dedup)
-                                  : !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
+    if (!is_of_fingerprints(dedup) && !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
         return false;
     if (!apply_representative(dedup) || !check_again(dedup)) return false;
-    if (dedup->chooses_distance) choose_distance(dedup, 0);
-    dedup->report.origin.recipe = dedup->texts.rules.recipe;
-    dedup->report.origin.threshold = dedup->confirm.threshold;
-    dedup->report.origin.option = dedup->confirm.option;
-    dedup->report.origin.against = dedup->against.path;
-    bool elsewhere = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
-    listing->quiet = elsewhere && !listing->drop && !dedup->clusters;
-    listing->keep = !listing->drop && !dedup->clusters && !listing->quiet;
-    dedup->intake.repeats.is_asked_for = !listing->quiet || dedup->folders.dropped.path != NULL;
+    choose_outputs(dedup);
     listing->options.threads = dedup->texts.rules.threads;
     dedup->building.bits = dedup->texts.rules.bits;
     dedup->building.k = listing->options.distance;
@@ -314,7 +323,7 @@ static bool complete_options(struct dedup *dedup) {
 static const char common[] = "--drop --clusters --resemble --write --against -k --format --id-field --threads --memory";
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
-    enum { OWN = 15 };
+    enum { OWN = 13 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
@@ -322,8 +331,6 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "clusters", .kind = OPTION_FLAG, .value = &dedup->clusters},
         {.name = "json", .kind = OPTION_FLAG, .value = &dedup->listing.json},
         {.name = "resemble", .kind = OPTION_TEXT, .value = &dedup->resemblance},
-        {.name = "confirm", .kind = OPTION_TEXT, .value = &dedup->confirm.threshold},
-        {.name = "similarity", .kind = OPTION_CHOICE, .value = &dedup->confirm.similarity, .names = similarity_names},
         {.name = "write", .kind = OPTION_TEXT, .value = &dedup->folders.kept.path},
         {.name = "dropped", .kind = OPTION_TEXT, .value = &dedup->folders.dropped.path},
         {.name = "report", .kind = OPTION_TEXT, .value = &dedup->report.path},
@@ -331,7 +338,7 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "date-field", .kind = OPTION_TEXT, .value = &dedup->texts.rules.extract.json.date},
         {.name = "score-field", .kind = OPTION_TEXT, .value = &dedup->score},
         {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
-        {.name = "documents", .kind = OPTION_TEXTS, .value = &dedup->confirm.known.texts},
+        {.name = "documents", .kind = OPTION_TEXTS, .value = &dedup->against.documents},
     };
     const struct grammar grammar = {&help_dedup, options, sizeof options / sizeof *options, "FILE", 0,
                                     SIZE_MAX,    common};
@@ -388,46 +395,34 @@ static bool keep_bad(struct dedup *dedup, const struct raw_document *raw, const 
     return !is_record || intake_keep(&dedup->intake, id, strlen(id), place);
 }
 
-/* Takes a document. A line that begins with a tab is the ID of one with too few features, or of a bad record. This is a
- * result_visitor. */
-static bool visit_result(void *context, const struct raw_document *raw, const char *made, size_t length) {
+/* Takes a document. One without words, or with too few features for a fingerprint, is kept apart. This is a
+ * made_visitor. */
+static bool visit_document(void *context, const struct raw_document *raw, const struct made *made) {
     struct dedup *dedup = context;
-    const struct tsv_rules rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT};
-    const struct place place = {raw->file, raw->begins, raw->ends, raw->unit, FATE_KEPT};
-    struct tsv_record record;
-    struct problem problem;
+    struct arrival arrival = {.record = {.id = made->id.bytes, .id_length = made->id.length},
+                              .has_fingerprint = made->fingerprint_count > 0,
+                              .shingles = made->shingles,
+                              .shingle_count = made->shingle_count,
+                              .place = {raw->file, raw->begins, raw->ends, raw->unit, FATE_KEPT}};
     if (interrupt_noted()) return false;
     dedup->large += raw->is_large;
-    if (length > 0 && made[0] == '\t') return intake_keep(&dedup->intake, made + 1, length - 2, &place);
-    if (raw->bad.kind != BAD_NONE) return keep_bad(dedup, raw, &place);
-    if (length == 0) return intake_keep(&dedup->intake, NULL, 0, &place);
-    dedup->lengths[raw->features == 0 ? 0 : 64 - __builtin_clzll(raw->features)]++;
-    if (tsv_parse(&rules, made, length - 1, &record, &problem) == TSV_RECORD)
-        return intake_take(&dedup->intake, &record, &place, find_value(dedup, raw));
-    return complain("%s", problem.sentence);
-}
-
-/* Takes the set of a document's shingles. A text without words is kept apart. This is a result_visitor. */
-static bool visit_set(void *context, const struct raw_document *raw, const char *list, size_t length) {
-    struct dedup *dedup = context;
-    const struct text_set set = text_set_read(list, length);
-    struct place place = {raw->file, raw->begins, raw->ends, raw->unit, FATE_KEPT};
-    struct intake *intake = &dedup->intake;
-    if (interrupt_noted()) return false;
-    dedup->large += raw->is_large;
-    if (raw->bad.kind != BAD_NONE && set.id.length == 0) return keep_bad(dedup, raw, &place);
-    if (set.count == 0) return intake_keep(intake, set.id.bytes, set.id.length, &place);
-    place.fate = FATE_COMPARED;
-    return intake_note(intake, set.id.bytes, set.id.length, &place) &&
-           resemble_add(&dedup->resemble, &set, find_value(dedup, raw));
+    if (raw->bad.kind != BAD_NONE && made->id.length == 0) return keep_bad(dedup, raw, &arrival.place);
+    bool is_compared = dedup->by_sets ? made->shingle_count > 0 : arrival.has_fingerprint;
+    if (!is_compared || raw->bad.kind != BAD_NONE)
+        return intake_keep(&dedup->intake, made->id.bytes, made->id.length, &arrival.place);
+    if (arrival.has_fingerprint) arrival.record.fingerprint = made->fingerprints[0];
+    arrival.place.fate = FATE_COMPARED;
+    arrival.value = find_value(dedup, raw);
+    return intake_take(&dedup->intake, &arrival);
 }
 
 static bool add_texts(struct dedup *dedup) {
-    static const struct pipeline_features sets = {.listed = LISTED_SET};
     struct pipeline_rules *rules = &dedup->texts.rules;
-    rules->visit = dedup->by_sets ? visit_set : visit_result;
-    rules->features = dedup->by_sets ? &sets : NULL;
+    rules->visit = visit_document;
+    rules->makes = dedup->by_sets ? MAKES_SHINGLES : MAKES_FINGERPRINTS;
+    if (dedup->intake.looks_up) rules->makes |= MAKES_FINGERPRINTS;
     rules->visit_file = visit_file;
+    rules->of_bad = "kept bad records, which can't be compared";
     rules->others = dedup->intake.journal != NULL;
     rules->context = dedup;
     enum pipeline_status status = pipeline_run(rules, &dedup->paths);
@@ -440,10 +435,12 @@ static bool add_texts(struct dedup *dedup) {
 /* ---- From fingerprints ---- */
 
 static bool add_documents(struct dedup *dedup, const struct tsv_record *records, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (!intake_take(&dedup->intake, &records[i], NULL, 0)) return false;
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        const struct arrival arrival = {.record = records[i], .has_fingerprint = true, .place.fate = FATE_COMPARED};
+        good = intake_take(&dedup->intake, &arrival);
     }
-    return true;
+    return good;
 }
 
 /* Takes the documents of inputs that are fingerprints already. Returns false after a complaint. */
@@ -452,7 +449,7 @@ static bool add_fingerprints(struct dedup *dedup) {
                           .paths = dedup->paths,
                           .format = (enum input_format)(dedup->format - FORMAT_FINGERPRINTS + INPUT_TSV),
                           .partial = dedup->partial,
-                          .index_recipe = dedup->against.path != NULL ? dedup->against.properties.recipe : NULL,
+                          .index_recipe = dedup->against.is_index ? dedup->against.properties.recipe : NULL,
                           .rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT}};
     const struct tsv_record *records;
     enum input_status status = input_find_recipe(&input);
@@ -470,9 +467,11 @@ static bool add_fingerprints(struct dedup *dedup) {
  * folders that have the records themselves. Returns false after a complaint in that case. */
 static bool check_repeats(struct dedup *dedup) {
     bool is_refused = dedup->texts.rules.strict && !folders_are_asked_for(&dedup->folders);
+    struct id_hashes *all = &dedup->intake.all_ids;
     uint64_t ids, documents;
-    repeats_count(&dedup->intake.repeats, &ids, &documents);
-    repeats_free(&dedup->intake.repeats);
+    id_hashes_sort(all);
+    id_hashes_count_repeated(all, &ids, &documents);
+    id_hashes_free(all);
     if (ids == 0) return true;
     complain("%" PRIu64 " %s, %" PRIu64 " in all: a list of IDs does not tell these apart%s%s", ids,
              ids == 1 ? "ID is that of several documents" : "IDs are those of several documents", documents,
@@ -493,23 +492,12 @@ static bool build_index(struct dedup *dedup, const char *path) {
     return built;
 }
 
-/* Finds the clusters that texts confirm, and marks known documents as dropped. This is a cluster_finder. */
-static enum idx_status find_clusters(void *context, const struct idx_index *index,
-                                     const struct idx_cluster_options *options, idx_cluster_visitor visit,
-                                     void *visit_context, struct idx_cluster_summary *summary,
-                                     struct idx_error *error) {
-    struct dedup *dedup = context;
-    enum idx_status status = confirm_clusters(&dedup->confirm, index, options, visit, visit_context, summary, error);
-    const uint64_t *known = dedup->confirm.known.bits;
-    dedup->listing.dropped_apart = dedup->intake.known_count;
-    for (uint64_t i = 0; known != NULL && dedup->dropped != NULL && i <= dedup->intake.compared / 64; i++)
-        dedup->dropped[i] |= known[i];
-    return status;
-}
-
 /* Takes all texts, and decides which of them are kept. Returns false after a complaint. */
 static bool compare_sets(struct dedup *dedup) {
-    return add_texts(dedup) && intake_end(&dedup->intake) && check_repeats(dedup) && resemble_decide(&dedup->resemble);
+    struct against *against = &dedup->against;
+    bool has_known = against->path != NULL && !against_looks_up(against);
+    return (!has_known || against_read_texts(against, &dedup->texts.rules, &dedup->resemble)) && add_texts(dedup) &&
+           intake_end(&dedup->intake) && check_repeats(dedup) && resemble_decide(&dedup->resemble);
 }
 
 static bool list_clusters(struct dedup *dedup, const char *path) {
@@ -550,6 +538,7 @@ static bool list_sets(struct dedup *dedup) {
     listing->kept_apart = dedup->intake.apart_count;
     listing_begin(listing);
     if (!resemble_visit(&dedup->resemble, dedup->clusters, list_set, dedup, &listing->summary)) return false;
+    listing->dropped_apart = dedup->intake.known_count + dedup->resemble.like_known;
     listing_end(listing);
     return listing->output.error == 0;
 }
@@ -566,7 +555,7 @@ static bool open_folders(struct dedup *dedup) {
 
 static bool write_report(struct dedup *dedup) {
     struct report *report = &dedup->report;
-    return report_count(report, &dedup->intake, dedup->dropped, dedup->confirm.known.bits) &&
+    return report_count(report, &dedup->intake, dedup->dropped) &&
            (!has_texts(dedup) || report_read_texts(report, &dedup->intake, &dedup->texts.rules)) &&
            report_write(report);
 }
@@ -574,24 +563,13 @@ static bool write_report(struct dedup *dedup) {
 /* Says so if nothing is kept, since empty output could be taken for a mistake. */
 static void say_nothing_kept(const struct dedup *dedup) {
     const struct intake *intake = &dedup->intake;
-    uint64_t compared = intake->looks_up ? intake->compared : intake->compared - intake->known_count;
-    if (intake->known_count > 0 && compared == 0 && intake->apart_count == 0)
+    uint64_t known = intake->known_count + dedup->resemble.like_known;
+    if (known > 0 && intake->compared == dedup->resemble.like_known && intake->apart_count == 0)
         complain("no document is kept: each has a near-duplicate in %s", dedup->against.path);
-}
-
-/* Returns a number of features such that at most a quarter of the texts has fewer: the largest power of two. */
-static uint64_t find_quartile(const struct dedup *dedup) {
-    uint64_t all = 0, fewer = dedup->lengths[0];
-    unsigned i = 1;
-    for (unsigned j = 0; j <= 64; j++) all += dedup->lengths[j];
-    while (i < 64 && (fewer += dedup->lengths[i]) * 4 <= all) i++;
-    return UINT64_C(1) << (i - 1);
 }
 
 /* Prints and writes what is found. The report and the folders appear once all of them are written. */
 static bool list_and_write(struct dedup *dedup, const char *path) {
-    dedup->confirm.compared = dedup->intake.compared;
-    if (dedup->chooses_distance) choose_distance(dedup, find_quartile(dedup));
     bool listed = open_folders(dedup) && (dedup->by_sets ? list_sets(dedup) : list_clusters(dedup, path));
     if (!listed || !intake_print(&dedup->intake, &dedup->listing)) return false;
     say_nothing_kept(dedup);
@@ -614,11 +592,11 @@ static bool open_sets(struct dedup *dedup, const char *folder) {
 }
 
 /* Returns whether IDs are printed that are not found in the order of the inputs. Those that are kept are, unless other
- * documents than the first ones of clusters are preferred, or texts divide clusters. */
+ * documents than the first ones of clusters are preferred. */
 static bool is_out_of_order(const struct dedup *dedup) {
     const struct listing *listing = &dedup->listing;
-    bool is_first = listing->representative == IDX_REPRESENTATIVE_FIRST &&
-                    dedup->intake.preference.preferred == PREFERRED_NONE && dedup->confirm.threshold == NULL;
+    bool is_first =
+        listing->representative == IDX_REPRESENTATIVE_FIRST && dedup->intake.preference.preferred == PREFERRED_NONE;
     return !dedup->by_sets && (listing->drop || (listing->keep && !is_first));
 }
 
@@ -626,7 +604,8 @@ static bool is_out_of_order(const struct dedup *dedup) {
 static bool open_temporaries(struct dedup *dedup, const char *folder) {
     struct intake *intake = &dedup->intake;
     intake->against = &dedup->against;
-    intake->looks_up = dedup->against.path != NULL && !dedup->confirm.known.is_asked_for;
+    intake->looks_up = against_looks_up(&dedup->against);
+    intake->resemble = &dedup->resemble;
     if (!temporary_open(&intake->apart, &dedup->scratch, folder)) return false;
     if (!temporary_open(&intake->known, &dedup->scratch, folder)) return false;
     if (dedup->by_sets && !open_sets(dedup, folder)) return false;
@@ -639,14 +618,7 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
         return false;
     if (!reads_twice(dedup)) return true;
     intake->journal = &dedup->journal;
-    if (!journal_open(&dedup->journal, &dedup->scratch, folder)) return false;
-    if (dedup->confirm.threshold == NULL) return true;
-    dedup->confirm.rules = &dedup->texts.rules;
-    dedup->confirm.journal = &dedup->journal;
-    dedup->confirm.known.intake = intake;
-    dedup->listing.find = find_clusters;
-    dedup->listing.find_context = dedup;
-    return confirm_open(&dedup->confirm, &dedup->scratch, folder);
+    return journal_open(&dedup->journal, &dedup->scratch, folder);
 }
 
 /* Removes what killed commands left beside the report and the folders, since those places may be among the inputs. */
@@ -681,7 +653,6 @@ static void free_all(struct dedup *dedup) {
     folders_close(&dedup->folders);
     report_close(&dedup->report);
     free(dedup->dropped);
-    confirm_close(&dedup->confirm);
     resemble_close(&dedup->resemble);
     input_order_close(&dedup->order);
     intake_close(&dedup->intake);
@@ -698,7 +669,6 @@ int command_dedup(int argc, char **argv) {
         .building = IDX_BUILD_OPTIONS_INIT,
         .format = FORMAT_AUTO,
         .folders = {.kept.option = "--write", .dropped.option = "--dropped"},
-        .confirm = CONFIRM_NONE,
         .resemble = RESEMBLE_NONE,
         .order = INPUT_ORDER_CLOSED,
         .report = {.listing = &dedup.listing, .origin.command = "idx dedup"},
@@ -707,9 +677,11 @@ int command_dedup(int argc, char **argv) {
             .apart = TEMPORARY_CLOSED, .known = TEMPORARY_CLOSED, .preference = PREFERENCE_NONE, .ids = OUTPUT_KEPT}};
     dedup.listing.representatives = dedup_representatives;
     text_options_init(&dedup.texts);
-    dedup.texts.rules.min_features = 1;
+    dedup.texts.rules.min_features = NO_MIN_FEATURES;
     dedup.texts.rules.bits = 0; /* 0 as long as they are not given. */
     dedup.listing.options.distance = NO_DISTANCE;
+    dedup.listing.method = NO_METHOD;
+    dedup.listing.cap = NO_CAP;
     if (!read_arguments(argc, argv, &dedup, &status)) return status;
     bool whole = complete_options(&dedup);
     if (whole) {

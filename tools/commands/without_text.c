@@ -1,6 +1,6 @@
 /* without_text.c: what a build without libidxtext has in place of the files that read texts, or that read them again.
  */
-#include "tools/dedup/dedup.h"
+#include "tools/dedup/folders.h"
 #include "tools/report/report.h"
 
 #include <string.h>
@@ -46,12 +46,6 @@ bool text_list_shingles(const struct span *body, bool in_text_order, struct outp
     return false;
 }
 
-unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured) {
-    (void)resemblance, (void)features, (void)recipe, (void)bits;
-    *measured = false;
-    return 0;
-}
-
 bool text_table_read(struct idx_text_table **table, const char *path) {
     (void)table, (void)path;
     return complain_of_build();
@@ -91,29 +85,6 @@ bool kept_write(struct journal *journal, const struct tree *const trees[2], cons
     (void)journal, (void)trees, (void)dropped;
     return false;
 }
-
-bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *options, idx_cluster_visitor visit,
-                 void *context, struct idx_cluster_summary *summary, uint64_t *missing) {
-    (void)confirm, (void)options, (void)visit, (void)context, (void)summary, (void)missing;
-    return false;
-}
-
-bool known_open(struct known *known, const struct scratch *scratch, const char *folder) {
-    (void)known, (void)scratch, (void)folder;
-    return false;
-}
-
-bool known_find(struct known *known, const struct idx_index *index) {
-    (void)known, (void)index;
-    return false;
-}
-
-bool known_decide(struct known *known, struct sets *sets, const struct pipeline_rules *rules, const char *recipe) {
-    (void)known, (void)sets, (void)rules, (void)recipe;
-    return false;
-}
-
-void known_close(struct known *known) { (void)known; }
 
 bool excerpt_compare(const struct shown two[2], double *resemblance) {
     (void)two, (void)resemblance;

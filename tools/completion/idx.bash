@@ -4,11 +4,11 @@ _idx_options() {
     case $1 in
         # OPTIONS
         clusters)
-            echo -k --keep --drop --json --method --representative --cap --report --confirm --similarity --format \
-                --include --exclude --text-field --id-field --main-text --max-text --threads --memory --tmpdir --progress --verbose -h --help
+            echo -k --keep --drop --json --method --representative --cap --report --threads --memory --tmpdir --progress \
+                --verbose -h --help
             ;;
         dedup)
-            echo --drop --clusters --json --resemble --confirm --similarity --write --dropped --report --against --documents --partial -k --method \
+            echo --drop --clusters --json --resemble --write --dropped --report --against --documents --partial -k --method \
                 --representative --cap --format --include --exclude --text-field --id-field --title-field --date-field --score-field --main-text --max-text \
                 --features --hashes --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --verbose -h --help
@@ -20,9 +20,7 @@ _idx_options() {
 _idx_values() {
     case $1:$2 in
         # VALUES
-        clusters:--format) echo auto plain html man jsonl tsv warc ;;
         dedup:--format) echo auto plain html man jsonl tsv warc fingerprints u64 npy ;;
-        *:--similarity) echo jaccard cosine ;;
         *:--method) echo components star ;;
         dedup:--representative) echo first most-documents smallest-id longest newest best ;;
         *:--representative) echo first most-documents smallest-id ;;

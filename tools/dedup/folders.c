@@ -1,6 +1,6 @@
 /* folders.c: makes the folders of `idx dedup --write` and `--dropped` beside their places, and publishes them by
  * rename; kept.c writes the records in them. */
-#include "tools/dedup/dedup.h"
+#include "tools/dedup/folders.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,70 +1,11 @@
 /* intake.c: takes documents in batches. It looks them up in the index of --against, and adds those that are not known
  * to the index that is clustered, at once or in the order of preference. */
-#include "tools/dedup/dedup.h"
+#include "tools/dedup/intake.h"
 
 #include "tools/input/index_making.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- The index that documents are compared with ---- */
-
-bool against_open(struct against *against) {
-    struct idx_error error;
-    if (!succeeded(idx_open(&against->index, against->path, NULL, &error), &error)) return false;
-    idx_get_properties(against->index, &against->properties);
-    return against->properties.id_type == IDX_ID_NONE ||
-           succeeded(idx_documents_open(against->index, &against->documents, &error), &error);
-}
-
-bool against_settle(const struct against *against, struct pipeline_rules *rules, bool texts) {
-    const struct idx_properties *properties = &against->properties;
-    if (rules->bits == 0) rules->bits = properties->bits;
-    if (rules->bits != properties->bits)
-        return complain("%s has fingerprints of %u bits, not %u: omit --bits", against->path, properties->bits,
-                        rules->bits);
-    if (!texts) return true;
-    if (*properties->recipe == '\0')
-        return complain(
-            "%s does not record the recipe of its fingerprints, so texts can't be compared with them; build it with "
-            "--recipe, or from the output of idx fingerprint",
-            against->path);
-    if (rules->recipe == NULL) rules->recipe = properties->recipe;
-    rules->expected_recipe = properties->recipe;
-    return true;
-}
-
-/* Looks up fingerprints. Sets counts[i] to how many are near to fingerprints[i], and matches[i] to the nearest of
- * these. Returns false after a complaint. */
-static bool against_look_up(const struct against *against, const uint64_t *fingerprints, size_t count,
-                            struct idx_match *matches, size_t *counts) {
-    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
-    struct idx_error error;
-    options.distance = against->distance;
-    return succeeded(idx_lookup_many(against->index, fingerprints, count, &options, matches, 1, counts, &error),
-                     &error);
-}
-
-/* Appends the ID of the first document of a match, or without documents the fingerprint. Returns false after a
- * complaint. */
-static bool against_put_id(struct against *against, const struct idx_match *match, struct output *id) {
-    struct idx_document document = {0};
-    struct idx_error error;
-    bool found;
-    if (against->documents != NULL &&
-        !succeeded(idx_documents_find(against->documents, match->fingerprint, NULL, &error), &error))
-        return false;
-    if (against->documents != NULL &&
-        !succeeded(idx_documents_next(against->documents, &document, &found, &error), &error))
-        return false;
-    listing_put_id(id, &against->properties, &document, match->fingerprint);
-    return true;
-}
-
-void against_close(struct against *against) {
-    idx_documents_close(against->documents);
-    idx_close(against->index);
-}
 
 /* ---- The order of preference ---- */
 
@@ -165,89 +106,86 @@ static bool keep_known(struct intake *intake, const struct arrival *arrival, con
     return put_known(intake, &id, &near, match->distance);
 }
 
-bool intake_add_known(struct intake *intake, const struct idx_document *document, const struct idx_document *other,
-                      const struct idx_match *match) {
-    struct output near = OUTPUT_KEPT, id = OUTPUT_KEPT;
-    output_id(&id, document->id, document->id_length);
-    listing_put_id(&near, &intake->against->properties, other, match->fingerprint);
-    return put_known(intake, &id, &near, match->distance);
-}
-
-bool intake_end_known(struct intake *intake) { return temporary_flush(&intake->known); }
-
-static bool take_arrival(struct intake *intake, struct arrival *arrival, const struct idx_match *match) {
-    bool is_compared = arrival->place.fate == FATE_COMPARED;
-    if (is_compared && match != NULL) arrival->place.fate = FATE_KNOWN;
-    if (intake->journal != NULL) journal_add(intake->journal, &arrival->place);
+/* Takes an arrival that was looked up, with the nearest match if there is any. */
+static bool take_arrival(struct intake *intake, const struct arrival *arrival, const struct idx_match *match) {
+    struct place place = arrival->place;
+    const bool is_compared = place.fate == FATE_COMPARED;
+    const struct tsv_record *record = &arrival->record;
+    if (is_compared && match != NULL) place.fate = FATE_KNOWN;
+    if (intake->journal != NULL) journal_add(intake->journal, &place);
     if (!is_compared) return true;
     if (match != NULL) return keep_known(intake, arrival, match);
     intake->compared++;
+    if (intake->builder == NULL)
+        return resemble_add(intake->resemble, (struct span){record->id, record->id_length}, arrival->shingles,
+                            arrival->shingle_count, arrival->value);
     if (intake->preference.preferred != PREFERRED_NONE)
-        return preference_add(&intake->preference, &arrival->record, arrival->value);
-    return making_add(intake->builder, intake->id_type, &arrival->record);
+        return preference_add(&intake->preference, record, arrival->value);
+    return making_add(intake->builder, intake->id_type, record);
 }
 
-/* Sets the pointers to the IDs of a batch, once it is complete and its IDs don't move any more. */
-static void set_ids(struct intake *intake) {
+/* Sets the pointers to the IDs and shingles of a batch, once it is complete and they don't move any more. */
+static void set_pointers(struct intake *intake) {
     const char *id = intake->ids.bytes == NULL ? "" : intake->ids.bytes;
+    const uint64_t *shingles = (const uint64_t *)(const void *)intake->shingles.bytes;
     for (size_t i = 0; i < intake->count; i++) {
         struct arrival *arrival = &intake->arrivals[i];
         intake->fingerprints[i] = arrival->record.fingerprint;
         arrival->record.id = id;
+        arrival->shingles = shingles;
         id += arrival->record.id_length;
+        if (arrival->shingle_count > 0) shingles += arrival->shingle_count;
     }
 }
 
-/* Looks up the documents of a batch if need be, and keeps each as known or to be compared. Empties the batch. */
+/* Looks up the documents of a batch, and takes each as known or to be compared. Empties the batch. */
 static bool take_batch(struct intake *intake) {
-    bool compares = intake->looks_up, good = intake->ids.error == 0;
-    if (!good) complain("out of memory");
-    set_ids(intake);
-    if (good && compares)
-        good = against_look_up(intake->against, intake->fingerprints, intake->count, intake->matches,
-                               intake->match_counts);
-    for (size_t i = 0; i < intake->count && good; i++)
-        good = take_arrival(intake, &intake->arrivals[i],
-                            compares && intake->match_counts[i] > 0 ? &intake->matches[i] : NULL);
-    intake->count = intake->ids.length = 0;
+    bool good = (intake->ids.error == 0 && intake->shingles.error == 0) || complain("out of memory");
+    set_pointers(intake);
+    good = good &&
+           against_look_up(intake->against, intake->fingerprints, intake->count, intake->matches, intake->match_counts);
+    for (size_t i = 0; i < intake->count && good; i++) {
+        bool is_near = intake->arrivals[i].has_fingerprint && intake->match_counts[i] > 0;
+        good = take_arrival(intake, &intake->arrivals[i], is_near ? &intake->matches[i] : NULL);
+    }
+    intake->count = intake->ids.length = intake->shingles.length = 0;
     return good;
 }
 
-static bool add_arrival(struct intake *intake, const struct tsv_record *record, const struct place *place,
-                        enum fate fate, int64_t value) {
-    struct arrival *arrival = &intake->arrivals[intake->count++];
-    *arrival = (struct arrival){.record = *record, .value = value};
-    if (place != NULL) arrival->place = *place;
-    arrival->place.fate = fate;
-    output_bytes(&intake->ids, record->id, record->id_length);
-    return intake->count < INTAKE_BATCH || take_batch(intake);
+/* Takes an arrival at once, or if it is looked up, once a batch is full. */
+static bool take(struct intake *intake, const struct arrival *arrival) {
+    if (!intake->looks_up) return take_arrival(intake, arrival, NULL);
+    intake->arrivals[intake->count++] = *arrival;
+    output_bytes(&intake->ids, arrival->record.id, arrival->record.id_length);
+    output_bytes(&intake->shingles, arrival->shingles, arrival->shingle_count * sizeof *arrival->shingles);
+    return (intake->count < INTAKE_BATCH && intake->shingles.length < INTAKE_BYTES) || take_batch(intake);
 }
 
-bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place, int64_t value) {
-    if (intake->id_type == IDX_ID_TEXT && !repeats_add(&intake->repeats, record->id, record->id_length)) return false;
-    return add_arrival(intake, record, place, FATE_COMPARED, value);
+static bool note_id(struct intake *intake, const char *id, size_t length) {
+    return !intake->notes_ids || id_hashes_add(&intake->all_ids, id, length);
+}
+
+bool intake_take(struct intake *intake, const struct arrival *arrival) {
+    bool has_text_id = intake->id_type == IDX_ID_TEXT;
+    return (!has_text_id || note_id(intake, arrival->record.id, arrival->record.id_length)) && take(intake, arrival);
 }
 
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place) {
-    static const struct tsv_record none;
     if (length > 0) {
         output_id(&intake->apart.output, id, length);
         output_byte(&intake->apart.output, '\n');
         intake->apart_count++;
-        if (!repeats_add(&intake->repeats, id, length)) return false;
+        if (!note_id(intake, id, length)) return false;
     }
-    if (intake->builder == NULL && intake->journal != NULL) journal_add(intake->journal, place);
-    return intake->builder == NULL || intake->journal == NULL || add_arrival(intake, &none, place, FATE_KEPT, 0);
-}
-
-bool intake_note(struct intake *intake, const char *id, size_t length, const struct place *place) {
-    intake->compared++;
-    if (intake->journal != NULL) journal_add(intake->journal, place);
-    return repeats_add(&intake->repeats, id, length);
+    if (intake->journal == NULL) return true;
+    struct arrival arrival = {.place = *place};
+    arrival.place.fate = FATE_KEPT;
+    return take(intake, &arrival);
 }
 
 bool intake_end(struct intake *intake) {
-    if (!take_batch(intake) || !temporary_flush(&intake->apart) || !temporary_flush(&intake->known)) return false;
+    if (intake->looks_up && !take_batch(intake)) return false;
+    if (!temporary_flush(&intake->apart) || !temporary_flush(&intake->known)) return false;
     return intake->builder == NULL || intake->preference.preferred == PREFERRED_NONE ||
            preference_build(&intake->preference, intake->builder);
 }
@@ -282,7 +220,8 @@ bool intake_print(struct intake *intake, struct listing *listing) {
 void intake_close(struct intake *intake) {
     temporary_close(&intake->apart);
     temporary_close(&intake->known);
-    repeats_free(&intake->repeats);
+    id_hashes_free(&intake->all_ids);
     preference_close(&intake->preference);
     free(intake->ids.bytes);
+    free(intake->shingles.bytes);
 }

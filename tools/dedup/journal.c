@@ -1,15 +1,11 @@
 /* journal.c: notes files and documents in two temporary files, and reads documents once more by these notes. */
-#include "tools/dedup/dedup.h"
+#include "tools/dedup/journal.h"
+
+#include "tools/dedup/bits.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-uint64_t *bits_make(uint64_t count) {
-    uint64_t *bits = calloc((size_t)(count / 64) + 1, sizeof *bits);
-    if (bits == NULL) complain("out of memory");
-    return bits;
-}
 
 /* The record of a file in the journal; the file's path, with its NUL, follows the record. */
 struct file_record {
@@ -19,7 +15,7 @@ struct file_record {
 };
 
 static const char read_twice[] =
-    "it can be read only once, but --confirm, --report, --write and --dropped read inputs twice: save it as a file";
+    "it can be read only once, but --write, --dropped and --report read inputs twice: save it as a file";
 
 static bool is_read_once(const char *path) {
     struct stat status;
@@ -132,34 +128,26 @@ static bool is_wanted_document(void *context, const struct raw_document *raw) {
     return true;
 }
 
-/* Passes on what is listed of the next wanted document. Results come in the order of the journal. This is a
- * result_visitor. */
-static bool pass_listed(void *context, const struct raw_document *raw, const char *made, size_t length) {
+/* Passes on the next wanted document. Results come in the order of the journal. This is a made_visitor. */
+static bool pass_on(void *context, const struct raw_document *raw, const struct made *made) {
     struct again *again = context;
     while (!bit_is_set(again->wanted, again->taken)) again->taken++;
     uint64_t number = again->taken++;
     if (interrupt_noted()) return false;
-    return raw->bad.kind != BAD_NONE || again->take(again->context, number, made, length);
+    return raw->bad.kind != BAD_NONE || again->take(again->context, number, made);
 }
 
-struct pipeline_rules again_rules(const struct pipeline_rules *rules, const char *recipe) {
+bool again_read(struct again *again, const struct pipeline_rules *rules) {
+    const struct pipeline_again reading = {next_wanted_file, is_wanted_document, count_wanted(again)};
     struct pipeline_rules listing = *rules;
-    listing.recipe = recipe;
-    if (recipe != rules->recipe) listing.table = NULL;
-    listing.min_features = 0;
+    listing.recipe = text_default_recipe;
+    listing.table = listing.expected_recipe = NULL;
     listing.strict = listing.others = false;
-    listing.expected_recipe = NULL;
-    listing.visit_file = NULL;
-    return listing;
-}
-
-bool again_read(struct again *again, const struct pipeline_rules *rules, const char *recipe, enum listed listed) {
-    const struct pipeline_features features = {listed, next_wanted_file, is_wanted_document, NULL, count_wanted(again)};
-    struct pipeline_rules listing = again_rules(rules, recipe);
-    listing.visit = pass_listed;
+    listing.visit = pass_on;
+    listing.makes = MAKES_BODY;
     listing.visit_file = check_file;
     listing.context = again;
-    listing.features = &features;
+    listing.again = &reading;
     if (!journal_rewind(again->journal)) return false;
     again->next_number = again->taken = 0;
     find_next_wanted(again);

@@ -1,7 +1,9 @@
 /* kept.c: writes the records of documents, as they are in their inputs, into the folders of those to keep and to drop.
  * Documents that are whole files are copied as they are; of others, parts of the decompressed file are copied, and
  * compressed again. */
-#include "tools/dedup/dedup.h"
+#include "tools/dedup/folders.h"
+
+#include "tools/dedup/bits.h"
 
 #include <errno.h>
 #include <fcntl.h>

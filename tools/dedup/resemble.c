@@ -1,9 +1,20 @@
 /* resemble.c: decides by the shingles of texts which documents to keep: hands their sets to the library, and then
  * visits the clusters that these make. It keeps the IDs of the documents in a temporary file. */
-#include "tools/dedup/dedup.h"
+#include "tools/dedup/resemble.h"
+
+#include "tools/answers/cluster_listing.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+bool resemblance_read(const char *option, const char *argument, int64_t *least) {
+    /* A number that reading rounds is refused: with 0.79999, texts would be taken for less alike than they are. */
+    if (idx_weight_parse(argument, strlen(argument), least) && *least > 0 && *least <= IDX_DECIMAL_WEIGHT_ONE &&
+        strtod(argument, NULL) == (double)*least / (double)IDX_DECIMAL_WEIGHT_ONE)
+        return true;
+    return complain_of_usage("%s needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
+                             option, argument);
+}
 
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
                    const char *folder) {
@@ -12,16 +23,16 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
            succeeded(idx_sets_open(&resemble->sets, options, &error), &error);
 }
 
-bool resemble_add(struct resemble *resemble, const struct text_set *set, int64_t value) {
-    const struct compared_text document = {value, resemble->id_bytes, set->id.length};
+bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t count, int64_t value) {
+    const struct compared_text document = {value, resemble->id_bytes, id.length};
     struct idx_error error;
     if (!array_grow(&resemble->documents, &resemble->capacity, resemble->count, sizeof document))
         return complain("out of memory");
     resemble->documents[resemble->count++] = document;
-    resemble->id_bytes += set->id.length;
-    output_bytes(&resemble->ids.output, set->id.bytes, set->id.length);
+    resemble->id_bytes += id.length;
+    output_bytes(&resemble->ids.output, id.bytes, id.length);
     return (resemble->ids.output.error == 0 || temporary_flush(&resemble->ids)) &&
-           succeeded(idx_sets_add(resemble->sets, set->hashes, set->count, &error), &error);
+           succeeded(idx_sets_add(resemble->sets, shingles, count, &error), &error);
 }
 
 /* ---- The order of preference ---- */
@@ -74,6 +85,7 @@ bool resemble_decide(struct resemble *resemble) {
     bool good = (values != NULL && resemble->kept != NULL) || complain("out of memory");
     good = good && temporary_map(&resemble->ids) && fill_values(resemble, values);
     options.threshold = resemble->threshold;
+    options.known = resemble->known;
     options.prefer_copies = resemble->prefers == IDX_REPRESENTATIVE_MOST_DOCUMENTS;
     if (!options.prefer_copies) options.preferences = values;
     good = good && succeeded(idx_sets_keep(resemble->sets, &options, resemble->kept, NULL, &error), &error);
@@ -97,17 +109,19 @@ static bool visit_document(const struct visiting *visiting, uint64_t number) {
     struct resemble *resemble = visiting->resemble;
     uint64_t kept = resemble->kept[number].kept;
     struct span id = id_of(resemble, number), other = id_of(resemble, kept);
-    const struct idx_cluster_member member = {.cluster = visiting->cluster,
+    const struct idx_cluster_member member = {.cluster = kept < resemble->known ? CLUSTER_KNOWN : visiting->cluster,
                                               .is_representative = number == kept,
-                                              .document = {number, id.bytes, id.length},
-                                              .representative = {kept, other.bytes, other.length}};
+                                              .document = {number - resemble->known, id.bytes, id.length},
+                                              .representative = {kept - resemble->known, other.bytes, other.length}};
     return visiting->visit(visiting->context, &member, &resemble->kept[number]) && !interrupt_noted();
 }
 
 /* Completes the summary; counts[i] is how many documents join the one of number i, itself included. */
-static void summarize(const struct resemble *resemble, const uint32_t *counts, struct idx_cluster_summary *summary) {
-    *summary = (struct idx_cluster_summary){.documents = resemble->count};
-    for (uint64_t i = 0; i < resemble->count; i++) {
+static void summarize(struct resemble *resemble, const uint32_t *counts, struct idx_cluster_summary *summary) {
+    *summary = (struct idx_cluster_summary){0};
+    for (uint64_t i = 0; i < resemble->known; i++) resemble->like_known += counts[i] - 1;
+    summary->documents = resemble->count - resemble->known - resemble->like_known;
+    for (uint64_t i = resemble->known; i < resemble->count; i++) {
         if (counts[i] == 0) continue;
         summary->sizes[31 - __builtin_clz(counts[i])]++;
         summary->clusters += counts[i] > 1;
@@ -135,16 +149,19 @@ static void list_by_cluster(const struct resemble *resemble, uint32_t *begins, u
 static bool visit_clusters(struct visiting *visiting, uint32_t *counts) {
     struct resemble *resemble = visiting->resemble;
     uint32_t *list = calloc((size_t)resemble->count + 1, sizeof *list);
-    uint64_t end = 0;
+    uint64_t begin = 0, end = 0;
     bool on = list != NULL || complain("out of memory");
     if (on) list_by_cluster(resemble, counts, list);
-    for (uint64_t begin = 0; begin < resemble->count && on; begin = end) {
-        end = counts[list[begin]]; /* The counts have become the ends of clusters. */
+    if (on && resemble->known > 0) end = counts[resemble->known - 1]; /* Counts have become the ends of clusters. */
+    for (begin = end; begin < resemble->count && on; begin = end) {
+        end = counts[list[begin]];
         if (end - begin == 1) continue;
         for (uint64_t i = begin; i < end && on; i++) on = visit_document(visiting, list[i]);
         visiting->cluster++;
     }
     free(list);
+    for (uint64_t i = resemble->known; i < resemble->count && on && resemble->like_known > 0; i++)
+        on = resemble->kept[i].kept >= resemble->known || visit_document(visiting, i);
     return on;
 }
 
@@ -156,7 +173,7 @@ bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor v
     for (uint64_t i = 0; i < resemble->count && on; i++) counts[resemble->kept[i].kept]++;
     if (on) summarize(resemble, counts, summary);
     if (on && clusters) on = visit_clusters(&visiting, counts);
-    for (uint64_t i = 0; i < resemble->count && on && !clusters; i++) on = visit_document(&visiting, i);
+    for (uint64_t i = resemble->known; i < resemble->count && on && !clusters; i++) on = visit_document(&visiting, i);
     free(counts);
     return on;
 }

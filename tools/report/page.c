@@ -57,14 +57,12 @@ static void put_fact(struct output *output, const char *name, const char *value)
 }
 
 static void put_facts(struct output *output, const struct findings *findings, const struct page_origin *origin) {
-    char number[24], name[48];
+    char number[24];
     output_text(output, "<table class=\"facts\"><caption>How they were compared</caption>\n<tbody>\n");
     snprintf(number, sizeof number, "%u of %u bits", findings->k, findings->properties.bits);
     put_fact(output, "Distance (-k)", number);
     put_fact(output, "Recipe", *origin->recipe == '\0' ? "unknown" : origin->recipe);
-    put_fact(output, "Clusters (--method)", origin->threshold != NULL ? "confirmed by texts" : origin->method);
-    snprintf(name, sizeof name, "Resemblance (%s)", origin->option);
-    if (origin->threshold != NULL) put_fact(output, name, origin->threshold);
+    put_fact(output, "Clusters (--method)", origin->method);
     put_fact(output, "What is kept (--representative)", origin->representative);
     if (origin->against != NULL) put_fact(output, "Compared first with (--against)", origin->against);
     output_text(output, "</tbody></table>\n");
@@ -76,13 +74,7 @@ static void put_summary(struct output *output, const struct findings *findings, 
     char kept[HTML_DIGITS], dropped[HTML_DIGITS];
     output_text(output, "<section aria-labelledby=\"summary\"><h2 id=\"summary\">Summary</h2>\n<p>Of ");
     html_count(output, all, findings->properties.id_type == IDX_ID_NONE ? "fingerprint" : "document");
-    if (origin->threshold != NULL) {
-        output_format(output, ", <code>%s ", origin->option);
-        html_text(output, origin->threshold, strlen(origin->threshold), false, 40);
-        output_text(output, "</code> within");
-    }
-    output_format(output, "%s a distance of %u %s keeps ", origin->threshold == NULL ? "," : "", findings->k,
-                  findings->k == 1 ? "bit" : "bits");
+    output_format(output, ", a distance of %u %s keeps ", findings->k, findings->k == 1 ? "bit" : "bits");
     output_format(output, "%s and drops %s (%.1f %%). Near-duplicates form ",
                   html_digits(kept, findings->kept.documents), html_digits(dropped, findings->dropped.documents),
                   all == 0 ? 0 : 100 * (double)findings->dropped.documents / (double)all);
@@ -132,10 +124,8 @@ static void put_row(struct output *output, const struct findings *findings, unsi
                   findings->sampled == 0 ? 0 : 100 * (double)within / (double)findings->sampled);
 }
 
-static void put_explanation(struct output *output, const struct findings *findings, const struct page_origin *origin) {
-    output_text(output, "<p>Chart and table go by fingerprints alone");
-    if (origin->threshold != NULL) output_format(output, ", without <code>%s</code>", origin->option);
-    output_text(output, ". At distance 0, pairs are documents whose fingerprint "
+static void put_explanation(struct output *output, const struct findings *findings) {
+    output_text(output, "<p>At distance 0, pairs are documents whose fingerprint "
                         "an earlier one has; at others, pairs of fingerprints. Documents are far from the kept one "
                         "where chains lead to them.");
     if (findings->farthest > findings->k) {
@@ -148,16 +138,14 @@ static void put_explanation(struct output *output, const struct findings *findin
     output_text(output, "</p>\n");
 }
 
-static void put_table(struct output *output, const struct findings *findings, const struct page_origin *origin) {
+static void put_table(struct output *output, const struct findings *findings) {
     uint64_t within = 0;
-    output_format(output,
-                  "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Distances\"><table>\n"
-                  "<caption>What each distance finds</caption>\n<thead><tr><th scope=\"col\">Distance</th>"
-                  "<th scope=\"col\">Pairs</th><th scope=\"col\">Dropped with this -k%s</th>",
-                  origin->threshold == NULL ? "" : " alone");
-    output_text(output, "<th scope=\"col\">Clusters</th><th scope=\"col\">Largest</th>"
-                        "<th scope=\"col\">Far from the kept one</th>"
-                        "<th scope=\"col\">Fingerprints with another one within</th></tr></thead>\n<tbody>\n");
+    output_format(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Distances\"><table>\n"
+                          "<caption>What each distance finds</caption>\n<thead><tr><th scope=\"col\">Distance</th>"
+                          "<th scope=\"col\">Pairs</th><th scope=\"col\">Dropped with this -k</th>"
+                          "<th scope=\"col\">Clusters</th><th scope=\"col\">Largest</th>"
+                          "<th scope=\"col\">Far from the kept one</th>"
+                          "<th scope=\"col\">Fingerprints with another one within</th></tr></thead>\n<tbody>\n");
     for (unsigned d = 0; d <= findings->farthest; d++) {
         within += findings->at[d].nearest;
         put_row(output, findings, d, within);
@@ -166,27 +154,24 @@ static void put_table(struct output *output, const struct findings *findings, co
 }
 
 /* Writes the section by which a reader chooses -k: pairs at each distance, as a chart and as a table. */
-static void put_distances(struct output *output, const struct findings *findings, const struct page_origin *origin) {
+static void put_distances(struct output *output, const struct findings *findings) {
     struct bar bars[FINDINGS_DISTANCES];
     output_text(output, "<section aria-labelledby=\"distances\"><h2 id=\"distances\">Which distance?</h2>\n"
                         "<div class=\"beside\"><div><p>The larger the distance, the fewer pairs are real "
-                        "near-duplicates, and the more are near each other by chance: many times more with each bit. ");
-    output_text(output, origin->threshold == NULL
-                            ? "Choose a <code>-k</code> below the distance at which the numbers begin to grow fast, "
-                              "and look at the <a href=\"#pairs\">pairs</a> on both sides of it.</p>\n"
-                            : "The texts decide which pairs count: a larger <code>-k</code> misses fewer of them, and "
-                              "takes longer.</p>\n");
+                        "near-duplicates, and the more are near each other by chance: many times more with each bit. "
+                        "Choose a <code>-k</code> below the distance at which the numbers begin to grow fast, "
+                        "and look at the <a href=\"#pairs\">pairs</a> on both sides of it.</p>\n");
     for (unsigned d = 0; d <= findings->farthest; d++) {
         bars[d] = (struct bar){.value = estimate(findings, d), .about = is_estimated(findings, d)};
         snprintf(bars[d].label, sizeof bars[d].label, d == findings->k ? "-k %u" : "%u", d);
     }
-    put_explanation(output, findings, origin);
+    put_explanation(output, findings);
     output_text(output, "</div><div>");
     chart_put(output, "distances-chart", "Number of pairs at each distance",
               "Bars are as long as the logarithm of the number of pairs. The table below has the same numbers.", bars,
               findings->farthest + 1);
     output_text(output, "</div></div>\n");
-    put_table(output, findings, origin);
+    put_table(output, findings);
     output_text(output, "</section>\n");
 }
 
@@ -280,7 +265,7 @@ static void put_bits(struct output *output, const struct findings *findings) {
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     put_head(output, origin);
     put_summary(output, findings, origin);
-    put_distances(output, findings, origin);
+    put_distances(output, findings);
     put_clusters(output, findings);
     bool good = page_put_pairs(output, findings) && page_put_chains(output, findings);
     put_bits(output, findings);

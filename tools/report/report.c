@@ -1,6 +1,8 @@
 /* report.c: makes the page of --report from what was found, and publishes it. */
 #include "tools/report/report.h"
 
+#include "tools/dedup/bits.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,7 +47,7 @@ bool report_check(const struct report *report) {
 void report_note(struct report *report, const struct idx_cluster_member *member) {
     report->findings.k = report->listing->options.distance;
     if (!member->is_representative) report->findings.distances[member->distance]++;
-    if (report->origin.threshold == NULL) chains_note(&report->findings, member);
+    chains_note(&report->findings, member);
 }
 
 bool report_gather(struct report *report, const struct idx_index *index) {
@@ -66,7 +68,7 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     return gathered;
 }
 
-bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped, const uint64_t *known) {
+bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped) {
     struct findings *findings = &report->findings;
     struct place place;
     uint64_t number = 0;
@@ -80,7 +82,7 @@ bool report_count(struct report *report, struct intake *intake, const uint64_t *
     while (journal_next(intake->journal, &place)) {
         uint64_t bytes = place.ends - place.begins;
         bool compared = place.fate == FATE_COMPARED;
-        bool is_known = compared ? known != NULL && bit_is_set(known, number) : place.fate == FATE_KNOWN;
+        bool is_known = place.fate == FATE_KNOWN;
         bool drops = compared ? bit_is_set(dropped, number++) : is_known;
         *(drops ? &findings->dropped.bytes : &findings->kept.bytes) += bytes;
         if (is_known) findings->known.bytes += bytes;
@@ -91,14 +93,12 @@ bool report_count(struct report *report, struct intake *intake, const uint64_t *
 
 /* ---- Texts ---- */
 
-static bool keep_text(struct shown *shown, const char *listed, size_t length) {
-    uint64_t bytes;
-    memcpy(&bytes, listed, sizeof bytes);
-    shown->text_bytes = bytes;
-    shown->text_length = length - sizeof bytes;
+static bool keep_text(struct shown *shown, const struct made *text) {
+    shown->text_bytes = text->body_bytes;
+    shown->text_length = text->body.length;
     shown->text = malloc(shown->text_length + 1);
     if (shown->text == NULL) return complain("out of memory");
-    memcpy(shown->text, listed + sizeof bytes, shown->text_length);
+    memcpy(shown->text, text->body.bytes, shown->text_length);
     shown->text[shown->text_length] = '\0';
     return true;
 }
@@ -114,12 +114,12 @@ static bool compare_two(struct shown two[2]) {
     return true;
 }
 
-static bool take_text(void *context, uint64_t number, const char *listed, size_t length) {
+static bool take_text(void *context, uint64_t number, const struct made *text) {
     struct findings *findings = context;
-    for (size_t i = 0; i < findings->shown_count && length >= sizeof(uint64_t); i++) {
+    for (size_t i = 0; i < findings->shown_count; i++) {
         struct shown *shown = &findings->shown[i];
         if (shown->number != number || shown->text != NULL) continue;
-        if (!keep_text(shown, listed, length) || !compare_two(&findings->shown[i / 2 * 2])) return false;
+        if (!keep_text(shown, text) || !compare_two(&findings->shown[i / 2 * 2])) return false;
     }
     return true;
 }
@@ -139,7 +139,7 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
                           .take = take_text,
                           .context = findings};
     findings->has_texts = true;
-    return again_read(&again, rules, text_default_recipe, LISTED_BODY);
+    return again_read(&again, rules);
 }
 
 /* ---- Writing ---- */

@@ -4,7 +4,7 @@
 #define IDX_TOOLS_REPORT_REPORT_H
 
 #include "tools/answers/cluster_listing.h"
-#include "tools/dedup/dedup.h"
+#include "tools/dedup/intake.h"
 #include "tools/shared/files.h"
 #include "tools/text/text.h"
 
@@ -223,10 +223,8 @@ struct page_origin {
     const char *command; /* idx dedup or idx clusters. */
     const char *recipe;  /* "": not known; NULL: that of the index. */
     const char *method, *representative;
-    const char *threshold; /* The least resemblance; NULL: texts confirm nothing. */
-    const char *option;    /* The option that gave it. */
-    const char *against;   /* The index of --against, or NULL. */
-    bool of_index;         /* Only an index was read: nothing is known of inputs. */
+    const char *against; /* The index of --against, or NULL. */
+    bool of_index;       /* Only an index was read: nothing is known of inputs. */
 };
 
 /* Every report begins with this text, by which report.c recognizes the files that it may replace. */
@@ -268,10 +266,9 @@ void report_note(struct report *report, const struct idx_cluster_member *member)
  * noted. */
 bool report_gather(struct report *report, const struct idx_index *index);
 
-/* Adds how many documents and bytes of the inputs were kept and dropped. Both arrays have a bit for each document that
- * was compared: `dropped` for those to drop, `known`, which may be NULL, for those that the index of --against has.
- * Returns false after a complaint. */
-bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped, const uint64_t *known);
+/* Adds how many documents and bytes of the inputs were kept and dropped; `dropped` has a bit for each document that was
+ * compared. Returns false after a complaint. */
+bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped);
 
 /* Reads again, by the journal, the texts that are compared or shown. Returns false after a complaint, and if a signal
  * was noted. */

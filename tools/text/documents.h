@@ -305,7 +305,6 @@ struct raw_document {
     int64_t date;          /* That of the file's last change, or that in the record, or a score; or DATE_NONE. */
     uint64_t input_bytes;  /* Bytes of all inputs, as they are stored, that were read up to it. */
     uint64_t text_bytes;   /* Bytes of its text in UTF-8, once it is extracted. */
-    uint64_t features;     /* Distinct features of its text, once it is fingerprinted. */
     bool is_large;         /* It may have needed more than its share of memory while it was fingerprinted. */
 };
 

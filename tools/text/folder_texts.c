@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* What precedes each ID in the fingerprints that were made of a file. */
-struct made {
+struct below_text {
     uint64_t fingerprint;
     size_t id_length;
     size_t shingles, shingles_length; /* Bytes of `shingles` that are those of the document. */
@@ -37,7 +37,8 @@ static bool keep_fingerprints(struct below *below, const struct text_result *res
     size_t begin = below->shingles.length;
     if (below->lists_shingles && !text_list_shingles(&result->body, false, &below->shingles, bad)) return false;
     for (size_t i = 0; i < result->count; i++) {
-        const struct made made = {result->fingerprints[i], result->id.length, begin, below->shingles.length - begin};
+        const struct below_text made = {result->fingerprints[i], result->id.length, begin,
+                                        below->shingles.length - begin};
         output_bytes(&below->made, &made, sizeof made);
         output_bytes(&below->made, result->id.bytes, result->id.length);
     }
@@ -92,7 +93,7 @@ static enum below_status end_search(struct below *below) {
 }
 
 enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id, struct span *shingles) {
-    struct made made;
+    struct below_text made;
     below->lists_shingles = shingles != NULL;
     while (below->next_made == below->made.length) {
         if (below->next_path == below->paths.length) return end_search(below);

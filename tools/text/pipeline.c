@@ -23,13 +23,15 @@ struct document_result {
     size_t bytes;            /* How many it had. */
     uint64_t features;
     bool few;
-    size_t lines_end; /* Where its lines end in the batch's `lines`. */
+    size_t begin, end; /* Where its lines are in the batch's `made`; or its fingerprints, its shingles, its ID and its
+                          text, one after the other. */
+    struct made made;  /* How many there are of each; pointers are set for the visitor. */
 };
 
 struct document_batch {
     size_t count, bytes;
     struct document_result results[BATCH_DOCUMENTS];
-    struct output lines;
+    struct output made;
     bool done;
 };
 
@@ -74,7 +76,7 @@ struct worker {
 static void batch_free(struct document_batch *batch) {
     if (batch == NULL) return;
     for (size_t i = 0; i < batch->count; i++) raw_document_free(&batch->results[i].raw);
-    free(batch->lines.bytes);
+    free(batch->made.bytes);
     free(batch);
 }
 
@@ -113,8 +115,7 @@ static bool visit_file(void *context, const struct opened_file *file) {
 static bool add_document(void *context, struct raw_document *raw) {
     struct pipeline *pipeline = context;
     const struct pipeline_rules *rules = pipeline->rules;
-    const struct pipeline_features *features = rules->features;
-    if (features != NULL && features->is_wanted != NULL && !features->is_wanted(rules->context, raw)) {
+    if (rules->again != NULL && !rules->again->is_wanted(rules->context, raw)) {
         raw_document_free(raw);
         return true;
     }
@@ -125,7 +126,7 @@ static bool add_document(void *context, struct raw_document *raw) {
         raw_document_free(raw);
         return false;
     }
-    if (batch->count == 0) batch->lines = (struct output)OUTPUT_KEPT;
+    if (batch->count == 0) batch->made = (struct output)OUTPUT_KEPT;
     batch->results[batch->count++] = (struct document_result){.raw = *raw, .bytes = raw->bytes.length};
     batch->bytes += raw->bytes.capacity;
     return (batch->count < BATCH_DOCUMENTS && batch->bytes < BATCH_BYTES) || submit_batch(pipeline);
@@ -133,51 +134,76 @@ static bool add_document(void *context, struct raw_document *raw) {
 
 /* ---- Workers ---- */
 
-static void print_id(struct output *lines, const struct text_result *result) {
-    output_byte(lines, '\t');
-    output_bytes(lines, result->id.bytes, result->id.length);
-    output_byte(lines, '\n');
-}
-
 static void print_lines(struct output *lines, unsigned bits, const struct text_result *result) {
     for (size_t i = 0; i < result->count; i++) {
         output_fingerprint(lines, NOTATION_HEX, bits, result->fingerprints[i]);
-        print_id(lines, result);
+        output_byte(lines, '\t');
+        output_bytes(lines, result->id.bytes, result->id.length);
+        output_byte(lines, '\n');
     }
 }
 
-/* Appends what the rules ask for to `lines`: lines or features; or counts the document in the table. */
-static void process_document(struct worker *worker, struct document_result *result, struct output *lines) {
+/* Appends zeros up to the next whole number of 64 bits, so that numbers can be read where they are. */
+static void align(struct output *output) {
+    static const char zeros[sizeof(uint64_t)];
+    output_bytes(output, zeros, (sizeof zeros - output->length % sizeof zeros) % sizeof zeros);
+}
+
+/* Counts the features of a text. Returns whether they suffice for a fingerprint. */
+static bool count_features(const struct pipeline_rules *rules, struct document_result *result,
+                           const struct text_result *text) {
+    uint64_t least = text->signature.bytes == NULL ? FEW_FEATURES : 0;
+    result->features = text->features;
+    result->few = text->features < (rules->min_features > 0 ? rules->min_features : least);
+    return text->features >= rules->min_features;
+}
+
+/* Appends the shingles of a text. Sets *bad and returns false if that fails. */
+static bool make_shingles(struct document_result *result, const struct span *body, struct output *output) {
+    size_t begin = output->length;
+    if (!text_list_shingles(body, true, output, &result->raw.bad)) return false;
+    result->made.shingle_count = (output->length - begin) / sizeof(uint64_t);
+    result->few = result->made.shingle_count == 0;
+    return true;
+}
+
+/* Appends what the visitor is to get of a document. */
+static void make_parts(struct worker *worker, struct document_result *result, struct output *output) {
     const struct pipeline_rules *rules = worker->pipeline->rules;
     struct raw_document *raw = &result->raw;
-    struct text_result made;
+    struct made *made = &result->made;
+    struct text_result text = {.count = 0};
+    result->features = UINT64_MAX; /* Where there are no fingerprints, none is reported as having few. */
+    bool good = (rules->makes & MAKES_FINGERPRINTS) != 0
+                    ? text_fingerprint(&worker->text, raw, &text, &raw->bad)
+                    : text_read(&worker->text, raw, &text.id, &text.body, &raw->bad);
+    if (good && (rules->makes & MAKES_FINGERPRINTS) != 0 && count_features(rules, result, &text)) {
+        made->fingerprint_count = text.count;
+        output_bytes(output, text.fingerprints, text.count * sizeof *text.fingerprints);
+    }
+    if (good && (rules->makes & MAKES_SHINGLES) != 0) good = make_shingles(result, &text.body, output);
+    made->id.length = text.id.length;
+    output_bytes(output, text.id.bytes, text.id.length);
+    if (!good || (rules->makes & MAKES_BODY) == 0) return;
+    made->body_bytes = text.body.length;
+    made->body.length = text.body.length < PIPELINE_BODY ? text.body.length : PIPELINE_BODY;
+    output_bytes(output, text.body.bytes, made->body.length);
+}
+
+/* Appends what the rules ask for to `output`; or counts the document in the table. */
+static void process_document(struct worker *worker, struct document_result *result, struct output *output) {
+    const struct pipeline_rules *rules = worker->pipeline->rules;
+    struct raw_document *raw = &result->raw;
+    struct text_result text;
     if (raw->bad.kind != BAD_NONE || raw->format == FORMAT_AUTO) return;
     if (rules->train != NULL) {
         text_table_add(worker->pipeline->table, &worker->text, raw, &raw->bad);
         result->features = UINT64_MAX; /* Features are not counted here, and none is reported as having few. */
-        return;
+    } else if (rules->visit != NULL) {
+        make_parts(worker, result, output);
+    } else if (text_fingerprint(&worker->text, raw, &text, &raw->bad) && count_features(rules, result, &text)) {
+        print_lines(output, rules->bits, &text);
     }
-    if (rules->features != NULL) {
-        const struct features_wanted wanted = {rules->features->listed, rules->features->is_wanted_id, rules->context};
-        size_t begin = lines->length;
-        bool is_set = wanted.listed == LISTED_SET;
-        if (!text_list_features(&worker->text, raw, &wanted, lines, &raw->bad) && !is_set) lines->length = begin;
-        result->features = UINT64_MAX;
-        result->few = is_set && text_set_read(lines->bytes + begin, lines->length - begin).count == 0;
-        return;
-    }
-    if (!text_fingerprint(&worker->text, raw, &made, &raw->bad)) {
-        bool is_kept = rules->visit != NULL && raw->bad.kind != BAD_MEMORY && made.id.length > 0;
-        if (is_kept) print_id(lines, &made);
-        return;
-    }
-    result->features = raw->features = made.features;
-    uint64_t least = made.signature.bytes == NULL ? FEW_FEATURES : 0;
-    result->few = made.features < (rules->min_features > 0 ? rules->min_features : least);
-    if (made.features >= rules->min_features)
-        print_lines(lines, rules->bits, &made);
-    else if (rules->visit != NULL)
-        print_id(lines, &made);
 }
 
 /* Returns whether a document of so many bytes may take more than a worker's share of the memory. */
@@ -200,11 +226,11 @@ static bool open_text(struct worker *worker, struct idx_error *error) {
 
 /* Fingerprints a large document while no other thread does, and then frees the memory that the worker would keep for
  * the next document. */
-static void process_large_document(struct worker *worker, struct document_result *result, struct output *lines) {
+static void process_large_document(struct worker *worker, struct document_result *result, struct output *output) {
     struct raw_document *raw = &result->raw;
     struct idx_error error;
     pthread_mutex_lock(&worker->pipeline->large);
-    process_document(worker, result, lines);
+    process_document(worker, result, output);
     size_t decompressed = raw->encoding[0] != '\0' ? worker->text.extractor.decompressed.length : 0;
     raw->is_large =
         is_large(worker->pipeline->rules, raw->bytes.length) || is_large(worker->pipeline->rules, decompressed);
@@ -220,16 +246,17 @@ static bool fingerprint_batch(struct worker *worker, struct document_batch *batc
     for (size_t i = 0; i < batch->count; i++) {
         struct document_result *result = &batch->results[i];
         struct raw_document *raw = &result->raw;
-        size_t begin = batch->lines.length;
         const struct pipeline_rules *rules = worker->pipeline->rules;
+        if (rules->visit != NULL) align(&batch->made);
+        result->begin = batch->made.length;
         if (enough && is_large(rules, most_bytes(rules, raw)))
-            process_large_document(worker, result, &batch->lines);
+            process_large_document(worker, result, &batch->made);
         else if (enough)
-            process_document(worker, result, &batch->lines);
-        if (batch->lines.error != 0) bad_set_memory(&raw->bad);
+            process_document(worker, result, &batch->made);
+        if (batch->made.error != 0) bad_set_memory(&raw->bad);
         enough = enough && raw->bad.kind != BAD_MEMORY;
-        if (!enough) batch->lines.length = begin;
-        result->lines_end = batch->lines.length;
+        if (!enough) batch->made.length = result->begin;
+        result->end = batch->made.length;
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_KEPT;
     }
@@ -261,11 +288,6 @@ static void *run_worker(void *context) {
 /* Documents with few features are reported if they are 1 % or more of at least this many documents. */
 enum { DOCUMENTS_WORTH_A_WARNING = 100 };
 
-/* Returns whether files are read once more, in place of the paths. */
-static bool is_again(const struct pipeline_rules *rules) {
-    return rules->features != NULL && rules->features->next_file != NULL;
-}
-
 static void count_document(struct pipeline *pipeline, const struct document_result *result) {
     const char *place = result->raw.place != NULL ? result->raw.place : "input";
     if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO)
@@ -276,20 +298,28 @@ static void count_document(struct pipeline *pipeline, const struct document_resu
         bad_count(&pipeline->bad, &result->raw.bad, place);
         return;
     }
-    if (result->raw.cut && !is_again(pipeline->rules)) bad_count_cut(&pipeline->bad, place);
+    if (result->raw.cut && pipeline->rules->again == NULL) bad_count_cut(&pipeline->bad, place);
     pipeline->empty += result->features == 0;
     pipeline->few += result->few;
 }
 
-static bool visit_results(const struct pipeline_rules *rules, const struct document_batch *batch,
-                          size_t count_document) {
-    size_t begin = 0;
+/* Completes what was made of a document by where it is in the memory. */
+static const struct made *locate_made(const struct document_batch *batch, struct document_result *result) {
+    struct made *made = &result->made;
+    const char *bytes = batch->made.bytes == NULL ? "" : batch->made.bytes + result->begin;
+    if (result->begin == result->end) *made = (struct made){.id.bytes = bytes};
+    made->fingerprints = (const uint64_t *)(const void *)bytes;
+    made->shingles = made->fingerprints + made->fingerprint_count;
+    made->id.bytes = (const char *)(made->shingles + made->shingle_count);
+    made->body.bytes = made->id.bytes + made->id.length;
+    return made;
+}
+
+static bool visit_results(const struct pipeline_rules *rules, struct document_batch *batch, size_t count) {
     bool on = true;
-    for (size_t i = 0; i < count_document && on; i++) {
-        const struct document_result *result = &batch->results[i];
-        const char *made = batch->lines.bytes == NULL ? "" : batch->lines.bytes + begin;
-        on = rules->visit(rules->context, &result->raw, made, result->lines_end - begin);
-        begin = result->lines_end;
+    for (size_t i = 0; i < count && on; i++) {
+        struct document_result *result = &batch->results[i];
+        on = rules->visit(rules->context, &result->raw, locate_made(batch, result));
     }
     return on;
 }
@@ -301,7 +331,7 @@ static void output_lines(struct pipeline *pipeline, const char *lines, size_t le
 }
 
 /* Prints or visits what was made of a batch, up to a record that ends the work. Returns false if the work ends. */
-static bool print_batch(struct pipeline *pipeline, const struct document_batch *batch) {
+static bool print_batch(struct pipeline *pipeline, struct document_batch *batch) {
     struct output *output = &pipeline->output;
     size_t i = 0;
     bool bad = false, on = true;
@@ -312,11 +342,10 @@ static bool print_batch(struct pipeline *pipeline, const struct document_batch *
     if (i > 0 && pipeline->rules->visit != NULL)
         on = visit_results(pipeline->rules, batch, i);
     else if (i > 0)
-        output_lines(pipeline, batch->lines.bytes, batch->results[i - 1].lines_end);
+        output_lines(pipeline, batch->made.bytes, batch->results[i - 1].end);
     uint64_t input_bytes = i > 0 ? batch->results[i - 1].raw.input_bytes : 0;
-    bool counts = pipeline->rules->features != NULL && pipeline->rules->features->next_file != NULL;
     progress_say_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes,
-                           counts ? pipeline->documents : input_bytes);
+                           pipeline->rules->again != NULL ? pipeline->documents : input_bytes);
     return on && !bad && output->error == 0;
 }
 
@@ -363,10 +392,12 @@ static void *run_printer(void *context) {
 /* Warns of documents with few features or none, of `good` documents in all. */
 static void say_few(const struct pipeline *pipeline, uint64_t good) {
     bool are_taken = pipeline->rules->visit != NULL;
-    uint64_t few = pipeline->few, least = pipeline->rules->min_features;
+    bool is_by_words = (pipeline->rules->makes & MAKES_SHINGLES) != 0;
+    uint64_t few = pipeline->few, least = is_by_words ? 1 : pipeline->rules->min_features;
     double percent = good > 0 ? 100.0 / (double)good : 0;
     if (least > 0) {
-        char what[48] = "no features";
+        char what[48];
+        snprintf(what, sizeof what, "no %s", is_by_words ? "words" : "features");
         if (least > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", least);
         if (few > 0)
             complain("%s%" PRIu64 " of %" PRIu64 " documents (%.1f %%) %s %s%s", are_taken ? "" : "left out ", few,
@@ -391,13 +422,12 @@ static void say_few(const struct pipeline *pipeline, uint64_t good) {
 static bool say_totals(const struct pipeline *pipeline, const struct documents *documents) {
     const struct pipeline_rules *rules = pipeline->rules;
     uint64_t good = pipeline->documents - bad_total(&pipeline->bad) - pipeline->bad.of[BAD_FILE];
-    bool are_taken = rules->visit != NULL && (rules->features == NULL || rules->features->listed == LISTED_SET);
     documents_say_left_out(documents);
     if (rules->extract.json.id != NULL && documents->read > 0 && !documents->has_json)
         complain("no input is JSON Lines, so --id-field has no effect");
     if (rules->globs.count > 0 && documents->files == 0 && !documents->failed)
         complain("no file was read; --include and --exclude are matched against the path below the folder");
-    const char *what = are_taken ? "kept bad records, which can't be compared" : "left out bad records";
+    const char *what = rules->of_bad != NULL ? rules->of_bad : "left out bad records";
     bool any_good = rules->strict || bad_say_total(&pipeline->bad, what, good);
     say_few(pipeline, good);
     return any_good;
@@ -437,8 +467,8 @@ static bool read_all(struct pipeline *pipeline, struct documents *documents, con
     struct opened_file file;
     uint64_t number;
     bool on = true;
-    if (!is_again(rules)) return documents_read(documents, paths);
-    while (on && rules->features->next_file(rules->context, &file, &number))
+    if (rules->again == NULL) return documents_read(documents, paths);
+    while (on && rules->again->next_file(rules->context, &file, &number))
         on = documents_read_again(documents, &file, number);
     return on;
 }
@@ -495,15 +525,15 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
     bool is_stated = recipe != NULL && rules->train == NULL && rules->visit == NULL;
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
-    pipeline->progress.reading = rules->features != NULL;
-    if (is_again(rules))
-        pipeline->progress.input = rules->features->documents;
+    pipeline->progress.reading = rules->again != NULL || (rules->makes & MAKES_SHINGLES) != 0;
+    if (rules->again != NULL)
+        pipeline->progress.input = rules->again->documents;
     else if (pipeline->progress.shown)
         pipeline->progress.input = documents_count_bytes(paths, &rules->globs);
     bool whole = run_threads(pipeline, workers, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     documents_free(&documents);
-    bool any_good = is_again(rules) || say_totals(pipeline, &documents);
+    bool any_good = rules->again != NULL || say_totals(pipeline, &documents);
     bool stopped = pipeline->bad.of[BAD_MEMORY] > 0 || (rules->strict && bad_total(&pipeline->bad) > 0);
     bool partly = !any_good || documents.failed || pipeline->bad.of[BAD_FILE] > 0;
     if (is_stated) print_total(pipeline, !whole || stopped || partly);
@@ -515,7 +545,7 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
 /* Returns whether manual pages are read. It must be known before the first fingerprint, since the recipe says so. */
 static bool has_manuals(const struct pipeline_rules *rules, const struct texts *paths) {
     if (rules->format == FORMAT_FEATURES) return false;
-    if (rules->format == FORMAT_MAN || is_again(rules)) return true;
+    if (rules->format == FORMAT_MAN || rules->again != NULL) return true;
     return rules->format == FORMAT_AUTO && documents_have_manual(paths, &rules->globs);
 }
 

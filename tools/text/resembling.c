@@ -18,9 +18,10 @@ struct compared {
 static bool compare_document(void *context, struct raw_document *raw) {
     struct compared *compared = context;
     const struct resembling *resembling = compared->resembling;
-    const struct features_wanted shingles = {.listed = LISTED_SHINGLES};
     struct output list = OUTPUT_KEPT;
-    if (raw->bad.kind == BAD_NONE && text_list_features(compared->text, raw, &shingles, &list, &raw->bad))
+    struct span id, body;
+    if (raw->bad.kind == BAD_NONE && text_read(compared->text, raw, &id, &body, &raw->bad) &&
+        text_list_shingles(&body, false, &list, &raw->bad))
         compared->resemblance =
             idx_text_jaccard(resembling->hashes, resembling->count, (const uint64_t *)(const void *)list.bytes,
                              list.length / sizeof *resembling->hashes);

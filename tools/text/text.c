@@ -213,21 +213,12 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     return good && fingerprint_fields(text, &fields, result, bad);
 }
 
-/* Appends the features of the fields to `list`, sorted by hash. Sets *bad and returns false if that fails. */
-static bool list_weighted(struct text *text, const struct fields *fields, struct output *list, struct bad *bad) {
-    const struct idx_feature *features;
-    struct idx_text_field parts[3];
-    struct idx_error error;
-    size_t count;
-    enum idx_status status =
-        idx_text_features(text->fingerprinter, parts, name_fields(fields, parts), &features, &count, &error);
-    if (!check_status(status, &error, bad)) return false;
-    void *room = output_reserve(list, count * sizeof *features + 1);
-    if (room == NULL) return bad_set_memory(bad);
-    memcpy(room, features, count * sizeof *features);
-    qsort(room, count, sizeof *features, compare_u64); /* A feature begins with its hash. */
-    list->length += count * sizeof *features;
-    return true;
+bool text_read(struct text *text, struct raw_document *raw, struct span *id, struct span *body, struct bad *bad) {
+    struct fields fields;
+    bool good = extract_all(text, raw, &fields, bad);
+    *id = fields.id;
+    *body = fields.body;
+    return good;
 }
 
 /* The first room is enough for most texts; one with many short words needs a second call. */
@@ -246,48 +237,6 @@ bool text_list_shingles(const struct span *body, bool in_text_order, struct outp
     if (!check_status(status, &error, bad)) return false;
     list->length += count * sizeof(uint64_t);
     return true;
-}
-
-static bool list_body(const struct span *body, struct output *list) {
-    uint64_t length = body->length;
-    output_bytes(list, &length, sizeof length);
-    output_bytes(list, body->bytes, body->length < TEXT_LISTED ? body->length : TEXT_LISTED);
-    return true;
-}
-
-/* ---- Sets, each an ID and hashes; the ID's length precedes it, and zeros fill it up to the next hash. ---- */
-
-static void list_id(struct span id, struct output *list) {
-    static const char zeros[sizeof(uint64_t)];
-    uint64_t length = id.length;
-    output_bytes(list, &length, sizeof length);
-    output_bytes(list, id.bytes, id.length);
-    output_bytes(list, zeros, (sizeof zeros - id.length % sizeof zeros) % sizeof zeros);
-}
-
-/* Lists a document, or the ID of a bad record that has one. */
-static bool list_set(struct text *text, struct raw_document *raw, struct output *list, struct bad *bad) {
-    struct fields fields;
-    bool good = extract_all(text, raw, &fields, bad);
-    if (good || (bad->kind != BAD_MEMORY && fields.id.length > 0)) list_id(fields.id, list);
-    return good && text_list_shingles(&fields.body, true, list, bad);
-}
-
-/* ---- All that can be listed ---- */
-
-bool text_list_features(struct text *text, struct raw_document *raw, const struct features_wanted *wanted,
-                        struct output *list, struct bad *bad) {
-    struct fields fields;
-    uint64_t key;
-    if (wanted->listed == LISTED_SET) return list_set(text, raw, list, bad);
-    if (!extract_all(text, raw, &fields, bad)) return false;
-    if (wanted->is_wanted_id != NULL) {
-        if (!wanted->is_wanted_id(wanted->context, fields.id, &key)) return true;
-        output_bytes(list, &key, sizeof key);
-    }
-    if (wanted->listed == LISTED_WEIGHTED) return list_weighted(text, &fields, list, bad);
-    if (wanted->listed == LISTED_BODY) return list_body(&fields.body, list);
-    return text_list_shingles(&fields.body, false, list, bad);
 }
 
 /* What was made of the one document of a file. */
@@ -325,10 +274,6 @@ bool text_fingerprint_file(struct text *text, const char *path, struct text_resu
 }
 
 /* ---- Tables of document frequencies ---- */
-
-unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured) {
-    return idx_text_distance(resemblance, features, recipe, bits, measured);
-}
 
 bool text_table_read(struct idx_text_table **table, const char *path) {
     struct idx_error error;

@@ -75,44 +75,9 @@ struct text_result {
 /* Fingerprints a document. Sets *bad and returns false if it is bad, or if memory ran out. */
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad);
 
-/* What is listed of a document. */
-enum listed {
-    LISTED_SHINGLES, /* The hashes of its shingles, ascending (idx_text_shingles). */
-    LISTED_WEIGHTED, /* Its features by the recipe, as struct idx_feature, by ascending hash. */
-    LISTED_BODY,     /* The length of its text in bytes, as uint64_t, and then the first TEXT_LISTED bytes. */
-    LISTED_SET,      /* Its ID, and the hashes of its shingles in the order of the text, for text_set_read. Of a bad
-                        record, the ID if it has one. */
-};
-enum { TEXT_LISTED = 1 << 18 };
-
-/* What is listed, and of which documents. */
-struct features_wanted {
-    enum listed listed;
-    bool (*is_wanted_id)(void *context, struct span id, uint64_t *key); /* NULL: all are wanted, without a key. */
-    void *context;
-};
-
-/* Appends the key of a document, if there is one, and what is listed of it to an output that keeps them, or nothing if
- * the document isn't wanted. Sets *bad and returns false if it is bad, or if memory ran out. */
-bool text_list_features(struct text *text, struct raw_document *raw, const struct features_wanted *wanted,
-                        struct output *list, struct bad *bad);
-
-/* What LISTED_SET lists of a document. */
-struct text_set {
-    struct span id;
-    const uint64_t *hashes; /* Perhaps repeated. */
-    size_t count;
-};
-
-/* Reads the list of a document, of `length` bytes: what it has points into the list. */
-static inline struct text_set text_set_read(const char *list, size_t length) {
-    uint64_t id_length;
-    if (length == 0) return (struct text_set){{"", 0}, NULL, 0};
-    memcpy(&id_length, list, sizeof id_length);
-    const struct span id = {list + sizeof id_length, (size_t)id_length};
-    size_t begin = sizeof id_length + (id.length + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
-    return (struct text_set){id, (const uint64_t *)(const void *)(list + begin), (length - begin) / sizeof(uint64_t)};
-}
+/* Takes the ID and the text out of a document; both are valid as those of struct text_result are. Sets *bad and returns
+ * false if it is bad, or if memory ran out; a bad record may have an ID as well. */
+bool text_read(struct text *text, struct raw_document *raw, struct span *id, struct span *body, struct bad *bad);
 
 /* Fingerprints the file at `path`, or standard input for `-`, as one document of plain text, HTML or a manual page,
  * perhaps compressed. Appends its text to `body`, which keeps it, unless that is NULL. Returns false after a
@@ -140,9 +105,6 @@ double resembling_compare(struct text *text, const struct resembling *resembling
 
 /* Rounds a resemblance down to four digits, so that texts have the one that is printed, or more. */
 double resemblance_round(double resemblance);
-
-/* Returns the distance at which to compare fingerprints, like idx_text_distance. */
-unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured);
 
 /* Reads a table of document frequencies, which text_table_free frees. Returns false after a complaint. */
 bool text_table_read(struct idx_text_table **table, const char *path);
@@ -192,21 +154,38 @@ enum { PIPELINE_BYTES_PER_BYTE = 16 };
 /* The memory if no other is asked for. */
 #define PIPELINE_MEMORY_BYTES ((uint64_t)1 << 30)
 
-/* A function that gets each document, in order, with what was made of it: its lines, with their ends, or its features,
- * or nothing if it is bad and has no ID. One thread calls it. It returns false to stop. */
-typedef bool (*result_visitor)(void *context, const struct raw_document *raw, const char *made, size_t length);
+/* What may be made of a document for a visitor: the bits of pipeline_rules.makes. */
+enum {
+    MAKES_FINGERPRINTS = 1,
+    MAKES_SHINGLES = 2,
+    MAKES_BODY = 4,
+};
 
-/* Makes the pipeline list features or texts in place of lines, and of some documents alone. */
-struct pipeline_features {
-    enum listed listed; /* What text_list_features lists. */
-    /* Unless NULL, files are read once more in place of the paths. Sets the next file, and the number that it had
-     * before. Returns false at the end. */
+/* The most bytes of a text that are kept for a visitor. */
+enum { PIPELINE_BODY = 1 << 18 };
+
+/* What was made of a document. Of a bad record, there is only the ID, if it has one. */
+struct made {
+    struct span id; /* Of length 0 if there is none. */
+    const uint64_t *fingerprints;
+    size_t fingerprint_count; /* 0 if it has too few features. */
+    const uint64_t *shingles; /* Their hashes in the order of the text, perhaps repeated. */
+    size_t shingle_count;
+    struct span body;    /* The first PIPELINE_BODY bytes of the text. */
+    uint64_t body_bytes; /* How many the whole text has. */
+};
+
+/* A function that gets each document, in order, with what was made of it, which is valid until it returns. One thread
+ * calls it. It returns false to stop. */
+typedef bool (*made_visitor)(void *context, const struct raw_document *raw, const struct made *made);
+
+/* Has files read once more in place of the paths. */
+struct pipeline_again {
+    /* Sets the next file, and the number that it had before. Returns false at the end. */
     bool (*next_file)(void *context, struct opened_file *file, uint64_t *number);
-    /* Return whether a document is wanted: by its place, in the thread that reads files, or by its ID, in any thread.
-     * In the second case, the 8 bytes of *key precede the features. Either may be NULL. */
+    /* Returns whether a document is wanted by its place. The thread that reads files calls it. */
     bool (*is_wanted)(void *context, const struct raw_document *raw);
-    bool (*is_wanted_id)(void *context, struct span id, uint64_t *key);
-    uint64_t documents; /* With `next_file`, how many are wanted, for the progress; 0: not known. */
+    uint64_t documents; /* How many are wanted, for the progress. */
 };
 
 struct pipeline_rules {
@@ -223,15 +202,15 @@ struct pipeline_rules {
     uint64_t min_features; /* Documents with fewer are left out. */
     bool strict;           /* The first bad record ends the work. */
     bool progress;
-    result_visitor visit; /* Unless NULL, called in place of printing; the line #recipe is left out. Documents with too
-                             few features, and bad records with an ID, have a line without a fingerprint then, which
-                             begins with a tab; the ID of a bad record may have line ends. */
+    made_visitor visit; /* Unless NULL, called in place of printing. */
+    unsigned makes;     /* What the visitor gets: MAKES_FINGERPRINTS and others, added up. */
     file_visitor
         visit_file; /* Called before the documents of a file are read, by another thread than `visit`. May be NULL. */
     bool others;    /* WARC records without a document are visited as well, with nothing made of them. */
     void *context;  /* The context of the visitors. */
-    const char *expected_recipe;              /* The recipe of the texts must match it. May be NULL. */
-    const struct pipeline_features *features; /* NULL: lines are made. */
+    const char *expected_recipe;        /* The recipe of the texts must match it. May be NULL. */
+    const struct pipeline_again *again; /* NULL: the paths are read. */
+    const char *of_bad;                 /* How the message that counts bad records begins. NULL: they are left out. */
 };
 
 enum pipeline_status {

@@ -1,0 +1,135 @@
+/* against.c: looks up new documents in the index of --against, or reads the texts that they are compared with. */
+#include "tools/dedup/against.h"
+
+#include "tools/answers/cluster_listing.h"
+#include "tools/dedup/bits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- An index ---- */
+
+bool against_open(struct against *against) {
+    struct idx_error error;
+    if (against->path == NULL) return true;
+    enum idx_status status = idx_open(&against->index, against->path, NULL, &error);
+    against->is_index = status != IDX_NOT_AN_INDEX;
+    if (!against->is_index) return true;
+    if (status == IDX_NOT_FOUND) return complain("%s: there is no such index, file or folder", against->path);
+    if (!succeeded(status, &error)) return false;
+    idx_get_properties(against->index, &against->properties);
+    return against->properties.id_type == IDX_ID_NONE ||
+           succeeded(idx_documents_open(against->index, &against->cursor, &error), &error);
+}
+
+bool against_settle(const struct against *against, struct pipeline_rules *rules, bool texts) {
+    const struct idx_properties *properties = &against->properties;
+    if (rules->bits == 0) rules->bits = properties->bits;
+    if (rules->bits != properties->bits)
+        return complain("%s has fingerprints of %u bits, not %u: omit --bits", against->path, properties->bits,
+                        rules->bits);
+    if (!texts) return true;
+    if (*properties->recipe == '\0')
+        return complain(
+            "%s does not record the recipe of its fingerprints, so texts can't be compared with them; build it with "
+            "--recipe, or from the output of idx fingerprint",
+            against->path);
+    if (rules->recipe == NULL) rules->recipe = properties->recipe;
+    rules->expected_recipe = properties->recipe;
+    return true;
+}
+
+bool against_look_up(const struct against *against, const uint64_t *fingerprints, size_t count,
+                     struct idx_match *matches, size_t *counts) {
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
+    struct idx_error error;
+    options.distance = against->distance;
+    return succeeded(idx_lookup_many(against->index, fingerprints, count, &options, matches, 1, counts, &error),
+                     &error);
+}
+
+bool against_put_id(struct against *against, const struct idx_match *match, struct output *id) {
+    struct idx_document document = {0};
+    struct idx_error error;
+    bool found;
+    if (against->cursor != NULL &&
+        !succeeded(idx_documents_find(against->cursor, match->fingerprint, NULL, &error), &error))
+        return false;
+    if (against->cursor != NULL && !succeeded(idx_documents_next(against->cursor, &document, &found, &error), &error))
+        return false;
+    listing_put_id(id, &against->properties, &document, match->fingerprint);
+    return true;
+}
+
+/* ---- Texts ---- */
+
+/* Keeps hashes of the IDs of a fingerprint's documents. This is an idx_match_visitor. */
+static bool add_ids(void *context, const struct idx_match *match) {
+    struct against *against = context;
+    struct idx_document document;
+    struct idx_error error;
+    bool found = true;
+    if (!succeeded(idx_documents_find(against->cursor, match->fingerprint, NULL, &error), &error)) return false;
+    while (found && !interrupt_noted()) {
+        if (!succeeded(idx_documents_next(against->cursor, &document, &found, &error), &error)) return false;
+        if (found && !id_hashes_add(&against->ids, document.id, document.id_length)) return false;
+    }
+    return !interrupt_noted();
+}
+
+/* Takes a text, which with an index must be that of one of its documents. This is a made_visitor. */
+static bool add_text(void *context, const struct raw_document *raw, const struct made *made) {
+    struct against *against = context;
+    if (interrupt_noted()) return false;
+    if (raw->bad.kind != BAD_NONE || made->shingle_count == 0) return true;
+    if (against->is_index) {
+        size_t at = id_hashes_find(&against->ids, made->id.bytes, made->id.length);
+        if (at == against->ids.count) return true;
+        bit_set(against->found, at);
+    }
+    return resemble_add(against->resemble, made->id, made->shingles, made->shingle_count, 0);
+}
+
+/* Says how many documents of the index have no text. Returns false if none has. */
+static bool say_missing(const struct against *against) {
+    uint64_t missing = 0, all = 0;
+    for (size_t i = 0; i < against->ids.count; i++) {
+        if (i > 0 && against->ids.hashes[i] == against->ids.hashes[i - 1]) continue;
+        all++;
+        missing += !bit_is_set(against->found, i);
+    }
+    if (missing > 0)
+        complain("%" PRIu64 " of %" PRIu64 " documents of %s have no text in --documents, and drop nothing; IDs there "
+                 "must be those of the index (see --id-field)",
+                 missing, all, against->path);
+    return missing < all || all == 0;
+}
+
+bool against_read_texts(struct against *against, const struct pipeline_rules *rules, struct resemble *resemble) {
+    const struct texts path = {(char **)(uintptr_t)&against->path, 1};
+    struct pipeline_rules reading = *rules;
+    struct idx_error error;
+    reading.visit = add_text;
+    reading.makes = MAKES_SHINGLES;
+    reading.context = against;
+    against->resemble = resemble;
+    if (against->is_index) {
+        if (idx_visit_all(against->index, add_ids, against, &error) != IDX_OK) return complain("%s", error.sentence);
+        if (interrupt_noted()) return false;
+        id_hashes_sort(&against->ids);
+        against->found = bits_make(against->ids.count);
+        if (against->found == NULL) return false;
+    }
+    bool read =
+        pipeline_run(&reading, against->is_index ? &against->documents : &path) == PIPELINE_WELL && !interrupt_noted();
+    resemble->known = resemble->count;
+    return read && (!against->is_index || say_missing(against));
+}
+
+void against_close(struct against *against) {
+    idx_documents_close(against->cursor);
+    idx_close(against->index);
+    id_hashes_free(&against->ids);
+    free(against->found);
+    texts_free(&against->documents);
+}

@@ -1,0 +1,17 @@
+/* bits.h: a bit for each document, by its number. */
+#ifndef IDX_TOOLS_DEDUP_BITS_H
+#define IDX_TOOLS_DEDUP_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool bit_is_set(const uint64_t *bits, uint64_t number) {
+    return (bits[number / 64] >> number % 64 & 1) != 0;
+}
+
+static inline void bit_set(uint64_t *bits, uint64_t number) { bits[number / 64] |= UINT64_C(1) << number % 64; }
+
+/* Returns `count` bits or more, none of them set, which the caller frees. Returns NULL after a complaint. */
+uint64_t *bits_make(uint64_t count);
+
+#endif

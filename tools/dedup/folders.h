@@ -1,0 +1,58 @@
+/* folders.h: the folders of `idx dedup --write` and `--dropped`, with the records of documents to keep and to drop. The
+ * latter also has a table that names the near-duplicate of each. */
+#ifndef IDX_TOOLS_DEDUP_FOLDERS_H
+#define IDX_TOOLS_DEDUP_FOLDERS_H
+
+#include "tools/dedup/intake.h"
+
+/* A folder that appears as a whole or not at all: it is made in a scratch folder beside its place, and renamed in the
+ * end. Files in it have the names of inputs. */
+struct tree {
+    const char *path;   /* Where it is published; NULL: it isn't asked for. */
+    const char *option; /* The option that gave the path, for messages. */
+
+    /* These are used by folders.c alone. */
+    struct scratch scratch;
+    int folder; /* The descriptor of the folder in the scratch folder. */
+};
+
+/* Makes a file under the name of an input, and the folders that it needs. The name is the input's path without what
+ * leads out of the tree: a leading slash, and everything up to the last `..`. Returns its descriptor, which the caller
+ * closes, or -1 after a complaint. */
+int tree_create(const struct tree *tree, const char *input);
+
+/* Goes through the journal once more, and copies each record into one of two trees: trees[0] is for what is kept,
+ * trees[1] for what is dropped. `dropped` has a bit for each document that was compared. Returns false after a
+ * complaint, or if a signal was noted. In kept.c. */
+bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped);
+
+struct folders {
+    struct tree kept, dropped;               /* Their paths are NULL if they are not asked for. */
+    const struct idx_properties *properties; /* Those of the index that is clustered. */
+
+    struct output table; /* dropped.tsv, beside the documents to drop. */
+};
+
+bool folders_are_asked_for(const struct folders *folders);
+
+/* Checks that the folders can be made of these inputs. Returns false after a complaint. */
+bool folders_check(const struct folders *folders, const struct texts *paths);
+
+/* Begins the folders that are asked for. Returns false after a complaint. */
+bool folders_open(struct folders *folders);
+
+/* Writes a line of the table for a document of a cluster that is dropped, with what it has in common with the
+ * representative, or if `kept` is NULL with their distance. */
+void folders_note(struct folders *folders, const struct idx_cluster_member *member, const struct idx_kept_set *kept);
+
+/* Writes the folders, and waits until they are on the disk; `dropped` has a bit for each document that was compared.
+ * Returns false after a complaint, or where a signal was noted. */
+bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped);
+
+/* Publishes the folders that are asked for. Returns false after a complaint. */
+bool folders_publish(struct folders *folders);
+
+/* Removes what was not published, and frees the rest. Accepts folders that were not opened. */
+void folders_close(struct folders *folders);
+
+#endif

@@ -1,0 +1,83 @@
+/* id_hashes.c: keeps a hash of each ID, and sorts them. */
+#include "tools/dedup/id_hashes.h"
+
+#include "tools/shared/library.h"
+#include "tools/shared/wording.h"
+
+#include <idx.h>
+
+#include <stdlib.h>
+
+/* Below this number of hashes, they are sorted by insertion. */
+enum { FEW_HASHES = 16 };
+
+bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length) {
+    if (!array_grow(&ids->hashes, &ids->capacity, ids->count, sizeof *ids->hashes)) return complain("out of memory");
+    ids->hashes[ids->count++] = idx_hash(IDX_HASH_XXH3, id, length);
+    return true;
+}
+
+static void insert_all(uint64_t *hashes, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        uint64_t hash = hashes[i];
+        size_t at = i;
+        for (; at > 0 && hashes[at - 1] > hash; at--) hashes[at] = hashes[at - 1];
+        hashes[at] = hash;
+    }
+}
+
+/* Moves the hashes without this bit before those with it, and returns how many have it not. */
+static size_t divide(uint64_t *hashes, size_t count, uint64_t bit) {
+    size_t without = 0, end = count;
+    while (without < end) {
+        uint64_t hash = hashes[without];
+        if ((hash & bit) == 0) {
+            without++;
+        } else {
+            hashes[without] = hashes[--end];
+            hashes[end] = hash;
+        }
+    }
+    return without;
+}
+
+/* Sorts hashes that are equal above this bit, which is 0 behind the last one. It needs no memory beside them, which
+ * qsort may do. */
+static void sort(uint64_t *hashes, size_t count, uint64_t bit) {
+    for (; count >= FEW_HASHES && bit != 0; bit >>= 1) {
+        size_t without = divide(hashes, count, bit);
+        sort(hashes, without, bit >> 1);
+        hashes += without;
+        count -= without;
+    }
+    if (bit != 0) insert_all(hashes, count);
+}
+
+void id_hashes_sort(struct id_hashes *ids) { sort(ids->hashes, ids->count, UINT64_C(1) << 63); }
+
+size_t id_hashes_find(const struct id_hashes *ids, const void *id, size_t length) {
+    uint64_t hash = idx_hash(IDX_HASH_XXH3, id, length);
+    size_t low = 0, high = ids->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ids->hashes[middle] < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < ids->count && ids->hashes[low] == hash ? low : ids->count;
+}
+
+void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents) {
+    *repeated = *documents = 0;
+    for (size_t i = 0, end; i < ids->count; i = end) {
+        for (end = i + 1; end < ids->count && ids->hashes[end] == ids->hashes[i];) end++;
+        *repeated += end > i + 1;
+        *documents += end > i + 1 ? end - i : 0;
+    }
+}
+
+void id_hashes_free(struct id_hashes *ids) {
+    free(ids->hashes);
+    *ids = (struct id_hashes){0};
+}

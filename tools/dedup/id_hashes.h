@@ -1,0 +1,30 @@
+/* id_hashes.h: hashes of IDs, by which to find those that several documents have, or that another index has. */
+#ifndef IDX_TOOLS_DEDUP_ID_HASHES_H
+#define IDX_TOOLS_DEDUP_ID_HASHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Takes 8 bytes per ID. If all is zero, there are none. */
+struct id_hashes {
+    uint64_t *hashes;
+    size_t count, capacity;
+};
+
+/* Takes an ID. Returns false after a complaint. */
+bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length);
+
+/* Sorts the IDs, once all are taken. */
+void id_hashes_sort(struct id_hashes *ids);
+
+/* Returns the number of the first hash, of those that are sorted, that is the ID's; or `count` if there is none. */
+size_t id_hashes_find(const struct id_hashes *ids, const void *id, size_t length);
+
+/* Sets *repeated to how many of the sorted IDs were taken several times, and *documents to how often these were
+ * taken. */
+void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents);
+
+void id_hashes_free(struct id_hashes *ids);
+
+#endif

@@ -1,0 +1,92 @@
+/* journal.h: where documents are in the inputs, for commands that read these twice. */
+#ifndef IDX_TOOLS_DEDUP_JOURNAL_H
+#define IDX_TOOLS_DEDUP_JOURNAL_H
+
+#include "tools/shared/files.h"
+#include "tools/text/documents.h"
+#include "tools/text/text.h"
+
+#include <sys/stat.h>
+
+/* A command that reads its inputs twice notes, at the first time, which files there are, and where each document is in
+ * them. */
+
+/* What became of a document. */
+enum fate {
+    FATE_COMPARED, /* It is in the index that is clustered. Such documents are numbered from 0, in the order of the
+                      inputs. */
+    FATE_KEPT,     /* It has too few features, is a bad record, or is no document. */
+    FATE_KNOWN,    /* The index of --against has it. */
+};
+
+struct place {
+    uint64_t file, begins, ends; /* As in struct raw_document. */
+    enum unit unit;
+    enum fate fate;
+};
+
+struct journal_file {
+    const char *path;
+    bool in_folder;
+    struct stat status; /* What fstat said when the file was first opened. */
+};
+
+struct journal {
+    struct temporary places, files;
+    uint64_t place_offset, file_offset; /* Where the next place, and the record of the next file, are read. */
+    uint64_t next_file;                 /* The number of the file whose record is read next. */
+    struct journal_file file;           /* The file whose record was read last. */
+};
+
+#define JOURNAL_CLOSED                                                                                                 \
+    { .places = TEMPORARY_CLOSED, .files = TEMPORARY_CLOSED }
+
+/* Checks that all inputs can be read twice. Returns false after a complaint. */
+bool journal_check_inputs(const struct texts *paths);
+
+/* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. Returns false after a
+ * complaint. */
+bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);
+
+/* Notes a file. Another thread may call journal_add at the same time. Returns false after a complaint if the file can't
+ * be read again. */
+bool journal_add_file(struct journal *journal, const struct opened_file *file);
+
+void journal_add(struct journal *journal, const struct place *place);
+
+/* Ends noting, and begins to read the journal, or begins to read it once more. Returns false after a complaint. */
+bool journal_rewind(struct journal *journal);
+
+/* Reads the next place. Returns false at the end. */
+bool journal_next(struct journal *journal, struct place *place);
+
+/* Reads on to the file of this number, counted from 0, which must have been noted. Numbers ascend from call to call. */
+void journal_find_file(struct journal *journal, uint64_t number);
+
+/* Checks that the open file is still the same as when it was noted. Returns false after a complaint. */
+bool journal_check_file(const struct journal_file *file, int descriptor);
+
+void journal_close(struct journal *journal);
+
+/* ---- Reading some of the documents that were compared once more ---- */
+
+struct again {
+    /* These are set by the caller. */
+    struct journal *journal;
+    const uint64_t *wanted; /* A bit for each document that was compared. */
+    uint64_t compared;      /* How many documents were compared. */
+    /* Called for each wanted document that can be read, in order, with its number and its text. Returns false to stop,
+     * after a complaint. */
+    bool (*take)(void *context, uint64_t number, const struct made *made);
+    void *context;
+
+    /* These are private. */
+    struct place place; /* The place of the next document to be read. */
+    uint64_t next_number, taken;
+    bool is_wanting, failed;
+};
+
+/* Reads the wanted documents as the rules say. Returns false after a complaint, or where a signal was noted. */
+bool again_read(struct again *again, const struct pipeline_rules *rules);
+
+#endif

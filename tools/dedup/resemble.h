@@ -1,0 +1,67 @@
+/* resemble.h: decides by the shingles of texts which documents to keep. */
+#ifndef IDX_TOOLS_DEDUP_RESEMBLE_H
+#define IDX_TOOLS_DEDUP_RESEMBLE_H
+
+#include "tools/shared/files.h"
+#include "tools/shared/library.h"
+#include "tools/text/text.h"
+
+/* A document that is compared. */
+struct compared_text {
+    int64_t value;   /* Those with greater values are preferred. */
+    uint64_t offset; /* Where its ID is in the temporary file. */
+    size_t id_length;
+};
+
+struct resemble {
+    /* These are set by the caller. */
+    int64_t threshold;               /* In units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+    enum idx_representative prefers; /* IDX_REPRESENTATIVE_FIRST: by the values of documents. */
+    uint64_t known;                  /* So many documents, the first ones, are known: all of them are kept. */
+
+    struct idx_kept_set *kept; /* Which document each one joins, once that is decided. */
+    uint64_t count;            /* How many documents were taken, known ones included. */
+    uint64_t like_known;       /* How many join a known one, once they are visited. */
+
+    /* These are used by resemble.c alone. */
+    struct idx_sets *sets;
+    struct temporary ids;
+    uint64_t id_bytes; /* Bytes of that file. */
+    struct compared_text *documents;
+    size_t capacity;
+};
+
+#define RESEMBLE_NONE                                                                                                  \
+    { .ids = TEMPORARY_CLOSED }
+
+/* Reads the argument of an option that is a resemblance, in units of 1/IDX_DECIMAL_WEIGHT_ONE. Returns false after a
+ * complaint. */
+bool resemblance_read(const char *option, const char *argument, int64_t *least);
+
+/* Makes the temporary file, and begins with no documents. Returns false after a complaint. */
+bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
+                   const char *folder);
+
+/* Takes the next document, with its shingles in any order, and the value by which it is preferred. Returns false after
+ * a complaint. */
+bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t count, int64_t value);
+
+/* Decides which documents are kept. Returns false after a complaint, or if a signal was noted. */
+bool resemble_decide(struct resemble *resemble);
+
+/* A function that gets a document and the one of its cluster that is kept, the representative, and what both have in
+ * common. Documents are numbered from 0, without the known ones. The member has no fingerprints. Returns false to
+ * stop. */
+typedef bool (*resemble_visitor)(void *context, const struct idx_cluster_member *member,
+                                 const struct idx_kept_set *kept);
+
+/* Visits all documents that are not known, in the order in which they came; or with `clusters`, those of clusters of
+ * two or more, cluster by cluster, the representative first, and then those that join a known one, whose cluster is
+ * CLUSTER_KNOWN. Sets the summary of all others before that. Returns false after a complaint, or if a signal was noted,
+ * or if `visit` did. */
+bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
+                    struct idx_cluster_summary *summary);
+
+void resemble_close(struct resemble *resemble);
+
+#endif
