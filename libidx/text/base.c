@@ -59,6 +59,12 @@ enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code) {
     if (code == U_MEMORY_ALLOCATION_ERROR) return idxt_out_of_memory(error);
     if (code == U_INDEX_OUTOFBOUNDS_ERROR)
         return idxt_fail(error, IDX_LIMIT, "a text becomes too long by normalisation");
+    if (code == U_UNSUPPORTED_ERROR)
+        return idxt_fail(error, IDX_UNSUPPORTED,
+                         "ICU %s lacks dictionaries here, by which recipes with v1 cut texts of scripts without "
+                         "spaces: take a recipe with v2, or an idx whose ICU has them: the Debian packages idx and "
+                         "python3-libidx, or libidx of conda-forge",
+                         U_ICU_VERSION);
     return idxt_fail(error, IDX_UNSUPPORTED, "ICU %s can't segment text here: %s", U_ICU_VERSION, u_errorName(code));
 }
 

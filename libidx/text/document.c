@@ -109,7 +109,7 @@ static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_
     idxt_folding_begin(&signature->sentence);
     if (!idxt_folding_add(&signature->sentence, segmenter->units, segmenter->unit_length))
         return U_MEMORY_ALLOCATION_ERROR;
-    struct idxt_span normal = {signature->sentence.units, signature->sentence.length, NULL};
+    struct idxt_span normal = {signature->sentence.units, signature->sentence.length, NULL, 0};
     return append_span(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
@@ -125,7 +125,7 @@ static UErrorCode sign_sentences(struct idxt_signature *signature, struct idxt_s
     UErrorCode code = set_text(signature, text);
     if (U_FAILURE(code)) return code;
     for (int32_t start = 0, end; (end = ubrk_next(signature->sentences)) != UBRK_DONE; start = end) {
-        struct idxt_span span = {text->units + start, (size_t)(end - start), NULL};
+        struct idxt_span span = {text->units + start, (size_t)(end - start), NULL, 0};
         if (span.units[span.length - 1] == u' ') span.length--;
         struct sentence sentence = {span, u_countChar32(span.units, (int32_t)span.length)};
         kept = keep_longest(longest, kept, number, sentence);
@@ -142,7 +142,7 @@ static bool sign_description(struct idxt_signature *signature, const struct idxt
     signature->length = 0;
     size_t units = text->length < DESCRIPTION_BYTES ? text->length : DESCRIPTION_BYTES;
     if (units < text->length && U16_IS_LEAD(text->units[units - 1])) units--;
-    if (!append_span(signature, (struct idxt_span){text->units, units, NULL})) return false;
+    if (!append_span(signature, (struct idxt_span){text->units, units, NULL, 0})) return false;
     if (signature->length <= DESCRIPTION_BYTES) return true;
     size_t length = DESCRIPTION_BYTES;
     while (((unsigned char)signature->bytes[length] & 0xC0) == 0x80) length--; /* must not cut a character */

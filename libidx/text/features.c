@@ -65,6 +65,8 @@ UErrorCode idxt_features_open(struct idxt_features *features) {
     const struct idxt_recipe *recipe = &features->recipe;
     if (!idxt_stop_words(&features->needed_stop, recipe->needed_stop)) return U_MEMORY_ALLOCATION_ERROR;
     if (!idxt_stop_words(&features->dropped_stop, recipe->dropped_stop)) return U_MEMORY_ALLOCATION_ERROR;
+    features->segmenter.cut = (struct idxt_cut){.by_dictionary = idxt_recipe_asks_dictionaries(recipe),
+                                                .with_singles = idxt_recipe_has_single_words(recipe)};
     return idxt_segmenter_open(&features->segmenter);
 }
 
@@ -113,7 +115,7 @@ static bool count_word(struct idxt_features *features, struct idxt_span word) {
     if (bytes == NULL) return false;
     size_t length = idxt_span_utf8(word, bytes);
     if (is_dropped(features, bytes, length) || !is_needed(features, bytes, length)) return true;
-    if (!idxt_words_count(&features->words, length) || !hash_new(features, bytes, length)) return false;
+    if (!idxt_words_count(&features->words, length, word.halvings) || !hash_new(features, bytes, length)) return false;
     return features->recipe.method != IDXT_SEGMENTS || append_to_sequence(features);
 }
 
@@ -172,7 +174,7 @@ static UErrorCode count_runs(struct idxt_features *features, const char *utf8, s
     size_t end = features->segmenter.unit_length;
     for (size_t start = 0, i = 0; i <= end; i++) {
         if (i < end && !idxt_is_space(units[i])) continue;
-        struct idxt_span run = {units + start, i - start, NULL};
+        struct idxt_span run = {units + start, i - start, NULL, 0};
         start = i + 1;
         if (is_word(run) && !count_next(features, run, needed)) return U_MEMORY_ALLOCATION_ERROR;
     }
@@ -194,7 +196,7 @@ static UErrorCode count_chars(struct idxt_features *features, const char *utf8, 
     bool well = idxt_folding_add(folding, features->segmenter.units, features->segmenter.unit_length);
     for (size_t i = 0, start = 0; well && i < folding->length; start = i) {
         U16_FWD_1_UNSAFE(folding->units, i);
-        well = count_char(features, (struct idxt_span){folding->units + start, i - start, NULL});
+        well = count_char(features, (struct idxt_span){folding->units + start, i - start, NULL, 0});
     }
     return well ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
@@ -224,8 +226,8 @@ UErrorCode idxt_features_count(struct idxt_features *features, const char *utf8,
     return count_short_text(features, needed) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Returns the weight of a feature that occurs `count` times, at least once. */
-static int64_t weigh(const struct idxt_features *features, uint64_t hash, uint64_t count) {
+/* Returns the weight of a whole word that occurs `count` times, at least once. */
+static int64_t weigh_whole(const struct idxt_features *features, uint64_t hash, uint64_t count) {
     switch (features->recipe.weighing) {
         case IDXT_WEIGHT_LOGTF: return idxt_weight(count);
         case IDXT_WEIGHT_ONE: return IDX_WEIGHT_ONE;
@@ -236,10 +238,14 @@ static int64_t weigh(const struct idxt_features *features, uint64_t hash, uint64
     return idxt_table_idf(features->table, hash);
 }
 
+static int64_t weigh(const struct idxt_features *features, const struct idxt_word *word) {
+    return weigh_whole(features, word->hash, word->count) >> word->halvings;
+}
+
 void idxt_features_weigh(struct idxt_features *features, int64_t factor) {
     for (size_t i = 0; i < features->words.count; i++) {
         struct idxt_word *word = &features->words.words[i];
-        if (word->count > 0) word->weight += factor * weigh(features, word->hash, word->count);
+        if (word->count > 0) word->weight += factor * weigh(features, word);
         word->count = 0;
     }
 }
@@ -251,7 +257,7 @@ int64_t idxt_features_add_part(struct idxt_features *features, size_t start, siz
     for (size_t i = start; i < end; i++) {
         struct idxt_word *word = &words[features->sequence[i]];
         if (word->count == 0) continue;
-        int64_t weight = weigh(features, word->hash, word->count);
+        int64_t weight = weigh(features, word);
         idx_simhash_add_hash(simhash, idxt_features_hash(features, features->sequence[i]), weight);
         sum += weight;
         word->count = 0;

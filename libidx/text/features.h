@@ -38,6 +38,7 @@ struct idxt_recipe {
     unsigned title;          /* the weight of the field `title`; 0: it is not taken */
     bool sorted;             /* order=sorted */
     bool by_spaces;          /* cut=spaces: words are what white space separates */
+    unsigned version;        /* 1 or 2; of methods without words 1 */
     enum idx_hash_kind hash; /* the hash of features in a SimHash */
     unsigned manuals;        /* how the texts of manual pages were made, if there are any; 0: there are none */
     bool ties;               /* whether a bit of a SimHash is 1 if the weights for 0 and 1 are equal */
@@ -51,6 +52,9 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
 
 /* Returns whether the weights of a recipe come from a table of document frequencies. */
 bool idxt_recipe_needs_table(const struct idxt_recipe *recipe);
+
+/* Returns whether the words of a recipe are those that ICU cuts by its dictionaries. */
+bool idxt_recipe_asks_dictionaries(const struct idxt_recipe *recipe);
 
 /* Returns whether the features of a recipe are single words, so that a list of words can weigh them. */
 bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe);
@@ -208,6 +212,7 @@ struct idx_text_table {
     uint64_t dropped;     /* the most by which a term's documents may be too low */
     uint64_t hash;        /* the hash with which its file ends; valid if `hashed` */
     bool hashed;
+    bool has_unspaced; /* whether a list may have words of scripts that are written without spaces */
     size_t most_terms; /* IDXT_MAX_TERMS, except in tests */
 
     struct idxt_term *slots; /* a hash table with open addressing */

@@ -2,19 +2,30 @@
 #include "libidx/text/letters.h"
 
 #include <unicode/uchar.h>
+#include <unicode/uscript.h>
 
 /* ---- Letters ---- */
 
-/* Returns whether a letter is a word by itself: an ideograph or kana, or Thai, Lao, Khmer, Burmese, or the like. */
-static bool is_whole(UChar32 c) {
-    if (c < 0x0e00) return false; /* Thai is the first of these scripts */
+enum { FIRST_UNSPACED = 0x0e00, FIRST_HANGUL = 0xac00, LAST_HANGUL = 0xd7a3 };
+
+/* Returns whether a character is of a script of Chinese or Japanese. */
+static bool is_han_or_kana(UChar32 c) {
+    UErrorCode code = U_ZERO_ERROR;
+    UScriptCode script = uscript_getScript(c, &code);
+    return script == USCRIPT_HAN || script == USCRIPT_HIRAGANA || script == USCRIPT_KATAKANA ||
+           u_getIntPropertyValue(c, UCHAR_WORD_BREAK) == U_WB_KATAKANA;
+}
+
+bool idxt_is_unspaced(UChar32 c) {
+    /* Thai is the first of these scripts. Most characters of some texts are Hangul, so they shall not take long. */
+    if (c < FIRST_UNSPACED || (c >= FIRST_HANGUL && c <= LAST_HANGUL)) return false;
     return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) || (c >= 0x3040 && c <= 0x30ff) ||
-           u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT;
+           u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT || is_han_or_kana(c);
 }
 
 enum idxt_letter idxt_letter(UChar32 c) {
     if ((U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_ND_MASK | U_GC_M_MASK)) == 0) return IDXT_LETTER_NONE;
-    return is_whole(c) ? IDXT_LETTER_WHOLE : IDXT_LETTER_PART;
+    return idxt_is_unspaced(c) ? IDXT_LETTER_WHOLE : IDXT_LETTER_PART;
 }
 
 /* ---- Runs ---- */

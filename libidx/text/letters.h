@@ -20,6 +20,10 @@ enum idxt_letter {
     IDXT_LETTER_WHOLE, /* is a word by itself */
 };
 
+/* Returns whether a character is of a script that is written without spaces: an ideograph or kana, or Thai, Lao, Khmer,
+ * Burmese, or the like. All characters that ICU cuts by a dictionary are. */
+bool idxt_is_unspaced(UChar32 c);
+
 /* Returns what a folded character is. This depends on properties of characters alone, and not on the dictionaries by
  * which the words of recipes are cut. */
 enum idxt_letter idxt_letter(UChar32 c);

@@ -93,7 +93,8 @@ static enum idx_status put_term(struct list *list, struct part term, uint32_t va
     struct idxt_segmenter *segmenter = &list->segmenter;
     UErrorCode code = idxt_segmenter_normalize_words(segmenter, term.at, term.length);
     if (U_FAILURE(code)) return idxt_fail_icu(list->error, code);
-    struct idxt_span span = {segmenter->units, segmenter->unit_length, NULL};
+    struct idxt_span span = {segmenter->units, segmenter->unit_length, NULL, 0};
+    if (idxt_find_unspaced(span.units, span.length) < span.length) list->table->has_unspaced = true;
     char *grown = idxt_buffer_grow(list->term, &list->term_capacity, span.length * IDXT_UTF8_PER_UNIT + 1, 1);
     if (grown == NULL) return idxt_out_of_memory(list->error);
     list->term = grown;
@@ -187,7 +188,7 @@ static enum idx_status read_lines(struct list *list, struct part rest) {
 enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, size_t length, const char *path,
                                struct idx_error *error) {
     struct list list = {.table = table, .path = path, .error = error};
-    struct idxt_recipe words = {.method = IDXT_WORDS, .number = 1, .weighing = IDXT_WEIGHT_TF};
+    struct idxt_recipe words = {.method = IDXT_WORDS, .number = 1, .weighing = IDXT_WEIGHT_TF, .version = 1};
     idxt_recipe_print(&words, table->features);
     UErrorCode code = idxt_segmenter_open(&list.segmenter);
     enum idx_status status =

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STOP = 1, WEIGHT = 2, TOP = 4, TITLE = 8, ORDER = 16, HASH = 32, TIES = 64, CUT = 128 };
+enum { STOP = 1, WEIGHT = 2, TOP = 4, TITLE = 8, ORDER = 16, HASH = 32, TIES = 64, CUT = 128, VERSION = 256 };
 
 static const struct method {
     const char *name;
@@ -33,6 +33,13 @@ enum { WEIGHINGS = sizeof weighings / sizeof *weighings };
 
 bool idxt_recipe_needs_table(const struct idxt_recipe *recipe) {
     return recipe->weighing == IDXT_WEIGHT_TFIDF || recipe->weighing == IDXT_WEIGHT_IDF;
+}
+
+/* Returns whether a method makes its features of words, which version 2 defines otherwise. */
+static bool has_words(enum idxt_method method) { return (methods[method].parts & CUT) != 0; }
+
+bool idxt_recipe_asks_dictionaries(const struct idxt_recipe *recipe) {
+    return has_words(recipe->method) && recipe->version == 1 && !recipe->by_spaces;
 }
 
 /* A part of a recipe's string, without a NUL byte. */
@@ -154,6 +161,9 @@ static bool read_choice(struct piece piece, struct idxt_recipe *recipe, unsigned
     } else if (equals(piece, "cut=spaces")) {
         recipe->by_spaces = true;
         *part = CUT;
+    } else if (equals(piece, "v1") || equals(piece, "v2")) {
+        recipe->version = equals(piece, "v1") ? 1 : 2;
+        *part = VERSION;
     }
     return *part != 0;
 }
@@ -164,7 +174,7 @@ static const char *read_value(struct piece piece, struct idxt_recipe *recipe, un
     static const char *const bad = "one of its parts is unknown, or has a value out of range";
     unsigned icu;
     *part = 0;
-    if (equals(piece, "nfkc-cf") || equals(piece, "v1")) return NULL;
+    if (equals(piece, "nfkc-cf")) return NULL;
     if (take_start(&piece, "man=")) return read_number(piece, 1, 2, &recipe->manuals) ? NULL : bad;
     if (take_start(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : bad;
     if (take_start(&piece, "stop=")) {
@@ -195,7 +205,7 @@ static const char *read_value(struct piece piece, struct idxt_recipe *recipe, un
 /* Reads a part after the first, and checks that the recipe may have it. *seen has the bits of the parts before it.
  * Returns NULL, or what is wrong. */
 static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen) {
-    unsigned part, allowed = methods[recipe->method].parts;
+    unsigned part, allowed = methods[recipe->method].parts | VERSION;
     const char *fault = read_value(piece, recipe, &part);
     if (fault != NULL) return fault;
     if (recipe->method == IDXT_IDF && recipe->weighing != IDXT_WEIGHT_IDF)
@@ -203,6 +213,18 @@ static const char *read_part(struct piece piece, struct idxt_recipe *recipe, uns
     if ((allowed & part) != part) return "one of its parts can't be combined with its method";
     if ((*seen & part) != 0) return "one of its parts occurs twice";
     *seen |= part;
+    return NULL;
+}
+
+/* Completes a recipe whose parts were read: sets the version if none was given. Returns NULL, or what is wrong. */
+static const char *complete(struct idxt_recipe *recipe) {
+    bool words = has_words(recipe->method);
+    if (recipe->version == 0) recipe->version = words ? 2 : 1;
+    if (recipe->version == 2 && !words) return "version 2 is one of words, segments, terms and idf alone";
+    if (((recipe->needed_stop | recipe->dropped_stop) & idxt_stop_language("zh", 2)) && recipe->version == 2 &&
+        !recipe->by_spaces)
+        return "stop=zh needs whole words of Chinese, and version 2 takes its characters in pairs: add v1 or "
+               "cut=spaces";
     return NULL;
 }
 
@@ -215,7 +237,7 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     const char *fault = read_method(cut_piece(&rest, ';'), recipe);
     if (recipe->method == IDXT_IDF) recipe->weighing = IDXT_WEIGHT_IDF;
     while (fault == NULL && rest.length > 0) fault = read_part(cut_piece(&rest, ';'), recipe, &seen);
-    return fault;
+    return fault == NULL ? complete(recipe) : fault;
 }
 
 /* Appends to a string of IDX_MAX_RECIPE_BYTES and a NUL byte at most. */
@@ -254,7 +276,7 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
     if (recipe->hash != IDX_HASH_XXH3) append_formatted(string, ";hash=%s", idx_hash_name(recipe->hash));
     if (recipe->ties) append_formatted(string, ";ties=1");
     if (recipe->manuals > 0) append_formatted(string, ";man=%u", recipe->manuals);
-    append_formatted(string, ";v1");
+    append_formatted(string, ";v%u", recipe->version);
 }
 
 bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe) {
@@ -266,7 +288,8 @@ struct idxt_recipe idxt_recipe_features(const struct idxt_recipe *recipe) {
                                    .number = 1,
                                    .weighing = IDXT_WEIGHT_TF,
                                    .dropped_stop = recipe->dropped_stop,
-                                   .by_spaces = recipe->by_spaces};
+                                   .by_spaces = recipe->by_spaces,
+                                   .version = recipe->version};
     if (recipe->method == IDXT_WORDS || recipe->method == IDXT_CHARS) {
         features.method = recipe->method;
         features.number = recipe->number;

@@ -9,6 +9,7 @@
 #include "libidx/text/words.h"
 
 #include "libidx/text/base.h"
+#include "libidx/text/letters.h"
 
 #include <unicode/ustring.h>
 #include <unicode/utf16.h>
@@ -55,6 +56,35 @@ void idxt_folding_free(struct idxt_folding *folding) {
     *folding = (struct idxt_folding){0};
 }
 
+/* ---- Dictionaries ---- */
+
+/* ICU does not fail if its data has no dictionaries: it then cuts Chinese and Japanese into characters, and takes a run
+ * of Thai, Lao, Khmer or Burmese as one word. */
+
+/* For Chinese, Japanese, Thai, Lao, Khmer and Burmese a sample of two words or more. The first word ends at `end`, and
+ * not before, in every release of ICU. */
+static const struct {
+    const UChar *text;
+    int32_t end;
+} samples[] = {
+    {u"\u6211\u4eec\u4eca\u5929", 2},
+    {u"\u3042\u308a\u304c\u3068\u3046\u65e5\u672c", 5},
+    {u"\u0e20\u0e32\u0e29\u0e32\u0e44\u0e17\u0e22", 4},
+    {u"\u0e9e\u0eb2\u0eaa\u0eb2\u0ea5\u0eb2\u0ea7", 4},
+    {u"\u1798\u1793\u17bb\u179f\u17d2\u179f\u1791\u17b6\u17c6\u1784\u17a2\u179f\u17cb", 6},
+    {u"\u1019\u103c\u1014\u103a\u1019\u102c\u1005\u102c", 6},
+};
+
+/* Returns whether ICU has all dictionaries. It finds out by cutting the samples with `iterator`. */
+static bool has_dictionaries(UBreakIterator *iterator, UErrorCode *code) {
+    bool well = true;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples && well && U_SUCCESS(*code); i++) {
+        ubrk_setText(iterator, samples[i].text, -1, code);
+        well = U_SUCCESS(*code) && ubrk_first(iterator) == 0 && ubrk_next(iterator) == samples[i].end;
+    }
+    return well;
+}
+
 /* ---- From UTF-8 to words ---- */
 
 enum {
@@ -76,6 +106,8 @@ UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter) {
     segmenter->normalizer = unorm2_getNFKCCasefoldInstance(&code);
     /* "" is the root locale; NULL would be the user's. */
     segmenter->iterator = ubrk_open(UBRK_WORD, "", NULL, 0, &code);
+    if (U_SUCCESS(code) && segmenter->cut.by_dictionary)
+        segmenter->lacks_dictionary = !has_dictionaries(segmenter->iterator, &code);
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
@@ -250,6 +282,89 @@ static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t 
     return true;
 }
 
+/* ---- Scripts without spaces ---- */
+
+/* ICU's rules break words before and behind every character of these scripts, just as at a space: it joins them by
+ * dictionaries alone. So where it shall not ask these, it gets spaces in place of the characters. */
+
+/* Puts spaces in place of what belongs to no run, and into `spaced` also in place of the runs. `i` is where the first
+ * character of these scripts is. Returns false if memory runs out. */
+static bool space_runs(struct idxt_segmenter *segmenter, size_t i) {
+    const size_t length = segmenter->unit_length;
+    if (!grow_units(&segmenter->spaced, &segmenter->spaced_capacity, length)) return false;
+    UChar *units = segmenter->units, *spaced = segmenter->spaced;
+    memcpy(spaced, units, length * sizeof *units);
+    while (i < length) {
+        size_t begin = i;
+        UChar32 c;
+        U16_NEXT_UNSAFE(units, i, c);
+        if (!idxt_is_unspaced(c)) continue;
+        bool is_letter = idxt_letter(c) == IDXT_LETTER_WHOLE;
+        for (; begin < i; begin++) {
+            spaced[begin] = u' ';
+            if (!is_letter) units[begin] = u' ';
+        }
+    }
+    return true;
+}
+
+size_t idxt_find_unspaced(const UChar *units, size_t length) {
+    for (size_t i = 0, begin = 0; i < length; begin = i) {
+        UChar32 c;
+        U16_NEXT_UNSAFE(units, i, c);
+        if (idxt_is_unspaced(c)) return begin;
+    }
+    return length;
+}
+
+static bool is_in_run(const struct idxt_segmenter *segmenter, size_t i) {
+    return i < segmenter->unit_length && segmenter->units[i] != segmenter->spaced[i];
+}
+
+/* Goes to the first character of the next run, or to its first pair if characters are no words. */
+static void begin_run(struct idxt_segmenter *segmenter, size_t from) {
+    struct idxt_gram *gram = &segmenter->gram;
+    gram->begin = SIZE_MAX;
+    while (from < segmenter->unit_length && !is_in_run(segmenter, from)) from++;
+    if (from == segmenter->unit_length) return;
+    gram->begin = gram->end = from;
+    U16_FWD_1_UNSAFE(segmenter->units, gram->end);
+    gram->second = gram->end;
+    if (!segmenter->cut.with_singles && is_in_run(segmenter, gram->end)) U16_FWD_1_UNSAFE(segmenter->units, gram->end);
+}
+
+/* Goes from a character to the pair that it begins, from a pair to its second character, or to the next pair if
+ * characters are no words, and behind a run to the next one. */
+static void find_next_gram(struct idxt_segmenter *segmenter) {
+    struct idxt_gram *gram = &segmenter->gram;
+    const bool is_pair = gram->second < gram->end, gives_single = is_pair && segmenter->cut.with_singles;
+    if (!gives_single && !is_in_run(segmenter, gram->end)) {
+        begin_run(segmenter, gram->end);
+        return;
+    }
+    if (is_pair) {
+        gram->begin = gram->second;
+        gram->second = gram->end;
+    }
+    if (!gives_single) U16_FWD_1_UNSAFE(segmenter->units, gram->end);
+}
+
+/* Finds the runs of scripts without spaces, and sets *text to what ICU cuts. */
+static UErrorCode find_runs(struct idxt_segmenter *segmenter, const UChar **text) {
+    *text = segmenter->units;
+    segmenter->gram.begin = SIZE_MAX;
+    if (segmenter->cut.by_dictionary && !segmenter->lacks_dictionary) return U_ZERO_ERROR;
+    size_t first = idxt_find_unspaced(segmenter->units, segmenter->unit_length);
+    if (first == segmenter->unit_length) return U_ZERO_ERROR;
+    if (segmenter->cut.by_dictionary) return U_UNSUPPORTED_ERROR;
+    if (!space_runs(segmenter, first)) return U_MEMORY_ALLOCATION_ERROR;
+    *text = segmenter->spaced;
+    begin_run(segmenter, first);
+    return U_ZERO_ERROR;
+}
+
+/* ---- Words ---- */
+
 /* Sets begin and end to the next word in the units. */
 static void find_next_word(struct idxt_segmenter *segmenter) {
     int32_t begin = ubrk_current(segmenter->iterator), end;
@@ -270,7 +385,10 @@ UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8
     UErrorCode code = add_stretches(segmenter, utf8, length);
     if (U_FAILURE(code) || segmenter->stretch_count == 0) return code;
     separate_marks(segmenter->units, segmenter->unit_length);
-    ubrk_setText(segmenter->iterator, segmenter->units, (int32_t)segmenter->unit_length, &code);
+    const UChar *text;
+    code = find_runs(segmenter, &text);
+    if (U_FAILURE(code)) return code;
+    ubrk_setText(segmenter->iterator, text, (int32_t)segmenter->unit_length, &code);
     if (U_FAILURE(code)) return code;
     find_next_word(segmenter);
     return U_ZERO_ERROR;
@@ -297,7 +415,7 @@ static inline bool next_ascii(struct idxt_segmenter *segmenter, struct idxt_span
         return false;
     segmenter->edges &= segmenter->edges - 1;
     find_edge(segmenter);
-    *word = (struct idxt_span){NULL, find_edge_position(segmenter) - begin, segmenter->folded + begin};
+    *word = (struct idxt_span){NULL, find_edge_position(segmenter) - begin, segmenter->folded + begin, 0};
     segmenter->edges &= segmenter->edges - 1;
     return true;
 }
@@ -309,15 +427,27 @@ static void pass_stretch(struct idxt_segmenter *segmenter) {
     segmenter->edges = segmenter->maps[segmenter->block] & ~((UINT64_C(2) << end % 64) - 1);
 }
 
+/* Sets *word to the next word before `end` in the units. Returns false if there is none. */
+static bool next_in_units(struct idxt_segmenter *segmenter, size_t end, struct idxt_span *word) {
+    const struct idxt_gram gram = segmenter->gram;
+    const UChar *units = segmenter->units;
+    if (gram.begin < segmenter->begin && gram.begin < end) {
+        unsigned halvings = gram.second < gram.end ? 2 : 1;
+        *word = (struct idxt_span){units + gram.begin, gram.end - gram.begin, NULL, halvings};
+        find_next_gram(segmenter);
+        return true;
+    }
+    if (segmenter->begin >= end) return false;
+    *word = (struct idxt_span){units + segmenter->begin, segmenter->end - segmenter->begin, NULL, 0};
+    find_next_word(segmenter);
+    return true;
+}
+
 bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word) {
     for (;;) {
         if (next_ascii(segmenter, word)) return true;
         if (segmenter->stretch == segmenter->stretch_count) return false;
-        if (segmenter->begin < segmenter->stretches[segmenter->stretch].unit_end) {
-            *word = (struct idxt_span){segmenter->units + segmenter->begin, segmenter->end - segmenter->begin, NULL};
-            find_next_word(segmenter);
-            return true;
-        }
+        if (next_in_units(segmenter, segmenter->stretches[segmenter->stretch].unit_end, word)) return true;
         pass_stretch(segmenter);
     }
 }
@@ -344,38 +474,6 @@ void idxt_segmenter_close(struct idxt_segmenter *segmenter) {
     free(segmenter->stretches);
     free(segmenter->source);
     free(segmenter->units);
+    free(segmenter->spaced);
     *segmenter = (struct idxt_segmenter){0};
-}
-
-/* ---- Dictionaries ---- */
-
-/* ICU does not fail if its data has no dictionaries: it then cuts Chinese and Japanese into characters, and takes a run
- * of Thai, Lao, Khmer or Burmese as one word. */
-
-/* Each sample has two words or more. The first word ends at `end`, and not before, in every release of ICU. */
-static const struct {
-    const char *language;
-    const UChar *text;
-    int32_t end;
-} samples[] = {
-    {"Chinese", u"\u6211\u4eec\u4eca\u5929", 2},
-    {"Japanese", u"\u3042\u308a\u304c\u3068\u3046\u65e5\u672c", 5},
-    {"Thai", u"\u0e20\u0e32\u0e29\u0e32\u0e44\u0e17\u0e22", 4},
-    {"Lao", u"\u0e9e\u0eb2\u0eaa\u0eb2\u0ea5\u0eb2\u0ea7", 4},
-    {"Khmer", u"\u1798\u1793\u17bb\u179f\u17d2\u179f\u1791\u17b6\u17c6\u1784\u17a2\u179f\u17cb", 6},
-    {"Burmese", u"\u1019\u103c\u1014\u103a\u1019\u102c\u1005\u102c", 6},
-};
-
-static bool is_cut_well(UBreakIterator *iterator, const UChar *text, int32_t end, UErrorCode *code) {
-    ubrk_setText(iterator, text, -1, code);
-    return U_SUCCESS(*code) && ubrk_first(iterator) == 0 && ubrk_next(iterator) == end;
-}
-
-const char *idxt_missing_dictionary(UBreakIterator *iterator, UErrorCode *code) {
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-        bool well = is_cut_well(iterator, samples[i].text, samples[i].end, code);
-        if (U_FAILURE(*code)) return NULL;
-        if (!well) return samples[i].language;
-    }
-    return NULL;
 }

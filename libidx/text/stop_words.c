@@ -103,7 +103,7 @@ static bool add_words(struct idxt_words *words, const char *list) {
         char *bytes = idxt_words_reserve(words, length);
         if (bytes == NULL) return false;
         memcpy(bytes, list, length);
-        if (!idxt_words_count(words, length)) return false;
+        if (!idxt_words_count(words, length, 0)) return false;
     }
     return true;
 }

@@ -273,6 +273,8 @@ static const char *read_header(struct idx_text_table *table, const unsigned char
     table->dropped = get_number(bytes + 24, 8);
     if (get_number(bytes + 8, 4) == VERSION) return NULL;
     table->kind = table->documents == 0 ? IDXT_IDF_LIST : IDXT_COUNT_LIST;
+    /* The list itself is not here any more, only the hashes of its words. */
+    table->has_unspaced = true;
     if (table->dropped > IDXT_MOST_IDF) return "is damaged: its idf is too large";
     table->unknown_idf = (uint32_t)table->dropped;
     table->dropped = 0;

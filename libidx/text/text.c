@@ -33,6 +33,11 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
             "recipe '%s': a list of words can weigh single words only: give words:1, segments:N, terms:N or "
             "idf:P",
             string);
+    if (table->has_unspaced && recipe->version == 2 && !recipe->by_spaces)
+        return idxt_fail(error, IDX_BAD_RECIPE,
+                         "recipe '%s': the list has words of scripts that are written without spaces, of which version "
+                         "2 takes pairs of characters: add v1 or cut=spaces",
+                         string);
     if (table->kind == IDXT_COUNTED && strcmp(name, table->features) != 0)
         return idxt_fail(
             error, IDX_BAD_RECIPE,
@@ -47,22 +52,6 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
     return IDX_OK;
 }
 
-/* Checks that ICU has all of its dictionaries, if the recipe needs them: without them texts would get other words than
- * elsewhere. */
-static enum idx_status check_dictionaries(struct idxt_features *features, struct idx_error *error) {
-    enum idxt_method method = features->recipe.method;
-    UErrorCode code = U_ZERO_ERROR;
-    if (method == IDXT_CHARS || method == IDXT_SENTENCES || method == IDXT_DESCRIPTION) return IDX_OK;
-    if (features->recipe.by_spaces) return IDX_OK;
-    const char *language = idxt_missing_dictionary(features->segmenter.iterator, &code);
-    if (U_FAILURE(code)) return idxt_fail_icu(error, code);
-    if (language == NULL) return IDX_OK;
-    return idxt_fail(error, IDX_UNSUPPORTED,
-                     "ICU %s lacks its dictionary of %s here, so that such texts would get other fingerprints than "
-                     "elsewhere: use ICU with all of its data",
-                     U_ICU_VERSION, language);
-}
-
 /* Reads the recipe, checks that the table suits it, and opens what it needs of ICU. */
 static enum idx_status open_recipe(struct idx_text *text, const char *recipe, const struct idx_text_table *table,
                                    struct idx_error *error) {
@@ -75,12 +64,14 @@ static enum idx_status open_recipe(struct idx_text *text, const char *recipe, co
     enum idx_status status = take_table(&text->features, recipe, table, hash, error);
     if (status != IDX_OK) return status;
     idxt_recipe_print(&text->features.recipe, text->recipe);
-    size_t length = strlen(text->recipe);
-    UVersionInfo version;
-    u_getVersion(version);
-    snprintf(text->recipe + length, sizeof text->recipe - length, ";icu=%d", version[0]);
+    if (idxt_recipe_asks_dictionaries(&text->features.recipe)) {
+        size_t length = strlen(text->recipe);
+        UVersionInfo version;
+        u_getVersion(version);
+        snprintf(text->recipe + length, sizeof text->recipe - length, ";icu=%d", version[0]);
+    }
     UErrorCode code = idxt_features_open(&text->features);
-    return U_FAILURE(code) ? idxt_fail_icu(error, code) : check_dictionaries(&text->features, error);
+    return U_FAILURE(code) ? idxt_fail_icu(error, code) : IDX_OK;
 }
 
 enum idx_status idx_text_open(struct idx_text **text, const struct idx_text_options *options, struct idx_error *error) {

@@ -36,7 +36,7 @@ static bool set_slots(struct idxt_words *words, size_t count) {
     for (size_t i = 0; i < words->count; i++) {
         size_t slot = words->words[i].key & words->slot_mask;
         while (slots[slot] != 0) slot = (slot + 1) & words->slot_mask;
-        slots[slot] = words->words[i].key << 32 | (i + 1);
+        slots[slot] = (uint64_t)words->words[i].key << 32 | (i + 1);
     }
     return true;
 }
@@ -80,12 +80,12 @@ static inline bool equal_bytes(const char *a, const char *b, size_t length) {
     return load_8(a + length - 8) == load_8(b + length - 8);
 }
 
-static inline uint64_t make_key(const struct idxt_words *words, const void *bytes, size_t length) {
-    return XXH3_64bits_withSeed(bytes, length, words->seed) & UINT32_MAX;
+static inline uint32_t make_key(const struct idxt_words *words, const void *bytes, size_t length) {
+    return (uint32_t)XXH3_64bits_withSeed(bytes, length, words->seed);
 }
 
 /* Returns the slot of the first word with a key, from `slot` on, or the empty one where another can be put. */
-static inline size_t find_slot(const struct idxt_words *words, uint64_t key, size_t slot) {
+static inline size_t find_slot(const struct idxt_words *words, uint32_t key, size_t slot) {
     for (slot &= words->slot_mask;; slot = (slot + 1) & words->slot_mask) {
         if (words->slots[slot] == 0 || words->slots[slot] >> 32 == key) return slot;
     }
@@ -97,7 +97,7 @@ static inline size_t number_at(const struct idxt_words *words, size_t slot) {
 }
 
 /* Returns the slot of a word, or the empty one where it belongs. */
-static inline size_t find_word(const struct idxt_words *words, uint64_t key, const char *bytes, size_t length) {
+static inline size_t find_word(const struct idxt_words *words, uint32_t key, const char *bytes, size_t length) {
     size_t slot = find_slot(words, key, key);
     for (; words->slots[slot] != 0; slot = find_slot(words, key, slot + 1)) {
         const struct idxt_word *word = &words->words[number_at(words, slot)];
@@ -112,30 +112,35 @@ static inline void count_again(struct idxt_words *words, size_t slot) {
 }
 
 /* Adds a new word, whose bytes are already after those of all words. Returns false if memory runs out. */
-static bool enter_word(struct idxt_words *words, size_t slot, uint64_t key, uint64_t hash, size_t length) {
+static bool enter_word(struct idxt_words *words, size_t slot, struct idxt_word word) {
     if (words->count == MOST_WORDS) return false;
     struct idxt_word *array = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *array);
     if (array == NULL) return false;
     words->words = array;
-    array[words->count] = (struct idxt_word){hash, words->byte_count, length, 1, 0, key};
+    word.start = words->byte_count;
+    word.count = 1;
+    array[words->count] = word;
     words->last = words->count++;
-    words->byte_count += length;
-    words->slots[slot] = key << 32 | words->count;
+    words->byte_count += word.length;
+    words->slots[slot] = (uint64_t)word.key << 32 | words->count;
     if (words->count * 2 <= words->slot_mask) return true;
     return set_slots(words, (words->slot_mask + 1) * 2);
 }
 
-bool idxt_words_count(struct idxt_words *words, size_t length) {
+bool idxt_words_count(struct idxt_words *words, size_t length, unsigned halvings) {
     const char *bytes = words->bytes + words->byte_count;
-    uint64_t key = make_key(words, bytes, length);
+    uint32_t key = make_key(words, bytes, length);
     size_t slot = find_word(words, key, bytes, length);
-    if (words->slots[slot] == 0) return enter_word(words, slot, key, XXH3_64bits(bytes, length), length);
+    if (words->slots[slot] == 0)
+        return enter_word(
+            words, slot,
+            (struct idxt_word){.hash = XXH3_64bits(bytes, length), .length = length, .key = key, .halvings = halvings});
     count_again(words, slot);
     return true;
 }
 
 bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash) {
-    uint64_t key = make_key(words, &hash, sizeof hash);
+    uint32_t key = make_key(words, &hash, sizeof hash);
     size_t slot = find_slot(words, key, key);
     for (; words->slots[slot] != 0; slot = find_slot(words, key, slot + 1)) {
         const struct idxt_word *word = &words->words[number_at(words, slot)];
@@ -144,7 +149,7 @@ bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash) {
             return true;
         }
     }
-    return enter_word(words, slot, key, hash, 0);
+    return enter_word(words, slot, (struct idxt_word){.hash = hash, .key = key});
 }
 
 bool idxt_words_hold(const struct idxt_words *words, const char *bytes, size_t length) {

@@ -12,12 +12,13 @@
 /* ---- The distinct words of a text and how often each occurs ---- */
 
 struct idxt_word {
-    uint64_t hash;  /* XXH3, seed 0, of its bytes */
-    size_t start;   /* offset of its bytes in idxt_words.bytes */
-    size_t length;  /* in bytes */
-    uint64_t count; /* how often it occurs */
-    int64_t weight; /* 0 at first; the set's user keeps it */
-    uint64_t key;   /* determines its place in the hash table */
+    uint64_t hash;     /* XXH3, seed 0, of its bytes */
+    size_t start;      /* offset of its bytes in idxt_words.bytes */
+    size_t length;     /* in bytes */
+    uint64_t count;    /* how often it occurs */
+    int64_t weight;    /* 0 at first; the set's user keeps it */
+    uint32_t key;      /* determines its place in the hash table */
+    unsigned halvings; /* as idxt_span has it */
 };
 
 /* A set of words. It starts as {0}, and keeps its buffers from text to text. */
@@ -43,9 +44,9 @@ bool idxt_words_begin(struct idxt_words *words);
 /* Returns room for a word of up to `size` bytes, valid until the next call, or NULL if memory runs out. */
 char *idxt_words_reserve(struct idxt_words *words, size_t size);
 
-/* Counts the word of `length` bytes that was written to the room from idxt_words_reserve. Returns false if memory runs
- * out. */
-bool idxt_words_count(struct idxt_words *words, size_t length);
+/* Counts the word of `length` bytes that was written to the room from idxt_words_reserve. `halvings` must be the same
+ * for the same word. Returns false if memory runs out. */
+bool idxt_words_count(struct idxt_words *words, size_t length, unsigned halvings);
 
 /* Counts a feature that is known by its hash alone, as a word of length 0. Returns false if memory runs out. */
 bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash);
@@ -135,10 +136,23 @@ struct idxt_stretch {
     size_t unit_end;   /* its end in idxt_segmenter.units */
 };
 
+/* How texts are cut into words. */
+struct idxt_cut {
+    bool by_dictionary; /* runs of scripts without spaces are cut by ICU, and not into pairs of characters */
+    bool with_singles;  /* the characters of a run are words as well as its pairs */
+};
+
+/* A character of a run in idxt_segmenter.units, or a pair. */
+struct idxt_gram {
+    size_t begin, second, end; /* `begin` is SIZE_MAX if there is none; `second` is `end` if there is one character */
+};
+
 /* Cuts texts into words. It starts as {0}, and keeps its buffers from text to text. */
 struct idxt_segmenter {
     const UNormalizer2 *normalizer; /* ICU's own, shared and never freed */
     UBreakIterator *iterator;
+    struct idxt_cut cut;
+    bool lacks_dictionary; /* with cut.by_dictionary: whether ICU lacks one */
 
     char *folded; /* the text, lower-cased as ASCII */
     size_t folded_capacity;
@@ -158,7 +172,10 @@ struct idxt_segmenter {
     UChar *units; /* the text, or all stretches, normalised; the iterator points into it */
     size_t unit_capacity;
     size_t unit_length;
-    size_t begin, end; /* the next word in `units`; `begin` is SIZE_MAX if there is none */
+    UChar *spaced; /* `units` with spaces in place of the runs, if there are any: then the iterator points here */
+    size_t spaced_capacity;
+    size_t begin, end; /* the next word that ICU cut; `begin` is SIZE_MAX if there is none */
+    struct idxt_gram gram;
 };
 
 /* A word of the text, valid until the next idxt_segmenter_set. */
@@ -166,6 +183,7 @@ struct idxt_span {
     const UChar *units;
     size_t length;     /* UTF-16 units */
     const char *ascii; /* the word, if it is ASCII, and then there are no `units`; else NULL */
+    unsigned halvings; /* how often its weight is halved: 1 for a character of a run, 2 for a pair, 0 for others */
 };
 
 /* About how many bytes go through ICU at a time, so that its buffers stay in the processor's cache and don't grow with
@@ -175,8 +193,8 @@ struct idxt_span {
 /* Returns how many bytes the first piece of a text has. The words of the pieces are exactly the words of the text. */
 size_t idxt_piece_length(const char *utf8, size_t length);
 
-/* Opens a segmenter. Errors, here and below, are those of ICU: U_MEMORY_ALLOCATION_ERROR if memory runs out, and
- * U_INDEX_OUTOFBOUNDS_ERROR if normalisation makes a text longer than INT32_MAX units. */
+/* Opens a segmenter whose `cut` is set. Errors, here and below, are those of ICU: U_MEMORY_ALLOCATION_ERROR if memory
+ * runs out, and U_INDEX_OUTOFBOUNDS_ERROR if normalisation makes a text longer than INT32_MAX units. */
 UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter);
 
 /* Converts a text of at most INT32_MAX bytes to UTF-16, in `source`. */
@@ -188,7 +206,8 @@ UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char
 /* Does the same with words that were cut by something else: unlike in texts, `:` and `@` stay as they are. */
 UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Takes a text of at most INT32_MAX bytes, to be cut into words. */
+/* Takes a text of at most INT32_MAX bytes, to be cut into words. U_UNSUPPORTED_ERROR: it has characters that a
+ * dictionary must cut, and one is missing. */
 UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
 /* Sets *word to the next word. Returns false after the last one. */
@@ -198,12 +217,10 @@ bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *wor
 #define IDXT_UTF8_PER_UNIT 3
 size_t idxt_span_utf8(struct idxt_span word, char *utf8);
 
+/* Returns where the first character of scripts that are written without spaces is in a text, or the length. */
+size_t idxt_find_unspaced(const UChar *units, size_t length);
+
 /* Closes the iterator and frees the buffers. */
 void idxt_segmenter_close(struct idxt_segmenter *segmenter);
-
-/* Returns the name of the first language whose dictionary ICU lacks, or NULL if none is missing or *code is set to an
- * error. It finds out by cutting a sample of each such language with `iterator`, whose text is another one
- * afterwards. */
-const char *idxt_missing_dictionary(UBreakIterator *iterator, UErrorCode *code);
 
 #endif

@@ -66,7 +66,7 @@ static bool plain_next(struct plain *plain, struct idxt_span *word) {
     for (int32_t start = ubrk_current(plain->iterator), end; (end = ubrk_next(plain->iterator)) != UBRK_DONE;
          start = end) {
         if (ubrk_getRuleStatus(plain->iterator) < UBRK_WORD_NUMBER) continue;
-        *word = (struct idxt_span){plain->units + start, (size_t)(end - start), NULL};
+        *word = (struct idxt_span){plain->units + start, (size_t)(end - start), NULL, 0};
         return true;
     }
     return false;
@@ -303,6 +303,7 @@ static int open_both(void **state) {
     both->plain.iterator = ubrk_open(UBRK_WORD, "", NULL, 0, &code);
     both->plain.source = malloc(LONGEST * sizeof *both->plain.source);
     both->plain.units = malloc(18 * LONGEST * sizeof *both->plain.units);
+    both->segmenter.cut.by_dictionary = true; /* as ICU cuts */
     *state = both;
     return U_FAILURE(code) || idxt_segmenter_open(&both->segmenter) != U_ZERO_ERROR ? -1 : 0;
 }

@@ -24,10 +24,10 @@ static void test_words_of_a_segmenter(void **state) {
     (void)state;
     static const char segmented[] = "敏捷 的 棕色 狐狸 跳 过 了 懒 狗 。 近似 重复 的 网页 会 浪费 索引 的 空间 。";
     static const char body[] = "敏捷的棕色狐狸跳过了懒狗。近似重复的网页会浪费索引的空间。";
-    assert_same("words:1;cut=spaces", segmented, "words:1", body);
-    assert_same("words:3;cut=spaces", segmented, "words:3", body);
-    assert_same("words:1;cut=spaces;stop=zh", segmented, "words:1;stop=zh", body);
-    assert_same("terms:5;cut=spaces", segmented, "terms:5", body);
+    assert_same("words:1;cut=spaces;v1", segmented, "words:1;v1", body);
+    assert_same("words:3;cut=spaces", segmented, "words:3;v1", body);
+    assert_same("words:1;cut=spaces;stop=zh", segmented, "words:1;stop=zh;v1", body);
+    assert_same("terms:5;cut=spaces", segmented, "terms:5;v1", body);
     assert_same("words:1;cut=spaces", "the  QUICK\n\nbrown\tfox", "words:1", "the quick brown fox");
 }
 

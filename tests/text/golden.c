@@ -19,9 +19,11 @@ struct golden {
     const char *text;
 };
 
-static void assert_golden(const struct golden *cases, size_t count) {
+static void assert_golden_by(const char *recipe, const struct golden *cases, size_t count) {
+    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
     struct idx_text *text;
-    assert_int_equal(idx_text_open(&text, NULL, NULL), IDX_OK);
+    options.recipe = recipe;
+    assert_int_equal(idx_text_open(&text, &options, NULL), IDX_OK);
     for (size_t i = 0; i < count; i++) {
         uint64_t fingerprint, features;
         size_t length = strlen(cases[i].text);
@@ -32,6 +34,12 @@ static void assert_golden(const struct golden *cases, size_t count) {
         }
     }
     idx_text_close(text);
+}
+
+/* By version 1 as well: of texts with spaces, the versions give the same. */
+static void assert_golden(const struct golden *cases, size_t count) {
+    assert_golden_by(IDX_TEXT_DEFAULT_RECIPE, cases, count);
+    assert_golden_by("words:1;nfkc-cf;w=logtf;v1", cases, count);
 }
 
 static void test_ascii(void **state) {
@@ -83,7 +91,7 @@ static void test_long_runs(void **state) {
     assert_golden(cases, 1);
 }
 
-/* Words of scripts without spaces come from ICU's dictionaries, which move from release to release. */
+/* By version 1, words of scripts without spaces come from ICU's dictionaries, which move from release to release. */
 static void test_dictionaries(void **state) {
     (void)state;
     UVersionInfo version;
@@ -97,7 +105,7 @@ static void test_dictionaries(void **state) {
         {UINT64_C(0x041b5b5dc3e8b989), 16, "東京都に住んでいます。カタカナとひらがなと漢字を使います。"},
         {UINT64_C(0x72859740182b802c), 17, "ภาษาไทยไม่มีช่องว่างระหว่างคำ เอกสารที่คล้ายกันมีลายนิ้วมือใกล้กัน"},
     };
-    assert_golden(cases, sizeof cases / sizeof *cases);
+    assert_golden_by("words:1;v1", cases, sizeof cases / sizeof *cases);
 }
 
 struct golden_recipe {
@@ -127,12 +135,14 @@ static void assert_recipe(const struct golden_recipe *golden, const struct idx_t
     idx_text_close(text);
 }
 
-static struct idx_text_table *train(void) {
+/* Makes a table by `version`, the recipe words:1 with v1 or v2. */
+static struct idx_text_table *train(const char *version) {
     static const char *const corpus[] = {"The web page is a page of the web.", "A crawler and a search",
                                          "the quality of documents, and the crawler"};
     struct idx_text *text;
     struct idx_text_table *table;
-    assert_int_equal(idx_text_open(&text, NULL, NULL), IDX_OK);
+    struct idx_text_options options = {sizeof options, version, NULL};
+    assert_int_equal(idx_text_open(&text, &options, NULL), IDX_OK);
     assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
     for (size_t i = 0; i < sizeof corpus / sizeof *corpus; i++) {
         struct idx_text_field field = {"body", corpus[i], strlen(corpus[i])};
@@ -142,7 +152,7 @@ static struct idx_text_table *train(void) {
     return table;
 }
 
-/* ASCII: the same for every version of ICU. */
+/* ASCII: the same for every version of ICU, and by both versions of the recipes. */
 static void test_recipes(void **state) {
     (void)state;
     static const char title[] = "Near-Duplicate Web Documents";
@@ -180,14 +190,46 @@ static void test_recipes(void **state) {
         {"terms:10;nfkc-cf;w=logtf;order=weight;v1", 55, 1654569, 1, {UINT64_C(0x2bbf00dbfd332367)}},
         {"terms:10;nfkc-cf;w=logtf;order=sorted;v1", 55, 1654569, 1, {UINT64_C(0x16ef57fc259be592)}},
         {"idf:70;nfkc-cf;w=idf:8fc6d523a48be97e;v1", 55, 5111808, 1, {UINT64_C(0xe6d2216055fab6ad)}},
+        {"words:2;nfkc-cf;w=logtf;v2", 77, 5412288, 1, {UINT64_C(0xd68430b54159b15a)}},
+        {"words:3;nfkc-cf;w=logtf;v2", 80, 5373952, 1, {UINT64_C(0x09d06749950acb53)}},
+        {"words:5;nfkc-cf;w=logtf;v2", 80, 5242880, 1, {UINT64_C(0x0c818261439ae1ad)}},
+        {"words:8;nfkc-cf;w=logtf;v2", 77, 5046272, 1, {UINT64_C(0x288a15eeb6b9937b)}},
+        {"words:3,stop=en;nfkc-cf;w=logtf;v2", 69, 4587520, 1, {UINT64_C(0x19d06749d50bca57)}},
+        {"words:1;nfkc-cf;stop=de+en;w=logtf;v2", 34, 2850281, 1, {UINT64_C(0xb11d09b16f949918)}},
+        {"words:1;nfkc-cf;w=1;v2", 55, 3604480, 1, {UINT64_C(0x134701a33f9589ea)}},
+        {"words:1;nfkc-cf;w=tf;v2", 55, 5505024, 1, {UINT64_C(0xa24603e33f968d1e)}},
+        {"words:1;nfkc-cf;w=tfidf:56bfe29e255953fe;v2", 55, 8911616, 1, {UINT64_C(0x115605c33fd6991e)}},
+        {"words:1;nfkc-cf;w=idf:56bfe29e255953fe;v2", 55, 6400256, 1, {UINT64_C(0x114f05833f8d99e2)}},
+        {"words:1;nfkc-cf;w=tf;top=10;v2", 55, 2031616, 1, {UINT64_C(0x22d68af03ff64f1f)}},
+        {"words:1;nfkc-cf;w=logtf;title=5;v2", 55, 6438697, 1, {UINT64_C(0xa25409e13ff6191e)}},
+        {"segments:4;nfkc-cf;w=logtf;v2",
+         55,
+         5477824,
+         4,
+         {UINT64_C(0x35452dab3fd6813e), UINT64_C(0x07d48ac33cb601dc), UINT64_C(0xc28e82f63f864d1e),
+          UINT64_C(0x025e45813b1c9f53)}},
+        {"terms:10;nfkc-cf;w=logtf;order=weight;v2", 55, 1654569, 1, {UINT64_C(0x2bbf00dbfd332367)}},
+        {"terms:10;nfkc-cf;w=logtf;order=sorted;v2", 55, 1654569, 1, {UINT64_C(0x16ef57fc259be592)}},
+        {"idf:70;nfkc-cf;w=idf:56bfe29e255953fe;v2", 55, 5111808, 1, {UINT64_C(0xe6d2216055fab6ad)}},
     };
     const struct idx_text_field fields[] = {{"title", title, strlen(title)}, {"body", body, strlen(body)}};
-    struct idx_text_table *table = train();
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_recipe(&cases[i], table, fields, 2);
-    idx_text_table_free(table);
+    struct idx_text_table *tables[] = {train("words:1;v1"), train("words:1;v2")};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool is_second = strstr(cases[i].recipe, ";v2") != NULL;
+        assert_recipe(&cases[i], tables[is_second], fields, 2);
+    }
+    idx_text_table_free(tables[0]);
+    idx_text_table_free(tables[1]);
 }
 
 /* Chinese, Japanese, Thai, Arabic, Devanagari, combining marks, emoji. */
+static const char scripts[] = "敏捷的棕色狐狸跳过了懒狗。近似重复的网页会浪费索引的空间。\n"
+                              "東京都に住んでいます。カタカナとひらがなと漢字を使います。\n"
+                              "ภาษาไทยไม่มีช่องว่างระหว่างคำ เอกสารที่คล้ายกันมีลายนิ้วมือใกล้กัน\n"
+                              "الوثائق المتشابهة تقريبا كثيرة في الشبكة.\n"
+                              "वेब पर लगभग समान दस्तावेज़ बहुत हैं।\n"
+                              "Cafe\u0301 Å e\u0301te\u0301 q\u0323\u0307 🎉 👩\u200D👩\u200D👧 ok 🇩🇪!";
+
 static void test_recipes_of_scripts(void **state) {
     (void)state;
     UVersionInfo version;
@@ -196,12 +238,6 @@ static void test_recipes_of_scripts(void **state) {
         print_message("skipped: these values hold for ICU 72, and this is ICU %d\n", version[0]);
         skip();
     }
-    static const char body[] = "敏捷的棕色狐狸跳过了懒狗。近似重复的网页会浪费索引的空间。\n"
-                               "東京都に住んでいます。カタカナとひらがなと漢字を使います。\n"
-                               "ภาษาไทยไม่มีช่องว่างระหว่างคำ เอกสารที่คล้ายกันมีลายนิ้วมือใกล้กัน\n"
-                               "الوثائق المتشابهة تقريبا كثيرة في الشبكة.\n"
-                               "वेब पर लगभग समान दस्तावेज़ बहुत हैं।\n"
-                               "Cafe\u0301 Å e\u0301te\u0301 q\u0323\u0307 🎉 👩\u200D👩\u200D👧 ok 🇩🇪!";
     static const struct golden_recipe cases[] = {
         {"words:1;nfkc-cf;w=logtf;v1", 67, 4691392, 1, {UINT64_C(0x34875fd699ca982c)}},
         {"words:3;nfkc-cf;w=logtf;v1", 70, 4587520, 1, {UINT64_C(0x9472e88479b86120)}},
@@ -216,8 +252,33 @@ static void test_recipes_of_scripts(void **state) {
         {"terms:9;nfkc-cf;w=logtf;order=weight;v1", 67, 890304, 1, {UINT64_C(0x8fe7937e2c9fac19)}},
         {"description;nfkc-cf;v1", 1, 0, 1, {UINT64_C(0xc986e8d3a3dd887a)}},
     };
-    const struct idx_text_field field = {"body", body, strlen(body)};
+    const struct idx_text_field field = {"body", scripts, strlen(scripts)};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_recipe(&cases[i], NULL, &field, 1);
+}
+
+/* By version 2, no dictionary is asked, and every release of ICU gives these. */
+static void test_pairs(void **state) {
+    (void)state;
+    static const struct golden cases[] = {
+        {UINT64_C(0x51ef7bb2ba938cb4), 50, "敏捷的棕色狐狸跳过了懒狗。近似重复的网页会浪费索引的空间。"},
+        {UINT64_C(0xa25d5dac91faf689), 45, "東京都に住んでいます。カタカナとひらがなと漢字を使います。"},
+        {UINT64_C(0x6c3af77c1d8e711a), 84, "ภาษาไทยไม่มีช่องว่างระหว่างคำ เอกสารที่คล้ายกันมีลายนิ้วมือใกล้กัน"},
+    };
+    assert_golden_by(IDX_TEXT_DEFAULT_RECIPE, cases, sizeof cases / sizeof *cases);
+    static const struct golden_recipe recipes[] = {
+        {"words:1;nfkc-cf;w=logtf;v2", 197, 6605588, 1, {UINT64_C(0x74af57fe1586b008)}},
+        {"words:3;nfkc-cf;w=logtf;v2", 129, 8519680, 1, {UINT64_C(0x73b059c8dfbb96a6)}},
+        {"words:1;nfkc-cf;w=tf;v2", 197, 6979584, 1, {UINT64_C(0x742bd7fe1d863008)}},
+        {"segments:5;nfkc-cf;w=logtf;v2",
+         197,
+         6906016,
+         5,
+         {UINT64_C(0x51cf73b28a1388f6), UINT64_C(0x801d4d8c91ba5689), UINT64_C(0x643ad6e605ea319a),
+          UINT64_C(0xfc0ad72d05863438), UINT64_C(0x348257fb1b4e324c)}},
+        {"terms:9;nfkc-cf;w=logtf;order=weight;v2", 197, 860052, 1, {UINT64_C(0xfdb11e4bc06a9a16)}},
+    };
+    const struct idx_text_field field = {"body", scripts, strlen(scripts)};
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) assert_recipe(&recipes[i], NULL, &field, 1);
 }
 
 int main(void) {
@@ -229,6 +290,7 @@ int main(void) {
         cmocka_unit_test(test_dictionaries),
         cmocka_unit_test(test_recipes),
         cmocka_unit_test(test_recipes_of_scripts),
+        cmocka_unit_test(test_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

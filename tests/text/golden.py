@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """golden.py: makes the expected values of golden.c, without ICU and without idx: words by a regular expression or,
 where a dictionary finds them, by hand; logarithms by integer powers; hashes by the xxhash module (pip install xxhash).
-Prints a line for each text by the default recipe: fingerprint, number of features, text; then a line for each other
-recipe: recipe, number of features, summed weight, fingerprints."""
+Prints a line for each text by words:1: fingerprint, number of features, text; then a line for each other recipe:
+recipe, number of features, summed weight, fingerprints."""
 import collections
 import math
 import pathlib
@@ -57,12 +57,37 @@ def weight(count):
     return 65536 + (count**65536).bit_length() - 1
 
 
-def fingerprint(words):
+# Han, kana, Thai: the scripts without spaces in the texts here, of which version 2 takes characters and pairs.
+UNSPACED = "[\u0e01-\u0e3a\u0e40-\u0e4e\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u4e00-\u9fff]"
+
+
+def cut(text, singles=True):
+    """The words of version 2 of a text: of a run its pairs, and with `singles` its characters."""
+    words = []
+    for part in re.findall(f"{UNSPACED}+|[^{UNSPACED[1:]}+", normalize(text).replace(":", " ").replace("@", " ")):
+        if not re.match(UNSPACED, part):
+            words += WORD.findall(part)
+            continue
+        for i in range(len(part)):
+            if singles or len(part) == 1:
+                words.append(part[i])
+            if i + 1 < len(part):
+                words.append(part[i:i + 2])
+    return words
+
+
+def halvings(feature):
+    """How often the weight of a feature is halved: once for a character of these scripts, twice for a pair."""
+    return len(feature) if re.fullmatch(UNSPACED + "{1,2}", feature) else 0
+
+
+def fingerprint(words, version=1):
     sums = [0] * 64
     for word, count in collections.Counter(words).items():
         value = xxhash.xxh3_64_intdigest(word.encode())
+        by = weight(count) >> (halvings(word) if version == 2 else 0)
         for bit in range(64):
-            sums[bit] += weight(count) if value >> bit & 1 else -weight(count)
+            sums[bit] += by if value >> bit & 1 else -by
     return sum(1 << bit for bit in range(64) if sums[bit] > 0)
 
 
@@ -139,10 +164,10 @@ def ngrams(text, number):
     return [text[i:i + number] for i in range(len(text) - number + 1)] if text else []
 
 
-def weigh(features, by, title=(), factor=0):
+def weigh(features, by, title=(), factor=0, version=1):
     weights = collections.Counter()
     for feature, tf in collections.Counter(features).items():
-        weights[feature] += WEIGHTS[by](feature, tf)
+        weights[feature] += WEIGHTS[by](feature, tf) >> (halvings(feature) if version == 2 else 0)
     for feature, tf in collections.Counter(title).items():
         weights[feature] += factor * WEIGHTS[by](feature, tf)
     return weights
@@ -152,10 +177,10 @@ def heaviest(weights):
     return sorted(weights, key=lambda feature: (-weights[feature], hash_of(feature)))
 
 
-def table_hash():
+def table_hash(version):
     counts = collections.Counter(word for text in CORPUS for word in set(WORD.findall(normalize(text))))
     terms = sorted((hash_of(word), documents) for word, documents in counts.items())
-    name = b"words:1;nfkc-cf;w=tf;v1"
+    name = f"words:1;nfkc-cf;w=tf;v{version}".encode()
     head = b"idxterms" + struct.pack("<IIQQQ", 1, len(name), len(CORPUS), 0, len(terms)) + name
     return f"{xxhash.xxh3_64_intdigest(head + b''.join(struct.pack('<QI', *term) for term in terms)):016x}"
 
@@ -175,9 +200,9 @@ def digest(recipe, weights, number, order=list):
     report(recipe, len(weights), sum(weights[feature] for feature in kept), hash_of("\n".join(order(kept))))
 
 
-def segments(recipe, words, number):
+def segments(recipe, words, number, version=1):
     parts = [[word for i, word in enumerate(words) if i * number // len(words) == part] for part in range(number)]
-    weights = [weigh(part, "logtf") for part in parts if part]
+    weights = [weigh(part, "logtf", version=version) for part in parts if part]
     report(recipe, len(set(words)), sum(sum(one.values()) for one in weights), *map(sums_to, weights))
 
 
@@ -187,30 +212,30 @@ def sentences(recipe, text, number):
     report(recipe, len(found), 0, hash_of("\n".join(folded(separated(found[i])) for i in kept)))
 
 
-def other_recipes():
+def other_recipes(v):
     words, title, text = WORD.findall(normalize(BODY)), WORD.findall(normalize(TITLE)), folded(separated(BODY))
     english = stop_words(["en"])
-    named = table_hash()
+    named = table_hash(v)
     for number in (2, 3, 5, 8):
-        simhash(f"words:{number};nfkc-cf;w=logtf;v1", weigh(shingles(words, number), "logtf"))
-    simhash("words:3,stop=en;nfkc-cf;w=logtf;v1", weigh(shingles(words, 3, english), "logtf"))
+        simhash(f"words:{number};nfkc-cf;w=logtf;v{v}", weigh(shingles(words, number), "logtf"))
+    simhash(f"words:3,stop=en;nfkc-cf;w=logtf;v{v}", weigh(shingles(words, 3, english), "logtf"))
     content = [word for word in words if word not in stop_words(["de", "en"])]
-    simhash("words:1;nfkc-cf;stop=de+en;w=logtf;v1", weigh(content, "logtf"))
+    simhash(f"words:1;nfkc-cf;stop=de+en;w=logtf;v{v}", weigh(content, "logtf"))
     for by in ("1", "tf"):
-        simhash(f"words:1;nfkc-cf;w={by};v1", weigh(words, by))
+        simhash(f"words:1;nfkc-cf;w={by};v{v}", weigh(words, by))
     for by in ("tfidf", "idf"):
-        simhash(f"words:1;nfkc-cf;w={by}:{named};v1", weigh(words, by))
-    simhash("words:1;nfkc-cf;w=tf;top=10;v1", weigh(words, "tf"), 10)
-    simhash("words:1;nfkc-cf;w=logtf;title=5;v1", weigh(words, "logtf", title, 5))
+        simhash(f"words:1;nfkc-cf;w={by}:{named};v{v}", weigh(words, by))
+    simhash(f"words:1;nfkc-cf;w=tf;top=10;v{v}", weigh(words, "tf"), 10)
+    simhash(f"words:1;nfkc-cf;w=logtf;title=5;v{v}", weigh(words, "logtf", title, 5))
     for number in (1, 4, 32):
         simhash(f"chars:{number};nfkc-cf;w=logtf;v1", weigh(ngrams(text, number), "logtf"))
-    segments("segments:4;nfkc-cf;w=logtf;v1", words, 4)
+    segments(f"segments:4;nfkc-cf;w=logtf;v{v}", words, 4)
     sentences("sentences:3;nfkc-cf;v1", BODY, 3)
     report("description;nfkc-cf;v1", 1, 0, hash_of(text[:512]))
-    digest("terms:10;nfkc-cf;w=logtf;order=weight;v1", weigh(words, "logtf"), 10)
-    digest("terms:10;nfkc-cf;w=logtf;order=sorted;v1", weigh(words, "logtf"), 10, sorted)
+    digest(f"terms:10;nfkc-cf;w=logtf;order=weight;v{v}", weigh(words, "logtf"), 10)
+    digest(f"terms:10;nfkc-cf;w=logtf;order=sorted;v{v}", weigh(words, "logtf"), 10, sorted)
     weights = weigh(words, "idf")
-    digest(f"idf:70;nfkc-cf;w=idf:{named};v1", weights, math.ceil(len(weights) * 70 / 100))
+    digest(f"idf:70;nfkc-cf;w=idf:{named};v{v}", weights, math.ceil(len(weights) * 70 / 100))
 
 
 def scripts():
@@ -226,14 +251,30 @@ def scripts():
     report("description;nfkc-cf;v1", 1, 0, hash_of(cut))
 
 
+def scripts_by_pairs():
+    unspaced = "".join(text + "\n" for text, _ in DICTIONARY_TEXTS)
+    others = [normalize(word) for word in SCRIPTS[1].partition(" \u0627")[2].split()]
+    others[0] = "\u0627" + others[0]
+    words, pairs = cut(unspaced) + others, cut(unspaced, singles=False) + others
+    simhash("words:1;nfkc-cf;w=logtf;v2", weigh(words, "logtf", version=2))
+    simhash("words:3;nfkc-cf;w=logtf;v2", weigh(shingles(pairs, 3), "logtf"))
+    simhash("words:1;nfkc-cf;w=tf;v2", weigh(words, "tf", version=2))
+    segments("segments:5;nfkc-cf;w=logtf;v2", words, 5, version=2)
+    digest("terms:9;nfkc-cf;w=logtf;order=weight;v2", weigh(words, "logtf", version=2), 9)
+
+
 def main():
     pairs = [(text, WORD.findall(normalize(text))) for text in TEXTS]
     pairs += [(text, [normalize(word) for word in words.split()]) for text, words in DICTIONARY_TEXTS]
     pairs += [(LONG_RUN, [normalize(LONG_RUN[:256]) + normalize(LONG_RUN[256:])])]
     for text, words in pairs:
         print(f"{fingerprint(words):016x} {len(set(words))} {text!r}")
-    other_recipes()
+    for text, _ in DICTIONARY_TEXTS:
+        print(f"{fingerprint(cut(text), 2):016x} {len(set(cut(text)))} {text!r} by version 2")
+    other_recipes(1)
+    other_recipes(2)
     scripts()
+    scripts_by_pairs()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,12 +22,19 @@
 #include "tests/random.h"
 
 /* The recipe step by step over the whole text: normalise, cut, sort all words, count runs. */
+struct word {
+    char *bytes;
+    unsigned halvings;
+};
+
 struct words {
-    char **words;
+    struct word *words;
     size_t count;
 };
 
-static int compare_words(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int compare_words(const void *a, const void *b) {
+    return strcmp(((const struct word *)a)->bytes, ((const struct word *)b)->bytes);
+}
 
 static UChar *normalized(const char *bytes, size_t length, int32_t *unit_length) {
     UErrorCode code = U_ZERO_ERROR;
@@ -45,40 +53,68 @@ static UChar *normalized(const char *bytes, size_t length, int32_t *unit_length)
     return units;
 }
 
-static struct words cut(const UChar *units, int32_t length) {
-    struct words words = {malloc(((size_t)length + 1) * sizeof *words.words), 0};
-    assert_non_null(words.words);
+static void append(struct words *words, const UChar *units, int32_t length, unsigned halvings) {
+    UErrorCode code = U_ZERO_ERROR;
+    char *word = calloc(3, (size_t)length + 1);
+    words->words = realloc(words->words, (words->count + 1) * sizeof *words->words);
+    assert_non_null(word);
+    assert_non_null(words->words);
+    u_strToUTF8(word, 3 * length + 1, NULL, units, length, &code);
+    assert_true(U_SUCCESS(code));
+    words->words[words->count++] = (struct word){word, halvings};
+}
+
+/* Appends the words that ICU finds. */
+static void cut_by_icu(struct words *words, const UChar *units, int32_t length) {
     UErrorCode code = U_ZERO_ERROR;
     UBreakIterator *iterator = ubrk_open(UBRK_WORD, "", units, length, &code);
     assert_true(U_SUCCESS(code));
     for (int32_t start = 0, end; (end = ubrk_next(iterator)) != UBRK_DONE; start = end) {
-        if (ubrk_getRuleStatus(iterator) < UBRK_WORD_NUMBER) continue;
-        size_t capacity = 3 * (size_t)(end - start) + 1;
-        char *word = calloc(1, capacity);
-        assert_non_null(word);
-        u_strToUTF8(word, (int32_t)capacity, NULL, units + start, end - start, &code);
-        assert_true(U_SUCCESS(code));
-        words.words[words.count++] = word;
+        if (ubrk_getRuleStatus(iterator) >= UBRK_WORD_NUMBER) append(words, units + start, end - start, 0);
     }
     ubrk_close(iterator);
+}
+
+/* Of the atoms, the characters of scripts without spaces; each is one unit. */
+static bool is_unspaced(UChar unit) {
+    return (unit >= 0x0E01 && unit <= 0x0E4E) || unit == 0x1780 || (unit >= 0x3040 && unit <= 0x30FF) ||
+           (unit >= 0x4E00 && unit <= 0x9FFF);
+}
+
+/* Cuts by version 2: runs of these scripts become characters and pairs, and ICU cuts what is between them. */
+static struct words cut(const UChar *units, int32_t length) {
+    struct words words = {NULL, 0};
+    for (int32_t i = 0, end; i < length; i = end) {
+        bool is_run = is_unspaced(units[i]);
+        for (end = i + 1; end < length && is_unspaced(units[end]) == is_run;) end++;
+        if (!is_run) cut_by_icu(&words, units + i, end - i);
+        for (int32_t at = i; is_run && at < end; at++) {
+            append(&words, units + at, 1, 1);
+            if (at + 1 < end) append(&words, units + at, 2, 2);
+        }
+    }
     return words;
 }
 
-static uint64_t plain_fingerprint(const char *bytes, size_t length, uint64_t *features) {
+static uint64_t plain_fingerprint(unsigned version, const char *bytes, size_t length, uint64_t *features) {
     int32_t unit_length;
     UChar *units = normalized(bytes, length, &unit_length);
-    struct words words = cut(units, unit_length);
-    qsort(words.words, words.count, sizeof *words.words, compare_words);
+    struct words words = {NULL, 0};
+    if (version == 1)
+        cut_by_icu(&words, units, unit_length);
+    else
+        words = cut(units, unit_length);
+    if (words.count > 0) qsort(words.words, words.count, sizeof *words.words, compare_words);
     struct idx_simhash simhash;
     idx_simhash_init(&simhash);
     *features = 0;
     for (size_t i = 0, next; i < words.count; i = next) {
-        const char *word = words.words[i];
-        for (next = i + 1; next < words.count && strcmp(words.words[next], word) == 0;) next++;
-        idx_simhash_add(&simhash, word, strlen(word), idxt_weight(next - i));
+        const struct word *word = &words.words[i];
+        for (next = i + 1; next < words.count && compare_words(&words.words[next], word) == 0;) next++;
+        idx_simhash_add(&simhash, word->bytes, strlen(word->bytes), idxt_weight(next - i) >> word->halvings);
         ++*features;
     }
-    for (size_t i = 0; i < words.count; i++) free(words.words[i]);
+    for (size_t i = 0; i < words.count; i++) free(words.words[i].bytes);
     free(words.words);
     free(units);
     return idx_simhash_finish(&simhash, 64);
@@ -103,12 +139,20 @@ static size_t write_atoms(char *text, size_t size, uint64_t *random) {
     return written;
 }
 
-static void assert_like_whole(struct idx_text *text, const char *bytes, size_t length) {
-    uint64_t fingerprint, features, expected_features;
-    uint64_t expected = plain_fingerprint(bytes, length, &expected_features);
-    assert_int_equal(idx_text_fingerprint(text, bytes, length, 64, &fingerprint, &features, NULL), IDX_OK);
-    assert_true(features == expected_features);
-    assert_true(fingerprint == expected);
+/* The fingerprinters of version 1 and 2. */
+struct versions {
+    struct idx_text *texts[2];
+};
+
+static void assert_like_whole(struct versions *versions, const char *bytes, size_t length) {
+    for (unsigned version = 1; version <= 2; version++) {
+        uint64_t fingerprint, features, expected_features;
+        uint64_t expected = plain_fingerprint(version, bytes, length, &expected_features);
+        struct idx_text *text = versions->texts[version - 1];
+        assert_int_equal(idx_text_fingerprint(text, bytes, length, 64, &fingerprint, &features, NULL), IDX_OK);
+        assert_true(features == expected_features);
+        assert_true(fingerprint == expected);
+    }
 }
 
 /* Few words, so that each of them shows in the fingerprint, around the first place where a text may be cut. */
@@ -131,10 +175,19 @@ static void test_many_cuts(void **state) {
     free(bytes);
 }
 
-static int open_text(void **state) { return idx_text_open((struct idx_text **)state, NULL, NULL) == IDX_OK ? 0 : -1; }
+static int open_texts(void **state) {
+    static struct versions versions;
+    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
+    *state = &versions;
+    options.recipe = "words:1;v1";
+    if (idx_text_open(&versions.texts[0], &options, NULL) != IDX_OK) return -1;
+    return idx_text_open(&versions.texts[1], NULL, NULL) == IDX_OK ? 0 : -1;
+}
 
-static int close_text(void **state) {
-    idx_text_close(*state);
+static int close_texts(void **state) {
+    struct versions *versions = *state;
+    idx_text_close(versions->texts[0]);
+    idx_text_close(versions->texts[1]);
     return 0;
 }
 
@@ -143,5 +196,5 @@ int main(void) {
         cmocka_unit_test(test_around_one_cut),
         cmocka_unit_test(test_many_cuts),
     };
-    return cmocka_run_group_tests(tests, open_text, close_text);
+    return cmocka_run_group_tests(tests, open_texts, close_texts);
 }

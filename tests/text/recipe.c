@@ -18,33 +18,36 @@ static void test_canonical_forms(void **state) {
     } cases[] = {
         {"words:1;nfkc-cf;w=logtf;v1", "words:1;nfkc-cf;w=logtf;v1"},
         {"words:1;nfkc-cf;w=logtf;v1;icu=72", "words:1;nfkc-cf;w=logtf;v1"},
-        {"words:1", "words:1;nfkc-cf;w=logtf;v1"},
-        {"words:8,stop=en", "words:8,stop=en;nfkc-cf;w=logtf;v1"},
-        {"words:3,stop=fr+de;stop=zh+en+de", "words:3,stop=de+fr;nfkc-cf;stop=de+en+zh;w=logtf;v1"},
+        {"words:1", "words:1;nfkc-cf;w=logtf;v2"},
+        {"words:8,stop=en", "words:8,stop=en;nfkc-cf;w=logtf;v2"},
+        {"words:3,stop=fr+de;stop=zh+en+de;v1", "words:3,stop=de+fr;nfkc-cf;stop=de+en+zh;w=logtf;v1"},
         {"words:2;v1;title=100;top=1000000;w=1;nfkc-cf", "words:2;nfkc-cf;w=1;top=1000000;title=100;v1"},
-        {"words:2;title=0", "words:2;nfkc-cf;w=logtf;v1"},
-        {"words:1;w=tf", "words:1;nfkc-cf;w=tf;v1"},
-        {"words:1;w=tfidf", "words:1;nfkc-cf;w=tfidf;v1"},
-        {"words:1;w=tfidf:0123456789abcdef", "words:1;nfkc-cf;w=tfidf:0123456789abcdef;v1"},
-        {"words:1;w=idf:0000000000000000", "words:1;nfkc-cf;w=idf:0000000000000000;v1"},
+        {"words:2;title=0", "words:2;nfkc-cf;w=logtf;v2"},
+        {"words:1;w=tf", "words:1;nfkc-cf;w=tf;v2"},
+        {"words:1;w=tfidf", "words:1;nfkc-cf;w=tfidf;v2"},
+        {"words:1;w=tfidf:0123456789abcdef", "words:1;nfkc-cf;w=tfidf:0123456789abcdef;v2"},
+        {"words:1;w=idf:0000000000000000", "words:1;nfkc-cf;w=idf:0000000000000000;v2"},
         {"chars:32;top=1", "chars:32;nfkc-cf;w=logtf;top=1;v1"},
-        {"segments:64;stop=ru", "segments:64;nfkc-cf;stop=ru;w=logtf;v1"},
+        {"segments:64;stop=ru", "segments:64;nfkc-cf;stop=ru;w=logtf;v2"},
         {"sentences:3", "sentences:3;nfkc-cf;v1"},
         {"description", "description;nfkc-cf;v1"},
-        {"terms:1000", "terms:1000;nfkc-cf;w=logtf;order=weight;v1"},
-        {"terms:10;order=sorted;title=3;stop=nl", "terms:10;nfkc-cf;stop=nl;w=logtf;title=3;order=sorted;v1"},
-        {"idf:100", "idf:100;nfkc-cf;w=idf;v1"},
-        {"words:1;stop=zh;cut=spaces", "words:1;nfkc-cf;cut=spaces;stop=zh;w=logtf;v1"},
-        {"terms:5;cut=spaces", "terms:5;nfkc-cf;cut=spaces;w=logtf;order=weight;v1"},
-        {"idf:5;cut=spaces", "idf:5;nfkc-cf;cut=spaces;w=idf;v1"},
-        {"segments:5;cut=spaces", "segments:5;nfkc-cf;cut=spaces;w=logtf;v1"},
-        {"words:1;hash=xxh3;ties=0", "words:1;nfkc-cf;w=logtf;v1"},
-        {"words:1;man=1", "words:1;nfkc-cf;w=logtf;man=1;v1"},
-        {"words:1;icu=72;man=2;ties=1", "words:1;nfkc-cf;w=logtf;ties=1;man=2;v1"},
-        {"words:1;ties=1;hash=md5;title=2", "words:1;nfkc-cf;w=logtf;title=2;hash=md5;ties=1;v1"},
+        {"terms:1000", "terms:1000;nfkc-cf;w=logtf;order=weight;v2"},
+        {"terms:10;order=sorted;title=3;stop=nl", "terms:10;nfkc-cf;stop=nl;w=logtf;title=3;order=sorted;v2"},
+        {"idf:100", "idf:100;nfkc-cf;w=idf;v2"},
+        {"words:1;stop=zh;cut=spaces", "words:1;nfkc-cf;cut=spaces;stop=zh;w=logtf;v2"},
+        {"terms:5;cut=spaces", "terms:5;nfkc-cf;cut=spaces;w=logtf;order=weight;v2"},
+        {"idf:5;cut=spaces", "idf:5;nfkc-cf;cut=spaces;w=idf;v2"},
+        {"segments:5;cut=spaces", "segments:5;nfkc-cf;cut=spaces;w=logtf;v2"},
+        {"words:1;hash=xxh3;ties=0", "words:1;nfkc-cf;w=logtf;v2"},
+        {"words:1;man=1", "words:1;nfkc-cf;w=logtf;man=1;v2"},
+        {"words:1;icu=72;man=2;ties=1", "words:1;nfkc-cf;w=logtf;ties=1;man=2;v2"},
+        {"words:1;ties=1;hash=md5;title=2", "words:1;nfkc-cf;w=logtf;title=2;hash=md5;ties=1;v2"},
         {"chars:4;hash=fnv1;icu=72", "chars:4;nfkc-cf;w=logtf;hash=fnv1;v1"},
-        {"segments:4;ties=1;hash=fnv1a", "segments:4;nfkc-cf;w=logtf;hash=fnv1a;ties=1;v1"},
-        {"idf:70;w=idf:ffffffffffffffff;stop=pt", "idf:70;nfkc-cf;stop=pt;w=idf:ffffffffffffffff;v1"},
+        {"segments:4;ties=1;hash=fnv1a", "segments:4;nfkc-cf;w=logtf;hash=fnv1a;ties=1;v2"},
+        {"idf:70;w=idf:ffffffffffffffff;stop=pt", "idf:70;nfkc-cf;stop=pt;w=idf:ffffffffffffffff;v2"},
+        {"words:1;v2;w=tf", "words:1;nfkc-cf;w=tf;v2"},
+        {"words:1,stop=zh;cut=spaces", "words:1,stop=zh;nfkc-cf;cut=spaces;w=logtf;v2"},
+        {"chars:4;v1", "chars:4;nfkc-cf;w=logtf;v1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct idxt_recipe recipe;
@@ -114,7 +117,14 @@ static void test_what_is_refused(void **state) {
         {"chars:1,stop=en", "followed by a comma"},
         {"words:1;", "ends with a semicolon"},
         {"words:1;;v1", "is unknown"},
-        {"words:1;v2", "is unknown"},
+        {"words:1;v3", "is unknown"},
+        {"words:1;v1;v2", "occurs twice"},
+        {"chars:4;v2", "version 2 is one of words, segments, terms and idf alone"},
+        {"sentences:3;v2", "version 2 is one of words, segments, terms and idf alone"},
+        {"description;v2", "version 2 is one of words, segments, terms and idf alone"},
+        {"words:1;stop=en+zh", "stop=zh needs whole words"},
+        {"words:3,stop=zh;v2", "stop=zh needs whole words"},
+        {"terms:3;stop=zh", "stop=zh needs whole words"},
         {"words:1;nfc", "is unknown"},
         {"words:1;icu=", "is unknown"},
         {"words:1;icu=0", "is unknown"},
@@ -183,7 +193,7 @@ static void test_the_longest_fits(void **state) {
     struct idxt_recipe recipe;
     char printed[IDX_MAX_RECIPE_BYTES + 1];
     assert_null(idxt_recipe_parse(&recipe, "words:8,stop=de+en+es+fr+it+nl+pt+ru+zh;stop=de+en+es+fr+it+nl+pt+ru+zh;"
-                                           "w=tfidf:0123456789abcdef;top=1000000;title=100"));
+                                           "w=tfidf:0123456789abcdef;top=1000000;title=100;v1"));
     idxt_recipe_print(&recipe, printed);
     assert_true(strlen(printed) + strlen(";icu=9999999") <= IDX_MAX_RECIPE_BYTES);
     assert_string_equal(printed + strlen(printed) - 25, ";top=1000000;title=100;v1");
@@ -212,12 +222,13 @@ static void test_features(void **state) {
     static const struct {
         const char *recipe, *features;
     } cases[] = {
-        {"words:1", "words:1;nfkc-cf;w=tf;v1"},
-        {"words:3,stop=en;stop=de;w=tfidf:0123456789abcdef;top=3;title=4", "words:3,stop=en;nfkc-cf;stop=de;w=tf;v1"},
+        {"words:1", "words:1;nfkc-cf;w=tf;v2"},
+        {"words:3,stop=en;stop=de;w=tfidf:0123456789abcdef;top=3;title=4", "words:3,stop=en;nfkc-cf;stop=de;w=tf;v2"},
         {"chars:5;top=3", "chars:5;nfkc-cf;w=tf;v1"},
-        {"segments:9;stop=en", "words:1;nfkc-cf;stop=en;w=tf;v1"},
-        {"terms:9;stop=en", "words:1;nfkc-cf;stop=en;w=tf;v1"},
-        {"idf:70", "words:1;nfkc-cf;w=tf;v1"},
+        {"segments:9;stop=en", "words:1;nfkc-cf;stop=en;w=tf;v2"},
+        {"terms:9;stop=en", "words:1;nfkc-cf;stop=en;w=tf;v2"},
+        {"idf:70", "words:1;nfkc-cf;w=tf;v2"},
+        {"idf:70;v1", "words:1;nfkc-cf;w=tf;v1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct idxt_recipe recipe;

@@ -15,6 +15,7 @@
 
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
+#include <unicode/uscript.h>
 #include <unicode/utf16.h>
 
 #include "libidx/text/words.h"
@@ -54,7 +55,11 @@ static bool is_letter(int32_t c) {
 }
 
 static bool is_word(int32_t c) {
+    UErrorCode code = U_ZERO_ERROR;
+    UScriptCode script = uscript_getScript(c, &code);
     return is_letter(c) && (u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) || (c >= 0x3040 && c <= 0x30ff) ||
+                            script == USCRIPT_HAN || script == USCRIPT_HIRAGANA || script == USCRIPT_KATAKANA ||
+                            u_getIntPropertyValue(c, UCHAR_WORD_BREAK) == U_WB_KATAKANA ||
                             u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT);
 }
 

@@ -51,7 +51,7 @@ static int64_t idf_of(const struct idx_text_table *table, const char *word) {
 }
 
 static struct idx_text_table *small_table(void) {
-    struct idx_text *text = open_by("words:1", NULL);
+    struct idx_text *text = open_by("words:1;v1", NULL);
     struct idx_text_table *table;
     assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
     add(table, text, "a b a a");
@@ -117,7 +117,7 @@ static void test_write_and_read(void **state) {
     assert_true(idxt_table_hash(table, &hash) && idxt_table_hash(read, &again) && hash == again);
     assert_int_equal(idf_of(read, "a"), idf_of(table, "a"));
     /* what is added then changes the hash */
-    struct idx_text *text = open_by("words:1", NULL);
+    struct idx_text *text = open_by("words:1;v1", NULL);
     add(read, text, "");
     assert_true(idxt_table_hash(read, &again) && hash != again);
     idx_text_close(text);
@@ -180,7 +180,7 @@ static void test_recipes_by_table(void **state) {
     struct idx_text_table *table = small_table(), *read;
     assert_int_equal(idx_text_table_write(table, path, NULL), IDX_OK);
     assert_int_equal(idx_text_table_read(&read, path, NULL), IDX_OK);
-    struct idx_text *text = open_by("words:1;w=tfidf", table);
+    struct idx_text *text = open_by("words:1;w=tfidf;v1", table);
     char recipe[IDX_MAX_RECIPE_BYTES + 1];
     snprintf(recipe, sizeof recipe, "%s", idx_text_recipe(text));
     assert_non_null(strstr(recipe, "words:1;nfkc-cf;w=tfidf:2c17a9cf013d1c3f;v1;icu="));
@@ -193,12 +193,14 @@ static void test_recipes_by_table(void **state) {
         const char *recipe, *why;
         bool table;
     } cases[] = {
-        {"words:1;w=tfidf", "make one with recipe 'words:1;nfkc-cf;w=tf;v1', and give it", false},
+        {"words:1;w=tfidf", "make one with recipe 'words:1;nfkc-cf;w=tf;v2', and give it", false},
         {"idf:70", "none is given", false},
         {"words:1;w=tfidf:0123456789abcdef", "none is given: give that table", false},
-        {"words:1;w=tfidf:0123456789abcdef", "not the one it names", true},
+        {"words:1;w=tfidf:0123456789abcdef;v1", "not the one it names", true},
         {"words:2;w=tfidf", "but must be made with '", true},
-        {"words:1;stop=en;w=idf", "but must be made with '", true},
+        {"words:1;stop=en;w=idf;v1", "but must be made with '", true},
+        {"words:1;w=tfidf",
+         "made with recipe 'words:1;nfkc-cf;w=tf;v1', but must be made with 'words:1;nfkc-cf;w=tf;v2'", true},
         {"chars:1;w=tfidf:2c17a9cf013d1c3f", "but must be made with '", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -214,7 +216,7 @@ static void test_recipes_by_table(void **state) {
 static void test_merging(void **state) {
     (void)state;
     static const char *const bodies[] = {"one two", "two three", "three four five", "one one", "six"};
-    struct idx_text *text = open_by("words:1;stop=en", NULL), *other = open_by("words:2", NULL);
+    struct idx_text *text = open_by("words:1;stop=en;v1", NULL), *other = open_by("words:2;v1", NULL);
     struct idx_text_table *whole, *parts[2], *foreign;
     uint64_t expected, hash;
     assert_int_equal(idx_text_table_make(&whole, text, NULL), IDX_OK);

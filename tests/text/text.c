@@ -48,11 +48,22 @@ static void test_recipes(void **state) {
     UVersionInfo version;
     u_getVersion(version);
     assert_int_equal(open_by(&text, IDX_TEXT_DEFAULT_RECIPE, &error), IDX_OK);
-    snprintf(expected, sizeof expected, IDX_TEXT_DEFAULT_RECIPE ";icu=%d", version[0]);
+    assert_string_equal(idx_text_recipe(text), IDX_TEXT_DEFAULT_RECIPE);
+    idx_text_close(text);
+    /* Dictionaries cut words by version 1 alone. */
+    assert_int_equal(open_by(&text, "words:1;v1", &error), IDX_OK);
+    snprintf(expected, sizeof expected, "words:1;nfkc-cf;w=logtf;v1;icu=%d", version[0]);
     assert_string_equal(idx_text_recipe(text), expected);
     idx_text_close(text);
+    static const char *const others[] = {"words:1;nfkc-cf;cut=spaces;w=logtf;v1", "chars:4;nfkc-cf;w=logtf;v1",
+                                         "sentences:3;nfkc-cf;v1", "description;nfkc-cf;v1"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(open_by(&text, others[i], &error), IDX_OK);
+        assert_string_equal(idx_text_recipe(text), others[i]);
+        idx_text_close(text);
+    }
 
-    static const char *const unknown[] = {"", "words", "words:1;nfkc-cf;w=logtf;v2", "words:1;nfkc-cf;w=logtf;v1 "};
+    static const char *const unknown[] = {"", "words", "words:1;nfkc-cf;w=logtf;v3", "words:1;nfkc-cf;w=logtf;v2 "};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         memset(&error, 0x55, sizeof error);
         assert_int_equal(open_by(&text, unknown[i], &error), IDX_BAD_RECIPE);

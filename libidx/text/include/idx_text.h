@@ -48,23 +48,35 @@
  * - man=2: there may be manual pages among the texts, whose text was made as `idx fingerprint` makes it, version 2. It
  *   changes nothing else, but fingerprints with and without it don't match (idx_recipe_matches). By man=1, the headers
  *   and footers of pages were text.
- * - v1: the version of all these definitions.
- * - icu=72: the major version of the ICU that made the fingerprints. It is not part of the definition, but words of
- *   scripts without spaces come from ICU's dictionaries, which may change between its releases.
+ * - v1, v2: the version of these definitions. Version 2 is one of the methods with words (words, segments, terms, idf)
+ *   and their default; the others have version 1 alone. The versions differ in the words of scripts that are written
+ *   without spaces, and in nothing else: where there are none in a text, its fingerprints are the same. With version 2,
+ *   stop=zh needs cut=spaces.
+ * - icu=72: the major version of the ICU that made the fingerprints. It is not part of the definition, but by version 1
+ *   words of scripts without spaces come from ICU's dictionaries, which may change between its releases. Recipes that
+ *   ask no dictionary don't have it.
  *
  * The parts after the method may come in any order. A part that has its default value may be left out, and so may HASH
  * if the table is given. idx_text_recipe returns the canonical form, which leaves out stop=, top=, title=, hash= and
  * ties= where they change nothing.
  *
- * Definitions, version 1
+ * Definitions
  * The text is read as UTF-8, with each ill-formed sequence as U+FFFD, and normalised by NFKC_Casefold. A run without a
  * normalisation boundary is cut before the first character that begins 256 or more UTF-16 units after the start of the
  * run; the rest is treated likewise. `:` and `@` become spaces, because releases of ICU differ in how they segment
  * there.
- * - Words: the segments of ICU's word segmentation for the root locale, if they are letters, numbers, kana or
- *   ideographs; other segments are dropped. A feature is the bytes of a word in UTF-8.
- *   With cut=spaces: the runs of characters between white space (Unicode's White_Space, of the normalised text) with a
- *   letter or a decimal digit in them; `:` and `@` stay as they are.
+ * - Words, version 2: characters of scripts that are written without spaces stand in runs: they are the letters, digits
+ *   and marks that are words by themselves where texts are compared (Resemblance, below). A run's words are its
+ *   characters and its overlapping pairs of characters where the features are single words (words:1, segments, terms,
+ *   idf), and its pairs alone in shingles; a run of one character is one word. A character weighs half, and a pair a
+ *   quarter of what another word weighs, rounded down; shingles weigh the same. The rest of the text is segmented as if
+ *   each run, and each other character of these scripts, were a space: the segments of ICU's word segmentation for the
+ *   root locale are words if they are letters or numbers; other segments are dropped. No dictionary is asked. A feature
+ *   is the bytes of a word in UTF-8.
+ * - Words, version 1: the segments of ICU's word segmentation for the root locale, if they are letters, numbers, kana
+ *   or ideographs; other segments are dropped. Dictionaries cut Chinese, Japanese, Thai, Lao, Khmer and Burmese.
+ * - Words with cut=spaces, in both versions: the runs of characters between white space (Unicode's White_Space, of the
+ *   normalised text) with a letter or a decimal digit in them; `:` and `@` stay as they are.
  * - Shingles: N consecutive words, in UTF-8, with a space between them. A text with fewer than N words, but at least
  *   one, is a single shingle. Words that were dropped as stop words do not count.
  * - Characters: each run of white space (Unicode's White_Space) becomes one space; white space at the start and at the
@@ -94,10 +106,11 @@
  * - The text is read as UTF-8 and normalised as recipes do it, by NFKC_Casefold, which drops what is ignorable, such
  *   as soft hyphens and joiners: texts that are canonically equal, or differ in case or in compatibility forms alone,
  *   have the same words. An ill-formed sequence is U+FFFD, and so ends a word.
- * - A word is a run of letters (general category L), decimal digits (Nd) and marks (M) of the normalised text. An
- *   ideograph, kana (U+3040 to U+30FF), or a character of Thai, Lao, Khmer, Burmese or another script of Unicode's line
- *   breaking class SA is a word by itself. No dictionary is needed, so all data of ICU give the same words; only
- *   characters that a release of Unicode adds depend on the version of ICU.
+ * - A word is a run of letters (general category L), decimal digits (Nd) and marks (M) of the normalised text. Of
+ *   scripts that are written without spaces, each of these is a word by itself: ideographs, other characters of Han,
+ *   kana (U+3040 to U+30FF, the scripts Hiragana and Katakana, and the word breaking class Katakana), and Thai, Lao,
+ *   Khmer, Burmese and other scripts of Unicode's line breaking class SA. No dictionary is needed, so all data of ICU
+ *   give the same words; only characters that a release of Unicode adds depend on the version of ICU.
  * - A shingle of words is `width` consecutive words. A shingle of characters is `width` consecutive characters of
  *   words, with a space in place of whatever is between two of them; there is none at the start and at the end.
  * - A text with fewer words or characters, but at least one, is a single shingle. A text without any has none.
@@ -117,7 +130,7 @@
 extern "C" {
 #endif
 
-#define IDX_TEXT_DEFAULT_RECIPE "words:1;nfkc-cf;w=logtf;v1"
+#define IDX_TEXT_DEFAULT_RECIPE "words:1;nfkc-cf;w=logtf;v2"
 
 /* The most fingerprints that a recipe makes of one document. */
 #define IDX_TEXT_MAX_FINGERPRINTS 64
@@ -138,20 +151,20 @@ struct idx_text_options {
 
 /* Makes a fingerprinter. `options` may be NULL. The caller closes *text.
  * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_RECIPE (also if the recipe needs a table, and none or another one is given),
- * IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU lacks its data; or for recipes whose words ICU cuts, one of the
- * dictionaries by which it cuts words of Chinese, Japanese, Thai, Lao, Khmer and Burmese). */
+ * IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU lacks its data). */
 IDX_API enum idx_status idx_text_open(struct idx_text **text, const struct idx_text_options *options,
                                       struct idx_error *error);
 
-/* The recipe in canonical form, which ends with ;icu= and the major version of ICU. Store it in the index. Valid as
- * long as `text`. */
+/* The recipe in canonical form, which ends with ;icu= and the major version of ICU if it asks dictionaries. Store it in
+ * the index. Valid as long as `text`. */
 IDX_API const char *idx_text_recipe(const struct idx_text *text);
 
 /* Makes the fingerprint of `bits` bits (1 to 64) of a text of `length` bytes (below 2^30), without other fields. Sets
  * *features, which may be NULL, to the number of distinct features. A text without features has fingerprint 0.
  * Errors: IDX_INVALID_ARGUMENT (also for segments:N, which makes several fingerprints), IDX_LIMIT (the text is too
  * long, or has 2^31 UTF-16 units or more once it is normalised), IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU fails; the
- * sentence says how). */
+ * sentence says how. Or the text has scripts that are written without spaces, and ICU lacks a dictionary by which
+ * version 1 cuts them). */
 IDX_API enum idx_status idx_text_fingerprint(struct idx_text *text, const void *utf8, size_t length, unsigned bits,
                                              uint64_t *fingerprint, uint64_t *features, struct idx_error *error);
 
@@ -386,8 +399,10 @@ IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table,
  * A list that begins with neither has idf, and each of its numbers must have a point: so it is with the idf.txt of
  * jieba. Words that a list of idf lacks have the median of its numbers (of an even number of them the upper one). Terms
  * are normalised as texts are, but `:` and `@` stay; of equal ones the most frequent one counts. A list weighs the
- * single words of any recipe, whatever its stop words and cut are; it takes no further documents. idx_text_table_write
- * writes it as a table. Of a list of idf, the property `documents` is 0.
+ * single words of any recipe, whatever its stop words and cut are, but one with words of scripts that are written
+ * without spaces needs v1 or cut=spaces. It takes no further documents. idx_text_table_write writes it as a table,
+ * which counts as one with such words, since it has their hashes alone. Of a list of idf, the property `documents` is
+ * 0.
  *
  * Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR, IDX_BAD_CONTENT (the sentence says what), IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_table_read(struct idx_text_table **table, const char *path, struct idx_error *error);
