@@ -31,7 +31,9 @@ FNR == 1 {
     split("", operands)
 }
 /^(Usage|   or): / { read_operands($0) }
-command == "main" && /^  idx [a-z]+ .*   / { zsh_commands = zsh_commands "        '" $2 ":" substr($0, match($0, /   +/) + RLENGTH) "'\n" }
+command == "main" && /^  idx [a-z]+ .*   / {
+    zsh_commands = zsh_commands "        '" $2 ":" substr($0, match($0, /   +/) + RLENGTH) "'\n"
+}
 
 /^== / { group = substr($0, 4); next }
 /^(\* )?--?[a-z][a-z-]*( [A-Z\/|]+)?( [{].*[}])?( = .*)?$/ { begin_option($0); next }
@@ -50,62 +52,66 @@ function complain(sentence) { print command ".txt: " sentence >"/dev/stderr"; wr
 
 # ---- Reading ----
 
-function begin_option(line,    n, rest) {
+function begin_option(line,    n, at) {
+    end_option()
     n = ++count
     after = 0
     usual[n] = sub(/^\* /, "", line)
-    rule[n] = values[n] = argument[n] = text[n] = manual[n] = ""
+    rule[n] = values[n] = text[n] = manual[n] = ""
     items[n] = 0
     grouped[n] = group
-    if ((rest = index(line, " = "))) { rule[n] = substr(line, rest + 3); line = substr(line, 1, rest - 1) }
-    if ((rest = index(line, " {"))) {
-        values[n] = substr(line, rest + 2)
-        sub(/}$/, "", values[n])
-        line = substr(line, 1, rest - 1)
-    }
-    name[n] = line
-    sub(/ .*/, "", name[n])
-    if (line != name[n]) argument[n] = substr(line, length(name[n]) + 2)
-    if (command != "shared" && name[n] in shared_text) share(n)
-}
-
-# Takes from shared.txt what the table has not said yet.
-function share(n,    key) {
-    key = name[n]
-    if (argument[n] == "") argument[n] = shared_argument[key]
-    if (values[n] == "") values[n] = shared_values[key]
-    if (rule[n] == "") rule[n] = shared_rule[key]
-    text[n] = shared_text[key]
-    manual[n] = shared_manual[key]
-    items[n] = shared_items[key]
-    for (key = 1; key <= items[n]; key++) {
-        item[n, key] = shared_item[name[n], key]
-        item_text[n, key] = shared_item_text[name[n], key]
-        item_manual[n, key] = shared_item_manual[name[n], key]
-    }
-    is_shared[n] = 1
+    if ((at = index(line, " = "))) { rule[n] = substr(line, at + 3); line = substr(line, 1, at - 1) }
+    if ((at = index(line, " {"))) { values[n] = substr(line, at + 2); sub(/}$/, "", values[n]); line = substr(line, 1, at - 1) }
+    at = index(line " ", " ")
+    name[n] = substr(line, 1, at - 1)
+    argument[n] = substr(line, at + 1)
 }
 
 function take_line(line,    n, i, colon) {
     n = count
-    if (line ~ /^\|/) {
-        line = substr(line, 3) "\n"
-        if (items[n] > 0) item_manual[n, items[n]] = item_manual[n, items[n]] line
-        else manual[n] = manual[n] line
-        return
-    }
-    if (is_shared[n]) { text[n] = manual[n] = ""; items[n] = is_shared[n] = 0 }
-    if (line ~ /^- /) {
+    i = items[n]
+    if (command == "shared") shared_lines[name[n]] = shared_lines[name[n]] line "\n"
+    if (line ~ /^ *\|/) {
+        sub(/^ *\| ?/, "", line)
+        if (i > 0) item_manual[n, i] = item_manual[n, i] line "\n"
+        else manual[n] = manual[n] line "\n"
+    } else if (line ~ /^- /) {
         colon = index(line, ": ")
         i = ++items[n]
         item[n, i] = substr(line, 3, colon - 3)
         item_text[n, i] = substr(line, colon + 2)
         item_manual[n, i] = ""
+    } else {
+        sub(/^ +/, "", line)
+        if (i > 0) item_text[n, i] = join(item_text[n, i], line)
+        else text[n] = join(text[n], line)
+    }
+}
+
+# Takes from shared.txt what the table does not say of the last option.
+function end_option(    n, i, key, own, lines, total) {
+    n = count
+    key = name[n]
+    if (n + 0 == 0) return
+    if (command == "shared") {
+        shared_argument[key] = argument[n]
+        shared_values[key] = values[n]
+        shared_rule[key] = rule[n]
         return
     }
-    sub(/^ +/, "", line)
-    if (items[n] > 0) item_text[n, items[n]] = join(item_text[n, items[n]], line)
-    else text[n] = join(text[n], line)
+    if (argument[n] == "") argument[n] = shared_argument[key]
+    if (values[n] == "") values[n] = shared_values[key]
+    if (rule[n] == "") rule[n] = shared_rule[key]
+    if (text[n] == "") {
+        own = manual[n]
+        manual[n] = ""
+        total = split(shared_lines[key], lines, "\n")
+        for (i = 1; i < total; i++) take_line(lines[i])
+        if (items[n] > 0) item_manual[n, items[n]] = item_manual[n, items[n]] own
+        else manual[n] = manual[n] own
+    }
+    if (text[n] == "") complain(key " has no text, and none in shared.txt")
+    if (rule[n] == "") complain(key " has no rule")
 }
 
 function join(one, other) { return one == "" ? other : one " " other }
@@ -126,43 +132,18 @@ function read_operands(usage,    words, n, i, word, place, number) {
 
 # ---- One command, after its table was read ----
 
-function finish(    n) {
-    if (command == "") return
-    for (n = 1; n <= count; n++) {
-        if (text[n] == "" && items[n] == 0) complain(name[n] " has no text, and none in shared.txt")
-        if (rule[n] == "" && command != "shared") complain(name[n] " has no rule")
-    }
-    if (command == "shared") keep_shared()
-    else {
-        printf "const struct help help_%s = {", command >help
-        print_string(pre list_help(0) post)
-        if (command != "main" && (count > 0 || command == "verify")) print_string(make_summary())
-        else printf " NULL" >help
-        print "};" >help
-        print_manual(command == "main" ? "/man/idx.1" : "/man/idx-" command ".1")
-    }
-    if (command != "shared" && command != "main" && (count > 0 || command == "verify")) {
-        print_rules()
-        add_completions()
-    }
-    for (n = 1; n <= count; n++) delete is_shared[n]
-}
-
-function keep_shared(    n, i, key) {
-    for (n = 1; n <= count; n++) {
-        key = name[n]
-        shared_argument[key] = argument[n]
-        shared_values[key] = values[n]
-        shared_rule[key] = rule[n]
-        shared_text[key] = text[n]
-        shared_manual[key] = manual[n]
-        shared_items[key] = items[n]
-        for (i = 1; i <= items[n]; i++) {
-            shared_item[key, i] = item[n, i]
-            shared_item_text[key, i] = item_text[n, i]
-            shared_item_manual[key, i] = item_manual[n, i]
-        }
-    }
+function finish() {
+    end_option()
+    if (command == "" || command == "shared") return
+    printf "const struct help help_%s = {", command >help
+    print_string(pre list_help(0) post)
+    if (command != "main" && (count > 0 || command == "verify")) print_string(make_summary())
+    else printf " NULL" >help
+    print "};" >help
+    print_manual(command == "main" ? "/man/idx.1" : "/man/idx-" command ".1")
+    if (command == "main" || (count == 0 && command != "verify")) return
+    print_rules()
+    add_completions()
 }
 
 # ---- --help and -h ----
@@ -294,7 +275,7 @@ function lower(word) { return length(word) > 1 && word !~ /\// ? tolower(word) :
 function sentence(text, end) { return toupper(substr(text, 1, 1)) substr(text, 2) end }
 
 # Returns a text as mdoc: options, arguments, values in backquotes and references to pages become macros.
-function mdoc(text, own,    lines, n, i, words, m, j, plain, result, word, tail, quoted) {
+function mdoc(text, own,    lines, n, i, words, m, j, plain, result, word, tail) {
     n = split(text, lines, "\n")
     for (i = 1; i <= n; i++) {
         if (lines[i] ~ /^\./) { result = result flow(plain) lines[i] "\n"; plain = ""; continue }
@@ -332,7 +313,11 @@ function macro(word, own,    tail, head) {
     gsub(/./, " &", tail)
     if (word ~ /^\(/) { head = "( "; word = substr(word, 2) }
     if (word ~ /^--?[a-z][a-z-]*$/) return ".Fl " head substr(word, 2) tail
-    if (word ~ /^[a-z-]+\([0-9]\)$/) return ".Xr " head substr(word, 1, index(word, "(") - 1) " " substr(word, length(word) - 1, 1) tail
+    if (word ~ /^[a-z-]+\([0-9]\)$/) {
+        sub(/[(]/, " ", word)
+        sub(/[)]/, "", word)
+        return ".Xr " head word tail
+    }
     if (word ~ /^`[a-z0-9-]+`$/) return ".Cm " head substr(word, 2, length(word) - 2) tail
     if (word ~ /^`[^`]+`$/) return ".Ql " head substr(word, 2, length(word) - 2) tail
     if (word != "" && (word == own || word in operands)) return ".Ar " head lower(word) tail
