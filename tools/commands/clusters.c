@@ -3,8 +3,6 @@
 #include "tools/answers/cluster_listing.h"
 #include "tools/report/report.h"
 
-#include <string.h>
-
 struct clusters {
     struct listing listing;
     struct report report;
@@ -38,25 +36,14 @@ static bool list_clusters(struct clusters *clusters) {
     return whole;
 }
 
-/* The options that -h shows. */
-static const char common[] = "-k --keep --drop --json --method --representative --report --cap --threads --memory";
-
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct clusters *clusters, int *status) {
     struct listing *listing = &clusters->listing;
     struct texts operands;
-    const struct option_rule own[] = {
-        {.name = "keep", .kind = OPTION_FLAG, .value = &listing->keep},
-        {.name = "drop", .kind = OPTION_FLAG, .value = &listing->drop},
-        {.name = "json", .kind = OPTION_FLAG, .value = &listing->json},
-        {.name = "report", .kind = OPTION_TEXT, .value = &clusters->report.path},
-        {.name = "threads", OPTION_NUMBER, &listing->options.threads, .least = 1, .most = IDX_MAX_THREADS},
-        {.name = "progress", .kind = OPTION_FLAG, .value = &clusters->progress},
+    const struct option_rule rules[] = {
+#include "options/clusters.h"
     };
-    struct option_rule options[LISTING_OPTIONS + sizeof own / sizeof *own];
-    const struct grammar grammar = {&help_clusters, options, sizeof options / sizeof *options, "INDEX", 1, 1, common};
-    listing_list(listing, options);
-    memcpy(options + LISTING_OPTIONS, own, sizeof own);
+    const struct grammar grammar = GRAMMAR(clusters, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     clusters->path = operands.values[0];
     if (listing->keep + listing->drop + listing->json <= 1) return prepare_report(clusters);

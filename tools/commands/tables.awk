@@ -181,7 +181,7 @@ function list_help(briefly,    n, i, lines, before, width, starred) {
         }
         if (grouped[n] != before) lines = lines (n > 1 ? "\n" : "") grouped[n] ":\n"
         before = grouped[n]
-        lines = lines wrap(head_of(n), text[n], 25)
+        lines = lines wrap(head_of(n), text[n] (items[n] > 0 ? ":" : ""), 25)
         for (i = width = 0; i++ < items[n];) if (length(item[n, i]) > width) width = length(item[n, i])
         for (i = 1; i <= items[n]; i++) lines = lines wrap(spaces(25) item[n, i], item_text[n, i], 27 + width)
     }
@@ -193,7 +193,7 @@ function summary(n,    sentence, i, parts, count) {
     count = split(text[n], parts, "; ")
     sentence = parts[1]
     for (i = 2; i <= count && sentence ~ /[(][^)]*$/; i++) sentence = sentence "; " parts[i]
-    if (items[n] > 0 && sentence !~ /:$/) sentence = sentence ":"
+    if (items[n] > 0) sentence = sentence ":"
     for (i = 1; i <= items[n]; i++)
         sentence = sentence (i == 1 ? " " : i == items[n] ? " or " : ", ") item[n, i]
     return sentence

@@ -3,10 +3,6 @@
 _idx_options() {
     case $1 in
         # OPTIONS
-        clusters)
-            echo -k --keep --drop --json --method --representative --cap --report --threads --memory --tmpdir --progress \
-                --verbose -h --help
-            ;;
         dedup)
             echo --drop --clusters --json --resemble --write --dropped --report --against --documents --partial -k --method \
                 --representative --cap --format --include --exclude --text-field --id-field --title-field --date-field --score-field --main-text --max-text \
