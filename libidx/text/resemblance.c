@@ -1,5 +1,4 @@
-/* resemblance.c: how much two texts, or their sets of shingles, have in common, and at which distance fingerprints
- * propose texts that resemble each other. */
+/* resemblance.c: how much two texts, or their sets of shingles, have in common. */
 #include "libidx/text/resemblance.h"
 
 #include <idx_text.h>
@@ -55,15 +54,10 @@ size_t idxt_make_set(uint64_t *hashes, size_t count) {
     return distinct;
 }
 
-bool idxt_is_set(const uint64_t *hashes, size_t count) {
-    for (size_t i = 1; i < count; i++)
-        if (hashes[i - 1] >= hashes[i]) return false;
-    return true;
-}
-
 /* ---- Comparing ---- */
 
-size_t idxt_count_shared(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
+/* Returns how many hashes two sets share. */
+static size_t count_shared(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     size_t shared = 0;
     for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
         uint64_t x = a[i], y = b[j];
@@ -72,20 +66,6 @@ size_t idxt_count_shared(const uint64_t *a, size_t a_count, const uint64_t *b, s
         j += y <= x;
     }
     return shared;
-}
-
-bool idxt_share(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, uint64_t needed) {
-    size_t i = 0, j = 0;
-    uint64_t shared = 0;
-    while (shared < needed) {
-        size_t left = a_count - i < b_count - j ? a_count - i : b_count - j;
-        if (shared + left < needed) return false;
-        uint64_t x = a[i], y = b[j];
-        shared += x == y;
-        i += x <= y;
-        j += y <= x;
-    }
-    return true;
 }
 
 /* ---- Hashes ---- */
@@ -269,29 +249,8 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
 
 /* ---- Texts ---- */
 
-/* Distances measured with `idx dedup --confirm` (bench/DECISIONS.md): at these, as few pairs of near-duplicates lose a
- * text as idx_text.h says; where a distance barely reached that, the next one is taken. The last row holds for all
- * higher resemblances. */
-static const struct {
-    double resemblance;
-    unsigned of_paragraphs, of_documents;
-} measurements[] = {{0.5, 12, 10}, {0.6, 11, 10}, {0.7, 11, 9}, {0.8, 10, 9}, {0.9, 10, 7}};
-
-enum { MEASUREMENTS = sizeof measurements / sizeof *measurements };
-
-unsigned idx_text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured) {
-    bool same_icu, is_default = recipe == NULL || idx_recipe_matches(recipe, IDX_TEXT_DEFAULT_RECIPE, &same_icu);
-    size_t i = MEASUREMENTS - 1;
-    while (i > 0 && !(measurements[i].resemblance <= resemblance)) i--;
-    unsigned distance =
-        features < IDX_TEXT_DOCUMENT_FEATURES ? measurements[i].of_paragraphs : measurements[i].of_documents;
-    distance = (distance * bits + IDX_MAX_BITS - 1) / IDX_MAX_BITS;
-    if (measured != NULL) *measured = is_default && bits == IDX_MAX_BITS && resemblance >= measurements[0].resemblance;
-    return distance < bits ? distance : bits - 1;
-}
-
 double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
-    size_t shared = idxt_count_shared(a, a_count, b, b_count);
+    size_t shared = count_shared(a, a_count, b, b_count);
     if (a_count == 0 && b_count == 0) return 1;
     return (double)shared / (double)(a_count - shared + b_count);
 }

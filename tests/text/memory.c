@@ -150,35 +150,6 @@ static void test_training(void **state) {
     idx_text_close(text);
 }
 
-/* Sets enough to make all of it grow: each failure leaves representatives that can be cleared. */
-static void test_leaders(void **state) {
-    (void)state;
-    enum { SETS = 300 };
-    static uint64_t hashes[SETS];
-    bool failed = true;
-    for (uint64_t i = 0; i < SETS; i++) hashes[i] = i;
-    for (unsigned long calls = 1; failed; calls++) {
-        struct idx_text_leaders *leaders = NULL;
-        struct idx_error error;
-        uint64_t leader;
-        calls_until_failure = calls;
-        enum idx_status status = idx_text_leaders_make(&leaders, 5000, &error);
-        for (uint64_t i = 0; i < 2 * SETS && status == IDX_OK; i++)
-            status = idx_text_leaders_expect(leaders, &hashes[i / 2], 1, &error);
-        for (uint64_t i = 0; i < SETS && status == IDX_OK; i++)
-            status = idx_text_leaders_join(leaders, i, &hashes[i], 1, &leader, &error);
-        failed = calls_until_failure == 0;
-        calls_until_failure = 0;
-        assert_int_equal(status, failed ? IDX_OUT_OF_MEMORY : IDX_OK);
-        if (leaders != NULL) {
-            idx_text_leaders_clear(leaders);
-            assert_int_equal(idx_text_leaders_join(leaders, 5, hashes, SETS, &leader, &error), IDX_OK);
-            assert_int_equal(leader, 5);
-        }
-        idx_text_leaders_free(leaders);
-    }
-}
-
 static void test_resemblance(void **state) {
     (void)state;
     for (unsigned long calls = 1; calls <= 3; calls++) {
@@ -195,7 +166,7 @@ static void test_resemblance(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_opening),  cmocka_unit_test(test_fingerprinting), cmocka_unit_test(test_every_method),
-        cmocka_unit_test(test_training), cmocka_unit_test(test_leaders),        cmocka_unit_test(test_resemblance),
+        cmocka_unit_test(test_training), cmocka_unit_test(test_resemblance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -626,40 +626,13 @@ static void test_wrong_arguments(void **state) {
     assert_true(idx_text_jaccard(NULL, 0, &hash, 1) == 0);
 }
 
-static void test_distances(void **state) {
-    static const struct {
-        double resemblance;
-        unsigned of_paragraphs, of_documents;
-        bool measured;
-    } rows[] = {{0.01, 12, 10, false}, {0.49, 12, 10, false}, {0.5, 12, 10, true}, {0.59, 12, 10, true},
-                {0.6, 11, 10, true},   {0.7, 11, 9, true},    {0.8, 10, 9, true},  {0.89, 10, 9, true},
-                {0.9, 10, 7, true},    {1, 10, 7, true}};
-    bool measured;
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        double resemblance = rows[i].resemblance;
-        assert_int_equal(idx_text_distance(resemblance, 0, NULL, 64, &measured), rows[i].of_paragraphs);
-        assert_int_equal(measured, rows[i].measured);
-        assert_int_equal(idx_text_distance(resemblance, 63, NULL, 64, NULL), rows[i].of_paragraphs);
-        assert_int_equal(idx_text_distance(resemblance, 64, NULL, 64, NULL), rows[i].of_documents);
-    }
-    assert_int_equal(idx_text_distance(0.5, 0, IDX_TEXT_DEFAULT_RECIPE ";icu=72", 64, &measured), 12);
-    assert_true(measured);
-    assert_int_equal(idx_text_distance(0.5, 0, "words:2;nfkc-cf;w=logtf;v1;icu=72", 64, &measured), 12);
-    assert_false(measured);
-    assert_int_equal(idx_text_distance(0.5, 0, NULL, 32, &measured), 6);
-    assert_false(measured);
-    assert_int_equal(idx_text_distance(0.8, 0, NULL, 33, NULL), 6);
-    for (unsigned bits = 1; bits <= 64; bits++) assert_true(idx_text_distance(0.5, 0, NULL, bits, NULL) < bits);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),           cmocka_unit_test(test_places),
         cmocka_unit_test(test_folding),         cmocka_unit_test(test_every_character),
         cmocka_unit_test(test_shingles),        cmocka_unit_test(test_known_texts),
         cmocka_unit_test(test_equal_texts),     cmocka_unit_test(test_long_texts),
-        cmocka_unit_test(test_wrong_arguments), cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_wrong_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
