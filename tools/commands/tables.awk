@@ -14,7 +14,7 @@
 # of `=`, braces and text for the man page replaces or follows what is there. In a text, `x` is a value.
 #
 # Made are, in `out`: help.c; options/NAME.h, the rules of the parser; the man pages, man/idx-NAME.1 of `sources` with
-# the list of options in place of the comment OPTIONS; and the completions, likewise.
+# the list of options in place of the comment OPTIONS; idx.1, with the commands of main.txt; and the completions.
 
 BEGIN {
     help = out "/help.c"
@@ -32,7 +32,9 @@ FNR == 1 {
 }
 /^(Usage|   or): / { read_operands($0) }
 command == "main" && /^  idx [a-z]+ .*   / {
-    zsh_commands = zsh_commands "        '" $2 ":" substr($0, match($0, /   +/) + RLENGTH) "'\n"
+    what = substr($0, match($0, /   +/) + RLENGTH)
+    zsh_commands = zsh_commands "        '" $2 ":" what "'\n"
+    if (is_command($2)) listed = listed ".It Cm " $2 "\n" capitalised(what, "; see") "\n.Xr idx-" $2 " 1 .\n"
 }
 
 /^== / { group = substr($0, 4); next }
@@ -244,7 +246,8 @@ function print_manual(name,    from, to, line, result) {
     from = sources name
     to = out name
     while ((result = (getline line <from)) > 0) {
-        if (line == ".\\\" OPTIONS") { line = ""; print_list(to) }
+        if (line == ".\\\" OPTIONS") print_list(to)
+        else if (line == ".\\\" COMMANDS") printf "%s", listed >to
         else print line >to
     }
     close(from)
@@ -261,10 +264,10 @@ function print_list(to,    n, i, before) {
         }
         before = grouped[n]
         print ".It Fl " substr(name[n], 2) (argument[n] == "" ? "" : " Ar " lower(argument[n])) >to
-        printf "%s", mdoc(sentence(text[n], items[n] > 0 ? ":" : ".") "\n" manual[n], argument[n]) >to
+        printf "%s", mdoc(capitalised(text[n], items[n] > 0 ? ":" : ".") "\n" manual[n], argument[n]) >to
         if (items[n] > 0) print ".Bl -tag -width Ds" >to
         for (i = 1; i <= items[n]; i++)
-            printf ".It Cm %s\n%s", item[n, i], mdoc(sentence(item_text[n, i], ".") "\n" item_manual[n, i], argument[n]) >to
+            printf ".It Cm %s\n%s", item[n, i], mdoc(capitalised(item_text[n, i], ".") "\n" item_manual[n, i], argument[n]) >to
         if (items[n] > 0) print ".El" >to
     }
     print ".El" >to
@@ -272,7 +275,7 @@ function print_list(to,    n, i, before) {
 
 function lower(word) { return length(word) > 1 && word !~ /\// ? tolower(word) : word }
 
-function sentence(text, end) { return toupper(substr(text, 1, 1)) substr(text, 2) end }
+function capitalised(text, end) { return toupper(substr(text, 1, 1)) substr(text, 2) end }
 
 # Returns a text as mdoc: options, arguments, values in backquotes and references to pages become macros.
 function mdoc(text, own,    lines, n, i, words, m, j, plain, result, word, tail) {
