@@ -88,13 +88,17 @@ static struct idx_writer *open_writer(const char *path, uint64_t compact) {
 /* Checks and adds the documents from `begin` to before `end`, `together` at a time. */
 static void add(struct idx_writer *writer, uint64_t begin, uint64_t end, size_t together) {
     static struct idx_item items[MOST_TOGETHER];
-    static size_t counts[MOST_TOGETHER];
+    struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
+    struct idx_match_lists lists;
     struct idx_error error;
+    options.distance = K;
+    options.max_matches = 0;
     for (uint64_t i = begin; i < end; i += together) {
         size_t some = end - i < together ? (size_t)(end - i) : together;
         for (size_t j = 0; j < some; j++)
             items[j] = (struct idx_item){.fingerprint = fingerprint_of(i + j), .number = i + j};
-        try(idx_writer_check_and_add(writer, items, some, K, NULL, 0, counts, &error), &error);
+        try(idx_writer_check_and_add(writer, items, some, &options, &lists, &error), &error);
+        idx_match_lists_free(&lists);
     }
 }
 

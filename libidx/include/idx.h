@@ -158,8 +158,9 @@ enum idx_phase {
     IDX_PHASE_PUBLISHING = 4, /* syncing and renaming; 0 of 0 */
     IDX_PHASE_COMPARING = 5,  /* pairs and joins; fingerprints of the first index or array, each counted once per table,
                                  and once more per unit of a table's radius, or once in all if no tables are used.
-                                 Batches; queries, each counted once if they probe, once per table if they sweep, or
-                                 fingerprints that stream past them, for a struct idx_stream total unknown */
+                                 Batches and match lists; queries, each counted once if they probe, once per table if
+                                 they sweep, or fingerprints that stream past them, for a struct idx_stream total
+                                 unknown */
     IDX_PHASE_CLUSTERING = 6, /* numbering fingerprints, joining pairs, and assigning clusters; entries sorted or
                                  visited, total unknown */
     IDX_PHASE_DOCUMENTS = 7,  /* the documents of many fingerprints; fingerprints, then text IDs */
@@ -279,6 +280,38 @@ struct idx_lookup_options {
 IDX_API enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                                         const struct idx_lookup_options *options, struct idx_match *matches,
                                         size_t capacity, size_t *match_counts, struct idx_error *error);
+
+struct idx_match_lists_options {
+    size_t size;
+    unsigned distance;    /* as of idx_lookup; UINT_MAX: the k of the index */
+    unsigned threads;     /* 1 to IDX_MAX_THREADS */
+    uint64_t max_matches; /* that are listed of each fingerprint, the nearest ones; 0: they are only counted */
+    uint64_t max_bytes;   /* that the lists may take; building them takes up to four times as much for a while */
+    idx_progress_visitor progress; /* IDX_PHASE_COMPARING; may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_MATCH_LISTS_OPTIONS_INIT                                                                                   \
+    { sizeof(struct idx_match_lists_options), UINT_MAX, 1, UINT64_MAX, UINT64_MAX, NULL, NULL }
+
+/* The matches of many fingerprints, of fingerprints[i] those from offsets[i] on, before offsets[i + 1]. The arrays are
+ * the caller's, who frees them together by idx_match_lists_free, or each by free. */
+struct idx_match_lists {
+    int64_t *offsets; /* one more than there are fingerprints */
+    int64_t *counts;  /* of each fingerprint: how many matches it has, of which max_matches may be listed */
+    struct idx_match *matches;
+    void *reserved[4];
+};
+
+/* Lists the matches of `count` fingerprints in their order, those of each as idx_lookup orders them, however many there
+ * are. As fast as idx_lookup_many. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (threads),
+ * IDX_LIMIT (more than max_bytes), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_match_lists_make(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                             const struct idx_match_lists_options *options,
+                                             struct idx_match_lists *lists, struct idx_error *error);
+
+/* Frees the arrays, and sets them to NULL. NULL is accepted. */
+IDX_API void idx_match_lists_free(struct idx_match_lists *lists);
 
 /* Called for each match. Returns false to stop the look-up. */
 typedef bool (*idx_match_visitor)(void *context, const struct idx_match *match);
@@ -826,13 +859,13 @@ IDX_API enum idx_status idx_writer_add(struct idx_writer *writer, const struct i
                                        struct idx_error *error);
 
 /* Looks up each of `count` documents in order, also among those that this call has added before it, and adds it if no
- * fingerprint is within `distance` (0 to the k of the index). match_counts[i] is the number of matches of items[i], so
- * 0 if it was added. The nearest `capacity` matches are stored from matches[i · capacity] on, as by idx_lookup_many.
- * Many documents per call are much faster than one by one. Errors: as idx_writer_add; IDX_BAD_DISTANCE,
- * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+ * fingerprint is within the distance of `options` (0 to the k of the index, which is the default). The lists are what
+ * each was near to, as idx_match_lists_make makes them, of what there was before it: lists->counts[i] is 0 if items[i]
+ * was added. `options` may be NULL; there is no progress, and the threads are the writer's. Many documents per call are
+ * much faster than one by one. After an error, none was added. Errors: as idx_writer_add and idx_match_lists_make. */
 IDX_API enum idx_status idx_writer_check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                                 unsigned distance, struct idx_match *matches, size_t capacity,
-                                                 size_t *match_counts, struct idx_error *error);
+                                                 const struct idx_match_lists_options *options,
+                                                 struct idx_match_lists *lists, struct idx_error *error);
 
 /* The result of a removal. */
 struct idx_removal {

@@ -1,8 +1,6 @@
 /* lookup.c: look-ups in an Index: the matches of queries, how many there are, and whether there is any. */
 #include "libidx/python/lookup.h"
 
-#include <stdlib.h>
-
 static PyTypeObject *match_type;
 
 /* ---- Arguments of look-ups, which are read by hand: that is most of the time of a single one ---- */
@@ -86,22 +84,26 @@ static PyObject *make_matches(const struct idx_match *matches, size_t count) {
     return list;
 }
 
+/* Most queries have few matches, which need no list. */
 static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned distance, size_t limit) {
-    struct idx_match few[32], *matches = few, *more = NULL;
+    struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
+    struct idx_match_lists lists = {.matches = NULL};
+    struct idx_match few[32];
     struct idx_error error;
     uint64_t query;
-    size_t count;
+    size_t count = 0;
     if (!number_take(number, "queries", &query)) return NULL;
+    options.distance = distance;
+    options.max_matches = limit;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_lookup(view->index, query, distance, few, 32, &count, &error);
-    size_t wanted = status == IDX_OK && count < limit ? count : limit;
-    if (status == IDX_OK && wanted > 32) {
-        status = look_up_all(view, query, distance, wanted, &more, &count, &error);
-        matches = more;
-    }
+    size_t wanted = count < limit ? count : limit;
+    if (status == IDX_OK && wanted > 32)
+        status = idx_match_lists_make(view->index, &query, 1, &options, &lists, &error);
     PyEval_RestoreThread(thread);
+    const struct idx_match *matches = lists.matches != NULL ? lists.matches : few;
     PyObject *list = check_call(status, &error, NULL) ? make_matches(matches, wanted) : NULL;
-    free(more);
+    idx_match_lists_free(&lists);
     return list;
 }
 

@@ -8,11 +8,11 @@
 enum answer { ANSWER_MATCHES, ANSWER_COUNTS, ANSWER_TRUTHS };
 
 /* Looks up all queries; of each, at most `limit` matches are kept. Matches, or an array. */
-PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned distance, size_t limit, size_t threads,
+PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned distance, size_t limit, unsigned threads,
                         enum answer answer);
 
-/* Looks up one query with room for `capacity` matches; *matches is to be freed. From a thread without the GIL. */
-enum idx_status look_up_all(const struct view *view, uint64_t query, unsigned distance, size_t capacity,
-                            struct idx_match **matches, size_t *count, struct idx_error *error);
+/* Makes a block of the lists of `count` queries, which it frees. No GIL needed; NULL when out of memory, without an
+ * exception. */
+struct block *lists_take(struct idx_match_lists *lists, size_t count, enum answer answer);
 
 #endif

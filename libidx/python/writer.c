@@ -45,7 +45,6 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
             idx_get_properties(idx_writer_view(writer), &properties);
             object->writer = writer;
             object->id_type = properties.id_type;
-            object->k = properties.k;
             object->process = (long)getpid();
         } else {
             raise_error(&error);

@@ -9,7 +9,6 @@
 struct writer_object {
     PyObject_HEAD struct idx_writer *writer; /* NULL: closed */
     enum idx_id_type id_type;
-    unsigned k;
     long process;
     bool busy;           /* a call is under way */
     PyObject *progress;  /* of compactions: a callable or None */

@@ -189,6 +189,7 @@ static void open_and_verify(void *context) {
 }
 
 static void read_documents(void *context) {
+    struct idx_match_lists match_lists;
     struct idx_document_lists lists;
     struct idx_documents *documents;
     size_t count, visited = 0;
@@ -196,6 +197,8 @@ static void read_documents(void *context) {
     expect(IDX_OK, idx_documents_open(opened, &documents, &failure));
     expect(IDX_OK, idx_documents_find(documents, ball.items[10], NULL, &failure));
     idx_documents_close(documents);
+    expect(IDX_OK, idx_match_lists_make(opened, ball.items, 100, NULL, &match_lists, &failure));
+    idx_match_lists_free(&match_lists);
     expect(IDX_OK, idx_document_lists_make(opened, ball.items, 100, NULL, &lists, &failure));
     idx_document_lists_free(&lists);
     expect(IDX_OK, idx_find_id_u64(opened, 5, NULL, 0, &count, &failure));

@@ -239,6 +239,24 @@ enum idx_status look_up_many(const struct idx_index *index, const uint64_t *fing
     return idx_lookup_many(index, fingerprints, count, &options, matches, capacity, match_counts, error);
 }
 
+enum idx_status check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count, unsigned distance,
+                              struct idx_match *matches, size_t capacity, size_t *match_counts,
+                              struct idx_error *error) {
+    struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
+    struct idx_match_lists lists;
+    options.distance = distance;
+    options.max_matches = capacity;
+    enum idx_status status = idx_writer_check_and_add(writer, items, count, &options, &lists, error);
+    if (status != IDX_OK) return status;
+    for (size_t i = 0; i < count; i++) {
+        size_t listed = (size_t)(lists.offsets[i + 1] - lists.offsets[i]);
+        match_counts[i] = (size_t)lists.counts[i];
+        if (listed > 0) memcpy(matches + i * capacity, lists.matches + lists.offsets[i], listed * sizeof *matches);
+    }
+    idx_match_lists_free(&lists);
+    return IDX_OK;
+}
+
 void read_manifest(const char *path, struct idxf_manifest *manifest) {
     size_t size;
     unsigned line;

@@ -77,6 +77,12 @@ enum idx_status look_up_many(const struct idx_index *index, const uint64_t *fing
                              unsigned distance, unsigned threads, struct idx_match *matches, size_t capacity,
                              size_t *match_counts, struct idx_error *error);
 
+/* idx_writer_check_and_add, which copies the lists: of items[i] the nearest `capacity` matches from
+ * matches[i · capacity] on. */
+enum idx_status check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count, unsigned distance,
+                              struct idx_match *matches, size_t capacity, size_t *match_counts,
+                              struct idx_error *error);
+
 /* Reads and rewrites the manifest of an index, with a right checksum. */
 void read_manifest(const char *path, struct idxf_manifest *manifest);
 void write_manifest(const char *path, struct idxf_manifest *manifest);

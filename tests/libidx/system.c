@@ -147,11 +147,11 @@ static void close_writer(void) {
     writer = NULL;
 }
 
-static enum idx_status check_and_add(struct idx_error *error) {
+static enum idx_status check_and_add_two(struct idx_error *error) {
     struct idx_item items[2] = {{.fingerprint = new_fingerprint, .id = "a", .id_length = 1},
                                 {.fingerprint = new_fingerprint ^ 1, .id = "b", .id_length = 1}};
     size_t counts[2];
-    enum idx_status status = idx_writer_check_and_add(writer, items, 2, 1, NULL, 0, counts, error);
+    enum idx_status status = check_and_add(writer, items, 2, 1, NULL, 0, counts, error);
     if (status == IDX_OK && !may_be_done) assert_int_equal(counts[0], 0);
     if (status == IDX_OK && !may_be_done) assert_int_equal(counts[1], 1);
     return status;
@@ -179,7 +179,7 @@ static enum idx_status try_growing(void) {
     if (status != IDX_OK) return status;
     new_fingerprint = next_random(&new_seed);
     TWICE(open_writer, &failure);
-    TWICE(check_and_add, &failure);
+    TWICE(check_and_add_two, &failure);
     TWICE(add_another, &failure);
     TWICE(remove_one, &failure);
     TWICE(refresh, &failure);
@@ -556,7 +556,7 @@ static enum idx_status try_compacting(void) {
     bool exists, beside = new_seed / 2 % 2 == 0;
     new_fingerprint = next_random(&new_seed);
     TWICE(open_writer, &failure);
-    TWICE(check_and_add, &failure);
+    TWICE(check_and_add_two, &failure);
     TWICE(remove_one, &failure);
     TWICE(add_another, &failure);
     if (!beside) close_writer();
@@ -618,7 +618,7 @@ static void test_records_outlive_their_manifest(void **state) {
     bool replaced = false;
     (void)state;
     assert_ok(open_writer(&failure));
-    assert_ok(check_and_add(&failure));
+    assert_ok(check_and_add_two(&failure));
     assert_ok(add_another(&failure));
     struct idx_index *before = open_index(path, IDX_RESIDENCE_NONE);
     for (size_t call = 0; !replaced; call++) {
@@ -688,7 +688,7 @@ static void test_refreshing_without_news(void **state) {
     (void)state;
     assert_ok(open_writer(&failure));
     new_fingerprint = next_random(&new_seed);
-    assert_ok(check_and_add(&failure));
+    assert_ok(check_and_add_two(&failure));
     view = open_index(path, IDX_RESIDENCE_DIRECTORY);
     for (size_t round = 0; round < 2; round++) {
         assert_ok(idx_refresh(view, &newer, &failure));

@@ -21,7 +21,6 @@ void answerer_forget(struct answerer *answerer) {
 
 void answerer_free(struct answerer *answerer) {
     answerer_forget(answerer);
-    free(answerer->matches.list);
     free(answerer->front.bytes);
     if (answerer->question->texts != NULL) text_close(&answerer->text);
 }
@@ -192,30 +191,25 @@ bool answerer_print(struct answerer *answerer, const struct query *query, const 
     return true;
 }
 
-static bool answer_one(struct answerer *answerer, const struct query *query, struct output *output) {
-    size_t count;
-    const struct question *question = answerer->question;
-    return find_matches(question->index, query->fingerprint, question->distance, question->limit, &answerer->matches,
-                        &count, &answerer->error) == IDX_OK &&
-           answerer_print(answerer, query, answerer->matches.list, count, output);
-}
-
 bool answerer_answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output) {
     const struct question *question = answerer->question;
     uint64_t fingerprints[ANSWER_QUERIES] = {0};
-    size_t counts[ANSWER_QUERIES];
-    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
+    struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
+    struct idx_match_lists lists;
     options.distance = question->distance;
+    options.max_matches = question->exists ? 0 : question->limit;
     for (size_t i = 0; i < count; i++) fingerprints[i] = queries[i].fingerprint;
-    /* If this fails, queries are looked up one by one, so that those before the one that fails are answered. */
-    bool together = idx_lookup_many(question->index, fingerprints, count, &options, answerer->group, ANSWER_MATCHES,
-                                    counts, &answerer->error) == IDX_OK;
+    bool ok = idx_match_lists_make(question->index, fingerprints, count, &options, &lists, &answerer->error) == IDX_OK;
+    if (!ok && count == 1) return false;
     for (size_t i = 0; i < count && output->error == 0; i++) {
-        bool is_known = together && (counts[i] <= ANSWER_MATCHES || question->limit <= ANSWER_MATCHES);
-        const struct idx_match *matches = answerer->group + i * ANSWER_MATCHES;
-        bool answered = is_known ? answerer_print(answerer, &queries[i], matches, counts[i], output)
-                                 : answer_one(answerer, &queries[i], output);
-        if (!answered) return false;
+        /* If queries fail together, they are looked up one by one, so that those before the bad one are answered. */
+        bool answered = ok ? answerer_print(answerer, &queries[i], lists.matches + lists.offsets[i],
+                                            (size_t)lists.counts[i], output)
+                           : answerer_answer(answerer, &queries[i], 1, output);
+        if (answered) continue;
+        if (ok) idx_match_lists_free(&lists);
+        return false;
     }
+    if (ok) idx_match_lists_free(&lists);
     return true;
 }

@@ -23,19 +23,16 @@ struct question {
     bool json;
 };
 
-/* The most queries that are looked up together, and the matches of each for which there is room then. A query with more
- * matches is looked up again. */
-enum { ANSWER_QUERIES = 64, ANSWER_MATCHES = 16 };
+/* The most queries that are looked up together. */
+enum { ANSWER_QUERIES = 64 };
 
 /* What one thread needs to answer one query after the other. */
 struct answerer {
     const struct question *question;
     struct idx_documents *documents; /* Opened at the first match. */
-    struct idx_match group[ANSWER_QUERIES * ANSWER_MATCHES];
-    struct found_matches matches; /* Those of a query that is looked up alone. */
-    struct output front;          /* The columns before the document. */
-    struct text text;             /* Reads the texts of documents; without a fingerprinter. */
-    bool found;                   /* A query had a match so far. */
+    struct output front;             /* The columns before the document. */
+    struct text text;                /* Reads the texts of documents; without a fingerprinter. */
+    bool found;                      /* A query had a match so far. */
     struct idx_error error;
 };
 

@@ -4,10 +4,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-/* The matches of each document of a batch for which there is room. A document with more is looked up again. */
-enum { MATCHES = 16 };
 
 struct add {
     struct writing writing;
@@ -19,10 +15,8 @@ struct add {
 
     /* These are used with --if-new alone. */
     const struct idx_index *view;
-    struct idx_documents *documents; /* A cursor of the view, opened at the batch's first match. */
-    struct idx_match *matches;       /* There is room for MATCHES of each document. */
-    size_t *counts;
-    struct found_matches many; /* Those of a document with more than MATCHES. */
+    struct idx_documents *documents;   /* A cursor of the view, opened at the batch's first match. */
+    struct idx_match_lists near_lists; /* What each document of the batch was near to. */
     struct output output;
     struct idx_error error;
 };
@@ -109,41 +103,14 @@ static bool put_match(struct add *add, const struct idx_match *match) {
     return true;
 }
 
-/* Returns whether a later document of the batch was added with this fingerprint. */
-static bool was_added_behind(const struct add *add, size_t place, uint64_t fingerprint) {
-    for (size_t i = place + 1; i < add->writing.count; i++) {
-        if (add->counts[i] == 0 && add->writing.items[i].fingerprint == fingerprint) return true;
-    }
-    return false;
-}
-
-/* Looks up all matches of a document that has more than there was room for. Of the batch's documents, which are in the
- * view by now, those that came after it don't count. */
-static bool find_all_matches(struct add *add, size_t place, size_t *kept) {
-    size_t count;
-    if (find_matches(add->view, add->writing.items[place].fingerprint, add->distance, UINT64_MAX, &add->many, &count,
-                     &add->error) != IDX_OK)
-        return false;
-    *kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!was_added_behind(add, place, add->many.list[i].fingerprint)) add->many.list[(*kept)++] = add->many.list[i];
-    }
-    return true;
-}
-
 /* Writes the line of a document: whether it was added, or what it is near to. Sets `error` and returns false if the
  * library fails. */
 static bool put_answer(struct add *add, size_t place) {
-    size_t count = add->counts[place];
-    const struct idx_match *matches = add->matches + MATCHES * place;
-    if (count > MATCHES && add->limit > MATCHES) {
-        if (!find_all_matches(add, place, &count)) return false;
-        matches = add->many.list;
-    }
+    const struct idx_match_lists *lists = &add->near_lists;
     put_document_name(add, &add->writing.items[place]);
-    output_text(&add->output, count == 0 ? "\tadded" : "\tnear");
-    for (size_t i = 0; i < count && i < add->limit && add->output.error == 0; i++) {
-        if (!put_match(add, &matches[i])) return false;
+    output_text(&add->output, lists->counts[place] == 0 ? "\tadded" : "\tnear");
+    for (int64_t i = lists->offsets[place]; i < lists->offsets[place + 1] && add->output.error == 0; i++) {
+        if (!put_match(add, &lists->matches[i])) return false;
     }
     output_byte(&add->output, '\n');
     return true;
@@ -162,9 +129,19 @@ static bool put_answers(struct add *add) {
 
 static void count_batch(struct add *add) {
     size_t near = 0;
-    for (size_t i = 0; i < add->writing.count && add->if_new; i++) near += add->counts[i] > 0;
+    for (size_t i = 0; i < add->writing.count && add->if_new; i++) near += add->near_lists.counts[i] > 0;
     add->near += near;
     add->added += add->writing.count - near;
+}
+
+static enum idx_status add_items(struct add *add) {
+    struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
+    const struct writing *writing = &add->writing;
+    if (!add->if_new) return idx_writer_add(writing->writer, writing->items, writing->count, &add->error);
+    options.distance = add->distance;
+    options.max_matches = add->limit;
+    return idx_writer_check_and_add(writing->writer, writing->items, writing->count, &options, &add->near_lists,
+                                    &add->error);
 }
 
 /* Adds the documents of a batch, or those without near-duplicates, and prints the answers. Returns false after a
@@ -175,30 +152,25 @@ static bool add_batch(struct add *add) {
     for (size_t i = 0; i < writing->count && writing->input.format != INPUT_TSV; i++)
         writing->items[i].number += add->first_id;
     add->error = (struct idx_error){.status = IDX_OK};
-    bool good = add->if_new ? idx_writer_check_and_add(writing->writer, writing->items, writing->count, add->distance,
-                                                       add->matches, MATCHES, add->counts, &add->error) == IDX_OK
-                            : idx_writer_add(writing->writer, writing->items, writing->count, &add->error) == IDX_OK;
-    if (good) count_batch(add);
-    good = good && (!add->if_new || put_answers(add));
-    if (!good && add->output.error == 0) complain("%s", add->error.sentence);
-    return good;
+    bool ok = add_items(add) == IDX_OK;
+    if (ok) count_batch(add);
+    ok = ok && (!add->if_new || put_answers(add));
+    idx_match_lists_free(&add->near_lists);
+    if (!ok && add->output.error == 0) complain("%s", add->error.sentence);
+    return ok;
 }
 
-static bool prepare_answers(struct add *add) {
+static bool check_distance(struct add *add) {
     unsigned most = add->writing.properties.k;
     if (add->distance == UINT_MAX) add->distance = most;
-    if (add->distance > most)
-        return complain("-k %u is more than the %u that %s was built for; give %u or less", add->distance, most,
-                        add->writing.path, most);
-    add->matches = malloc((size_t)WRITING_BATCH * MATCHES * sizeof *add->matches);
-    add->counts = malloc(WRITING_BATCH * sizeof *add->counts);
-    if (add->matches != NULL && add->counts != NULL) return true;
-    return complain("out of memory for the answers");
+    if (add->distance <= most) return true;
+    return complain("-k %u is more than the %u that %s was built for; give %u or less", add->distance, most,
+                    add->writing.path, most);
 }
 
 static bool add_all(struct add *add) {
     enum input_status status;
-    if (!writing_open(&add->writing) || !prepare_answers(add)) return false;
+    if (!writing_open(&add->writing) || !check_distance(add)) return false;
     do {
         status = writing_gather(&add->writing);
         if (!add_batch(add)) return false;
@@ -216,13 +188,6 @@ static void report(const struct add *add, bool whole) {
     complain("added %" PRIu64 " %s to %s%s", add->added, what, add->writing.path, near);
 }
 
-static void finish(struct add *add) {
-    writing_close(&add->writing);
-    free(add->matches);
-    free(add->counts);
-    free(add->many.list);
-}
-
 int command_add(int argc, char **argv) {
     static struct add add; /* Too large for the stack. */
     int status;
@@ -238,7 +203,7 @@ int command_add(int argc, char **argv) {
     bool whole = add_all(&add);
     bool written = output_close(&add.output);
     if (add.writing.writer != NULL) report(&add, whole);
-    finish(&add);
+    writing_close(&add.writing);
     interrupt_obey();
     return whole && written ? ENDS_WELL : ENDS_BADLY;
 }

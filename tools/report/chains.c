@@ -50,7 +50,6 @@ struct following {
     struct node *nodes; /* In the order in which they were reached. */
     size_t count;
     uint32_t *slots; /* A hash table of the nodes, twice as large: each slot has a node's place plus 1, or 0. */
-    struct found_matches matches;
     struct idx_error *error;
 };
 
@@ -66,19 +65,28 @@ static void add_node(struct following *following, uint64_t fingerprint, size_t p
     following->slots[at] = (uint32_t)following->count;
 }
 
+/* Adds all that is near to a node. */
+static enum idx_status add_near(struct following *following, size_t node) {
+    struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
+    struct idx_match_lists lists;
+    options.distance = following->k;
+    enum idx_status status = idx_match_lists_make(following->index, &following->nodes[node].fingerprint, 1, &options,
+                                                  &lists, following->error);
+    if (status != IDX_OK) return status;
+    for (int64_t i = 0; i < lists.offsets[1]; i++) add_node(following, lists.matches[i].fingerprint, node);
+    idx_match_lists_free(&lists);
+    return IDX_OK;
+}
+
 /* Searches from near fingerprint to near fingerprint, breadth first, so that the chain is a shortest one. Sets *found
  * to the place of the fingerprint that is sought, or to 0 if it was not reached. Returns false after an error or a
  * signal. */
 static bool find_chain(struct following *following, uint64_t from, uint64_t sought, size_t *found) {
-    size_t count;
     *found = following->count = 0;
     memset(following->slots, 0, 2 * MOST_FOLLOWED * sizeof *following->slots);
     add_node(following, from, 0);
     for (size_t at = 0; at < following->count && *found == 0; at++) {
-        if (interrupt_noted() || find_matches(following->index, following->nodes[at].fingerprint, following->k,
-                                              UINT64_MAX, &following->matches, &count, following->error) != IDX_OK)
-            return false;
-        for (size_t i = 0; i < count; i++) add_node(following, following->matches.list[i].fingerprint, at);
+        if (interrupt_noted() || add_near(following, at) != IDX_OK) return false;
         if (following->nodes[at].fingerprint == sought) *found = at;
     }
     return true;
@@ -120,6 +128,5 @@ bool chains_follow(struct findings *findings, const struct idx_index *index, str
     }
     free(following.nodes);
     free(following.slots);
-    free(following.matches.list);
     return good;
 }

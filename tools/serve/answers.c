@@ -109,16 +109,17 @@ bool answers_put(struct answers *answers, uint64_t query, const struct idx_match
 }
 
 bool answers_put_query(struct answers *answers, uint64_t query) {
+    struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
-    struct found_matches matches = {NULL, 0};
+    struct idx_match_lists lists;
     struct idx_error error;
-    size_t count;
-    bool well =
-        find_matches(answers->index, query, answers->distance, request->limit, &matches, &count, &error) == IDX_OK ||
-        request_fail_by(request, &error);
-    if (well) output_byte(&request->answer, '{');
-    well = well && answers_put(answers, query, matches.list, count);
-    if (well) output_byte(&request->answer, '}');
-    free(matches.list);
-    return well;
+    options.distance = answers->distance;
+    options.max_matches = request->limit;
+    if (idx_match_lists_make(answers->index, &query, 1, &options, &lists, &error) != IDX_OK)
+        return request_fail_by(request, &error);
+    output_byte(&request->answer, '{');
+    bool ok = answers_put(answers, query, lists.matches, (size_t)lists.counts[0]);
+    if (ok) output_byte(&request->answer, '}');
+    idx_match_lists_free(&lists);
+    return ok;
 }

@@ -7,123 +7,78 @@
 
 /* ---- Many in columns ---- */
 
-/* How many queries are looked up together, and the matches of each for which there is room then. */
-enum { TOGETHER = 256, MATCHES = 16 };
-
-struct columns {
-    struct answers *answers;
-    struct output fingerprints, distances;
-    uint64_t offset;
-    struct idx_match matches[TOGETHER * MATCHES];
-};
-
 static uint64_t read_u64(const unsigned char *bytes) {
     uint64_t number = 0;
     for (unsigned i = 0; i < 8; i++) number |= (uint64_t)bytes[i] << (8 * i);
     return number;
 }
 
-static void write_u64(unsigned char *bytes, uint64_t number) {
+static unsigned char *write_u64(unsigned char *bytes, uint64_t number) {
     for (unsigned i = 0; i < 8; i++) bytes[i] = (unsigned char)(number >> (8 * i));
+    return bytes + 8;
 }
 
-static void put_u64(struct output *output, uint64_t number) {
-    unsigned char bytes[8];
-    write_u64(bytes, number);
-    output_bytes(output, bytes, sizeof bytes);
+/* The bytes of a match in the columns: a fingerprint and a distance. */
+enum { MATCH_BYTES = 9 };
+
+/* Writes the columns that service.h describes: offsets, fingerprints, distances. */
+static void put_columns(struct request *request, const struct idx_match_lists *lists, size_t count) {
+    size_t matches = (size_t)lists->offsets[count], bytes = (count + 1) * 8 + matches * MATCH_BYTES;
+    unsigned char *at = (unsigned char *)output_reserve(&request->answer, bytes);
+    if (at == NULL) return;
+    for (size_t i = 0; i <= count; i++) at = write_u64(at, (uint64_t)lists->offsets[i]);
+    for (size_t i = 0; i < matches; i++) at = write_u64(at, lists->matches[i].fingerprint);
+    for (size_t i = 0; i < matches; i++) *at++ = (unsigned char)lists->matches[i].distance;
+    request->answer.length += bytes;
 }
 
-/* Appends the matches of one query to the columns. Fails the request if memory ran out. */
-static void append_matches(struct columns *columns, const struct idx_match *matches, size_t count) {
-    unsigned char *fingerprints = (unsigned char *)output_reserve(&columns->fingerprints, count * 8 + 1);
-    unsigned char *distances = (unsigned char *)output_reserve(&columns->distances, count + 1);
-    if (fingerprints == NULL || distances == NULL) {
-        request_fail(columns->answers->request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        write_u64(fingerprints + 8 * i, matches[i].fingerprint);
-        distances[i] = (unsigned char)matches[i].distance;
-    }
-    columns->fingerprints.length += count * 8;
-    columns->distances.length += count;
-    columns->offset += count;
+/* Cancels a call when its request is not to go on. An idx_progress_visitor, whose context is the request. */
+static bool go_on(void *context, const struct idx_progress *progress) {
+    (void)progress;
+    return request_goes_on(context);
 }
 
-/* Looks up a query again, because it has more matches than there was room for, and appends all that are wanted. */
-static void append_more_matches(struct columns *columns, uint64_t query) {
-    struct answers *answers = columns->answers;
+static void answer_queries(struct answers *answers, const uint64_t *queries, size_t count) {
+    struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
-    struct found_matches matches = {NULL, 0};
+    struct idx_match_lists lists;
     struct idx_error error;
-    size_t count;
-    if (find_matches(answers->index, query, answers->distance, request->limit, &matches, &count, &error) != IDX_OK)
-        request_fail_by(request, &error);
-    else
-        append_matches(columns, matches.list, count < request->limit ? count : request->limit);
-    free(matches.list);
-}
-
-/* Returns whether the answer may grow, and fails the request if the matches that were found do not fit. */
-static bool answer_fits(struct columns *columns) {
-    struct request *request = columns->answers->request;
-    size_t made = columns->fingerprints.length + columns->distances.length;
-    if (made > MOST_ANSWER_BYTES)
+    options.distance = answers->distance;
+    options.max_matches = request->limit;
+    options.max_bytes = (2 * count + 1) * 8 + MOST_ANSWER_BYTES / MATCH_BYTES * sizeof(struct idx_match);
+    options.progress = go_on;
+    options.context = request;
+    enum idx_status status = idx_match_lists_make(answers->index, queries, count, &options, &lists, &error);
+    if (status == IDX_LIMIT)
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT,
                      "the answer has more than %zu bytes; ask for fewer fingerprints at once, or set limit",
                      MOST_ANSWER_BYTES);
-    return request_goes_on(request);
-}
-
-/* Looks up at most TOGETHER queries, and appends their matches and the offsets behind them. Fails the request after an
- * error. */
-static void answer_together(struct columns *columns, const unsigned char *bytes, size_t count) {
-    struct answers *answers = columns->answers;
-    size_t counts[TOGETHER], limit = answers->request->limit;
-    uint64_t queries[TOGETHER];
-    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
-    struct idx_error error;
-    options.distance = answers->distance;
-    for (size_t i = 0; i < count; i++) queries[i] = read_u64(bytes + 8 * i);
-    if (idx_lookup_many(answers->index, queries, count, &options, columns->matches, MATCHES, counts, &error) !=
-        IDX_OK) {
-        request_fail_by(answers->request, &error);
-        return;
-    }
-    for (size_t i = 0; i < count && answer_fits(columns); i++) {
-        size_t wanted = counts[i] < limit ? counts[i] : limit;
-        if (wanted <= MATCHES)
-            append_matches(columns, columns->matches + i * MATCHES, wanted);
-        else
-            append_more_matches(columns, queries[i]);
-        put_u64(&answers->request->answer, columns->offset);
-        answers->matches += counts[i];
-    }
+    else if (status != IDX_OK && request->status == 0)
+        request_fail_by(request, &error);
+    if (status != IDX_OK) return;
+    put_columns(request, &lists, count);
     answers->queries += count;
+    for (size_t i = 0; i < count; i++) answers->matches += (uint64_t)lists.counts[i];
+    idx_match_lists_free(&lists);
 }
 
-/* Answers a body of fingerprints with the columns that service.h describes: offsets, fingerprints, distances. */
+/* Answers a body of fingerprints with columns. */
 static void answer_columns(struct answers *answers) {
-    struct columns columns;
     struct request *request = answers->request;
     const unsigned char *bytes = (const unsigned char *)request->body.bytes;
     size_t length = request->body.length;
-    columns.answers = answers;
-    columns.fingerprints = columns.distances = (struct output)OUTPUT_KEPT;
-    columns.offset = 0;
-    if (length % 8 != 0)
+    if (length % 8 != 0) {
         request_fail(request, MHD_HTTP_BAD_REQUEST,
                      "the body has %zu bytes, which is no multiple of the 8 of a fingerprint", length);
-    else
-        put_u64(&request->answer, 0);
-    for (size_t done = 0; done < length && request_goes_on(request); done += 8 * TOGETHER)
-        answer_together(&columns, bytes + done, (length - done < 8 * TOGETHER ? length - done : 8 * TOGETHER) / 8);
-    if (request->status == 0) {
-        output_bytes(&request->answer, columns.fingerprints.bytes, columns.fingerprints.length);
-        output_bytes(&request->answer, columns.distances.bytes, columns.distances.length);
+        return;
     }
-    free(columns.fingerprints.bytes);
-    free(columns.distances.bytes);
+    uint64_t *queries = malloc(length + 1);
+    for (size_t i = 0; i < length / 8 && queries != NULL; i++) queries[i] = read_u64(bytes + 8 * i);
+    if (queries == NULL)
+        request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
+    else
+        answer_queries(answers, queries, length / 8);
+    free(queries);
 }
 
 /* The most matches, and documents of each that are asked for, with which a look-up is answered without a job. */

@@ -45,12 +45,6 @@ static struct idx_writer *take_writer(struct request *request) {
 /* The most bytes of a line without matches. */
 enum { MOST_LINE = 48 };
 
-struct adding {
-    struct items items;
-    struct idx_match *matches; /* There is room for MOST_FEW matches of each document. */
-    size_t *counts;
-};
-
 /* Writes the line of a document without its matches. */
 static void put_line(struct output *output, size_t count) {
     output_text(output, count == 0 ? "{\"added\":true}\n" : "{\"added\":false,\"count\":");
@@ -72,13 +66,13 @@ static bool put_matches(struct answers *answers, const struct idx_match *matches
 
 /* Writes a line per document. Room for all lines without matches is reserved beforehand: the documents are added
  * already, so the answer must not fail. Where the matches don't fit, it has lines without them from there on. */
-static void put_answers(struct answers *answers, const struct adding *adding) {
+static void put_answers(struct answers *answers, const struct idx_match_lists *lists, size_t documents) {
     struct output *output = &answers->request->answer;
     bool with_matches = true;
-    for (size_t i = 0; i < adding->items.count; i++) {
-        size_t count = adding->counts[i], begin = output->length, room = (adding->items.count - i) * MOST_LINE;
+    for (size_t i = 0; i < documents; i++) {
+        size_t count = (size_t)lists->counts[i], begin = output->length, room = (documents - i) * MOST_LINE;
         if (count > 0 && with_matches) {
-            with_matches = put_matches(answers, adding->matches + i * MOST_FEW, count, room);
+            with_matches = put_matches(answers, lists->matches + lists->offsets[i], count, room);
             if (with_matches) continue;
             output->length = begin;
             output->error = 0;
@@ -87,30 +81,29 @@ static void put_answers(struct answers *answers, const struct adding *adding) {
     }
 }
 
-static bool allocate_answers(struct request *request, struct adding *adding) {
-    size_t count = adding->items.count;
-    adding->matches = calloc(count + 1, MOST_FEW * sizeof *adding->matches);
-    adding->counts = calloc(count + 1, sizeof *adding->counts);
-    if (adding->matches != NULL && adding->counts != NULL &&
-        output_reserve(&request->answer, (count + 1) * MOST_LINE) != NULL)
-        return true;
-    return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
+static bool reserve_answers(struct request *request, size_t documents) {
+    return output_reserve(&request->answer, (documents + 1) * MOST_LINE) != NULL ||
+           request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
 }
 
 /* Adds the documents that have no near-duplicate in one call, answers, and has look-ups see the change. */
-static void add_documents(struct answers *answers, struct idx_writer *writer, struct adding *adding) {
+static void add_documents(struct answers *answers, struct idx_writer *writer, const struct items *items) {
+    struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
     struct service *service = request->service;
+    struct idx_match_lists lists;
     struct idx_error error;
-    if (idx_writer_check_and_add(writer, adding->items.list, adding->items.count, answers->distance, adding->matches,
-                                 MOST_FEW, adding->counts, &error) != IDX_OK) {
+    options.distance = answers->distance;
+    options.max_matches = request->limit;
+    if (idx_writer_check_and_add(writer, items->list, items->count, &options, &lists, &error) != IDX_OK) {
         fail_by_error(request, &error);
         return;
     }
     request->committed = true;
-    for (size_t i = 0; i < adding->items.count; i++) atomic_fetch_add(&service->metrics.added, adding->counts[i] == 0);
+    for (size_t i = 0; i < items->count; i++) atomic_fetch_add(&service->metrics.added, lists.counts[i] == 0);
     answers->index = idx_writer_view(writer);
-    put_answers(answers, adding);
+    put_answers(answers, &lists, items->count);
+    idx_match_lists_free(&lists);
     views_refresh(&service->views);
 }
 
@@ -125,16 +118,14 @@ static bool begin_writing(struct answers *answers, struct request *request, stru
 
 void writes_answer_add(struct request *request) {
     struct idx_properties properties;
-    struct adding adding = {.items = {.properties = &properties}};
+    struct items items = {.properties = &properties};
     struct answers answers = {.request = request};
     struct idx_writer *writer = take_writer(request);
-    if (begin_writing(&answers, request, writer, &properties) && items_read(&adding.items, request) &&
-        allocate_answers(request, &adding))
-        add_documents(&answers, writer, &adding);
+    if (begin_writing(&answers, request, writer, &properties) && items_read(&items, request) &&
+        reserve_answers(request, items.count))
+        add_documents(&answers, writer, &items);
     answers_end(&answers);
-    items_free(&adding.items);
-    free(adding.matches);
-    free(adding.counts);
+    items_free(&items);
     request_end(request, "application/x-ndjson");
 }
 

@@ -42,54 +42,30 @@ uint64_t now_nanoseconds(void) {
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* ---- Any number of results ---- */
+/* ---- Documents by their IDs ---- */
 
-/* The room for results at first; more is made when the library says how many there are. */
-enum { FIRST_RESULTS = 64 };
-
-/* Replaces a list by one with room for `count` items of `size` bytes each, whose contents are not kept. */
-static enum idx_status make_room(void **list, size_t *capacity, size_t count, size_t size, struct idx_error *error) {
-    if (count <= *capacity) return IDX_OK;
-    free(*list);
-    *list = malloc(count * size);
-    *capacity = *list == NULL ? 0 : count;
-    if (*list != NULL) return IDX_OK;
-    *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory for what was found"};
-    return IDX_OUT_OF_MEMORY;
-}
-
-enum idx_status find_matches(const struct idx_index *index, uint64_t query, unsigned distance, uint64_t limit,
-                             struct found_matches *matches, size_t *count, struct idx_error *error) {
-    size_t wanted = FIRST_RESULTS;
-    enum idx_status status;
-    do {
-        void *list = matches->list;
-        if (wanted > limit) wanted = (size_t)limit;
-        status = make_room(&list, &matches->capacity, wanted, sizeof *matches->list, error);
-        matches->list = list;
-        if (status == IDX_OK)
-            status = idx_lookup(index, query, distance, matches->list, matches->capacity, count, error);
-        wanted = status == IDX_OK ? *count : 0;
-    } while (wanted > matches->capacity && limit > matches->capacity);
-    return status;
-}
+/* The room for fingerprints of an ID at first; more is made when the library says how many there are. */
+enum { FIRST_FOUND = 64 };
 
 enum idx_status find_document(const struct idx_index *index, const struct document_id *id, uint64_t **fingerprints,
                               size_t *count, struct idx_error *error) {
     struct idx_properties properties;
-    size_t capacity = 0, wanted = FIRST_RESULTS;
-    enum idx_status status;
-    void *list = NULL;
+    enum idx_status status = IDX_OK;
     idx_get_properties(index, &properties);
-    do {
-        status = make_room(&list, &capacity, wanted, sizeof **fingerprints, error);
-        if (status == IDX_OK && properties.id_type == IDX_ID_U64)
-            status = idx_find_id_u64(index, id->number, list, capacity, count, error);
-        else if (status == IDX_OK)
-            status = idx_find_id(index, id->bytes, id->length, list, capacity, count, error);
-        wanted = status == IDX_OK ? *count : 0;
-    } while (wanted > capacity);
-    *fingerprints = list;
+    *fingerprints = NULL;
+    *count = FIRST_FOUND;
+    for (size_t capacity = 0; status == IDX_OK && *count > capacity;) {
+        capacity = *count;
+        free(*fingerprints);
+        *fingerprints = malloc(capacity * sizeof **fingerprints);
+        if (*fingerprints == NULL) {
+            *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory for what was found"};
+            return IDX_OUT_OF_MEMORY;
+        }
+        status = properties.id_type == IDX_ID_U64
+                     ? idx_find_id_u64(index, id->number, *fingerprints, capacity, count, error)
+                     : idx_find_id(index, id->bytes, id->length, *fingerprints, capacity, count, error);
+    }
     return status;
 }
 

@@ -18,18 +18,6 @@ bool open_unloaded(struct idx_index **index, const char *path);
  * *capacity items of `size` bytes each. Returns false if memory ran out; the array stays as it is then. */
 bool array_grow(void *array, size_t *capacity, size_t count, size_t size);
 
-/* A list for the matches of one query, which is used again for the next. It begins with zeros, and the caller frees
- * it. */
-struct found_matches {
-    struct idx_match *list;
-    size_t capacity;
-};
-
-/* Looks up a query. The list gets the nearest matches, up to `limit`, and grows if necessary; *count gets how many
- * matches the query has in all. */
-enum idx_status find_matches(const struct idx_index *index, uint64_t query, unsigned distance, uint64_t limit,
-                             struct found_matches *matches, size_t *count, struct idx_error *error);
-
 /* Compares two uint64_t, for qsort and bsearch. */
 int compare_u64(const void *first, const void *second);
 

@@ -179,8 +179,8 @@ static enum idx_status call_writer(struct idx_writer *writer, const struct reque
     switch (request->operation) {
         case OPERATION_ADD: return idx_writer_add(writer, items, request->count, error);
         case OPERATION_CHECK_AND_ADD:
-            return idx_writer_check_and_add(writer, items, request->count, request->distance, reply->matches, SHOWN,
-                                            reply->counts, error);
+            return check_and_add(writer, items, request->count, request->distance, reply->matches, SHOWN, reply->counts,
+                                 error);
         case OPERATION_REMOVE: return idx_writer_remove(writer, items, request->count, &reply->removal, error);
         case OPERATION_REMOVE_FINGERPRINTS:
             return idx_writer_remove_fingerprints(writer, fingerprints, request->count, &reply->removal, error);

@@ -44,7 +44,7 @@ static void make_call(struct idx_writer *writer, const struct call *call) {
     if (strcmp(call->name, "add") == 0)
         assert_ok(idx_writer_add(writer, items, count, &failure));
     else if (strcmp(call->name, "check-and-add") == 0)
-        assert_ok(idx_writer_check_and_add(writer, items, count, DISTANCE, NULL, 0, match_counts, &failure));
+        assert_ok(check_and_add(writer, items, count, DISTANCE, NULL, 0, match_counts, &failure));
     else if (strcmp(call->name, "remove") == 0)
         assert_ok(idx_writer_remove(writer, items, count, NULL, &failure));
     else if (strcmp(call->name, "remove-ids") == 0)

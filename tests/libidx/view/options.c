@@ -85,6 +85,11 @@ static void test_reading(void **state) {
         size_t counts[LENGTH(fingerprints)];
         assert_ok(idx_lookup_many(index, fingerprints, LENGTH(fingerprints), options, NULL, 0, counts, &failure));
     });
+    with_each_size(page, struct idx_match_lists_options, IDX_MATCH_LISTS_OPTIONS_INIT, options, {
+        struct idx_match_lists lists;
+        assert_ok(idx_match_lists_make(index, fingerprints, LENGTH(fingerprints), options, &lists, &failure));
+        idx_match_lists_free(&lists);
+    });
     with_each_size(page, struct idx_document_lists_options, IDX_DOCUMENT_LISTS_OPTIONS_INIT, options, {
         struct idx_document_lists lists;
         assert_ok(idx_document_lists_make(index, fingerprints, LENGTH(fingerprints), options, &lists, &failure));

@@ -243,7 +243,7 @@ static void add_call(struct idx_writer *writer, size_t call) {
     if (call % 2 == 0)
         assert_ok(idx_writer_add(writer, items, CALL, &failure));
     else
-        assert_ok(idx_writer_check_and_add(writer, items, CALL, K, NULL, 0, counts, &failure));
+        assert_ok(check_and_add(writer, items, CALL, K, NULL, 0, counts, &failure));
     for (size_t i = 0; i < CALL && call % 2 == 1; i++) assert_int_equal(counts[i], 0);
     progress->added = call + 1;
 }

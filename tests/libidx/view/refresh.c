@@ -153,7 +153,7 @@ static void write_batches(struct plot *plot, size_t batches) {
         size_t counts[BATCH];
         for (uint64_t j = 0; j < BATCH; j++) items[j] = item_of(BASE + i * BATCH + j);
         if (i % 3 == 0) {
-            assert_ok(idx_writer_check_and_add(writer, items, BATCH, 2, NULL, 0, counts, &failure));
+            assert_ok(check_and_add(writer, items, BATCH, 2, NULL, 0, counts, &failure));
             for (size_t j = 0; j < BATCH; j++) assert_int_equal(counts[j], 0);
         } else {
             assert_ok(idx_writer_add(writer, items, BATCH, &failure));
@@ -1004,8 +1004,8 @@ static void test_arguments(void **state) {
     build_index(path, &options, NULL, 0);
     struct idx_writer *writer = open_writer(path);
     assert_status(IDX_INVALID_ARGUMENT, idx_writer_add(writer, items, 2, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_writer_check_and_add(writer, items, 2, 2, NULL, 0, counts, &failure));
-    assert_status(IDX_BAD_DISTANCE, idx_writer_check_and_add(writer, items, 1, 3, NULL, 0, counts, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, check_and_add(writer, items, 2, 2, NULL, 0, counts, &failure));
+    assert_status(IDX_BAD_DISTANCE, check_and_add(writer, items, 1, 3, NULL, 0, counts, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_writer_remove(writer, items, 2, NULL, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_writer_remove_fingerprints(writer, &fingerprint, 1, NULL, &failure));
     items[1] = (struct idx_item){.fingerprint = 2, .id = items, .id_length = 16777216};
@@ -1076,7 +1076,7 @@ static int play_full_disk(const char *folder) {
     idx_close(newer);
     EXPECT(unlink(ballast) == 0);
     for (size_t matches = 0; matches < 3; matches++) { /* none of them is there at first */
-        EXPECT(idx_writer_check_and_add(writer, items, LENGTH(items), 0, NULL, 0, counts, &failure) == IDX_OK);
+        EXPECT(check_and_add(writer, items, LENGTH(items), 0, NULL, 0, counts, &failure) == IDX_OK);
         for (size_t i = 0; i < LENGTH(items); i++) EXPECT(counts[i] == (matches > 0));
     }
     count += LENGTH(items);

@@ -55,6 +55,10 @@ static void test_indexes(void **state) {
     with_filled(struct idx_properties, properties, idx_get_properties(index, &properties));
     with_filled(struct idx_table_properties, properties,
                 assert_ok(idx_get_table_properties(index, 0, 0, &properties, &failure)));
+    with_filled(struct idx_match_lists, lists, {
+        assert_ok(idx_match_lists_make(index, fingerprints, LENGTH(fingerprints), NULL, &lists, &failure));
+        idx_match_lists_free(&lists);
+    });
     with_filled(struct idx_document_lists, lists, {
         assert_ok(idx_document_lists_make(index, fingerprints, LENGTH(fingerprints), NULL, &lists, &failure));
         idx_document_lists_free(&lists);

@@ -1,0 +1,218 @@
+/* match_lists.c: see match_lists.h. */
+#include "libidx/lookup/match_lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/base.h"
+#include "libidx/lookup/nearest.h"
+#include "libidx/lookup/search.h"
+
+/* A match that was found for a query, by its place in the share. */
+struct idxi_found {
+    uint64_t fingerprint;
+    uint32_t distance, place;
+};
+
+struct lookup {
+    struct idxi_listing listing;
+    const uint64_t *queries;
+};
+
+/* ---- Beginning ---- */
+
+enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct idx_index *index, size_t count,
+                                   const struct idx_match_lists_options *options, struct idx_error *error) {
+    *listing = (struct idxi_listing){.index = index, .options = IDX_MATCH_LISTS_OPTIONS_INIT, .count = count};
+    idxi_copy_options(&listing->options, options);
+    if (listing->options.distance == UINT_MAX) listing->options.distance = index->manifest->k;
+    IDXI_TRY(idxi_check_threads(listing->options.threads, error));
+    IDXI_TRY(idxi_check_distance(index, listing->options.distance, error));
+    idxi_progress_init(&listing->progress, listing->options.progress, listing->options.context);
+    listing->share_count = count / IDXI_SHARE_QUERIES + (count % IDXI_SHARE_QUERIES > 0);
+    listing->shares = calloc(listing->share_count + 1, sizeof *listing->shares);
+    listing->lists.offsets = calloc(count + 1, sizeof *listing->lists.offsets);
+    listing->lists.counts = calloc(count + 1, sizeof *listing->lists.counts);
+    if (listing->shares == NULL || listing->lists.offsets == NULL || listing->lists.counts == NULL)
+        return idxi_fail_memory(error);
+    for (size_t i = 0; i < listing->share_count; i++) {
+        struct idxi_match_share *share = &listing->shares[i];
+        share->listing = listing;
+        share->begin = i * IDXI_SHARE_QUERIES;
+        share->end = count - share->begin < IDXI_SHARE_QUERIES ? count : share->begin + IDXI_SHARE_QUERIES;
+    }
+    listing->bytes = (2 * (uint64_t)count + 1) * sizeof(int64_t);
+    return IDX_OK;
+}
+
+/* ---- What a share finds ---- */
+
+/* Orders what was found so far: by query, and then as idx_lookup does. Drops what is beyond the nearest ones that are
+ * asked for. */
+static enum idx_status order(struct idxi_match_share *share, struct idx_error *error) {
+    size_t queries = share->end - share->begin, rooms[IDXI_SHARE_QUERIES] = {0}, total = 0;
+    size_t counts[IDXI_SHARE_QUERIES] = {0};
+    uint64_t most = share->listing->options.max_matches;
+    struct idxi_nearest nearest[IDXI_SHARE_QUERIES];
+    for (size_t i = 0; i < share->count; i++) rooms[share->found[i].place]++;
+    for (size_t i = 0; i < queries; i++) total += rooms[i] < most ? rooms[i] : (size_t)most;
+    free(share->matches);
+    share->matches = malloc(total * sizeof *share->matches + 1);
+    if (share->matches == NULL) return idxi_fail_memory(error);
+    total = 0;
+    for (size_t i = 0; i < queries; i++) {
+        nearest[i] =
+            (struct idxi_nearest){share->matches + total, rooms[i] < most ? rooms[i] : (size_t)most, &counts[i]};
+        total += nearest[i].capacity;
+        share->listing->lists.offsets[share->begin + i + 1] = (int64_t)nearest[i].capacity;
+    }
+    for (size_t i = 0; i < share->count; i++) {
+        const struct idxi_found *found = &share->found[i];
+        idxi_nearest_add(&nearest[found->place], 0, &(struct idx_match){found->fingerprint, found->distance});
+    }
+    for (size_t i = 0; i < queries; i++) idxi_nearest_sort(&nearest[i], 0);
+    share->count = total;
+    return IDX_OK;
+}
+
+/* Fails if the lists take more than the caller allows with what this share has. */
+static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_error *error) {
+    struct idxi_listing *listing = share->listing;
+    uint64_t own = share->count * sizeof *share->matches;
+    uint64_t bytes = atomic_fetch_add(&listing->bytes, own - share->counted) + own - share->counted;
+    share->counted = own;
+    if (bytes <= listing->options.max_bytes) return IDX_OK;
+    return idxi_fail(
+        error, IDX_LIMIT, listing->index->path,
+        "the matches of %zu fingerprints take more than the %llu bytes allowed: ask for fewer fingerprints "
+        "at a time, or fewer matches of each",
+        listing->count, (unsigned long long)listing->options.max_bytes);
+}
+
+/* Drops what is not among the nearest matches, so that a share takes memory for what it keeps, and not for all that it
+ * finds. */
+static enum idx_status drop_far(struct idxi_match_share *share, struct idx_error *error) {
+    IDXI_TRY(order(share, error));
+    size_t at = 0;
+    for (uint32_t place = 0; place < share->end - share->begin; place++) {
+        int64_t kept = share->listing->lists.offsets[share->begin + place + 1];
+        for (; kept > 0; kept--, at++)
+            share->found[at] = (struct idxi_found){share->matches[at].fingerprint, share->matches[at].distance, place};
+    }
+    return IDX_OK;
+}
+
+/* What most shares find of each query, or less. */
+#define EXPECTED 4
+
+static enum idx_status make_room(struct idxi_match_share *share, struct idx_error *error) {
+    if (share->count > share->listing->options.max_matches) IDXI_TRY(drop_far(share, error));
+    IDXI_TRY(count_bytes(share, error));
+    IDXI_GROW(share->found, share->capacity, 2 * share->count + EXPECTED * (share->end - share->begin), error);
+    return IDX_OK;
+}
+
+/* Adds a match of the query at a place; an idxi_match_visitor, whose context is the share. */
+static bool add_found(void *context, size_t place, const struct idx_match *match) {
+    struct idxi_match_share *share = context;
+    struct idxi_listing *listing = share->listing;
+    listing->lists.counts[share->begin + place]++;
+    if (listing->options.max_matches == 0) return true;
+    if (share->count == share->capacity) share->status = make_room(share, share->error);
+    if (share->status != IDX_OK) return false;
+    share->found[share->count++] = (struct idxi_found){match->fingerprint, match->distance, (uint32_t)place};
+    return true;
+}
+
+enum idx_status idxi_match_share_add(struct idxi_match_share *share, size_t place, const struct idx_match *match,
+                                     struct idx_error *error) {
+    share->error = error;
+    add_found(share, place, match);
+    return share->status;
+}
+
+enum idx_status idxi_match_share_search(struct idxi_match_share *share, const uint64_t *queries,
+                                        struct idx_error *error) {
+    const struct idxi_listing *listing = share->listing;
+    struct idxi_search search;
+    share->error = error;
+    idxi_search_init(&search, listing->index, listing->options.distance, queries, add_found, share, error);
+    IDXI_TRY(idxi_search_queries(&search, 0, share->end - share->begin));
+    return share->status;
+}
+
+enum idx_status idxi_match_share_end(struct idxi_match_share *share, struct idx_error *error) {
+    IDXI_TRY(order(share, error));
+    free(share->found);
+    share->found = NULL;
+    return count_bytes(share, error);
+}
+
+/* ---- The lists ---- */
+
+static enum idx_status look_up_share(void *context, size_t number, struct idx_error *error) {
+    struct lookup *lookup = context;
+    struct idxi_listing *listing = &lookup->listing;
+    struct idxi_match_share *share = &listing->shares[number];
+    uint64_t queries[IDXI_SHARE_QUERIES]; /* A copy, so that what was checked stays so whatever the caller does. */
+    size_t count = share->end - share->begin;
+    memcpy(queries, lookup->queries + share->begin, count * sizeof *queries);
+    IDXI_TRY(idxi_check_queries(listing->index, queries, count, error));
+    IDXI_TRY(idxi_match_share_search(share, queries, error));
+    IDXI_TRY(idxi_match_share_end(share, error));
+    return idxi_progress_add(&listing->progress, count, error);
+}
+
+static enum idx_status join_shares(struct idxi_listing *listing, struct idx_error *error) {
+    int64_t *offsets = listing->lists.offsets;
+    for (size_t i = 0; i < listing->count; i++) offsets[i + 1] += offsets[i];
+    listing->lists.matches = malloc((size_t)offsets[listing->count] * sizeof *listing->lists.matches + 1);
+    if (listing->lists.matches == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i < listing->share_count; i++) {
+        struct idxi_match_share *share = &listing->shares[i];
+        memcpy(listing->lists.matches + offsets[share->begin], share->matches, share->count * sizeof *share->matches);
+        free(share->matches);
+        share->matches = NULL;
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_listing_end(struct idxi_listing *listing, enum idx_status status, struct idx_match_lists *lists,
+                                 struct idx_error *error) {
+    if (status == IDX_OK) status = join_shares(listing, error);
+    for (size_t i = 0; i < listing->share_count && listing->shares != NULL; i++) {
+        free(listing->shares[i].found);
+        free(listing->shares[i].matches);
+    }
+    free(listing->shares);
+    if (status == IDX_OK) {
+        *lists = listing->lists;
+    } else {
+        idx_match_lists_free(&listing->lists);
+    }
+    return status;
+}
+
+static enum idx_status look_up(struct lookup *lookup, struct idx_error *error) {
+    struct idxi_listing *listing = &lookup->listing;
+    IDXI_TRY(idxi_progress_begin(&listing->progress, IDX_PHASE_COMPARING, listing->count, error));
+    return idxi_parallel(listing->share_count, listing->options.threads, look_up_share, lookup, &listing->progress,
+                         error);
+}
+
+enum idx_status idx_match_lists_make(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                     const struct idx_match_lists_options *options, struct idx_match_lists *lists,
+                                     struct idx_error *error) {
+    struct lookup lookup = {.queries = fingerprints};
+    enum idx_status status = idxi_listing_begin(&lookup.listing, index, count, options, error);
+    if (status == IDX_OK) status = look_up(&lookup, error);
+    return idxi_listing_end(&lookup.listing, status, lists, error);
+}
+
+void idx_match_lists_free(struct idx_match_lists *lists) {
+    if (lists == NULL) return;
+    free(lists->offsets);
+    free(lists->counts);
+    free(lists->matches);
+    memset(lists, 0, sizeof *lists);
+}

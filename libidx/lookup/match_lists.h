@@ -1,0 +1,55 @@
+/* match_lists.h: makes the lists of the matches of many queries, of any length. Matches are found in any order, for
+ * shares of consecutive queries, which threads work on side by side; at the end they are put one after the other. */
+#ifndef IDX_LIBIDX_MATCH_LISTS_H
+#define IDX_LIBIDX_MATCH_LISTS_H
+
+#include "libidx/view/index.h"
+
+/* How many queries a share has, but for the last one. */
+#define IDXI_SHARE_QUERIES 128
+
+struct idxi_found;
+
+struct idxi_match_share {
+    struct idxi_listing *listing;
+    size_t begin, end; /* its queries, by number */
+    struct idxi_found *found;
+    size_t count, capacity;
+    uint64_t counted; /* of the bytes that the lists take, those of this share that were counted */
+    struct idx_match *matches;
+    enum idx_status status; /* of adding a match */
+    struct idx_error *error;
+};
+
+struct idxi_listing {
+    const struct idx_index *index;
+    struct idx_match_lists_options options;
+    size_t count;
+    struct idxi_match_share *shares;
+    size_t share_count;
+    atomic_uint_fast64_t bytes; /* that the lists take so far */
+    struct idx_match_lists lists;
+    struct idxi_progress progress;
+};
+
+/* Prepares lists for `count` queries, and checks the options, which may be NULL. Call idxi_listing_end even if this
+ * fails. */
+enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct idx_index *index, size_t count,
+                                   const struct idx_match_lists_options *options, struct idx_error *error);
+
+/* Adds all matches in the index of the share's queries, which were checked. */
+enum idx_status idxi_match_share_search(struct idxi_match_share *share, const uint64_t *queries,
+                                        struct idx_error *error);
+
+/* Adds a match of the share's query number `place`, from 0. */
+enum idx_status idxi_match_share_add(struct idxi_match_share *share, size_t place, const struct idx_match *match,
+                                     struct idx_error *error);
+
+/* Orders what a share has, once all was added. */
+enum idx_status idxi_match_share_end(struct idxi_match_share *share, struct idx_error *error);
+
+/* Makes the lists of all shares, or frees them if `status` is an error, which it then returns. */
+enum idx_status idxi_listing_end(struct idxi_listing *listing, enum idx_status status, struct idx_match_lists *lists,
+                                 struct idx_error *error);
+
+#endif
