@@ -148,8 +148,9 @@ static enum idx_status decode_group(struct idxi_run_stream *stream, struct idx_e
     size_t left = stream->end - stream->begin;
     stream->given = stream->count = 0;
     if (left == 0) return IDX_OK;
+    if (left < GROUP_HEADER_BYTES) return fail_damage(stream, error);
     const uint8_t *at = stream->buffer + stream->begin, *bytes = at + GROUP_HEADER_BYTES;
-    size_t size = left < GROUP_HEADER_BYTES ? SIZE_MAX : idxf_load32(at);
+    size_t size = idxf_load32(at);
     if (size > left - GROUP_HEADER_BYTES || idxf_checksum(bytes, size) != idxf_load64(at + 4) ||
         idxf_group_open(&group, bytes, size) != IDXF_OK ||
         idxf_group_fingerprints(&group, stream->fingerprints) != IDXF_OK)

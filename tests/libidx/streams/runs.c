@@ -223,6 +223,17 @@ static void test_truncation(void **state) {
     close_file();
 }
 
+/* A forged file may leave a run any number of bytes behind its last group, such as less than a group's header. */
+static void test_ends_in_a_header(void **state) {
+    open_three(*state);
+    struct idxi_run *run = &world.runs[1];
+    for (uint64_t left = 1; left <= 16; left++) {
+        run->end = run->begin + left;
+        assert_status(IDX_BAD_CHECKSUM, read_out(1));
+    }
+    close_file();
+}
+
 /* ---- Dropping ---- */
 
 static bool can_punch(int file) {
@@ -276,6 +287,7 @@ int main(void) {
         in_folder(test_rewinding),
         in_folder(test_every_byte),
         in_folder(test_truncation),
+        in_folder(test_ends_in_a_header),
         in_folder(test_streams_side_by_side),
         in_folder(test_dropping),
         in_folder(test_no_folder),
