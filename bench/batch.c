@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #define CAPACITY 4096
-#define GROUP 256
 #define MAX_WAYS 6
 #define MAX_PASSES 99
 #define STREAMED ((size_t)1 << 22)
@@ -43,7 +42,6 @@ struct bench {
 /* ---- Ways ---- */
 
 static void add_all(struct bench *bench, size_t query, const struct idx_match *matches, size_t count) {
-    if (count > CAPACITY) die("a query has %zu matches, which this does not provide for", count);
     for (size_t i = 0; i < count; i++) add_match(&bench->found, query, matches[i].fingerprint);
 }
 
@@ -55,29 +53,26 @@ static void look_up(struct bench *bench, unsigned threads) {
     for (size_t i = 0; i < bench->data.query_count; i++) {
         try(idx_lookup(bench->index, bench->data.queries[i], bench->options.k, matches, CAPACITY, &count, &error),
             &error);
+        if (count > CAPACITY) die("a query has %zu matches, which this does not provide for", count);
         add_all(bench, i, matches, count);
     }
 }
 
 static void look_up_many(struct bench *bench, unsigned threads) {
-    static struct idx_match matches[GROUP * CAPACITY];
-    static size_t counts[GROUP];
-    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
+    struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
+    struct idx_match_lists lists;
     struct idx_error error;
     size_t all = bench->data.query_count;
     options.distance = bench->options.k;
     options.threads = threads;
-    for (size_t at = 0; at < all; at += GROUP) {
-        size_t here = all - at < GROUP ? all - at : GROUP;
-        try(idx_lookup_many(bench->index, bench->data.queries + at, here, &options, matches, CAPACITY, counts, &error),
-            &error);
-        for (size_t i = 0; i < here; i++) add_all(bench, at + i, matches + i * CAPACITY, counts[i]);
-    }
+    try(idx_match_lists_make(bench->index, bench->data.queries, all, &options, &lists, &error), &error);
+    for (size_t i = 0; i < all; i++)
+        add_all(bench, i, lists.matches + lists.offsets[i], (size_t)(lists.offsets[i + 1] - lists.offsets[i]));
+    idx_match_lists_free(&lists);
 }
 
 static bool add_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
-    struct bench *bench = context;
-    for (size_t i = 0; i < count; i++) add_match(&bench->found, query, matches[i].fingerprint);
+    add_all(context, query, matches, count);
     return true;
 }
 
