@@ -28,18 +28,22 @@ def shingle(text):
     return {tuple(words[at:at + 5]) for at in range(max(len(words) - 4, 1))} if words else set()
 
 
-def keep(sets, threshold, order=None, known=0):
+def keep(sets, threshold, order=None, known=0, contained=None, contained_size=0):
     """For each set the number of the one that it joins, its own if it is kept, and their resemblance. Sets are taken in an
     order, by their numbers; each joins the one of those kept so far that it resembles most, of equals the first, if it does
-    so by the threshold, which is written as a decimal number. The first `known` sets are kept in any case."""
-    least, joined, having, ranks = Fraction(threshold), [None] * len(sets), collections.defaultdict(list), {}
+    so by the threshold, which is written as a decimal number; or, unless that is None, that has a share `contained` of its
+    members, if these are `contained_size` or more. The first `known` sets are kept in any case."""
+    least, share = Fraction(2 if threshold is None else threshold), Fraction(2 if contained is None else contained)
+    joined, having, ranks = [None] * len(sets), collections.defaultdict(list), {}
     for rank, number in enumerate(order if order is not None else range(len(sets))):
         members, ranks[number] = sets[number], rank
         shared = collections.Counter(other for member in members for other in having[member])
         alike = [(Fraction(count, len(members) + len(sets[other]) - count), -ranks[other], other)
-                 for other, count in shared.items()]
-        best = max(alike, default=(Fraction(0), 0, 0))
-        if number < known or best[0] < least:
+                 for other, count in shared.items()
+                 if Fraction(count, len(members) + len(sets[other]) - count) >= least or
+                 (len(members) >= contained_size and Fraction(count, len(members)) >= share)]
+        best = max(alike, default=None)
+        if number < known or best is None:
             joined[number] = number, Fraction(1)
             for member in members:
                 having[member].append(number)

@@ -36,15 +36,15 @@ static void print_id(struct listing *listing, const struct idx_document *documen
     listing_put_id(&listing->output, &listing->properties, document, fingerprint);
 }
 
-void listing_put_resemblance(struct output *output, const struct idx_kept_set *kept) {
-    uint64_t parts = kept->total == 0 ? 10000 : (uint64_t)kept->shared * 10000 / kept->total;
+void listing_put_share(struct output *output, uint64_t shared, uint64_t total) {
+    uint64_t parts = total == 0 ? 10000 : shared * 10000 / total;
     output_format(output, "%" PRIu64 ".%04" PRIu64, parts / 10000, parts % 10000);
 }
 
 /* Writes how near a document is to its representative. */
 static void put_nearness(struct listing *listing, const struct idx_cluster_member *member) {
     if (listing->kept != NULL)
-        listing_put_resemblance(&listing->output, listing->kept);
+        listing_put_share(&listing->output, listing->kept->shared, listing->kept->total);
     else
         output_decimal(&listing->output, member->distance);
 }
@@ -61,6 +61,10 @@ static void print_line(struct listing *listing, const struct idx_cluster_member 
     print_id(listing, &member->representative, member->representative_fingerprint);
     output_byte(output, '\t');
     put_nearness(listing, member);
+    if (listing->set_size > 0) {
+        output_byte(output, '\t');
+        listing_put_share(output, listing->kept->shared, listing->set_size);
+    }
     output_byte(output, '\n');
 }
 
@@ -109,6 +113,10 @@ static void put_member(struct listing *listing, const struct idx_cluster_member 
     }
     put_text(listing, listing->kept != NULL ? ",\"resemblance\":" : ",\"distance\":");
     put_nearness(listing, member);
+    if (listing->set_size > 0) {
+        put_text(listing, ",\"contained\":");
+        listing_put_share(&listing->output, listing->kept->shared, listing->set_size);
+    }
     output_byte(&listing->output, '}');
 }
 
@@ -208,8 +216,8 @@ static void say_result(const struct listing *listing, const struct idx_cluster_s
         snprintf(far, sizeof far, "; %" PRIu64 " of these differ from the one that is kept in more than %u bits",
                  summary->far, listing->options.distance);
     complain("%" PRIu64 " %s: %" PRIu64 " to keep, %" PRIu64 " to drop%s%s", all,
-             names_of_documents(listing->properties.id_type, all), kept + listing->kept_apart,
-             dropped + listing->dropped_apart, far, listing->remark);
+             listing->noun != NULL ? listing->noun : names_of_documents(listing->properties.id_type, all),
+             kept + listing->kept_apart, dropped + listing->dropped_apart, far, listing->remark);
 }
 
 static void say_summary(const struct listing *listing, const struct idx_index *index,

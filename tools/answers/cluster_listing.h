@@ -28,7 +28,10 @@ struct listing {
                                   of the clusters. */
     uint64_t (*find_place)(void *context, uint64_t number); /* Returns the place of a document in that order, from its
                                                                number in the index; has the context of `note`. */
-    const char *remark;                                     /* What the summary says in the end. */
+    uint32_t set_size;  /* What the document that is taken has in common is also shown as a share of so many of its own
+                           shingles; 0: it is not. */
+    const char *noun;   /* What the summary calls documents; NULL: by that name. */
+    const char *remark; /* What the summary says in the end. */
     uint64_t kept_apart, dropped_apart; /* Documents that are not in the index, but count in the summary. */
     uint64_t cap;                       /* A warning is about chains with more documents than this. */
     struct output output;               /* The caller closes it. */
@@ -69,8 +72,9 @@ void listing_begin(struct listing *listing);
 bool listing_take(struct listing *listing, const struct idx_cluster_member *member, const struct idx_kept_set *kept);
 void listing_end(struct listing *listing);
 
-/* Writes how much two documents resemble each other, rounded down to four digits. */
-void listing_put_resemblance(struct output *output, const struct idx_kept_set *kept);
+/* Writes a share, rounded down to four digits; how much two documents resemble each other is that of `shared` in
+ * `total`. */
+void listing_put_share(struct output *output, uint64_t shared, uint64_t total);
 
 /* Finds the clusters and prints what is asked for. If progress is shown, or `verbose` is set, prints a summary as well.
  * Returns false after a complaint, and without one if a signal was noted. */

@@ -53,6 +53,14 @@ enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 #define NO_CAP UINT64_MAX
 #define NO_METHOD (-1)
 #define NO_MIN_FEATURES UINT64_MAX
+#define NO_MIN_WORDS UINT64_MAX
+
+/* Parts of fewer words are not compared, and texts of fewer words are not looked for in others, if --min-words does not
+ * say it. */
+enum { MIN_WORDS_OF_PART = 5, MIN_WORDS_CONTAINED = 20 };
+
+/* The values of enum parts_by. */
+static const char *const by_names[] = {"document", "paragraph", "line", NULL};
 
 struct dedup {
     struct text_options texts;
@@ -61,7 +69,12 @@ struct dedup {
     int format;
     bool clusters, partial;
     const char *resemblance; /* The argument of --resemble; NULL: not given. */
-    bool by_sets;            /* The sets of the texts' shingles decide, and not fingerprints. */
+    const char *contained;   /* The argument of --contained; NULL: not given. */
+    uint64_t min_words;
+    int by;                 /* Of enum parts_by. */
+    struct divided divided; /* Unless documents are compared. */
+    char remark[128];       /* What the summary says of parts. */
+    bool by_sets;           /* The sets of the texts' shingles decide, and not fingerprints. */
     struct texts paths;
     struct against against;
     struct folders folders;
@@ -107,6 +120,8 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : dedup->folders.kept.path != NULL                     ? "--write"
                        : dedup->folders.dropped.path != NULL                  ? "--dropped"
                        : dedup->resemblance != NULL                           ? "--resemble"
+                       : dedup->contained != NULL                             ? "--contained"
+                       : dedup->by != PARTS_DOCUMENT                          ? "--by"
                                                                               : NULL;
     return vain == NULL ||
            complain_of_usage("%s can be used with texts only, not with --format %s", vain, format_names[dedup->format]);
@@ -130,6 +145,42 @@ static bool check_places(const struct dedup *dedup) {
     return true;
 }
 
+/* Reads what texts must have in common. Returns false after a complaint. */
+static bool read_thresholds(struct dedup *dedup) {
+    struct resemble *resemble = &dedup->resemble;
+    const char *given = dedup->resemblance;
+    if (dedup->contained != NULL && !resemblance_read("--contained", dedup->contained, &resemble->contained))
+        return false;
+    if (given == NULL && dedup->contained == NULL) given = DEFAULT_RESEMBLANCE;
+    return given == NULL || resemblance_read("--resemble", given, &resemble->threshold);
+}
+
+/* Applies --by and the options that go with it. Returns false after a complaint. */
+static bool apply_by(struct dedup *dedup) {
+    struct divided *divided = &dedup->divided;
+    struct pipeline_rules *rules = &dedup->texts.rules;
+    const bool by_parts = dedup->by != PARTS_DOCUMENT, has_least = dedup->min_words != NO_MIN_WORDS;
+    const char *needs_by = divided->min_document_words > 0 ? "--min-document-words"
+                           : divided->again > 0            ? "--again"
+                           : divided->within               ? "--within"
+                                                           : NULL;
+    if (!by_parts && needs_by != NULL) return complain_of_usage("%s needs --by paragraph or --by line", needs_by);
+    if (!by_parts && dedup->contained == NULL && has_least)
+        return complain_of_usage("--min-words needs --by or --contained");
+    dedup->resemble.contained_words = has_least ? dedup->min_words : MIN_WORDS_CONTAINED;
+    if (!by_parts) return true;
+    const char *vain = dedup->listing.representative != 0    ? "--representative"
+                       : dedup->against.path != NULL         ? "--against"
+                       : rules->extract.json.texts.count > 1 ? "several times --text-field"
+                                                             : NULL;
+    if (vain != NULL) return complain_of_usage("%s can't be given with --by %s", vain, by_names[dedup->by]);
+    divided->by = rules->by = (enum parts_by)dedup->by;
+    rules->min_words = has_least ? dedup->min_words : MIN_WORDS_OF_PART;
+    rules->extract.divides_blocks = divided->by == PARTS_PARAGRAPH;
+    dedup->intake.divided = divided;
+    return true;
+}
+
 /* Decides whether texts are compared, by the sets of their shingles, or fingerprints. Returns false after a
  * complaint. */
 static bool choose_way(struct dedup *dedup) {
@@ -137,8 +188,10 @@ static bool choose_way(struct dedup *dedup) {
     bool has_distance = dedup->listing.options.distance != NO_DISTANCE;
     dedup->by_sets = has_texts(dedup) && !has_distance;
     if (!has_distance) dedup->listing.options.distance = DEFAULT_DISTANCE;
-    if (dedup->by_sets)
-        return resemblance_read("--resemble", given == NULL ? DEFAULT_RESEMBLANCE : given, &dedup->resemble.threshold);
+    if (dedup->by_sets) return read_thresholds(dedup);
+    if ((dedup->contained != NULL || dedup->by != PARTS_DOCUMENT) && !is_of_fingerprints(dedup))
+        return complain_of_usage("%s compares texts, without -k, --features, --hashes and --tokens",
+                                 dedup->contained != NULL ? "--contained" : "--by");
     if (given == NULL || is_of_fingerprints(dedup)) return true;
     if (has_distance)
         return complain_of_usage(
@@ -302,7 +355,7 @@ static bool complete_options(struct dedup *dedup) {
         return complain_of_usage("--json has no clusters for what --against drops; give --clusters");
     dedup->clusters |= listing->json;
     if (dedup->format == FORMAT_AUTO && !find_fingerprints(dedup)) return false;
-    if (!choose_way(dedup) || !open_against(dedup) || !check_texts(dedup)) return false;
+    if (!choose_way(dedup) || !apply_by(dedup) || !open_against(dedup) || !check_texts(dedup)) return false;
     if (is_of_fingerprints(dedup) && !check_fingerprints(dedup)) return false;
     set_defaults(dedup);
     dedup->building.memory_bytes = listing->options.memory_bytes;
@@ -323,7 +376,7 @@ static bool complete_options(struct dedup *dedup) {
 static const char common[] = "--drop --clusters --resemble --write --against -k --format --id-field --threads --memory";
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
-    enum { OWN = 13 };
+    enum { OWN = 19 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
@@ -331,6 +384,12 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "clusters", .kind = OPTION_FLAG, .value = &dedup->clusters},
         {.name = "json", .kind = OPTION_FLAG, .value = &dedup->listing.json},
         {.name = "resemble", .kind = OPTION_TEXT, .value = &dedup->resemblance},
+        {.name = "contained", .kind = OPTION_TEXT, .value = &dedup->contained},
+        {.name = "by", .kind = OPTION_CHOICE, .value = &dedup->by, .names = by_names},
+        {.name = "min-words", .kind = OPTION_COUNT, .value = &dedup->min_words},
+        {.name = "min-document-words", .kind = OPTION_COUNT, .value = &dedup->divided.min_document_words},
+        {.name = "again", .kind = OPTION_COUNT, .value = &dedup->divided.again},
+        {.name = "within", .kind = OPTION_FLAG, .value = &dedup->divided.within},
         {.name = "write", .kind = OPTION_TEXT, .value = &dedup->folders.kept.path},
         {.name = "dropped", .kind = OPTION_TEXT, .value = &dedup->folders.dropped.path},
         {.name = "report", .kind = OPTION_TEXT, .value = &dedup->report.path},
@@ -395,6 +454,19 @@ static bool keep_bad(struct dedup *dedup, const struct raw_document *raw, const 
     return !is_record || intake_keep(&dedup->intake, id, strlen(id), place);
 }
 
+/* Refuses a document that can be listed by its parts, but not written. Returns false after a complaint. */
+static bool check_cutting(const struct dedup *dedup, const struct raw_document *raw) {
+    const enum document_format format = raw->format;
+    const bool is_cut = raw->unit == UNIT_LINES || (raw->unit == UNIT_FILE && format == FORMAT_PLAIN);
+    if (dedup->intake.divided == NULL || dedup->intake.journal == NULL || is_cut) return true;
+    return complain("%s is %s, whose %ss can be listed, but not cut out: leave out --write and --dropped, or that file",
+                    raw->place,
+                    raw->unit != UNIT_FILE  ? "a record of WARC"
+                    : format == FORMAT_HTML ? "HTML"
+                                            : "a manual page",
+                    by_names[dedup->by]);
+}
+
 /* Takes a document. One without words, or with too few features for a fingerprint, is kept apart. This is a
  * made_visitor. */
 static bool visit_document(void *context, const struct raw_document *raw, const struct made *made) {
@@ -403,9 +475,11 @@ static bool visit_document(void *context, const struct raw_document *raw, const 
                               .has_fingerprint = made->fingerprint_count > 0,
                               .shingles = made->shingles,
                               .shingle_count = made->shingle_count,
-                              .place = {raw->file, raw->begins, raw->ends, raw->unit, FATE_KEPT}};
-    if (interrupt_noted()) return false;
+                              .made = made,
+                              .place = {raw->file, raw->begins, raw->ends, raw->unit, FATE_KEPT, raw->format}};
+    if (interrupt_noted() || !check_cutting(dedup, raw)) return false;
     dedup->large += raw->is_large;
+    dedup->divided.text_bytes += raw->text_bytes;
     if (raw->bad.kind != BAD_NONE && made->id.length == 0) return keep_bad(dedup, raw, &arrival.place);
     bool is_compared = dedup->by_sets ? made->shingle_count > 0 : arrival.has_fingerprint;
     if (!is_compared || raw->bad.kind != BAD_NONE)
@@ -497,7 +571,8 @@ static bool compare_sets(struct dedup *dedup) {
     struct against *against = &dedup->against;
     bool has_known = against->path != NULL && !against_looks_up(against);
     return (!has_known || against_read_texts(against, &dedup->texts.rules, &dedup->resemble)) && add_texts(dedup) &&
-           intake_end(&dedup->intake) && check_repeats(dedup) && resemble_decide(&dedup->resemble);
+           intake_end(&dedup->intake) && check_repeats(dedup) && resemble_decide(&dedup->resemble) &&
+           (dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble));
 }
 
 static bool list_clusters(struct dedup *dedup, const char *path) {
@@ -523,22 +598,43 @@ static void note_member(void *context, const struct idx_cluster_member *member) 
     uint64_t number = find_place(dedup, member->document.number);
     if (dedup->report.path != NULL) report_note(&dedup->report, member);
     if (member->is_representative || dedup->dropped == NULL) return;
-    bit_set(dedup->dropped, number);
-    if (folders_are_asked_for(&dedup->folders)) folders_note(&dedup->folders, member, dedup->listing.kept);
+    if (dedup->intake.divided == NULL) bit_set(dedup->dropped, number);
+    if (folders_are_asked_for(&dedup->folders))
+        folders_note(&dedup->folders, member, dedup->listing.kept, dedup->listing.set_size);
 }
 
 /* Lists a document, and what it has in common with its representative. This is a resemble_visitor. */
 static bool list_set(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
-    return listing_take(&((struct dedup *)context)->listing, member, kept);
+    struct dedup *dedup = context;
+    if (dedup->contained != NULL)
+        dedup->listing.set_size = resemble_set_size(&dedup->resemble, member->document.number);
+    return listing_take(&dedup->listing, member, kept);
+}
+
+/* Has the summary count parts in place of documents. */
+static void name_parts(struct dedup *dedup) {
+    const struct divided *divided = &dedup->divided;
+    const double percent =
+        divided->text_bytes > 0 ? 100 * (double)divided->dropped_bytes / (double)divided->text_bytes : 0;
+    dedup->listing.noun = dedup->by == PARTS_LINE ? "lines" : "paragraphs";
+    dedup->listing.kept_apart = 0;
+    snprintf(dedup->remark, sizeof dedup->remark,
+             ", %" PRIu64 " of %" PRIu64 " bytes (%.1f %%); %" PRIu64 " of %" PRIu64 " documents to drop as a whole",
+             divided->dropped_bytes, divided->text_bytes, percent, divided->gone_count,
+             divided->document_count + dedup->intake.apart_count);
+    dedup->listing.remark = dedup->remark;
 }
 
 /* Lists what the sets decide. */
 static bool list_sets(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     listing->kept_apart = dedup->intake.apart_count;
+    if (dedup->intake.divided != NULL) name_parts(dedup);
     listing_begin(listing);
     if (!resemble_visit(&dedup->resemble, dedup->clusters, list_set, dedup, &listing->summary)) return false;
     listing->dropped_apart = dedup->intake.known_count + dedup->resemble.like_known;
+    if (dedup->intake.divided != NULL && listing->drop)
+        divided_put_gone(&dedup->divided, &dedup->resemble, &listing->output, "\n");
     listing_end(listing);
     return listing->output.error == 0;
 }
@@ -549,7 +645,7 @@ static bool open_folders(struct dedup *dedup) {
     dedup->listing.context = dedup;
     dedup->folders.properties = &dedup->listing.properties;
     if (dedup->intake.journal == NULL) return true;
-    dedup->dropped = bits_make(dedup->intake.compared);
+    dedup->dropped = dedup->intake.divided != NULL ? dedup->divided.gone : bits_make(dedup->intake.compared);
     return dedup->dropped != NULL && (!folders_are_asked_for(&dedup->folders) || folders_open(&dedup->folders));
 }
 
@@ -574,7 +670,8 @@ static bool list_and_write(struct dedup *dedup, const char *path) {
     if (!listed || !intake_print(&dedup->intake, &dedup->listing)) return false;
     say_nothing_kept(dedup);
     bool has_folders = folders_are_asked_for(&dedup->folders), has_report = dedup->report.path != NULL;
-    return (!has_folders || folders_write(&dedup->folders, &dedup->intake, dedup->dropped)) &&
+    return (!has_folders ||
+            folders_write(&dedup->folders, &dedup->intake, dedup->dropped, &dedup->texts.rules.extract)) &&
            (!has_report || write_report(dedup)) && (!has_folders || folders_publish(&dedup->folders)) &&
            (!has_report || report_publish(&dedup->report));
 }
@@ -652,7 +749,8 @@ static void free_all(struct dedup *dedup) {
     texts_free(&dedup->texts.rules.extract.json.texts);
     folders_close(&dedup->folders);
     report_close(&dedup->report);
-    free(dedup->dropped);
+    if (dedup->intake.divided == NULL) free(dedup->dropped);
+    divided_close(&dedup->divided);
     resemble_close(&dedup->resemble);
     input_order_close(&dedup->order);
     intake_close(&dedup->intake);
@@ -668,6 +766,7 @@ int command_dedup(int argc, char **argv) {
         .listing = LISTING_INIT,
         .building = IDX_BUILD_OPTIONS_INIT,
         .format = FORMAT_AUTO,
+        .min_words = NO_MIN_WORDS,
         .folders = {.kept.option = "--write", .dropped.option = "--dropped"},
         .resemble = RESEMBLE_NONE,
         .order = INPUT_ORDER_CLOSED,

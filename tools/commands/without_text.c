@@ -81,8 +81,9 @@ void below_free(struct below *below) { (void)below; }
 
 /* ---- Without texts, none of these functions is called ---- */
 
-bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped) {
-    (void)journal, (void)trees, (void)dropped;
+bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
+                const struct divided *divided, const struct extract_rules *rules) {
+    (void)journal, (void)trees, (void)dropped, (void)divided, (void)rules;
     return false;
 }
 

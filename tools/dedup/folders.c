@@ -177,16 +177,21 @@ bool folders_check(const struct folders *folders, const struct texts *paths) {
     return tree_check(&folders->kept) && tree_check(&folders->dropped) && tree_check_inputs(paths);
 }
 
-void folders_note(struct folders *folders, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
+void folders_note(struct folders *folders, const struct idx_cluster_member *member, const struct idx_kept_set *kept,
+                  uint32_t set_size) {
     if (folders->table.descriptor < 0) return;
     listing_put_id(&folders->table, folders->properties, &member->document, member->fingerprint);
     output_byte(&folders->table, '\t');
     listing_put_id(&folders->table, folders->properties, &member->representative, member->representative_fingerprint);
     output_byte(&folders->table, '\t');
     if (kept != NULL)
-        listing_put_resemblance(&folders->table, kept);
+        listing_put_share(&folders->table, kept->shared, kept->total);
     else
         output_decimal(&folders->table, member->distance);
+    if (set_size > 0) {
+        output_byte(&folders->table, '\t');
+        listing_put_share(&folders->table, kept->shared, set_size);
+    }
     output_byte(&folders->table, '\n');
 }
 
@@ -198,14 +203,18 @@ bool folders_open(struct folders *folders) {
     return folders->table.descriptor >= 0;
 }
 
-bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped) {
+bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped,
+                   const struct extract_rules *rules) {
     const struct tree *const trees[2] = {&folders->kept, &folders->dropped};
     if (folders->dropped.path != NULL) {
         if (!intake_put_known(intake, &folders->table, "\t")) return false;
+        const char *end = intake->resemble->contained > 0 ? "\t-\t-\t-\n" : "\t-\t-\n";
+        if (intake->divided != NULL) divided_put_gone(intake->divided, intake->resemble, &folders->table, end);
         if (!output_flush(&folders->table))
             return complain("%s/%s: %s", folders->dropped.path, table_name, strerror(folders->table.error));
     }
-    return kept_write(intake->journal, trees, dropped) && tree_sync(&folders->kept) && tree_sync(&folders->dropped);
+    return kept_write(intake->journal, trees, dropped, intake->divided, rules) && tree_sync(&folders->kept) &&
+           tree_sync(&folders->dropped);
 }
 
 bool folders_publish(struct folders *folders) {

@@ -22,9 +22,11 @@ struct tree {
 int tree_create(const struct tree *tree, const char *input);
 
 /* Goes through the journal once more, and copies each record into one of two trees: trees[0] is for what is kept,
- * trees[1] for what is dropped. `dropped` has a bit for each document that was compared. Returns false after a
- * complaint, or if a signal was noted. In kept.c. */
-bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped);
+ * trees[1] for what is dropped. `dropped` has a bit for each document that was compared. Unless `divided` is NULL, of
+ * other documents the parts that are dropped are cut out, and each tree gets the record with its own parts alone; their
+ * texts are found by the rules. Returns false after a complaint, or if a signal was noted. In kept.c. */
+bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
+                const struct divided *divided, const struct extract_rules *rules);
 
 struct folders {
     struct tree kept, dropped;               /* Their paths are NULL if they are not asked for. */
@@ -42,12 +44,14 @@ bool folders_check(const struct folders *folders, const struct texts *paths);
 bool folders_open(struct folders *folders);
 
 /* Writes a line of the table for a document of a cluster that is dropped, with what it has in common with the
- * representative, or if `kept` is NULL with their distance. */
-void folders_note(struct folders *folders, const struct idx_cluster_member *member, const struct idx_kept_set *kept);
+ * representative, or if `kept` is NULL with their distance; and, unless that is 0, also as a share of `set_size`. */
+void folders_note(struct folders *folders, const struct idx_cluster_member *member, const struct idx_kept_set *kept,
+                  uint32_t set_size);
 
 /* Writes the folders, and waits until they are on the disk; `dropped` has a bit for each document that was compared.
- * Returns false after a complaint, or where a signal was noted. */
-bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped);
+ * Documents are read by the rules. Returns false after a complaint, or where a signal was noted. */
+bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped,
+                   const struct extract_rules *rules);
 
 /* Publishes the folders that are asked for. Returns false after a complaint. */
 bool folders_publish(struct folders *folders);

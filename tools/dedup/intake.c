@@ -116,6 +116,9 @@ static bool take_arrival(struct intake *intake, const struct arrival *arrival, c
     if (!is_compared) return true;
     if (match != NULL) return keep_known(intake, arrival, match);
     intake->compared++;
+    if (intake->divided != NULL)
+        return divided_add(intake->divided, intake->resemble, (struct span){record->id, record->id_length},
+                           arrival->made);
     if (intake->builder == NULL)
         return resemble_add(intake->resemble, (struct span){record->id, record->id_length}, arrival->shingles,
                             arrival->shingle_count, arrival->value);

@@ -5,6 +5,7 @@
 
 #include "tools/answers/cluster_listing.h"
 #include "tools/dedup/against.h"
+#include "tools/dedup/divided.h"
 #include "tools/dedup/id_hashes.h"
 #include "tools/dedup/journal.h"
 #include "tools/dedup/resemble.h"
@@ -47,14 +48,16 @@ struct arrival {
     bool has_fingerprint;
     const uint64_t *shingles;
     size_t shingle_count;
-    struct place place; /* All zero without a journal, but for the fate. */
-    int64_t value;      /* Of near documents, the one with the largest is preferred. */
+    const struct made *made; /* Where parts of documents are compared: these. Such arrivals are not looked up. */
+    struct place place;      /* All zero without a journal, but for the fate. */
+    int64_t value;           /* Of near documents, the one with the largest is preferred. */
 };
 
 struct intake {
     /* These are set by the caller. */
     struct idx_builder *builder; /* NULL: `resemble` takes the documents. */
     struct resemble *resemble;
+    struct divided *divided; /* It takes documents and hands their parts to `resemble`; NULL: documents are compared. */
     enum idx_id_type id_type;
     struct against *against;
     bool looks_up;           /* What is near to a document of `against` is known. */

@@ -23,6 +23,7 @@ struct place {
     uint64_t file, begins, ends; /* As in struct raw_document. */
     enum unit unit;
     enum fate fate;
+    enum document_format format;
 };
 
 struct journal_file {

@@ -1,12 +1,13 @@
 /* kept.c: writes the records of documents, as they are in their inputs, into the folders of those to keep and to drop.
- * Documents that are whole files are copied as they are; of others, parts of the decompressed file are copied, and
- * compressed again. */
+ * Documents that are whole files are copied as they are; of others, and of documents that are divided, parts of the
+ * decompressed file are copied, and compressed again. */
 #include "tools/dedup/folders.h"
 
 #include "tools/dedup/bits.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +15,10 @@ struct copying {
     struct journal *journal;
     const struct tree *const *trees;
     const uint64_t *dropped;
-    uint64_t number; /* The number of the next document that was compared. */
+    const struct divided *divided; /* NULL: documents are not divided. */
+    const struct extract_rules *rules;
+    uint64_t number;     /* The number of the next document that was compared. */
+    struct output bytes; /* Of a document that is divided. */
 
     uint64_t file; /* The number of the open file, or UINT64_MAX if none is open. */
     struct source source;
@@ -132,14 +136,70 @@ static bool pass_bytes(struct copying *copying, uint64_t end, struct sink *sink)
     return true;
 }
 
+/* Opens the file that a document is in, and passes over what is before the document. */
+static bool go_to_document(struct copying *copying, const struct place *place) {
+    if (copying->file != place->file && !(close_file(copying) && open_file(copying, place->file))) return false;
+    return pass_bytes(copying, place->begins, NULL);
+}
+
 static bool copy_part(struct copying *copying, const struct place *place, int which) {
     struct sink *sink = &copying->sinks[which];
-    if (copying->file != place->file && !(close_file(copying) && open_file(copying, place->file))) return false;
+    if (!go_to_document(copying, place)) return false;
     if (sink->output.descriptor < 0 && !begin_sink(copying, which)) return false;
-    if (!pass_bytes(copying, place->begins, NULL) || !pass_bytes(copying, place->ends, sink)) return false;
+    if (!pass_bytes(copying, place->ends, sink)) return false;
     if (place->unit == UNIT_RECORD) sink_write(sink, "\r\n\r\n", 4);
     if (place->unit != UNIT_LINES) sink_end_member(sink);
     return sink->output.error == 0 || close_file(copying);
+}
+
+/* ---- Documents that are divided ---- */
+
+/* Reads a document into copying->bytes. */
+static bool read_document(struct copying *copying, const struct place *place) {
+    struct source *source = &copying->source;
+    const char *bytes;
+    copying->bytes.length = 0;
+    if (!go_to_document(copying, place)) return false;
+    while (source->offset < place->ends) {
+        size_t held = source_peek(source, 1, &bytes);
+        if (held == 0) return say_ended(copying);
+        if (held > place->ends - source->offset) held = (size_t)(place->ends - source->offset);
+        output_bytes(&copying->bytes, bytes, held);
+        source_skip(source, held);
+    }
+    return copying->bytes.error == 0 || complain("out of memory");
+}
+
+/* Writes one tree's parts of a document, with all that is before and behind its text. */
+static bool write_parts(struct copying *copying, const struct place *place, uint64_t number, struct parts parts,
+                        int which) {
+    const char *bytes = copying->bytes.bytes, *begin = parts.rest.bytes, *end = begin + parts.rest.length;
+    struct sink *sink = &copying->sinks[which];
+    struct span part;
+    uint64_t next = copying->divided->documents[number].first;
+    if (copying->trees[which]->path == NULL) return true;
+    if (sink->output.descriptor < 0 && !begin_sink(copying, which)) return false;
+    sink_write(sink, bytes, (size_t)(begin - bytes));
+    for (uint32_t i = 1; parts_next(&parts, &part); i++) {
+        if (divided_is_dropped(copying->divided, number, i, &next) == (which == 1))
+            sink_write(sink, part.bytes, part.length);
+    }
+    sink_write(sink, end, copying->bytes.length - (size_t)(end - bytes));
+    if (place->unit != UNIT_LINES) sink_end_member(sink);
+    return sink->output.error == 0 || close_file(copying);
+}
+
+/* Copies the parts of a document to where they belong. */
+static bool copy_divided(struct copying *copying, const struct place *place, uint64_t number) {
+    struct parts parts = {.by = copying->divided->by};
+    struct bad bad;
+    if (!read_document(copying, place)) return false;
+    struct span document = {copying->bytes.bytes, copying->bytes.length};
+    if (place->unit == UNIT_LINES && document.length > 0 && document.bytes[document.length - 1] == '\n')
+        document.length--;
+    if (!parts_find_text(copying->rules, place->format, document, &parts.rest, &parts.escaped, &bad))
+        return complain("%s: %s", copying->journal->file.path, bad.problem.sentence);
+    return write_parts(copying, place, number, parts, 0) && write_parts(copying, place, number, parts, 1);
 }
 
 /* ---- All ---- */
@@ -150,7 +210,11 @@ static bool is_dropped(struct copying *copying, const struct place *place) {
 }
 
 static bool copy_document(struct copying *copying, const struct place *place) {
+    const uint64_t number = copying->number;
     int which = is_dropped(copying, place);
+    if (copying->divided != NULL && place->fate == FATE_COMPARED && which == 0 &&
+        divided_has_dropped(copying->divided, number))
+        return copy_divided(copying, place, number);
     if (copying->trees[which]->path == NULL) return true;
     if (place->unit != UNIT_FILE) return copy_part(copying, place, which);
     if (!close_file(copying)) return false;
@@ -158,10 +222,14 @@ static bool copy_document(struct copying *copying, const struct place *place) {
     return copy_file(copying, copying->trees[which]);
 }
 
-bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped) {
+bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
+                const struct divided *divided, const struct extract_rules *rules) {
     struct copying copying = {.journal = journal,
                               .trees = trees,
                               .dropped = dropped,
+                              .divided = divided,
+                              .rules = rules,
+                              .bytes = OUTPUT_KEPT,
                               .file = UINT64_MAX,
                               .sinks = {SINK_CLOSED, SINK_CLOSED}};
     struct place place;
@@ -169,5 +237,6 @@ bool kept_write(struct journal *journal, const struct tree *const trees[2], cons
     while (good && journal_next(journal, &place)) good = copy_document(&copying, &place) && !interrupt_noted();
     good = close_file(&copying) && good;
     source_free(&copying.source);
+    free(copying.bytes.bytes);
     return good;
 }

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The words of a shingle. */
+enum { SHINGLE_WORDS = 5 };
+
 bool resemblance_read(const char *option, const char *argument, int64_t *least) {
     /* A number that reading rounds is refused: with 0.79999, texts would be taken for less alike than they are. */
     if (idx_weight_parse(argument, strlen(argument), least) && *least > 0 && *least <= IDX_DECIMAL_WEIGHT_ONE &&
@@ -37,8 +40,7 @@ bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shi
 
 /* ---- The order of preference ---- */
 
-/* Returns a document's ID. */
-static struct span id_of(struct resemble *resemble, uint64_t number) {
+struct span resemble_id(struct resemble *resemble, uint64_t number) {
     uint64_t offset = resemble->documents[number].offset;
     size_t length = resemble->documents[number].id_length;
     return (struct span){temporary_take(&resemble->ids, &offset, length), length};
@@ -63,7 +65,7 @@ static int compare_ids(const void *first, const void *second) {
 static bool prefer_smallest(struct resemble *resemble, int64_t *values) {
     struct ranked_id *ids = calloc((size_t)resemble->count + 1, sizeof *ids);
     if (ids == NULL) return complain("out of memory");
-    for (uint64_t i = 0; i < resemble->count; i++) ids[i] = (struct ranked_id){id_of(resemble, i), i};
+    for (uint64_t i = 0; i < resemble->count; i++) ids[i] = (struct ranked_id){resemble_id(resemble, i), i};
     qsort(ids, (size_t)resemble->count, sizeof *ids, compare_ids);
     for (uint64_t i = 0; i < resemble->count; i++) values[ids[i].number] = -(int64_t)i;
     free(ids);
@@ -77,6 +79,9 @@ static bool fill_values(struct resemble *resemble, int64_t *values) {
     return true;
 }
 
+/* Returns how many shingles a text of so many words has. */
+static uint64_t count_shingles(uint64_t words) { return words < SHINGLE_WORDS ? words > 0 : words - SHINGLE_WORDS + 1; }
+
 bool resemble_decide(struct resemble *resemble) {
     struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
     struct idx_error error;
@@ -85,6 +90,8 @@ bool resemble_decide(struct resemble *resemble) {
     bool good = (values != NULL && resemble->kept != NULL) || complain("out of memory");
     good = good && temporary_map(&resemble->ids) && fill_values(resemble, values);
     options.threshold = resemble->threshold;
+    options.contained = resemble->contained;
+    options.contained_size = count_shingles(resemble->contained_words);
     options.known = resemble->known;
     options.prefer_copies = resemble->prefers == IDX_REPRESENTATIVE_MOST_DOCUMENTS;
     if (!options.prefer_copies) options.preferences = values;
@@ -93,6 +100,17 @@ bool resemble_decide(struct resemble *resemble) {
     idx_sets_close(resemble->sets);
     resemble->sets = NULL;
     return good;
+}
+
+/* What both sets have, and either has, says how many a set has that joins another one, since that one joins itself. */
+uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number) {
+    const struct idx_kept_set *kept = &resemble->kept[number + resemble->known];
+    return kept->total + kept->shared - resemble->kept[kept->kept].total;
+}
+
+void resemble_keep(struct resemble *resemble, uint64_t number) {
+    const uint32_t size = resemble_set_size(resemble, number);
+    resemble->kept[number + resemble->known] = (struct idx_kept_set){number + resemble->known, size, size};
 }
 
 /* ---- Visiting ---- */
@@ -108,7 +126,7 @@ struct visiting {
 static bool visit_document(const struct visiting *visiting, uint64_t number) {
     struct resemble *resemble = visiting->resemble;
     uint64_t kept = resemble->kept[number].kept;
-    struct span id = id_of(resemble, number), other = id_of(resemble, kept);
+    struct span id = resemble_id(resemble, number), other = resemble_id(resemble, kept);
     const struct idx_cluster_member member = {.cluster = kept < resemble->known ? CLUSTER_KNOWN : visiting->cluster,
                                               .is_representative = number == kept,
                                               .document = {number - resemble->known, id.bytes, id.length},

@@ -15,7 +15,9 @@ struct compared_text {
 
 struct resemble {
     /* These are set by the caller. */
-    int64_t threshold;               /* In units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+    int64_t threshold;               /* In units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: only what is contained is dropped. */
+    int64_t contained;               /* The same, for texts that are contained in others; 0: none are looked for. */
+    uint64_t contained_words;        /* Not texts with fewer words, if each of their shingles is there once. */
     enum idx_representative prefers; /* IDX_REPRESENTATIVE_FIRST: by the values of documents. */
     uint64_t known;                  /* So many documents, the first ones, are known: all of them are kept. */
 
@@ -61,6 +63,15 @@ typedef bool (*resemble_visitor)(void *context, const struct idx_cluster_member 
  * or if `visit` did. */
 bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary);
+
+/* Returns a document's ID, once that is decided; it is valid until resemble_close. */
+struct span resemble_id(struct resemble *resemble, uint64_t number);
+
+/* Returns how many shingles a document has that is not known, each once. */
+uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number);
+
+/* Keeps a document that joins one that is kept. Call it once that is decided, and before documents are visited. */
+void resemble_keep(struct resemble *resemble, uint64_t number);
 
 void resemble_close(struct resemble *resemble);
 

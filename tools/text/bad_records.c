@@ -18,6 +18,7 @@ static const char *const names[BAD_KINDS] = {
     [BAD_HTML] = "unreadable HTML",
     [BAD_MANUAL] = "unreadable manual page",
     [BAD_CHARSET] = "unknown character set",
+    [BAD_WIDE] = "UTF-16 or UTF-32, which is not divided",
     [BAD_BINARY] = "not text",
     [BAD_COMPRESSION] = "broken compression",
     [BAD_LONG] = "too long",

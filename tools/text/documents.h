@@ -23,6 +23,7 @@ enum bad_kind {
     BAD_HTML,
     BAD_MANUAL,
     BAD_CHARSET,
+    BAD_WIDE,
     BAD_BINARY,
     BAD_COMPRESSION,
     BAD_LONG,

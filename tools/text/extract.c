@@ -17,6 +17,7 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
 
 static bool extract_html(struct extractor *extractor, struct fields *fields, struct bad *bad) {
     struct html *html = &extractor->html;
+    html->divides_blocks = extractor->rules->divides_blocks;
     if (!html_parse(html, fields->body, extractor->rules->main_text, bad)) return false;
     fields->body = (struct span){html->text.bytes, html->text.length};
     fields->title = (struct span){html->title.bytes, html->title.length};

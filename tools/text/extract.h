@@ -22,11 +22,15 @@ enum { HTML_MOST_DEPTH = 2000, HTML_MOST_ATTRIBUTES = 1000 };
 /* What is found in a document, in UTF-8. */
 struct html {
     struct output text, title, description;
+    bool divides_blocks;          /* Set by the caller: blank lines are between elements such as p, but not at br. */
     struct output main, articles; /* Private. */
 };
 
 #define HTML_INIT                                                                                                      \
-    { OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT }
+    {                                                                                                                  \
+        .text = OUTPUT_KEPT, .title = OUTPUT_KEPT, .description = OUTPUT_KEPT, .main = OUTPUT_KEPT,                    \
+        .articles = OUTPUT_KEPT                                                                                        \
+    }
 
 /* Reads a document in UTF-8, and replaces what `html` has. Tags, comments, scripts, styles and the like are dropped,
  * entities are resolved, and elements that aren't part of a line separate words. With `main_text`, the contents of nav,
@@ -112,6 +116,10 @@ struct jsonl {
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
                  struct bad *bad);
 
+/* Sets *value to the string of the text's field, as it is written in the line, with its quotes. Sets *bad and returns
+ * false like jsonl_parse. */
+bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad);
+
 void jsonl_free(struct jsonl *jsonl);
 
 /* What JSON a file begins with. */
@@ -150,8 +158,9 @@ bool manual_read(struct span page, uint64_t most, struct output *text, struct ba
 
 struct extract_rules {
     struct jsonl_rules json;
-    uint64_t max_text; /* The most bytes of a document, up to MOST_DOCUMENT_BYTES; 0: not given (extract_settle). */
-    bool main_text;    /* Of HTML, only the main text is taken. */
+    uint64_t max_text;   /* The most bytes of a document, up to MOST_DOCUMENT_BYTES; 0: not given (extract_settle). */
+    bool main_text;      /* Of HTML, only the main text is taken. */
+    bool divides_blocks; /* Of HTML, blank lines are between blocks, as struct html has it. */
     /* These are for FORMAT_FEATURES. */
     bool hashes;             /* Features are their hashes, in hex. */
     bool tokens;             /* A line has many features, feature:weight, with blanks between them. */

@@ -15,6 +15,8 @@ static const char *const in_a_line[] = {
     "font",  "i",    "ins",     "kbd",    "label", "mark", "nobr", "q",    "rp",   "rt",   "ruby", "s",   "samp",
     "small", "span", "strike",  "strong", "sub",   "sup",  "time", "tt",   "u",    "var",  "wbr",
 };
+/* Of those that break a line, the ones that are within a paragraph. */
+static const char *const in_a_block[] = {"br", "img"};
 static const char *const never_text[] = {"iframe", "noscript", "script", "style", "svg", "template"};
 static const char *const not_main[] = {"aside", "footer", "form", "header", "nav"};
 
@@ -52,11 +54,14 @@ static void keep_inner_piece(struct parse *parse) {
     if (parse->mains + parse->articles > 0) output_bytes(inner, text->bytes + parse->run, text->length - parse->run);
 }
 
-/* Ends a piece of text at an element that breaks the line. Drops the piece if most of it is in links. */
-static void end_piece(struct parse *parse) {
+/* Ends a piece of text at an element that breaks the line, and where it is asked for, leaves a blank line if the
+ * element is a block. Drops the piece if most of it is in links. */
+static void end_piece(struct parse *parse, bool is_block) {
     struct output *text = &parse->html->text;
     if (parse->main_text && 2 * parse->link_bytes > parse->bytes) text->length = parse->run;
     if (text->length > 0 && text->bytes[text->length - 1] != '\n') output_byte(text, '\n');
+    if (is_block && parse->html->divides_blocks && text->length > 1 && text->bytes[text->length - 2] != '\n')
+        output_byte(text, '\n');
     if (text->error == 0) keep_inner_piece(parse);
     parse->run = text->length;
     parse->bytes = parse->link_bytes = 0;
@@ -82,6 +87,11 @@ static void read_meta(struct parse *parse, const xmlChar **attributes) {
     output_text(description, content);
 }
 
+/* Ends a piece of text where an element begins or ends that breaks the line. */
+static void break_line(struct parse *parse, const char *name) {
+    if (!is_among(name, in_a_line, COUNT(in_a_line))) end_piece(parse, !is_among(name, in_a_block, COUNT(in_a_block)));
+}
+
 /* Notes an element that begins. The parser calls this. */
 static void start_element(void *context, const xmlChar *element, const xmlChar **attributes) {
     struct parse *parse = context;
@@ -91,7 +101,7 @@ static void start_element(void *context, const xmlChar *element, const xmlChar *
         xmlStopParser(parse->parser);
     }
     if (count_attributes(attributes) > HTML_MOST_ATTRIBUTES) parse->too_many = true;
-    if (!is_among(name, in_a_line, COUNT(in_a_line))) end_piece(parse);
+    break_line(parse, name);
     if (is_dropped(parse, name)) parse->dropped++;
     if (strcmp(name, "a") == 0) parse->links++;
     if (strcmp(name, "title") == 0) parse->titles++;
@@ -104,7 +114,7 @@ static void end_element(void *context, const xmlChar *element) {
     struct parse *parse = context;
     const char *name = (const char *)element;
     if (parse->depth > 0) parse->depth--;
-    if (!is_among(name, in_a_line, COUNT(in_a_line))) end_piece(parse);
+    break_line(parse, name);
     if (is_dropped(parse, name) && parse->dropped > 0) parse->dropped--;
     if (strcmp(name, "a") == 0 && parse->links > 0) parse->links--;
     if (strcmp(name, "main") == 0 && parse->mains > 0) parse->mains--;
@@ -172,7 +182,7 @@ static bool parse_events(struct parse *parse, struct span document) {
                                          HTML_PARSE_NOIMPLIED | HTML_PARSE_IGNORE_ENC);
     if (tree != NULL) xmlFreeDoc(tree);
     htmlFreeParserCtxt(parser);
-    end_piece(parse);
+    end_piece(parse, true);
     return true;
 }
 

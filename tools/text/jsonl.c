@@ -89,11 +89,19 @@ static bool is_there(struct span value) {
     return value.bytes != NULL && !(value.length == 4 && memcmp(value.bytes, "null", 4) == 0);
 }
 
-static bool read_string(struct span value, const char *path, struct output *kept, struct span *string,
-                        struct bad *bad) {
+static bool check_string(struct span value, const char *path, struct bad *bad) {
     if (value.bytes == NULL) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", path);
     if (*value.bytes != '"') return bad_set(bad, BAD_FIELD, "the field '%.100s' is not a string", path);
-    return scan_string(value, kept, string, bad);
+    return true;
+}
+
+static bool read_string(struct span value, const char *path, struct output *kept, struct span *string,
+                        struct bad *bad) {
+    return check_string(value, path, bad) && scan_string(value, kept, string, bad);
+}
+
+bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad) {
+    return find_value(rules->text, line, value, bad) && check_string(*value, rules->text, bad);
 }
 
 static bool read_id(struct span value, const char *path, struct output *kept, struct span *id, struct bad *bad) {

@@ -23,8 +23,8 @@ struct document_result {
     size_t bytes;            /* How many it had. */
     uint64_t features;
     bool few;
-    size_t begin, end; /* Where its lines are in the batch's `made`; or its fingerprints, its shingles, its ID and its
-                          text, one after the other. */
+    size_t begin, end; /* Where its lines are in the batch's `made`; or its fingerprints, its shingles, its parts, its
+                          ID and its text, one after the other. */
     struct made made;  /* How many there are of each; pointers are set for the visitor. */
 };
 
@@ -67,6 +67,7 @@ enum { RING_SHARE = 4 };
 struct worker {
     struct pipeline *pipeline;
     struct text text;
+    struct output parts; /* Those of the text that is divided. */
     pthread_t thread;
 };
 
@@ -167,8 +168,57 @@ static bool make_shingles(struct document_result *result, const struct span *bod
     return true;
 }
 
+/* Appends the shingles of a part, and notes it, if it has enough words. Sets *bad and returns false if that fails. */
+static bool make_part(struct worker *worker, struct document_result *result, struct span part, uint32_t number,
+                      struct output *output) {
+    struct made *made = &result->made;
+    const size_t begin = output->length;
+    uint64_t words;
+    if (!text_list_shingles(&part, true, output, &result->raw.bad)) return false;
+    const size_t shingles = (output->length - begin) / sizeof(uint64_t);
+    const bool counted = text_count_words(&part, shingles, &words, &result->raw.bad);
+    if (!counted || words < worker->pipeline->rules->min_words || words == 0) {
+        output->length = begin;
+        made->other_words += counted ? words : 0;
+        return counted;
+    }
+    const struct made_part noted = {number, (uint32_t)part.length, (uint32_t)words, (uint32_t)shingles};
+    output_bytes(&worker->parts, &noted, sizeof noted);
+    made->shingle_count += shingles;
+    made->part_count++;
+    return true;
+}
+
+/* Appends the shingles of all parts of a text, and then what is noted of the parts. Sets *bad and returns false if that
+ * fails. */
+static bool divide_text(struct worker *worker, struct document_result *result, const struct span *body,
+                        struct output *output) {
+    const struct pipeline_rules *rules = worker->pipeline->rules;
+    const struct raw_document *raw = &result->raw;
+    struct parts parts = {*body, rules->by, false};
+    struct span part = {raw->bytes.bytes, raw->bytes.length};
+    bool is_escaped, good = true;
+    /* Texts in UTF-16 can't be cut. */
+    if (raw->unit == UNIT_FILE && raw->format == FORMAT_PLAIN &&
+        !parts_find_text(&rules->extract, raw->format, part, &part, &is_escaped, &result->raw.bad))
+        return false;
+    struct made *made = &result->made;
+    worker->parts.length = 0;
+    for (uint32_t number = 1; good && parts_next(&parts, &part); number++)
+        good = make_part(worker, result, part, number, output);
+    if (good && worker->parts.error != 0) good = bad_set_memory(&result->raw.bad);
+    if (!good) {
+        output->length -= made->shingle_count * sizeof(uint64_t);
+        made->shingle_count = made->part_count = 0;
+        return false;
+    }
+    output_bytes(output, worker->parts.bytes, worker->parts.length);
+    result->few = made->part_count == 0 && made->other_words == 0;
+    return true;
+}
+
 /* Appends what the visitor is to get of a document. */
-static void make_parts(struct worker *worker, struct document_result *result, struct output *output) {
+static void make_results(struct worker *worker, struct document_result *result, struct output *output) {
     const struct pipeline_rules *rules = worker->pipeline->rules;
     struct raw_document *raw = &result->raw;
     struct made *made = &result->made;
@@ -181,7 +231,9 @@ static void make_parts(struct worker *worker, struct document_result *result, st
         made->fingerprint_count = text.count;
         output_bytes(output, text.fingerprints, text.count * sizeof *text.fingerprints);
     }
-    if (good && (rules->makes & MAKES_SHINGLES) != 0) good = make_shingles(result, &text.body, output);
+    if (good && (rules->makes & MAKES_SHINGLES) != 0)
+        good = rules->by == PARTS_DOCUMENT ? make_shingles(result, &text.body, output)
+                                           : divide_text(worker, result, &text.body, output);
     made->id.length = text.id.length;
     output_bytes(output, text.id.bytes, text.id.length);
     if (!good || (rules->makes & MAKES_BODY) == 0) return;
@@ -200,7 +252,7 @@ static void process_document(struct worker *worker, struct document_result *resu
         text_table_add(worker->pipeline->table, &worker->text, raw, &raw->bad);
         result->features = UINT64_MAX; /* Features are not counted here, and none is reported as having few. */
     } else if (rules->visit != NULL) {
-        make_parts(worker, result, output);
+        make_results(worker, result, output);
     } else if (text_fingerprint(&worker->text, raw, &text, &raw->bad) && count_features(rules, result, &text)) {
         print_lines(output, rules->bits, &text);
     }
@@ -310,7 +362,8 @@ static const struct made *locate_made(const struct document_batch *batch, struct
     if (result->begin == result->end) *made = (struct made){.id.bytes = bytes};
     made->fingerprints = (const uint64_t *)(const void *)bytes;
     made->shingles = made->fingerprints + made->fingerprint_count;
-    made->id.bytes = (const char *)(made->shingles + made->shingle_count);
+    made->parts = (const struct made_part *)(const void *)(made->shingles + made->shingle_count);
+    made->id.bytes = (const char *)(made->parts + made->part_count);
     made->body.bytes = made->id.bytes + made->id.length;
     return made;
 }
@@ -448,6 +501,7 @@ static bool open_workers(struct pipeline *pipeline, struct worker *workers, unsi
     struct idx_error error;
     for (*opened = 0; *opened < rules->threads; ++*opened) {
         workers[*opened].pipeline = pipeline;
+        workers[*opened].parts = (struct output)OUTPUT_KEPT;
         if (open_text(&workers[*opened], &error)) continue;
         return complain("%s", error.sentence);
     }
@@ -488,7 +542,7 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
     if (all) pthread_join(printer, NULL);
     for (unsigned i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
     if (!all) complain("can't start %u threads; give --threads a smaller number", pipeline->rules->threads);
-    return whole;
+    return whole && !pipeline->stopped; /* A visitor may have failed after all was read. */
 }
 
 /* Returns whether the recipe of the texts matches the one that is expected. Returns false after a complaint. */
@@ -566,7 +620,10 @@ static enum pipeline_status run_rules(const struct pipeline_rules *rules, const 
     html_start();
     bool read = rules->table == NULL || text_table_read(&pipeline.table, rules->table);
     if (read && open_workers(&pipeline, workers, &opened)) status = run_workers_over(&pipeline, workers, paths);
-    for (unsigned i = 0; i < opened; i++) text_close(&workers[i].text);
+    for (unsigned i = 0; i < opened; i++) {
+        text_close(&workers[i].text);
+        free(workers[i].parts.bytes);
+    }
     text_table_free(pipeline.table);
     while (pipeline.printed < pipeline.submitted) batch_free(pipeline.ring[pipeline.printed++ % RING_BATCHES]);
     batch_free(pipeline.filling);

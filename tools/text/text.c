@@ -239,6 +239,22 @@ bool text_list_shingles(const struct span *body, bool in_text_order, struct outp
     return true;
 }
 
+/* Counts a word. This is an idx_text_word_visitor. */
+static bool count_word(void *context, const struct idx_text_word *word) {
+    (void)word;
+    ++*(uint64_t *)context;
+    return true;
+}
+
+/* From two shingles on, each word but the last ones begins one; a text of fewer words than a shingle has is one. */
+bool text_count_words(const struct span *body, size_t shingles, uint64_t *words, struct bad *bad) {
+    const struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
+    struct idx_error error;
+    *words = shingles > 1 ? shingles + options.width - 1 : 0;
+    if (shingles != 1) return true;
+    return check_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
+}
+
 /* What was made of the one document of a file. */
 struct fingerprinted_file {
     struct text *text;

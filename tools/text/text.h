@@ -5,6 +5,7 @@
 #include "tools/shared/command.h"
 #include "tools/text/documents.h"
 #include "tools/text/extract.h"
+#include "tools/text/parts.h"
 
 #include <string.h>
 
@@ -88,6 +89,10 @@ bool text_fingerprint_file(struct text *text, const char *path, struct text_resu
  * text, repetitions included. Sets *bad and returns false if that fails. */
 bool text_list_shingles(const struct span *body, bool in_text_order, struct output *list, struct bad *bad);
 
+/* Sets *words to how many words a text has that has so many shingles, repetitions included. Sets *bad and returns false
+ * if that fails. */
+bool text_count_words(const struct span *body, size_t shingles, uint64_t *words, struct bad *bad);
+
 /* ---- How much a text resembles those of documents that are files: resembling.c ---- */
 
 struct resembling {
@@ -161,6 +166,14 @@ enum {
     MAKES_BODY = 4,
 };
 
+/* A part of a text that is compared by itself (parts.h). */
+struct made_part {
+    uint32_t number; /* Among all parts of the text, from 1. */
+    uint32_t bytes;  /* Of its text in UTF-8. */
+    uint32_t words;
+    uint32_t shingles; /* How many of its document's are its own; those of the parts follow each other. */
+};
+
 /* The most bytes of a text that are kept for a visitor. */
 enum { PIPELINE_BODY = 1 << 18 };
 
@@ -171,8 +184,11 @@ struct made {
     size_t fingerprint_count; /* 0 if it has too few features. */
     const uint64_t *shingles; /* Their hashes in the order of the text, perhaps repeated. */
     size_t shingle_count;
-    struct span body;    /* The first PIPELINE_BODY bytes of the text. */
-    uint64_t body_bytes; /* How many the whole text has. */
+    const struct made_part *parts; /* Unless whole documents are compared: those with enough words. */
+    size_t part_count;
+    uint64_t other_words; /* The words of its other parts. */
+    struct span body;     /* The first PIPELINE_BODY bytes of the text. */
+    uint64_t body_bytes;  /* How many the whole text has. */
 };
 
 /* A function that gets each document, in order, with what was made of it, which is valid until it returns. One thread
@@ -204,6 +220,8 @@ struct pipeline_rules {
     bool progress;
     made_visitor visit; /* Unless NULL, called in place of printing. */
     unsigned makes;     /* What the visitor gets: MAKES_FINGERPRINTS and others, added up. */
+    enum parts_by by;   /* Of what shingles are made: of texts, or of their parts. */
+    uint64_t min_words; /* Parts with fewer words have none. */
     file_visitor
         visit_file; /* Called before the documents of a file are read, by another thread than `visit`. May be NULL. */
     bool others;    /* WARC records without a document are visited as well, with nothing made of them. */
