@@ -3,7 +3,7 @@
 usage: spark.py IDX FOLDER FIGURE…
 
 IDX is the command; FOLDER has u7.u64 and u8.u64, 1e7 and 1e8 uniform fingerprints, and paragraphs.tsv (bench/corpus).
-FIGURE is match, match-rows, fingerprint, pairs, dedup, minhash or growth. The cluster is that of the tests: a master
+FIGURE is match, match-rows, fingerprint, pairs, dedup, texts, minhash or growth. The cluster is that of the tests: a master
 and two workers on loopback. TURNS=1 in the environment takes one turn instead of three, and SCALE=100 a hundredth of
 all counts, to try the script."""
 
@@ -295,6 +295,36 @@ def dedup(bench):
     measure(bench, "dedup", lambda: duplicates(df), origin)
 
 
+def texts(bench):
+    """Paragraphs, compared exactly, beside the command; and how the time grows."""
+    held = read_texts(bench, 10**6 // SCALE)
+    path = bench.folder / "texts.tsv"
+
+    def frame(count):
+        table = pyarrow.table({"id": numpy.arange(count), "text": held[:count]})
+        return bench.parquet(f"texts-{count}", table)
+
+    def one():
+        path.write_text("".join(f"{row}\t{text}\n" for row, text in enumerate(held)), encoding="utf-8")
+        with open(bench.folder / "kept.txt", "w") as file:
+            return process(bench.command, "dedup", "--threads", 1, "--drop", "--format", "tsv", path, stdout=file)
+
+    df = frame(len(held))
+    in_turns(f"dedup of {len(held):,} paragraphs", len(held), lambda: bench.job(lambda: duplicates(df)),
+             lambda: bench.empty(4 * FILES), one)  # fmt: skip
+    dropped = set(map(int, (bench.folder / "kept.txt").read_text().split()))
+    assert dropped == {row["id"] for row in duplicates(df).collect()}
+    counts = [count for count in (10**5, 10**6) if count // SCALE <= len(held)]
+    for distribute in False, True:
+
+        def deduplicating(count, distribute=distribute):
+            some = frame(count)
+            return lambda: duplicates(some, distribute=distribute), 4 * FILES
+
+        name = "dedup of texts, many tasks," if distribute else "dedup of texts"
+        grow(bench, name, [count // SCALE for count in counts], deduplicating)
+
+
 def minhash(bench):
     """Spark MLlib's MinHashLSH, as its guide uses it, on word 5-shingles; and dedup beside it."""
     from pyspark.ml.feature import HashingTF, MinHashLSH, NGram, RegexTokenizer
@@ -359,6 +389,7 @@ FIGURES = {
     "fingerprint": fingerprint,
     "pairs": pairs,
     "dedup": dedup,
+    "texts": texts,
     "minhash": minhash,
     "growth": growth,
 }

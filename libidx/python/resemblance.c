@@ -73,6 +73,62 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     return answer;
 }
 
+/* Makes the sets of all texts, without the GIL. False where a signal's handler raised. */
+static bool list_all(const struct texts *texts, const struct idx_text_shingle_options *options, struct block *block,
+                     size_t room[2], enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
+    struct column *all = &block->columns[0], *counts = &block->columns[1];
+    struct hashes hashes = {NULL, 0, 0};
+    int64_t last = 0;
+    bool fine = true;
+    for (size_t i = 0; i < texts->count && fine && *status == IDX_OK; i++) {
+        *status = hashes_make(&hashes, texts->items[i], texts->lengths[i], options, error);
+        if (*status == IDX_OK && !column_reserve(all, &room[0], hashes.count)) {
+            *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+            *status = error->status;
+        }
+        if (*status != IDX_OK) break;
+        if (hashes.count > 0) memcpy((uint64_t *)all->items + all->count, hashes.items, 8 * hashes.count);
+        all->count += hashes.count;
+        ((int64_t *)counts->items)[counts->count++] = (int64_t)hashes.count;
+        fine = check_signals(thread, &last);
+    }
+    free(hashes.items);
+    return fine;
+}
+
+/* (texts, width, unit) → the shingles of all texts, those of each ascending, uint64[m], and how many each has, int64[n]
+ */
+PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
+    struct idx_text_shingle_options options;
+    struct block *block = block_new("Qq");
+    struct idx_error error;
+    struct texts texts;
+    enum idx_status status = IDX_OK;
+    size_t room[2] = {0, 0};
+    PyObject *given, *answer = NULL;
+    const char *unit;
+    long long width;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OLs", &given, &width, &unit) || !shingle_options_take(&options, width, unit) ||
+        !texts_take(given, "texts", &texts)) {
+        block_release(block);
+        return NULL;
+    }
+    if (block != NULL && column_reserve(&block->columns[0], &room[0], 1) &&
+        column_reserve(&block->columns[1], &room[1], texts.count)) {
+        PyThreadState *thread = PyEval_SaveThread();
+        bool fine = list_all(&texts, &options, block, room, &status, &error, &thread);
+        PyEval_RestoreThread(thread);
+        if (fine && check_call(status, &error, NULL))
+            answer = Py_BuildValue("NN", column_view(block, 0), column_view(block, 1));
+    } else {
+        PyErr_NoMemory();
+    }
+    block_release(block);
+    texts_release(&texts);
+    return answer;
+}
+
 /* (a, b, width, unit) → float */
 PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;

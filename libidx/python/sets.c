@@ -113,6 +113,50 @@ static PyObject *sets_add(PyObject *self, PyObject *arguments) {
     return answer;
 }
 
+/* Without the GIL. */
+static enum idx_status add_hashes(struct sets_object *object, const struct array *hashes, const struct array *counts,
+                                  struct idx_error *error) {
+    enum idx_status status = IDX_OK;
+    size_t begin = 0;
+    for (size_t i = 0; i < counts->count && status == IDX_OK; i++) {
+        const size_t count = (size_t)counts->items[i];
+        static const uint64_t none = 0;
+        status = idx_sets_add(object->sets, count == 0 ? &none : hashes->items + begin, count, error);
+        object->count += status == IDX_OK;
+        begin += count;
+    }
+    return status;
+}
+
+static PyObject *add_sets(struct sets_object *object, const struct array *hashes, const struct array *counts) {
+    struct idx_error error;
+    size_t left = hashes->count;
+    for (size_t i = 0; i < counts->count; i++) {
+        if (counts->items[i] > left) return PyErr_Format(PyExc_ValueError, "counts: they are above the hashes");
+        left -= (size_t)counts->items[i];
+    }
+    if (!check_idle(object)) return NULL;
+    object->busy = true;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = add_hashes(object, hashes, counts, &error);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    return check_call(status, &error, NULL) ? PyLong_FromSize_t(counts->count) : NULL;
+}
+
+/* (hashes, counts) → how many sets there are, each of the next so many hashes */
+static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
+    PyObject *given, *sizes, *answer = NULL;
+    struct array hashes, counts;
+    if (!PyArg_ParseTuple(arguments, "OO", &given, &sizes) || !array_take(given, "hashes", &hashes)) return NULL;
+    if (array_take(sizes, "counts", &counts)) {
+        answer = add_sets((struct sets_object *)self, &hashes, &counts);
+        array_release(&counts);
+    }
+    array_release(&hashes);
+    return answer;
+}
+
 /* ---- Keeping ---- */
 
 /* Sets both columns of the result, without the GIL. */
@@ -253,6 +297,7 @@ static PyObject *sets_pairs(PyObject *self, PyObject *given) {
 
 static PyMethodDef sets_methods[] = {
     {"add", sets_add, METH_VARARGS, "add($self, texts, marks, /)\n--\n\nAdd the shingles of texts; returns how many."},
+    {"add_sets", sets_add_sets, METH_VARARGS, NULL},
     {"keep", sets_keep, METH_VARARGS, NULL},
     {"ignore_common", sets_ignore_common, METH_O, NULL},
     {"pairs", sets_pairs, METH_O, NULL},

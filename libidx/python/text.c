@@ -41,6 +41,7 @@ size_t documents_fields(const struct documents *documents, size_t at, struct idx
 static PyMethodDef functions[] = {
     {"train", fingerprinter_train, METH_VARARGS, NULL},
     {"shingles", resemblance_shingles, METH_VARARGS, NULL},
+    {"sets", resemblance_sets, METH_VARARGS, NULL},
     {"resemblance", resemblance_of, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -60,7 +60,7 @@ def calls(index, writer, builder, stream):
         one += [libidx.Fingerprinter, fingerprinter, fingerprinter._fingerprint, libidx.train, libidx.Table.load]
         one += [libidx.shingles, libidx.text_pairs, libidx._text.shingles, libidx._text.resemblance, libidx._text.train]
         sets = libidx._text.Sets(5, "words", 0, 1, None, None)
-        one += [sets.add, sets.keep, sets.pairs, sets.ignore_common, libidx._text.Sets]
+        one += [sets.add, sets.add_sets, libidx._text.sets, sets.keep, sets.pairs, sets.ignore_common, libidx._text.Sets]
     two = [
         index.lookup, index.exists, index.count, index.batch, index.join, index.part, writer.add, writer.check_and_add,
         writer.remove, builder.add, simhash.add, simhash.add_hash, libidx.Stream, libidx.shard,
@@ -73,7 +73,7 @@ def calls(index, writer, builder, stream):
         lambda a, b: index._documents(a, b, b, b, b), lambda a, b: index._clusters(a, b, b, b, b, b, b, b),
     ]  # fmt: skip
     if libidx.HAS_TEXT:
-        two += [libidx.resemblance, libidx.shingles, lambda a, b: libidx.shingles("a", a, unit=b), sets.add]
+        two += [libidx.resemblance, libidx.shingles, lambda a, b: libidx.shingles("a", a, unit=b), sets.add, sets.add_sets]
         two += [lambda a, b: libidx.dedup(["a"], against=a, shingle=b), lambda a, b: sets.keep(0.5, a, b, True)]
         two += [lambda a, b: libidx._text.Sets(a, b, 0, 1, None, None), lambda a, b: sets.keep(a, b, None, False)]
         two += [lambda a, b: libidx._text.Sets(5, "words", a, 1, b, None).keep(0.5, 0, None, a)]

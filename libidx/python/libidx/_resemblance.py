@@ -18,10 +18,11 @@ elif HAS_TEXT:
 else:
 
     class _text:
-        shingles = resemblance = Sets = staticmethod(refuse)
+        shingles = sets = resemblance = Sets = staticmethod(refuse)
 
 
 Sets = _text.Sets
+make_sets = _text.sets
 Unit = Literal["words", "characters"]
 
 

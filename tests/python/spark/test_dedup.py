@@ -11,7 +11,7 @@ from test_match import ball, rows, signed
 
 import libidx
 import libidx.spark as idx
-from libidx.spark import _pairs
+from libidx.spark import _pairs, _resemble
 
 
 def expected_pairs(held, k):
@@ -165,11 +165,11 @@ def test_ball_and_one_fingerprint(spark):
         assert (apart == count_bits(held ^ held[0])).all()
 
 
-def expected_texts(rows, resemblance, shingle=5):
+def expected_texts(rows, resemblance, **options):
     """The same of texts: (ID, that of its representative, resemblance, whether it is a duplicate) of one process."""
     rows = sorted(rows)
     ids, texts = [id for id, _ in rows], [text for _, text in rows]
-    found = libidx.dedup(texts, resemble=resemblance, shingle=shingle)
+    found = libidx.dedup(texts, resemble=resemblance, **options)
     wanted = zip(found.representative.tolist(), found.resemblance.tolist(), (~found.keep).tolist())
     return [(id, ids[row], alike, is_duplicate) for id, (row, alike, is_duplicate) in zip(ids, wanted)]
 
@@ -179,14 +179,14 @@ def compared(df):
 
 
 @pytest.mark.small
-@pytest.mark.parametrize("resemblance", [0.5, 0.8, None])
-def test_texts(spark, random, resemblance):
+@pytest.mark.parametrize("resemblance, distribute", [(0.5, True), (None, None)])
+def test_texts(spark, random, resemblance, distribute):
     """The same as one process, and as a plain program."""
     texts = ["", *families.make_texts(600, int(random.integers(1000))), "!"]
     ids = [f"https://example.org/{n}" for n in random.permutation(len(texts)).tolist()]
     both = list(zip(ids, texts))
     df = spark.createDataFrame(both, "id string, text string").repartition(5)
-    found = idx.dedup(df, "id", "text", resemble=resemblance)
+    found = idx.dedup(df, "id", "text", resemble=resemblance, distribute=distribute)
     assert found.columns == ["id", "text", "representative_id", "resemblance", "is_duplicate"]
     wanted = expected_texts(both, resemblance)
     assert compared(found) == wanted
@@ -196,15 +196,46 @@ def test_texts(spark, random, resemblance):
     assert 100 < sum(row[3] for row in wanted) < 500
 
 
-def test_texts_with_other_ids_and_shingles(spark, random):
-    texts = families.make_texts(300, 7)
+def test_texts_over_few_counters(spark, random, monkeypatch, caplog):
+    """Shingles that share a counter cost time, and change nothing; nor do partitions."""
+    caplog.set_level("INFO", "libidx.spark")
+    texts = families.make_texts(1200, int(random.integers(1000)))
     both = list(zip((random.permutation(len(texts)) - 150).tolist(), texts))
     df = spark.createDataFrame(both, "id long, text string")
-    for shingle in 2, "chars:8":
-        found = idx.dedup(df, "id", "text", resemble=0.6, shingle=shingle)
-        assert compared(found) == expected_texts(both, 0.6, shingle)
+    for resemblance in 0.3, 0.8:
+        wanted = expected_texts(both, resemblance)
+        for partitions, size, distribute in (1, 3, True), (6, 99, True), (6, 99, False):
+            monkeypatch.setattr(_resemble, "BYTES", size)
+            given = df.repartition(partitions)
+            found = idx.dedup(given, "id", "text", resemble=resemblance, distribute=distribute)
+            assert compared(found) == wanted
+    said = [record.getMessage() for record in caplog.records if "have shingles in common" in record.getMessage()]
+    few, many, same = (int(sentence.split()[1]) for sentence in said[-3:])
+    assert few < many == same < 1200
+
+
+def test_common_and_other_shingles_and_ids(spark, random):
+    texts = ["one licence of all texts here " + text for text in families.make_texts(300, 7)] + ["one licence of all texts"]
+    both = list(zip((random.permutation(len(texts)) - 150).tolist(), texts))
+    df = spark.createDataFrame(both, "id long, text string").repartition(3)
+    for options in {"shingle": "chars:8"}, {"shingle": 2, "ignore_common": 4}, {"ignore_common": "90%"}:
+        for distribute in False, True:
+            found = idx.dedup(df, "id", "text", resemble=0.6, distribute=distribute, **options)
+            wanted = expected_texts(both, 0.6, **options)
+            assert compared(found) == wanted and 10 < sum(row[3] for row in wanted) < 250
     assert compared(idx.dedup(df.where("id > 1000"), "id", "text")) == []
     assert compared(idx.dedup(df.where("id = 1"), "id", "text"))[0][1:] == (1, 1.0, False)
+
+
+def test_one_text_many_times(spark):
+    """And a licence that all have in common: each of its shingles is in all texts."""
+    licence = " ".join(f"licence{n}" for n in range(40))
+    texts = [f"{licence} {n} {' '.join(f'own{n * 31 + i}' for i in range(n % 7))}" for n in range(3000)]
+    both = list(enumerate(texts + ["the same text of some words"] * 3000))
+    df = spark.createDataFrame(both, "id long, text string").repartition(4)
+    for distribute in False, True:
+        found = idx.dedup(df, "id", "text", resemble=0.9, distribute=distribute)
+        assert compared(found) == expected_texts(both, 0.9)
 
 
 @pytest.mark.small
@@ -219,6 +250,8 @@ def test_what_is_refused(spark):
         (lambda: idx.dedup(df, "id", fingerprint="print", recipe="words:2"), "recipe is for texts: give text="),
         (lambda: idx.dedup(df, "id", "text", resemble=0), "resemblance = 0"),
         (lambda: idx.dedup(df, "id", "text", shingle=17), "shingle = 17"),
+        (lambda: idx.dedup(df, "id", "text", ignore_common=0), "ignore_common = 0"),
+        (lambda: idx.dedup(df, "id", "text", k=3, ignore_common=5), "ignore_common compares texts, and with k"),
         (lambda: idx.dedup(df, "id", "text", k=3, resemble=0.5), "resemble compares texts, and with k"),
         (lambda: idx.dedup(df, "id", "text", k=3, shingle=5), "shingle compares texts, and with k"),
         (lambda: idx.dedup(df, "id", "text", min_features=1), "min_features needs k"),

@@ -7,7 +7,7 @@ and libidx on every worker: installed, or in a packed environment (see libidx/py
     from libidx import spark as idx
 
     pages = idx.fingerprint(spark.read.parquet("pages"), "text")
-    kept = idx.dedup(pages, "url", fingerprint="fingerprint").where("not is_duplicate")
+    kept = idx.dedup(pages, "url", "text").where("not is_duplicate")
     near = idx.match(pages, "/data/old", k=3)           # files that workers read themselves
     shards = idx.build(pages, "/data/pages.idx", 8, id="url")
     idx.lookup(today, "/data/pages.idx", k=3)

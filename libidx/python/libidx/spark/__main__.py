@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     kept.add_argument("--fingerprint", metavar="COLUMN")
     kept.add_argument("--resemble", type=float, metavar="T", help="as for idx dedup (default 0.8)")
     kept.add_argument("--shingle", metavar="N", help="as for idx dedup")
+    kept.add_argument("--ignore-common", metavar="N", help="as for idx dedup")
     kept.add_argument("--recipe", help="with -k: as for idx fingerprint")
     kept.add_argument("--min-features", type=int, metavar="N", help="with -k: as for idx dedup")
     kept.add_argument("--keep", action="store_true", help="write only the documents to keep, without added columns")
@@ -87,7 +88,7 @@ def _run(spark: SparkSession, given: argparse.Namespace) -> Optional[DataFrame]:
         return idx.lookup(df, given.shards, given.k, id=given.id, copy=given.copy, **options)
     if given.command == "pairs":
         return idx.pairs(df, given.k, **options)
-    more = {name: getattr(given, name) for name in ("resemble", "shingle", "recipe", "min_features")}
+    more = {name: getattr(given, name) for name in ("resemble", "shingle", "ignore_common", "recipe", "min_features")}
     found = idx.dedup(df, given.id, given.text, k=given.k, **more, **options)
     return found.where("not is_duplicate").select(df.columns) if given.keep else found
 

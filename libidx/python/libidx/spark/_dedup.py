@@ -10,12 +10,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 from .._fingerprints import Table
-from .._resemblance import Shingle, check_resemblance, parse_shingle
+from .._resemblance import Common, Shingle, check_resemblance, parse_common, parse_shingle
 from ._clusters import clusters, keep
 from ._columns import LOG, MEMORY, check_distance, check_fingerprints, check_ids, field_of, invalid, packed
 from ._fingerprint import add_fingerprints
 from ._pairs import compare_all, components
-from ._resemble import find_duplicates
+from ._resemble import Rule, find_duplicates
 
 ADDED = ("representative_id", "distance", "resemblance", "is_duplicate")
 DISTANCE = 3
@@ -34,6 +34,7 @@ def dedup(
     *,
     resemble: Optional[float] = None,
     shingle: Optional[Shingle] = None,
+    ignore_common: Optional[Common] = None,
     recipe: Optional[str] = None,
     table: Optional[Table] = None,
     bits: Optional[int] = None,
@@ -46,7 +47,9 @@ def dedup(
 
     Give a column of texts or of fingerprints. IDs must be unique; strings compare by their bytes. Texts are compared as
     libidx.dedup does, exactly, in the order of their IDs: each joins the one it resembles most of those kept so far, by
-    `resemble` (0.8) or more, or else represents itself. shingle: what has to be in common, as there.
+    `resemble` (0.8) or more, or else represents itself. shingle: what has to be in common, and ignore_common: what does
+    not count, as there. distribute: whether many tasks compare the texts that have rare shingles in common, rather than
+    one; None: where there are more than 2^28 shingles. Up to half of memory counts shingles, in each task.
     With k, or where there are fingerprints, documents that chains of pairs within k bits (3 by default) connect are a
     cluster, and the one with the smallest ID represents it. recipe, table and bits make fingerprints of texts; texts
     with fewer than min_features (1) features are not compared. distribute: whether many tasks compare fingerprints,
@@ -61,13 +64,18 @@ def dedup(
         raise invalid("give text=, a column of texts, or fingerprint=, and not both")
     if text is not None and not isinstance(field_of(df, text).dataType, StringType):
         raise invalid(f"column {text!r} is of type {df.schema[text].dataType.simpleString()}: texts are strings")
-    of_prints = {"recipe": recipe, "table": table, "bits": bits, "min_features": min_features, "distribute": distribute}
-    _check_options({"resemble": resemble, "shingle": shingle}, of_prints, text is not None, k)
+    of_texts = {"resemble": resemble, "shingle": shingle, "ignore_common": ignore_common}
+    of_prints = {"recipe": recipe, "table": table, "bits": bits, "min_features": min_features}
+    _check_options(of_texts, of_prints, text is not None, k)
     if text is not None and k is None:
         texts = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
+        most = parse_common(ignore_common)
+        rule = Rule(check_resemblance(resemble), *parse_shingle(shingle))
         count = _check_documents(texts, id=id, text=text)
-        least, shingles = check_resemblance(resemble), parse_shingle(shingle)
-        found = keep(find_duplicates(texts, least, *shingles, memory))
+        size = texts.agg(F.sum(F.octet_length("text"))).first()
+        assert size is not None
+        rule = rule._replace(most=None if most is None else most(count))
+        found = keep(find_duplicates(texts, rule, size[0] or 0, distribute, memory))
         LOG.info("dedup: %d documents, of which others represent %d", count, found.count())
         return _add(df, id, found, id_type, "resemblance", F.lit(1.0))
     k = DISTANCE if k is None else k
@@ -100,7 +108,7 @@ def _check_options(by_texts: dict[str, Any], by_prints: dict[str, Any], of_texts
     for name in (name for name, value in by_prints.items() if value is not None):
         if of_texts and k is None:
             raise invalid(f"{name} needs k: without k, texts are compared, and not their fingerprints")
-        if not of_texts and name != "distribute":
+        if not of_texts:
             raise invalid(f"{name} is for texts: give text=")
 
 

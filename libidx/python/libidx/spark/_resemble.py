@@ -1,37 +1,243 @@
-"""Documents whose texts resemble each other, and which of them represents the others."""
+"""Documents whose texts resemble each other, and which of them represents the others: exactly, as on one machine.
+
+The shingles of all texts are counted, by hash, in saturating counters that several may share. So a counter of 1 proves
+that one text alone has a shingle. Of two texts that resemble each other by T, each has one of the shingles of both
+among its first |A| - ceil(T |A|) + 1, in any order of all shingles. In the order of rarity, these are mostly shingles
+that no other text has: then nothing resembles the text, and its task is done with it. The others are compared by
+one task, or by many, which get what shared shingles connect; and which text joins which is decided there by libidx.
+"""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 import numpy
 import pyarrow
-from pyspark.sql import DataFrame
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from .._resemblance import Sets, Unit
-from ._columns import Batches, column_of, task_folder
+from .._resemblance import Sets, Unit, make_sets
+from ._clusters import clusters
+from ._columns import LOG, Batches, column_of, task_folder, unpack_column
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+
+ONE_TASK = 1 << 28
+"""Shingles that one task compares; more are divided."""
+ROWS = 1024
+"""Texts whose shingles are made at once."""
+BYTES = 3
+"""Of texts, for which there is a counter: for words, that is two for each shingle."""
+SLICE = 1 << 22
+"""Counters that are added up at once."""
+UNITS = 10000
+"""Of a resemblance, as IDX_DECIMAL_WEIGHT_ONE."""
 
 
-def find_duplicates(texts: DataFrame, resemblance: float, width: int, unit: Unit, memory: int) -> DataFrame:
-    """Rows of id and text → those of documents that others represent: id, representative_id, resemblance."""
+class Rule(NamedTuple):
+    """When texts resemble each other."""
+
+    resemblance: float
+    width: int
+    unit: Unit
+    most: Optional[int] = None  # texts that may have a shingle that counts
+
+    def prefixes(self, counts: Any) -> Any:
+        """How many of the first of so many shingles two texts have one of in common: int64[n]."""
+        return counts + -int(self.resemblance * UNITS) * counts // UNITS + 1
+
+
+class Counters(NamedTuple):
+    """In how many texts shingles are, at most up to 255; and those that don't count, ascending."""
+
+    counts: Broadcast[Any]
+    shift: int
+    common: Optional[Broadcast[Any]] = None
+
+    def of(self, hashes: Any) -> Any:
+        return self.counts.value[hashes >> numpy.uint64(self.shift)]
+
+
+def find_duplicates(
+    texts: DataFrame, rule: Rule, size: int, distribute: Optional[bool], memory: int
+) -> DataFrame:
+    """Rows of id and text → those of documents that others represent: id, representative_id, resemblance. size: bytes
+    of all texts."""
     id_type = texts.schema["id"].dataType
+    counters = _ignore_common(texts, rule, _count_all(texts, rule, size, memory))
+    schema = StructType([StructField("id", id_type)]).add("packed", "binary")
+    left = texts.mapInArrow(partial(_leave, rule, counters), schema).persist(StorageLevel.MEMORY_AND_DISK)
+    row = left.agg(F.count("*"), F.sum(F.octet_length("packed"))).first()
+    assert row is not None
+    if distribute is None:
+        distribute = (row[1] or 0) // 8 > ONE_TASK
+    way = "many tasks compare them" if distribute else "one task compares them"
+    LOG.info("dedup: %d documents have shingles in common with others: %s", row[0], way)
+    sorted_left = left.repartition(1).sortWithinPartitions("id")
+    if distribute:
+        schema = StructType([StructField("id", id_type)]).add("member", "long")
+        members = left.mapInArrow(partial(_list_members, rule, counters), schema)
+        first = F.min("id").over(Window.partitionBy("member")).alias("first")
+        found = clusters(members.select("id", first), "id", "first").withColumnRenamed("member", "id")
+        divided = left.join(found, "id").repartition("cluster")
+        sorted_left = divided.sortWithinPartitions("id").select("id", "packed")
     schema = StructType([StructField("id", id_type), StructField("representative_id", id_type)])
-    run = partial(_decide, resemblance, width, unit, memory)
-    return texts.repartition(1).sortWithinPartitions("id").mapInArrow(run, schema.add("resemblance", "double"))
+    run = partial(_decide, rule, memory)
+    return sorted_left.mapInArrow(run, schema.add("resemblance", "double"))
 
 
-def _decide(resemblance: float, width: int, unit: Unit, memory: int, batches: Batches) -> Batches:
-    """Takes all documents in the order of their IDs."""
-    sets, ids = Sets(width, unit, memory, 1, task_folder(), None), list[Any]()
+def _count_all(texts: DataFrame, rule: Rule, size: int, memory: int) -> Counters:
+    """Counts the shingles of all texts, in as many counters as they may need, or as half of the memory holds."""
+    needed = size if rule.unit == "characters" else size // BYTES
+    bits = max(10, min(needed, memory // 4).bit_length())
+    slices = texts.select("text").mapInArrow(partial(_count, rule, bits), "slice long, places binary, counts binary")
+    summed = slices.repartition(max(1, (1 << bits) // SLICE), "slice").mapInArrow(
+        partial(_add_slices, min(SLICE, 1 << bits)), "slice long, counts binary"
+    )
+    counts = numpy.zeros(1 << bits, numpy.uint8)
+    for row in summed.toLocalIterator():
+        begin = row["slice"] * SLICE
+        counts[begin : begin + SLICE] = numpy.frombuffer(row["counts"], numpy.uint8)
+    LOG.info("dedup: %d counters of shingles, of which %.3f are 1", len(counts), (counts == 1).mean())
+    return Counters(texts.sparkSession.sparkContext.broadcast(counts), 64 - bits)
+
+
+def _ignore_common(texts: DataFrame, rule: Rule, counters: Counters) -> Counters:
+    """Finds the shingles that more texts have than may; those whose counter reaches it are counted themselves."""
+    if rule.most is None:
+        return counters
+    run = partial(_count_frequent, rule, counters)
+    counted = texts.select("text").mapInArrow(run, "member long, texts long").groupBy("member").agg(F.sum("texts"))
+    found = counted.where(F.col("sum(texts)") > rule.most).select("member").toPandas()["member"]
+    common = numpy.sort(found.to_numpy().astype(numpy.int64).view(numpy.uint64))
+    LOG.info("dedup: %d shingles don't count, which more than %d texts have", len(common), rule.most)
+    return counters._replace(common=texts.sparkSession.sparkContext.broadcast(common))
+
+
+# ---- In a task ----
+
+
+def _make(rule: Rule, batches: Batches, common: Any = None) -> Any:
+    """The rows of batches, a few at a time: the batch, the shingles of its texts, and how many each has."""
+    for whole in batches:
+        for begin in range(0, whole.num_rows, ROWS):
+            batch = whole.slice(begin, ROWS)
+            hashes, counts = make_sets(column_of(batch, "text"), rule.width, rule.unit)
+            if common is not None and len(common) > 0:
+                places = numpy.minimum(numpy.searchsorted(common, hashes), len(common) - 1)
+                counting = common[places] != hashes
+                hashes, counts = hashes[counting], _sum(counting, counts)
+            yield batch, hashes, counts
+
+
+def _sum(marks: Any, counts: Any) -> Any:
+    """How many of the next so many marks are set: int64[n]."""
+    sums = numpy.concatenate([[0], numpy.cumsum(marks)])
+    ends = numpy.cumsum(counts)
+    return sums[ends] - sums[ends - counts]
+
+
+def _distinct(numbers: Any) -> tuple[Any, Any]:
+    """Each number once, ascending, and how often it is there."""
+    ascending = numpy.sort(numbers)
+    first = numpy.flatnonzero(numpy.diff(ascending, prepend=~ascending[:1]))
+    return ascending[first], numpy.diff(first, append=len(ascending))
+
+
+def _count(rule: Rule, bits: int, batches: Batches) -> Batches:
+    """Counters, in slices: all of them, or where fewer are not 0, the places and values of these."""
+    counters = numpy.zeros(1 << bits, numpy.uint8)
+    for _, hashes, _ in _make(rule, batches):
+        places, found = _distinct((hashes >> numpy.uint64(64 - bits)).astype(numpy.uint32))
+        counters[places] = numpy.minimum(counters[places] + found, 255)
+    for begin in range(0, len(counters), SLICE):
+        counts = counters[begin : begin + SLICE]
+        places = numpy.flatnonzero(counts).astype(numpy.uint32)
+        if 5 * len(places) < len(counts):
+            counts = counts[places]
+        else:
+            places = places[:0]
+        yield pyarrow.RecordBatch.from_pydict(
+            {
+                "slice": pyarrow.array([begin // SLICE], pyarrow.int64()),
+                "places": pyarrow.array([places.tobytes()], pyarrow.binary()),
+                "counts": pyarrow.array([counts.tobytes()], pyarrow.binary()),
+            }
+        )
+
+
+def _add_slices(size: int, batches: Batches) -> Batches:
+    """The sums of slices of counters."""
+    sums: dict[int, Any] = {}
     for batch in batches:
-        sets.add(column_of(batch, "text"), None)
+        for number, places, given in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            counts = sums.setdefault(number, numpy.zeros(size, numpy.uint16))
+            if len(given) == size:
+                counts += numpy.frombuffer(given, numpy.uint8)
+            else:
+                counts[numpy.frombuffer(places, numpy.uint32)] += numpy.frombuffer(given, numpy.uint8)
+            numpy.minimum(counts, 255, out=counts)
+    for number, counts in sums.items():
+        made = pyarrow.array([counts.astype(numpy.uint8).tobytes()], pyarrow.binary())
+        yield pyarrow.RecordBatch.from_pydict({"slice": pyarrow.array([number], pyarrow.int64()), "counts": made})
+
+
+def _count_frequent(rule: Rule, counters: Counters, batches: Batches) -> Batches:
+    """Shingles that may be in too many texts, and in how many of a batch they are."""
+    assert rule.most is not None
+    for _, hashes, _ in _make(rule, batches):
+        members, counts = _distinct(hashes[counters.of(hashes) >= min(rule.most, 255)])
+        columns = [pyarrow.array(column.astype(numpy.int64)) for column in (members.view(numpy.int64), counts)]
+        yield pyarrow.RecordBatch.from_arrays(columns, names=["member", "texts"])
+
+
+def _leave(rule: Rule, counters: Counters, batches: Batches) -> Batches:
+    """The IDs and shingles of texts that others may resemble."""
+    common = None if counters.common is None else counters.common.value
+    for batch, hashes, counts in _make(rule, batches, common):
+        alone = _sum(counters.of(hashes) == 1, counts)
+        rows = pyarrow.array(numpy.flatnonzero((counts > 0) & (alone < rule.prefixes(counts))))
+        offsets = numpy.concatenate([[0], numpy.cumsum(8 * counts)]).astype(numpy.int32)
+        buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(numpy.ascontiguousarray(hashes))]
+        sets = pyarrow.Array.from_buffers(pyarrow.binary(), len(counts), buffers)
+        columns = [column_of(batch, "id").take(rows), sets.take(rows)]
+        yield pyarrow.RecordBatch.from_arrays(columns, names=["id", "packed"])
+
+
+def _read(batch: pyarrow.RecordBatch) -> tuple[Any, Any]:
+    """The shingles of packed sets, and how many each has."""
+    column = column_of(batch, "packed")
+    offsets = numpy.frombuffer(column.buffers()[1], numpy.int32)[column.offset : column.offset + len(column) + 1]
+    return unpack_column(batch, 0, batch.num_rows), numpy.diff(offsets).astype(numpy.int64) // 8
+
+
+def _list_members(rule: Rule, counters: Counters, batches: Batches) -> Batches:
+    """The IDs of texts, with each of their first shingles, in the order of rarity, that others may have."""
+    for batch in batches:
+        hashes, counts = _read(batch)
+        rarity, owners = counters.of(hashes), numpy.repeat(numpy.arange(len(counts)), counts)
+        order = numpy.lexsort((hashes, rarity, owners))
+        places = numpy.arange(len(hashes)) - numpy.repeat(numpy.cumsum(counts) - counts, counts)
+        chosen = order[(places < numpy.repeat(rule.prefixes(counts), counts)) & (rarity[order] > 1)]
+        ids = column_of(batch, "id").take(pyarrow.array(owners[chosen]))
+        members = pyarrow.array(hashes[chosen].view(numpy.int64))
+        yield pyarrow.RecordBatch.from_arrays([ids, members], names=["id", "member"])
+
+
+def _decide(rule: Rule, memory: int, batches: Batches) -> Batches:
+    """Takes documents in the order of their IDs."""
+    sets, ids = Sets(rule.width, rule.unit, memory, 1, task_folder(), None), list[Any]()
+    for batch in batches:
+        sets.add_sets(*_read(batch))
         ids.append(column_of(batch, "id"))
     if not ids:
         return
     whole = pyarrow.concat_arrays(ids)
-    kept, alike = sets.keep(resemblance, 0, None, False)
+    kept, alike = sets.keep(rule.resemblance, 0, None, False)
     rows = numpy.flatnonzero(kept != numpy.arange(len(kept), dtype=numpy.uint64))
     columns = [whole.take(pyarrow.array(rows)), whole.take(pyarrow.array(kept[rows])), pyarrow.array(alike[rows])]
     yield pyarrow.RecordBatch.from_arrays(columns, names=["id", "representative_id", "resemblance"])
