@@ -15,8 +15,8 @@
 
 /* ---- Options ---- */
 
-/* Checks what is to be the recipe of an index. Errors: IDX_INVALID_ARGUMENT. */
-enum idx_status idxi_recipe_check(const char *recipe, struct idx_error *error);
+/* Checks what is to be the recipe of an index for look-ups within k bits. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_recipe_check(const char *recipe, unsigned k, struct idx_error *error);
 
 /* Checks the options of a build. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME. */
 enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error);

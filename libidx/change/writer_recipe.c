@@ -14,10 +14,10 @@ enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *rec
     char copy[IDX_MAX_RECIPE_BYTES + 1];
     struct idx_properties properties;
     bool switched;
-    IDXI_TRY(idxi_recipe_check(recipe, error));
     IDXI_TRY(idxi_writer_begin(writer, 0, error));
     const struct idx_index *index = writer->index;
     idx_get_properties(index, &properties);
+    IDXI_TRY(idxi_recipe_check(recipe, properties.k, error));
     if (strcmp(properties.recipe, recipe) == 0) return IDX_OK;
     if (properties.recipe[0] != '\0' || !properties.is_empty)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,

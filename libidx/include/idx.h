@@ -834,8 +834,8 @@ IDX_API const struct idx_index *idx_writer_view(const struct idx_writer *writer)
 /* Records how the fingerprints were made that are to be added, in an empty index that was built without a recipe. The
  * recipe is on disk when the call returns; older views see it once they are refreshed. `recipe` is as in struct
  * idx_build_options. Does nothing where the index has this recipe already. Errors: IDX_INVALID_ARGUMENT (a bad recipe;
- * the index has another one, or is not empty: see struct idx_properties), IDX_OUT_OF_MEMORY, IDX_DISK_FULL,
- * IDX_NO_ACCESS, IDX_IO_ERROR. */
+ * the index has another one, or is not empty: see struct idx_properties; its k is more than idx_recipe_max_k of the
+ * recipe), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *recipe, struct idx_error *error);
 
 /* Waits for the running compaction, if any. Returns its result, or if none is running, the result of the last one:
@@ -949,7 +949,7 @@ enum idx_id_type {
 struct idx_build_options {
     size_t size;
     unsigned bits;       /* f, 1 to 64 */
-    unsigned k;          /* the largest distance of look-ups: 0 to IDX_MAX_K, below bits */
+    unsigned k;          /* the largest distance of look-ups: 0 to idx_recipe_max_k of the recipe, below bits */
     const char *scheme;  /* as idx_scheme_parse accepts it */
     uint32_t block_size; /* bytes, a power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE */
     enum idx_id_type id_type;
@@ -1351,6 +1351,11 @@ IDX_API bool idx_weight_parse(const char *text, size_t length, int64_t *weight);
  * sets *same_icu, which may be NULL. *same_icu is false if both recipes have that part and differ in it: words of
  * scripts without spaces may then be segmented differently, so warn the user. `a` and `b` must not be NULL. */
 IDX_API bool idx_recipe_matches(const char *a, const char *b, bool *same_icu);
+
+/* The largest distance at which fingerprints of a recipe say anything. It is 0 for recipes that make hashes, which are
+ * equal or unrelated (idx_text.h: sentences, description, terms, idf and minhash), and IDX_MAX_K for all others and for
+ * recipes that are not known. Indexes of a recipe are built with no larger k. `recipe` must not be NULL. */
+IDX_API unsigned idx_recipe_max_k(const char *recipe);
 
 /* ---- Calibration ------------------------------------------------------------------------------------------------- */
 

@@ -64,6 +64,13 @@ static PyObject *core_lengths(PyObject *module, PyObject *arguments) {
     return result_array(block);
 }
 
+/* (recipe) → the largest k of its indexes */
+static PyObject *core_recipe_max_k(PyObject *module, PyObject *arguments) {
+    const char *recipe;
+    (void)module;
+    return PyArg_ParseTuple(arguments, "s", &recipe) ? PyLong_FromUnsignedLong(idx_recipe_max_k(recipe)) : NULL;
+}
+
 static PyMethodDef functions[] = {
     {"merge", core_merge, METH_VARARGS, NULL},
     {"compact", core_compact, METH_VARARGS, NULL},
@@ -75,6 +82,7 @@ static PyMethodDef functions[] = {
     {"scheme", core_scheme, METH_VARARGS, NULL},
     {"lengths", core_lengths, METH_VARARGS, NULL},
     {"numbers", core_numbers, METH_VARARGS, NULL},
+    {"recipe_max_k", core_recipe_max_k, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

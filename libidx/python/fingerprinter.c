@@ -79,9 +79,10 @@ static void fingerprinter_free(PyObject *self) {
 
 struct work {
     const struct documents *documents;
-    size_t count;
+    size_t count, most; /* documents, and the most fingerprints of each */
     unsigned bits;
-    uint64_t *fingerprints, *features;
+    uint64_t *fingerprints;    /* room for `most` of each document */
+    uint64_t *features, *made; /* of each document: its features, and how many fingerprints it has */
     atomic_size_t next;
     atomic_bool stop;
     pthread_mutex_t mutex; /* for what follows */
@@ -99,12 +100,13 @@ static enum idx_status fingerprint_one(const struct work *work, struct idx_text 
                                        struct idx_error *error) {
     struct idx_text_field fields[FIELDS];
     struct idx_text_counts counts = {0};
-    size_t count, field_count = documents_fields(work->documents, at, fields);
-    uint64_t fingerprint = 0;
+    size_t count = 0, field_count = documents_fields(work->documents, at, fields);
+    uint64_t *fingerprints = work->fingerprints + at * work->most;
+    *fingerprints = 0; /* of a text that has none, where each is to have one */
     enum idx_status status =
-        idx_text_fingerprints(text, fields, field_count, work->bits, &fingerprint, 1, &count, &counts, error);
-    work->fingerprints[at] = fingerprint;
+        idx_text_fingerprints(text, fields, field_count, work->bits, fingerprints, work->most, &count, &counts, error);
     work->features[at] = counts.features;
+    work->made[at] = count;
     return status;
 }
 
@@ -173,33 +175,76 @@ static bool fingerprint_all(struct fingerprinter_object *object, struct work *wo
     return fine && check_call(work->status, &work->error, NULL);
 }
 
-/* (texts, titles, descriptions, threads) → fingerprints uint64[n], features uint64[n] */
+/* Returns the most fingerprints that a recipe in canonical form makes of a document: its number, where it makes
+ * several. */
+static size_t most_of(const char *recipe) {
+    bool several = strncmp(recipe, "segments:", 9) == 0 || strncmp(recipe, "minhash:", 8) == 0;
+    return several ? (size_t)strtoul(strchr(recipe, ':') + 1, NULL, 10) : 1;
+}
+
+/* Makes the fingerprints of documents, in columns of fingerprints, features, and how many fingerprints each has. */
+static bool fill_block(struct fingerprinter_object *object, struct block *block, const struct documents *documents,
+                       size_t most, int threads) {
+    size_t count = documents->fields[BODY].count, useful = count / TAKEN + 1;
+    for (size_t i = 0; i < 3; i++) {
+        size_t room = 0, wanted = i == 0 ? count * most : count;
+        if (!column_reserve(&block->columns[i], &room, wanted)) {
+            PyErr_NoMemory();
+            return false;
+        }
+        block->columns[i].count = wanted;
+    }
+    struct work work = {.documents = documents,
+                        .count = count,
+                        .most = most,
+                        .bits = object->bits,
+                        .fingerprints = block->columns[0].items,
+                        .features = block->columns[1].items,
+                        .made = block->columns[2].items,
+                        .mutex = PTHREAD_MUTEX_INITIALIZER};
+    bool fine = fingerprint_all(object, &work, (size_t)threads < useful ? (size_t)threads : useful);
+    pthread_mutex_destroy(&work.mutex);
+    return fine;
+}
+
+/* Moves the fingerprints together, and sets the row of each. */
+static bool gather_rows(struct block *block, size_t most) {
+    uint64_t *fingerprints = block->columns[0].items, *made = block->columns[2].items;
+    size_t documents = block->columns[2].count, count = 0, room = 0;
+    for (size_t i = 0; i < documents; i++) {
+        memmove(fingerprints + count, fingerprints + i * most, made[i] * sizeof *fingerprints);
+        count += made[i];
+    }
+    block->columns[0].count = block->columns[3].count = count;
+    if (!column_reserve(&block->columns[3], &room, count)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    int64_t *row = block->columns[3].items;
+    for (size_t i = 0; i < documents; i++) {
+        for (uint64_t j = 0; j < made[i]; j++) *row++ = (int64_t)i;
+    }
+    return true;
+}
+
+/* (texts, titles, descriptions, threads, several) → fingerprints uint64[n], features uint64[n]; or if several are
+ * asked for, fingerprints uint64[m], rows int64[m] */
 static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
     PyObject *columns[FIELDS], *answer = NULL;
     struct documents documents;
-    size_t rooms[2] = {0, 0};
-    int threads;
-    if (!PyArg_ParseTuple(arguments, "OOOi", &columns[0], &columns[1], &columns[2], &threads) ||
+    int threads, several;
+    if (!PyArg_ParseTuple(arguments, "OOOip", &columns[0], &columns[1], &columns[2], &threads, &several) ||
         !check_range("threads", threads, 1, IDX_MAX_THREADS) || !documents_take(columns, &documents))
         return NULL;
-    size_t count = documents.fields[BODY].count, most = count / TAKEN + 1;
-    struct block *block = block_new("QQ");
-    if (block != NULL && column_reserve(&block->columns[0], &rooms[0], count) &&
-        column_reserve(&block->columns[1], &rooms[1], count)) {
-        block->columns[0].count = block->columns[1].count = count;
-        struct work work = {.documents = &documents,
-                            .count = count,
-                            .bits = object->bits,
-                            .fingerprints = block->columns[0].items,
-                            .features = block->columns[1].items,
-                            .mutex = PTHREAD_MUTEX_INITIALIZER};
-        if (fingerprint_all(object, &work, (size_t)threads < most ? (size_t)threads : most))
-            answer = Py_BuildValue("(NN)", column_view(block, 0), column_view(block, 1));
-        pthread_mutex_destroy(&work.mutex);
-    } else {
-        PyErr_NoMemory();
-    }
+    struct block *block = block_new("QQQq");
+    struct idx_text *text = take_idle(object);
+    size_t most = several && text != NULL ? most_of(idx_text_recipe(text)) : 1;
+    if (text != NULL) give_idle(object, text);
+    if (block == NULL) PyErr_NoMemory();
+    if (block != NULL && text != NULL && fill_block(object, block, &documents, most, threads) &&
+        (!several || gather_rows(block, most)))
+        answer = Py_BuildValue("(NN)", column_view(block, 0), column_view(block, several ? 3 : 1));
     block_release(block);
     documents_release(&documents);
     return answer;

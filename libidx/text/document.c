@@ -352,6 +352,27 @@ static UErrorCode hash_description(struct idx_text *text, const struct idx_text_
     return U_ZERO_ERROR;
 }
 
+/* Makes the sketch of all fields `body`: the smallest hashes of their shingles. Its features are the shingles. */
+static enum idx_status sketch_fields(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                     struct idxt_result *result, struct idx_error *error) {
+    struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
+    const struct idxt_recipe *recipe = &text->features.recipe;
+    struct idxt_hashes *shingles = &text->shingles;
+    options.unit = recipe->unit;
+    options.width = recipe->width;
+    options.in_text_order = true;
+    shingles->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_named(&fields[i], "body")) continue;
+        enum idx_status status = idxt_append_shingles(shingles, fields[i].utf8, fields[i].length, &options, error);
+        if (status != IDX_OK) return status;
+    }
+    shingles->count = shingles->count > 0 ? idxt_make_set(shingles->hashes, shingles->count) : 0;
+    for (size_t i = 0; i < shingles->count && i < recipe->number; i++) put_fingerprint(result, shingles->hashes[i]);
+    result->counts.features = shingles->count;
+    return IDX_OK;
+}
+
 static enum idx_status hash_fields(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                    struct idxt_result *result, struct idx_error *error) {
     UErrorCode code;
@@ -371,7 +392,8 @@ enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct id
     result->count = 0;
     result->counts = (struct idx_text_counts){0};
     text->signature.length = 0;
-    if (method != IDXT_SENTENCES && method != IDXT_DESCRIPTION) {
+    if (method == IDXT_MINHASH) return sketch_fields(text, fields, count, result, error);
+    if (idxt_recipe_has_features(&text->features.recipe)) {
         enum idx_status status = idxt_count_document(text, fields, count, error);
         if (status != IDX_OK) return status;
     }

@@ -2,6 +2,7 @@
 #ifndef IDX_LIBIDX_TEXT_FEATURES_H
 #define IDX_LIBIDX_TEXT_FEATURES_H
 
+#include "libidx/text/resemblance.h"
 #include "libidx/text/words.h"
 
 #include <idx.h>
@@ -22,6 +23,7 @@ enum idxt_method {
     IDXT_DESCRIPTION,
     IDXT_TERMS,
     IDXT_IDF,
+    IDXT_MINHASH,
 };
 
 enum idxt_weighing { IDXT_WEIGHT_LOGTF, IDXT_WEIGHT_ONE, IDXT_WEIGHT_TF, IDXT_WEIGHT_TFIDF, IDXT_WEIGHT_IDF };
@@ -33,12 +35,14 @@ struct idxt_recipe {
     uint32_t dropped_stop; /* languages whose stop words are dropped */
     enum idxt_weighing weighing;
     bool has_table;
-    uint64_t table;          /* the hash of the table of document frequencies */
-    unsigned top;            /* how many features are taken, the heaviest; 0: all are */
-    unsigned title;          /* the weight of the field `title`; 0: it is not taken */
-    bool sorted;             /* order=sorted */
-    bool by_spaces;          /* cut=spaces: words are what white space separates */
-    unsigned version;        /* 1 or 2; of methods without words 1 */
+    uint64_t table;   /* the hash of the table of document frequencies */
+    unsigned top;     /* how many features are taken, the heaviest; 0: all are */
+    unsigned title;   /* the weight of the field `title`; 0: it is not taken */
+    bool sorted;      /* order=sorted */
+    bool by_spaces;   /* cut=spaces: words are what white space separates */
+    unsigned version; /* 1 or 2; of methods without words 1 */
+    unsigned width;   /* for minhash: of how many words or characters a shingle is made, and of which: */
+    enum idx_text_shingle_unit unit;
     enum idx_hash_kind hash; /* the hash of features in a SimHash */
     unsigned manuals;        /* how the texts of manual pages were made, if there are any; 0: there are none */
     bool ties;               /* whether a bit of a SimHash is 1 if the weights for 0 and 1 are equal */
@@ -46,6 +50,12 @@ struct idxt_recipe {
 
 /* Reads a recipe. Returns NULL if it is valid, or else the end of a sentence that begins with the recipe. */
 const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string);
+
+/* Returns whether a recipe makes weighted features of a text, which can be listed, and counted in a table. */
+bool idxt_recipe_has_features(const struct idxt_recipe *recipe);
+
+/* Returns the most fingerprints that a recipe makes of a document. */
+size_t idxt_recipe_fingerprints(const struct idxt_recipe *recipe);
 
 /* Prints a recipe in its canonical form, with a NUL byte. It always fits. */
 void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]);
@@ -153,7 +163,8 @@ void idxt_signature_free(struct idxt_signature *signature);
 struct idx_text {
     struct idxt_features features; /* including the recipe */
     struct idxt_signature signature;
-    struct idx_feature *listed; /* what idx_text_features returns */
+    struct idxt_hashes shingles; /* for minhash */
+    struct idx_feature *listed;  /* what idx_text_features returns */
     size_t listed_capacity;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* the recipe as text, with the version of ICU */
 };

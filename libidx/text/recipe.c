@@ -8,7 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STOP = 1, WEIGHT = 2, TOP = 4, TITLE = 8, ORDER = 16, HASH = 32, TIES = 64, CUT = 128, VERSION = 256 };
+enum {
+    STOP = 1,
+    WEIGHT = 2,
+    TOP = 4,
+    TITLE = 8,
+    ORDER = 16,
+    HASH = 32,
+    TIES = 64,
+    CUT = 128,
+    VERSION = 256,
+    SHINGLE = 512
+};
 
 static const struct method {
     const char *name;
@@ -22,8 +33,9 @@ static const struct method {
     [IDXT_DESCRIPTION] = {"description", 0, 0, 0},
     [IDXT_TERMS] = {"terms", 1, 1000, CUT | STOP | WEIGHT | TITLE | ORDER},
     [IDXT_IDF] = {"idf", 1, 100, CUT | STOP | WEIGHT},
+    [IDXT_MINHASH] = {"minhash", 1, IDX_TEXT_MAX_FINGERPRINTS, SHINGLE},
 };
-enum { METHODS = sizeof methods / sizeof *methods, MOST_TOP = 1000000, MOST_TITLE = 100 };
+enum { METHODS = sizeof methods / sizeof *methods, MOST_TOP = 1000000, MOST_TITLE = 100, DEFAULT_WIDTH = 5 };
 
 static const char *const weighings[] = {
     [IDXT_WEIGHT_LOGTF] = "logtf", [IDXT_WEIGHT_ONE] = "1",   [IDXT_WEIGHT_TF] = "tf",
@@ -40,6 +52,15 @@ static bool has_words(enum idxt_method method) { return (methods[method].parts &
 
 bool idxt_recipe_asks_dictionaries(const struct idxt_recipe *recipe) {
     return has_words(recipe->method) && recipe->version == 1 && !recipe->by_spaces;
+}
+
+bool idxt_recipe_has_features(const struct idxt_recipe *recipe) {
+    enum idxt_method method = recipe->method;
+    return method != IDXT_SENTENCES && method != IDXT_DESCRIPTION && method != IDXT_MINHASH;
+}
+
+size_t idxt_recipe_fingerprints(const struct idxt_recipe *recipe) {
+    return recipe->method == IDXT_SEGMENTS || recipe->method == IDXT_MINHASH ? recipe->number : 1;
 }
 
 /* A part of a recipe's string, without a NUL byte. */
@@ -60,6 +81,8 @@ static bool take_start(struct piece *piece, const char *start) {
     piece->length -= length;
     return true;
 }
+
+static bool starts_with(struct piece piece, const char *start) { return take_start(&piece, start); }
 
 /* Removes the bytes before the first `separator`, and the separator, from the front of *rest, or everything if there is
  * none. Returns them without the separator. */
@@ -115,7 +138,7 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     int method = 0;
     while (method < METHODS && !equals(name, methods[method].name)) method++;
     if (method == METHODS)
-        return "it must begin with words:N, chars:N, segments:N, sentences:N, description, terms:N or idf:P";
+        return "it must begin with words:N, chars:N, segments:N, sentences:N, description, terms:N, idf:P or minhash:M";
     recipe->method = (enum idxt_method)method;
     if (methods[method].most == 0) return number.at == name.at + name.length ? NULL : "description has no number";
     if (!read_number(number, methods[method].least, methods[method].most, &recipe->number))
@@ -148,6 +171,16 @@ static const char *read_feature_hash(struct piece piece, struct idxt_recipe *rec
         if (equals(piece, name)) return NULL;
     }
     return "the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5";
+}
+
+/* Reads what shingles are made of, and their width. Returns NULL, or what is wrong. */
+static const char *read_shingle(struct piece piece, struct idxt_recipe *recipe) {
+    bool words = take_start(&piece, "words=");
+    if (!words) take_start(&piece, "chars=");
+    recipe->unit = words ? IDX_TEXT_WORDS : IDX_TEXT_CHARACTERS;
+    return read_number(piece, 1, IDX_TEXT_MAX_SHINGLE_WIDTH, &recipe->width)
+               ? NULL
+               : "a shingle has 1 to 16 words or characters, as in words=5 and chars=9";
 }
 
 /* Reads a part with one or two possible values. Returns false if the piece is no such part. */
@@ -199,6 +232,10 @@ static const char *read_value(struct piece piece, struct idxt_recipe *recipe, un
         *part = HASH;
         return read_feature_hash(piece, recipe);
     }
+    if (starts_with(piece, "words=") || starts_with(piece, "chars=")) {
+        *part = SHINGLE;
+        return read_shingle(piece, recipe);
+    }
     return read_choice(piece, recipe, part) ? NULL : bad;
 }
 
@@ -236,6 +273,7 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     unsigned seen = 0;
     const char *fault = read_method(cut_piece(&rest, ';'), recipe);
     if (recipe->method == IDXT_IDF) recipe->weighing = IDXT_WEIGHT_IDF;
+    if (recipe->method == IDXT_MINHASH) recipe->width = DEFAULT_WIDTH;
     while (fault == NULL && rest.length > 0) fault = read_part(cut_piece(&rest, ';'), recipe, &seen);
     return fault == NULL ? complete(recipe) : fault;
 }
@@ -265,7 +303,10 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
     append_formatted(string, "%s", method->name);
     if (method->most > 0) append_formatted(string, ":%u", recipe->number);
     append_languages(string, ",stop=", recipe->needed_stop);
-    append_formatted(string, ";nfkc-cf");
+    if (recipe->method == IDXT_MINHASH)
+        append_formatted(string, ";%s=%u", recipe->unit == IDX_TEXT_WORDS ? "words" : "chars", recipe->width);
+    else
+        append_formatted(string, ";nfkc-cf");
     if (recipe->by_spaces) append_formatted(string, ";cut=spaces");
     append_languages(string, ";stop=", recipe->dropped_stop);
     if ((method->parts & WEIGHT) != 0) append_formatted(string, ";w=%s", weighings[recipe->weighing]);

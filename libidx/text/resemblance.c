@@ -255,35 +255,33 @@ double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, si
     return (double)shared / (double)(a_count - shared + b_count);
 }
 
-/* Makes the set of shingles of a text. The first room is enough for ASCII and most other texts; one that says that it
- * has more gets that. The caller frees *hashes, even after an error. */
-static enum idx_status make_set(const void *utf8, size_t length, const struct idx_text_shingle_options *options,
-                                uint64_t **hashes, size_t *count, struct idx_error *error) {
+/* The first room is enough for ASCII and most other texts; one that says that it has more gets that. */
+enum idx_status idxt_append_shingles(struct idxt_hashes *list, const void *utf8, size_t length,
+                                     const struct idx_text_shingle_options *options, struct idx_error *error) {
     bool words = options == NULL || options->unit == IDX_TEXT_WORDS;
     enum idx_status status = IDX_OK;
-    size_t room = 0;
-    *count = words ? length / 2 + 1 : length + 1;
-    while (room < *count) {
-        room = *count;
-        free(*hashes);
-        *hashes = room > SIZE_MAX / sizeof **hashes ? NULL : malloc(room * sizeof **hashes);
-        if (*hashes == NULL) return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory while comparing texts");
-        status = idx_text_shingles(utf8, length, options, *hashes, room, count, error);
+    size_t room = 0, count = words ? length / 2 + 1 : length + 1;
+    while (room < count) {
+        uint64_t *grown = idxt_buffer_grow(list->hashes, &list->capacity, list->count + count, sizeof *list->hashes);
+        if (grown == NULL) return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory for the shingles of a text");
+        room = count;
+        list->hashes = grown;
+        status = idx_text_shingles(utf8, length, options, grown + list->count, room, &count, error);
     }
+    if (status == IDX_OK) list->count += count;
     return status;
 }
 
 enum idx_status idx_text_resemblance(const void *a, size_t a_length, const void *b, size_t b_length,
                                      const struct idx_text_shingle_options *options, double *resemblance,
                                      struct idx_error *error) {
-    uint64_t *sets[2] = {NULL, NULL};
-    size_t counts[2];
+    struct idxt_hashes sets[2] = {{0}, {0}};
     if (resemblance == NULL)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "idx_text_resemblance needs a pointer for its result");
-    enum idx_status status = make_set(a, a_length, options, &sets[0], &counts[0], error);
-    if (status == IDX_OK) status = make_set(b, b_length, options, &sets[1], &counts[1], error);
-    if (status == IDX_OK) *resemblance = idx_text_jaccard(sets[0], counts[0], sets[1], counts[1]);
-    free(sets[0]);
-    free(sets[1]);
+    enum idx_status status = idxt_append_shingles(&sets[0], a, a_length, options, error);
+    if (status == IDX_OK) status = idxt_append_shingles(&sets[1], b, b_length, options, error);
+    if (status == IDX_OK) *resemblance = idx_text_jaccard(sets[0].hashes, sets[0].count, sets[1].hashes, sets[1].count);
+    free(sets[0].hashes);
+    free(sets[1].hashes);
     return status;
 }

@@ -2,10 +2,23 @@
 #ifndef IDX_LIBIDX_TEXT_RESEMBLANCE_H
 #define IDX_LIBIDX_TEXT_RESEMBLANCE_H
 
+#include <idx_text.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* A set of 64-bit hashes is an ascending array without repetitions. */
+
+/* A list of hashes that grows. It starts as {0}; the caller frees `hashes`. */
+struct idxt_hashes {
+    uint64_t *hashes;
+    size_t count;
+    size_t capacity;
+};
+
+/* Appends the hashes of a text's shingles, as idx_text_shingles lists them. Errors: as idx_text_shingles;
+ * IDX_OUT_OF_MEMORY. */
+enum idx_status idxt_append_shingles(struct idxt_hashes *list, const void *utf8, size_t length,
+                                     const struct idx_text_shingle_options *options, struct idx_error *error);
 
 /* Makes a set of `count` hashes in any order, in place. Returns how many are left. */
 size_t idxt_make_set(uint64_t *hashes, size_t count);

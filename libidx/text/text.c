@@ -94,10 +94,6 @@ enum idx_status idx_text_open(struct idx_text **text, const struct idx_text_opti
 
 const char *idx_text_recipe(const struct idx_text *text) { return text->recipe; }
 
-static size_t most_fingerprints(const struct idx_text *text) {
-    return text->features.recipe.method == IDXT_SEGMENTS ? text->features.recipe.number : 1;
-}
-
 enum idx_status idx_text_fingerprints(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
                                       unsigned bits, uint64_t *fingerprints, size_t capacity, size_t *count,
                                       struct idx_text_counts *counts, struct idx_error *error) {
@@ -105,9 +101,13 @@ enum idx_status idx_text_fingerprints(struct idx_text *text, const struct idx_te
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "fingerprints need a text and an array to put them into");
     if (bits < 1 || bits > IDX_MAX_BITS)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a fingerprint has 1 to %d bits, not %u", IDX_MAX_BITS, bits);
-    if (capacity < most_fingerprints(text))
+    if (bits < IDX_MAX_BITS && text->features.recipe.method == IDXT_MINHASH)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "recipe '%s' makes fingerprints of %d bits, not %u", text->recipe,
+                         IDX_MAX_BITS, bits);
+    size_t most = idxt_recipe_fingerprints(&text->features.recipe);
+    if (capacity < most)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "the array needs room for %zu fingerprints, but has room for %zu",
-                         most_fingerprints(text), capacity);
+                         most, capacity);
     enum idx_status status = idxt_check_fields(fields, field_count, error);
     if (status != IDX_OK) return status;
     uint64_t made[IDX_TEXT_MAX_FINGERPRINTS];
@@ -136,8 +136,7 @@ enum idx_status idx_text_features(struct idx_text *text, const struct idx_text_f
                                   const struct idx_feature **features, size_t *count, struct idx_error *error) {
     if (text == NULL || features == NULL || count == NULL || (fields == NULL && field_count > 0))
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "features need a text, and where to put them");
-    enum idxt_method method = text->features.recipe.method;
-    if (method == IDXT_SENTENCES || method == IDXT_DESCRIPTION)
+    if (!idxt_recipe_has_features(&text->features.recipe))
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "recipe '%s' has no features", text->recipe);
     enum idx_status status = idxt_check_fields(fields, field_count, error);
     if (status == IDX_OK) status = idxt_list_document(text, fields, field_count, count, error);
@@ -148,7 +147,7 @@ enum idx_status idx_text_features(struct idx_text *text, const struct idx_text_f
 const char *idx_text_signature(const struct idx_text *text, size_t *length) {
     enum idxt_method method = text->features.recipe.method;
     *length = text->signature.length;
-    if (method == IDXT_WORDS || method == IDXT_CHARS || method == IDXT_SEGMENTS) return NULL;
+    if (method == IDXT_WORDS || method == IDXT_CHARS || method == IDXT_SEGMENTS || method == IDXT_MINHASH) return NULL;
     return text->signature.length == 0 ? "" : text->signature.bytes;
 }
 
@@ -162,6 +161,7 @@ void idx_text_close(struct idx_text *text) {
     if (text == NULL) return;
     idxt_features_close(&text->features);
     idxt_signature_free(&text->signature);
+    free(text->shingles.hashes);
     free(text->listed);
     free(text);
 }

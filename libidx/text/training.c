@@ -24,8 +24,7 @@ enum idx_status idx_text_table_make(struct idx_text_table **table, const struct 
                                     struct idx_error *error) {
     if (table == NULL || text == NULL)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table needs a fingerprinter and a pointer for its result");
-    enum idxt_method method = text->features.recipe.method;
-    if (method == IDXT_SENTENCES || method == IDXT_DESCRIPTION)
+    if (!idxt_recipe_has_features(&text->features.recipe))
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "recipe '%s' has no features that a table could count",
                          text->recipe);
     struct idx_text_table *made = idxt_table_new();

@@ -57,6 +57,33 @@ def test_recipes_that_make_several():
         libidx.Fingerprinter("segments:4")(["a b c d e f"])
 
 
+def test_sketches(tmp_path):
+    """A sketch is the smallest shingles of a text, and the rows say whose they are."""
+    texts = [*TEXTS[:200], "", "...", "a b"]
+    fingerprinter = libidx.Fingerprinter("minhash:8")
+    assert fingerprinter.recipe == "minhash:8;words=5;v1"
+    expected = [(int(value), row) for row, text in enumerate(texts) for value in libidx.shingles(text)[:8]]
+    for threads in 1, 3:
+        fingerprints, rows = fingerprinter.several(texts, threads=threads)
+        assert list(zip(fingerprints.tolist(), rows.tolist())) == expected
+    characters = libidx.Fingerprinter("minhash:64;chars=3").several(texts[:1])[0]
+    assert characters.tolist() == libidx.shingles(texts[0], 3, unit="characters")[:64].tolist()
+    one, rows = libidx.Fingerprinter().several(texts)
+    assert rows.tolist() == list(range(len(texts))) and (one == libidx.Fingerprinter()(texts)).all()
+    with pytest.raises(libidx.InvalidArgumentError):
+        fingerprinter(texts)
+    with pytest.raises(libidx.InvalidArgumentError):
+        libidx.Fingerprinter("minhash:8", bits=63).several(texts)
+
+    path = tmp_path / "sketches.idx"
+    fingerprints, rows = fingerprinter.several(texts)
+    with pytest.raises(libidx.InvalidArgumentError, match="k = 0, not 3"):
+        libidx.build(path, fingerprints, rows, recipe=fingerprinter.recipe, k=3)
+    libidx.build(path, fingerprints, rows, recipe=fingerprinter.recipe)
+    with libidx.open(path) as index:
+        assert index.info().k == 0
+
+
 def test_training():
     table = libidx.train(TEXTS)
     assert table.documents == len(TEXTS) and table.terms > 500 and table.dropped == 0 and table.features

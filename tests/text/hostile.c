@@ -27,6 +27,8 @@ static const char *const recipes[] = {
     "chars:3;hash=fnv1a;top=5",
     "words:2;cut=spaces;stop=en",
     "segments:9;cut=spaces;hash=fnv1",
+    "minhash:64;chars=2",
+    "minhash:3",
 };
 
 static const char *const atoms[] = {

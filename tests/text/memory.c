@@ -86,8 +86,14 @@ static void test_fingerprinting(void **state) {
 static void test_every_method(void **state) {
     (void)state;
     static const char *const recipes[] = {
-        "words:3,stop=en;stop=de;w=tf;top=5;title=2",    "chars:4;top=7",        "segments:5;stop=en", "sentences:2",
-        "terms:10;order=sorted;title=3;w=tfidf;stop=en", "idf:70;w=idf;stop=en", "description",
+        "words:3,stop=en;stop=de;w=tf;top=5;title=2",
+        "chars:4;top=7",
+        "segments:5;stop=en",
+        "sentences:2",
+        "terms:10;order=sorted;title=3;w=tfidf;stop=en",
+        "idf:70;w=idf;stop=en",
+        "description",
+        "minhash:5;chars=2",
     };
     static const char title[] = "A title of the document",
                       body[] = "The first one. A second sentence. And more of them.";

@@ -48,6 +48,9 @@ static void test_canonical_forms(void **state) {
         {"words:1;v2;w=tf", "words:1;nfkc-cf;w=tf;v2"},
         {"words:1,stop=zh;cut=spaces", "words:1,stop=zh;nfkc-cf;cut=spaces;w=logtf;v2"},
         {"chars:4;v1", "chars:4;nfkc-cf;w=logtf;v1"},
+        {"minhash:8", "minhash:8;words=5;v1"},
+        {"minhash:64;v1;nfkc-cf;chars=16;man=2", "minhash:64;chars=16;man=2;v1"},
+        {"minhash:1;words=1;icu=72", "minhash:1;words=1;v1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct idxt_recipe recipe;
@@ -174,6 +177,16 @@ static void test_what_is_refused(void **state) {
         {"sentences:3;hash=md5", "can't be combined with its method"},
         {"description;ties=1", "can't be combined with its method"},
         {"idf:70;w=tf", "can only have the weight w=idf:HASH"},
+        {"minhash:0", "number after its first colon"},
+        {"minhash:65", "number after its first colon"},
+        {"minhash:8;words=0", "1 to 16 words or characters"},
+        {"minhash:8;chars=17", "1 to 16 words or characters"},
+        {"minhash:8;chars=", "1 to 16 words or characters"},
+        {"minhash:8;words=5;chars=9", "occurs twice"},
+        {"minhash:8;w=1", "can't be combined with its method"},
+        {"minhash:8;title=2", "can't be combined with its method"},
+        {"words:1;words=5", "can't be combined with its method"},
+        {"chars:4;chars=5", "can't be combined with its method"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct idxt_recipe recipe;

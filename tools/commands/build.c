@@ -3,6 +3,7 @@
 #include "tools/text/text.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ struct build {
     struct idx_build_options options;
     struct input input;
     int id_type, notation; /* -1: not given. */
+    unsigned k;            /* UINT_MAX: not given. */
     int format;
     bool progress_forced;
     const char *output;
@@ -136,12 +138,23 @@ static bool settle_recipe(struct build *build) {
     return build->recipe != NULL;
 }
 
+/* Takes the distance that was given, or the default one, or a smaller one that is the most for the recipe. */
+static void settle_distance(struct build *build) {
+    const char *recipe = build->options.recipe;
+    unsigned most = recipe == NULL ? IDX_MAX_K : idx_recipe_max_k(recipe);
+    if (build->k != UINT_MAX)
+        build->options.k = build->k;
+    else if (build->options.k > most)
+        build->options.k = most;
+}
+
 static bool build_index(struct build *build) {
     struct idx_builder *builder = NULL;
     struct idx_error error;
     enum input_status status = input_find_recipe(&build->input);
     if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
     build->options.recipe = build->input.recipe;
+    settle_distance(build);
     if (!succeeded(idx_builder_open(&builder, build->output, &build->options, &error), &error)) return false;
     bool published = fill_index(builder, build);
     idx_builder_close(builder);
@@ -149,8 +162,11 @@ static bool build_index(struct build *build) {
 }
 
 int command_build(int argc, char **argv) {
-    struct build build = {
-        .options = IDX_BUILD_OPTIONS_INIT, .input = {.reader = READER_INIT}, .id_type = -1, .notation = -1};
+    struct build build = {.options = IDX_BUILD_OPTIONS_INIT,
+                          .input = {.reader = READER_INIT},
+                          .id_type = -1,
+                          .notation = -1,
+                          .k = UINT_MAX};
     int status;
     build.options.threads = arguments_threads();
     build.options.progress = progress_visit;

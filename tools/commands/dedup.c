@@ -265,7 +265,8 @@ static bool apply_representative(struct dedup *dedup) {
 /* Refuses a recipe that makes several fingerprints of a document: it could be kept by one and dropped by another. */
 static bool check_recipe(const char *recipe) {
     static const char several[] = "segments:";
-    if (recipe == NULL || strncmp(recipe, several, strlen(several)) != 0) return true;
+    if (recipe == NULL || (strncmp(recipe, several, strlen(several)) != 0 && !recipe_makes_sketches(recipe)))
+        return true;
     return complain_of_usage(
         "recipe %s makes several fingerprints per document; give one that makes a single fingerprint", recipe);
 }

@@ -106,6 +106,9 @@ const char *names_of_documents(enum idx_id_type id_type, uint64_t count);
 /* The warning about fingerprints whose recipes differ in the version of ICU alone. */
 extern const char recipes_icu_warning[];
 
+/* Returns whether a recipe makes sketches (minhash:M), whose fingerprints say how much texts resemble each other. */
+bool recipe_makes_sketches(const char *recipe);
+
 /* Returns the error about fingerprints whose recipe, the `length` bytes at `other`, is not that of the index. */
 const char *recipes_differ(const char *recipe, const char *other, size_t length);
 

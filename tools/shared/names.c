@@ -22,6 +22,8 @@ const char *names_of_documents(enum idx_id_type id_type, uint64_t count) {
 
 /* ---- Recipes ---- */
 
+bool recipe_makes_sketches(const char *recipe) { return strncmp(recipe, "minhash:", strlen("minhash:")) == 0; }
+
 const char recipes_icu_warning[] =
     "these fingerprints were made with several versions of ICU (see icu= in their recipes): where these divide words "
     "of Chinese, Japanese, Thai and the like differently, equal texts differ in some bits";

@@ -150,10 +150,14 @@ static void align(struct output *output) {
     output_bytes(output, zeros, (sizeof zeros - output->length % sizeof zeros) % sizeof zeros);
 }
 
+static bool makes_sketches(const struct pipeline_rules *rules) {
+    return rules->format != FORMAT_FEATURES && rules->recipe != NULL && recipe_makes_sketches(rules->recipe);
+}
+
 /* Counts the features of a text. Returns whether they suffice for a fingerprint. */
 static bool count_features(const struct pipeline_rules *rules, struct document_result *result,
                            const struct text_result *text) {
-    uint64_t least = text->signature.bytes == NULL ? FEW_FEATURES : 0;
+    uint64_t least = text->signature.bytes == NULL && !makes_sketches(rules) ? FEW_FEATURES : 0;
     result->features = text->features;
     result->few = text->features < (rules->min_features > 0 ? rules->min_features : least);
     return text->features >= rules->min_features;
@@ -459,7 +463,10 @@ static void say_few(const struct pipeline *pipeline, uint64_t good) {
         return;
     }
     const char *advice = are_taken ? "excludes them from the comparison" : "leaves them out";
-    if (pipeline->empty > 0)
+    if (pipeline->empty > 0 && makes_sketches(pipeline->rules))
+        complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no words, so they have no fingerprints",
+                 pipeline->empty, good, (double)pipeline->empty * percent);
+    else if (pipeline->empty > 0)
         complain("%" PRIu64 " of %" PRIu64
                  " documents (%.1f %%) have no features, so their fingerprint is 0; --min-features 1 "
                  "%s",

@@ -114,6 +114,10 @@ static bool check_opened(const struct text *text, bool has_table, struct idx_err
         snprintf(error->sentence, sizeof error->sentence,
                  "--table has no effect with recipe '%s', whose weights need no table; omit it, or add w=tfidf",
                  recipe);
+    } else if (text->bits < IDX_MAX_BITS && recipe_makes_sketches(recipe)) {
+        error->status = IDX_BAD_RECIPE;
+        snprintf(error->sentence, sizeof error->sentence, "recipe '%s' makes fingerprints of %d bits, not %u", recipe,
+                 IDX_MAX_BITS, text->bits);
     }
     return error->status == IDX_OK;
 }
@@ -189,8 +193,9 @@ static bool fingerprint_fields(struct text *text, const struct fields *fields, s
     result->features = counts.features;
     result->weight = counts.weight;
     result->signature.bytes = idx_text_signature(text->fingerprinter, &result->signature.length);
-    /* With segments:N, a text without words has no fingerprint. It gets 0, as with other recipes. */
-    if (result->count == 0) result->fingerprints[result->count++] = 0;
+    /* With segments:N, a text without words has no fingerprint. It gets 0, as with other recipes. With minhash:M it
+     * gets none: 0 could be found by no text that resembles it. */
+    if (result->count == 0 && !recipe_makes_sketches(text_recipe(text))) result->fingerprints[result->count++] = 0;
     return true;
 }
 

@@ -20,7 +20,7 @@ def without_icu(recipe: str) -> str:
 if TYPE_CHECKING:
     from . import _text
     from ._text import Table as Table
-    from ._types import Texts, UInt64Array
+    from ._types import Int64Array, Texts, UInt64Array
 
     _Base = _text.Fingerprinter
     HAS_TEXT: bool
@@ -69,10 +69,10 @@ class Fingerprinter(_Base):
         """The fingerprints of n texts: uint64[n]. A text without features has 0.
 
         Texts are str, or bytes or Arrow binaries, read as UTF-8. titles and descriptions are fields of the same
-        documents, for recipes that take them. Raises InvalidArgumentError (a recipe that makes several fingerprints),
+        documents, for recipes that take them. Raises InvalidArgumentError (a recipe that makes several fingerprints: see several),
         LimitError (a text of a GiB).
         """
-        return self._fingerprint(texts, titles, descriptions, threads)[0]
+        return self._fingerprint(texts, titles, descriptions, threads, False)[0]
 
     def with_features(
         self,
@@ -83,7 +83,26 @@ class Fingerprinter(_Base):
         threads: int = 1,
     ) -> tuple[UInt64Array, UInt64Array]:
         """The same, and how many distinct features each text has: uint64[n]."""
-        return self._fingerprint(texts, titles, descriptions, threads)
+        return self._fingerprint(texts, titles, descriptions, threads, False)
+
+    def several(
+        self,
+        texts: Texts,
+        *,
+        titles: Optional[Texts] = None,
+        descriptions: Optional[Texts] = None,
+        threads: int = 1,
+    ) -> tuple[UInt64Array, Int64Array]:
+        """All fingerprints of n texts, and the row of the text that each is of: uint64[m], int64[m].
+
+        For recipes that make several, segments:N and minhash:M, whose texts without words have none. An index is built
+        of the fingerprints and `ids[rows]`.
+
+        >>> fingerprints, rows = libidx.Fingerprinter("minhash:2").several(["a b c d e f g", "", "a b"])
+        >>> rows.tolist()
+        [0, 0, 2]
+        """
+        return self._fingerprint(texts, titles, descriptions, threads, True)
 
 
 def train(

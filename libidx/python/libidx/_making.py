@@ -111,7 +111,7 @@ class Builder(_core.Builder):
         path: Path,
         *,
         id_type: IdType = "text",
-        k: int = 3,
+        k: Optional[int] = None,
         bits: int = 64,
         scheme: str = "auto",
         block_size: int = 64,
@@ -124,6 +124,7 @@ class Builder(_core.Builder):
         replace: bool = False,
         progress: Progress = None,
     ) -> Self:
+        k = default_k(recipe) if k is None else k
         for name, value in ("k", k), ("bits", bits), ("block_size", block_size), ("threads", threads):
             _check_small(name, value)
         number = choose("id_type", id_type, ID_TYPES)
@@ -169,6 +170,11 @@ class Builder(_core.Builder):
         self._discard()
 
 
+def default_k(recipe: Optional[str]) -> int:
+    """The k of an index for which none is given: 3, or less where that is the most for the recipe."""
+    return min(3, _core.recipe_max_k(recipe or ""))
+
+
 def _check_small(name: str, value: int) -> None:
     if not 0 <= value < 2**31:
         raise ValueError(f"{name} = {value}: give a small positive number")
@@ -194,7 +200,7 @@ def build(
     ids: Optional[Ids] = None,
     *,
     id_type: Optional[IdType] = None,
-    k: int = 3,
+    k: Optional[int] = None,
     bits: int = 64,
     scheme: str = "auto",
     block_size: int = 64,
@@ -210,7 +216,8 @@ def build(
     """Build the index at a path, a folder, from n fingerprints and as many IDs. It is published whole or not at all.
 
     IDs are str, bytes or uint64. Without IDs, the ID of a document is its row; with id_type="none" there are no IDs. k
-    is the largest distance in bits for look-ups. scheme, block_size and max_bytes_per_fingerprint are as for idx build.
+    is the largest distance in bits for look-ups: 3 if it is not given, and 0 for recipes that make hashes, which have no
+    other. scheme, block_size and max_bytes_per_fingerprint are as for idx build.
     by_id keeps a map from IDs for find. memory is in bytes; 0 means half of the free memory. replace replaces an index
     at the path. tmpdir, here and elsewhere, is for temporary files; the default is the folder of the index, or of a new
     one the folder that is to hold it. progress, here and elsewhere: True shows a bar on a terminal and in a notebook,

@@ -22,6 +22,11 @@
  *                   idx_text_weight_distance detects documents that agree by chance.
  *   idf:P           The hash of the P % of a text's words that are rarest in a corpus (I-Match); 70 is usual. For large
  *                   collections of one kind, with a document-frequency table made from the collection.
+ *   minhash:M       The M (1 to 64) smallest hashes of the text's shingles, its bottom-k sketch (Broder 1997): up to M
+ *                   fingerprints of 64 bits per document, ascending; a text with fewer distinct shingles has as many as
+ *                   these, and one without words none. For finding texts by resemblance: two whose resemblance is J
+ *                   have the smallest hash of both in common with probability J, and none of the M with probability at
+ *                   most (1 - J)^M. k = 0.
  *
  * The other parts, in the order of the canonical form:
  *
@@ -45,6 +50,8 @@
  *   or md5; see enum idx_hash_kind in idx.h. For words, chars and segments.
  * - ties=1: a bit of a SimHash is 1, and not 0, if the features with a 1 there weigh as much as those with a 0, as in
  *   other programs. For words, chars and segments.
+ * - words=N, chars=N: shingles have N (1 to 16) words, the default, with 5, or characters. For minhash, whose shingles
+ *   are those of Resemblance below.
  * - man=2: there may be manual pages among the texts, whose text was made as `idx fingerprint` makes it, version 2. It
  *   changes nothing else, but fingerprints with and without it don't match (idx_recipe_matches). By man=1, the headers
  *   and footers of pages were text.
@@ -58,9 +65,10 @@
  *
  * The parts after the method may come in any order. A part that has its default value may be left out, and so may HASH
  * if the table is given. idx_text_recipe returns the canonical form, which leaves out stop=, top=, title=, hash= and
- * ties= where they change nothing.
+ * ties= where they change nothing. That of minhash has no nfkc-cf: `minhash:8;words=5;v1`.
  *
  * Definitions
+ * They hold for all methods but minhash, which the shingles of Resemblance define.
  * The text is read as UTF-8, with each ill-formed sequence as U+FFFD, and normalised by NFKC_Casefold. A run without a
  * normalisation boundary is cut before the first character that begins 256 or more UTF-16 units after the start of the
  * run; the rest is treated likewise. `:` and `@` become spaces, because releases of ICU differ in how they segment
@@ -114,8 +122,13 @@
  * - A shingle of words is `width` consecutive words. A shingle of characters is `width` consecutive characters of
  *   words, with a space in place of whatever is between two of them; there is none at the start and at the end.
  * - A text with fewer words or characters, but at least one, is a single shingle. A text without any has none.
- * - Of shingles 64-bit hashes are compared. They are the same on all machines, but another release may make others: do
- *   not store them. They are not made to withstand who looks for texts of equal hashes.
+ * - Of shingles 64-bit hashes are compared, by arithmetic modulo 2^64. Let mix(v) be v after v = (v ^ v >> 30) *
+ *   0xbf58476d1ce4e5b9, v = (v ^ v >> 27) * 0x94d049bb133111eb, v = v ^ v >> 31. The hash of a word is mix(w): w is 0
+ *   at first, and becomes (w + 1) * 0x100000001b3 ^ c for each of its code points c in turn, or 1 where that is 0. The
+ *   hash of a character c is mix(c). The hash of a shingle of n words or characters is mix(s): s is n at first, and
+ *   becomes s * 0x9e3779b97f4a7c15 + h for the hash h of each of them in turn.
+ * - These hashes are the same on all machines and in all releases, so that they can be stored. They are not made to
+ *   withstand somebody who looks for texts of equal hashes, or makes texts that seem to resemble others.
  *
  * The conventions are those of idx.h. A struct idx_text and a struct idx_text_leaders belong to one thread at a time.
  * Threads may share a struct idx_text_table while none of them changes it. All other functions may be called by any
@@ -161,10 +174,10 @@ IDX_API const char *idx_text_recipe(const struct idx_text *text);
 
 /* Makes the fingerprint of `bits` bits (1 to 64) of a text of `length` bytes (below 2^30), without other fields. Sets
  * *features, which may be NULL, to the number of distinct features. A text without features has fingerprint 0.
- * Errors: IDX_INVALID_ARGUMENT (also for segments:N, which makes several fingerprints), IDX_LIMIT (the text is too
- * long, or has 2^31 UTF-16 units or more once it is normalised), IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU fails; the
- * sentence says how. Or the text has scripts that are written without spaces, and ICU lacks a dictionary by which
- * version 1 cuts them). */
+ * Errors: IDX_INVALID_ARGUMENT (also for segments:N and minhash:M, which make several fingerprints), IDX_LIMIT (the
+ * text is too long, or has 2^31 UTF-16 units or more once it is normalised), IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU
+ * fails; the sentence says how. Or the text has scripts that are written without spaces, and ICU lacks a dictionary by
+ * which version 1 cuts them). */
 IDX_API enum idx_status idx_text_fingerprint(struct idx_text *text, const void *utf8, size_t length, unsigned bits,
                                              uint64_t *fingerprint, uint64_t *features, struct idx_error *error);
 
@@ -178,17 +191,19 @@ struct idx_text_field {
 };
 
 struct idx_text_counts {
-    uint64_t features; /* distinct features of the document, or sentences; for description 1, or 0 if it is empty */
+    uint64_t features; /* distinct features of the document, or shingles, or sentences; for description 1, or 0 if it is
+                          empty */
     int64_t weight;    /* sum of the weights of the features that make the fingerprint, in units of 1/IDX_WEIGHT_ONE; 0
-                          for sentences and description */
+                          for sentences, description and minhash */
     uint64_t reserved[8];
 };
 
 /* Makes the fingerprints of a document of `field_count` fields, and sets *count to how many there are, at most
- * IDX_TEXT_MAX_FINGERPRINTS: one for every recipe except segments:N, which makes one for each segment that has words.
- * `fingerprints` has room for `capacity` of them, at least N for segments:N. `counts` may be NULL.
- * Errors: as idx_text_fingerprint; IDX_INVALID_ARGUMENT also for an unknown field name, or if `capacity` is too
- * small. */
+ * IDX_TEXT_MAX_FINGERPRINTS: one for every recipe except segments:N, which makes one for each segment that has words,
+ * and minhash:M. `fingerprints` has room for `capacity` of them, at least N for segments:N and M for minhash:M.
+ * `counts` may be NULL.
+ * Errors: as idx_text_fingerprint; IDX_INVALID_ARGUMENT also for an unknown field name, if `capacity` is too small, or
+ * for minhash with other than 64 bits. */
 IDX_API enum idx_status idx_text_fingerprints(struct idx_text *text, const struct idx_text_field *fields,
                                               size_t field_count, unsigned bits, uint64_t *fingerprints,
                                               size_t capacity, size_t *count, struct idx_text_counts *counts,
@@ -198,7 +213,7 @@ IDX_API enum idx_status idx_text_fingerprints(struct idx_text *text, const struc
  * valid until the next call with `text`. They compare texts exactly: `words:5;w=1` lists the word 5-shingles of the
  * Jaccard coefficient, and weighted words give a cosine. With top=N, lists the N heaviest features. The order is
  * unspecified, but the same for the same document. Errors: as idx_text_fingerprints; IDX_INVALID_ARGUMENT also for
- * sentences and description, which have no features. */
+ * sentences, description and minhash, which have no features. */
 IDX_API enum idx_status idx_text_features(struct idx_text *text, const struct idx_text_field *fields,
                                           size_t field_count, const struct idx_feature **features, size_t *count,
                                           struct idx_error *error);
@@ -284,8 +299,8 @@ IDX_API enum idx_status idx_text_visit_words(const void *utf8, size_t length, id
 
 /* Makes an empty table for the features (method, N, stop words, cut) of `text`, single words unless its method is words
  * or chars. Its weights must not need a table. The caller frees *table. A table keeps up to 2^22 terms; when it would
- * exceed that, it drops the rarest quarter. Errors: IDX_INVALID_ARGUMENT (sentences and description have no features),
- * IDX_OUT_OF_MEMORY. */
+ * exceed that, it drops the rarest quarter. Errors: IDX_INVALID_ARGUMENT (sentences, description and minhash have
+ * none), IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_table_make(struct idx_text_table **table, const struct idx_text *text,
                                             struct idx_error *error);
 

@@ -79,6 +79,17 @@ static void test_not_empty(void **state) {
     idx_writer_close(writer);
 }
 
+/* An index for distances above 0 takes no recipe whose fingerprints are hashes. */
+static void test_too_far(void **state) {
+    struct idx_writer *writer = open_empty(path_in(*state, "x.idx"), NULL);
+    assert_status(IDX_INVALID_ARGUMENT, idx_writer_set_recipe(writer, "minhash:8;words=5;v1", &failure));
+    assert_string_equal(failure.sentence,
+                        "fingerprints of the recipe 'minhash:8;words=5;v1' are hashes, which are equal or unrelated, "
+                        "so an index of them has k = 0, not 1");
+    assert_recipe(idx_writer_view(writer), "");
+    idx_writer_close(writer);
+}
+
 /* What a builder refuses is refused, and a builder's recipe stays. */
 static void test_refused(void **state) {
     char longest[IDX_MAX_RECIPE_BYTES + 2];
@@ -98,6 +109,7 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {in_folder(test_given), in_folder(test_not_empty), in_folder(test_refused)};
+    const struct CMUnitTest tests[] = {in_folder(test_given), in_folder(test_not_empty), in_folder(test_too_far),
+                                       in_folder(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

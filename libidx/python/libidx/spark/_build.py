@@ -23,7 +23,7 @@ from pyspark.sql.types import LongType, StringType
 
 from .._errors import make
 from .._index import Index
-from .._making import Builder, plan
+from .._making import Builder, default_k, plan
 from .._making import scheme as list_masks
 from .._making import shard as shard_of
 from ._columns import (
@@ -77,7 +77,7 @@ def build(
     *,
     id: Optional[str] = None,
     fingerprint: str = "fingerprint",
-    k: int = 3,
+    k: Optional[int] = None,
     scheme: str = "auto",
     by_id: bool = False,
     memory: int = MEMORY,
@@ -87,11 +87,12 @@ def build(
     Shard i has the fingerprints for which libidx.shard says i. out: a folder that all workers and the driver see, which
     appears when it is complete; or the URI of a store, such as s3://bucket/name, in which each shard has the name of
     its UUID, and the list of the shards, shards.json, is written last. The store must hold nothing there but what
-    failed builds left, which is removed. scheme is chosen once for all shards, by the number of documents. memory is in
+    failed builds left, which is removed. k: as for libidx.build. scheme is chosen once for all shards, by the number of documents. memory is in
     bytes, for each task; what does not fit is sorted in files. id: a column of IDs; without one, the index holds
     fingerprints alone.
     """
     kind = check_fingerprints(df, fingerprint)
+    k = default_k(kind.recipe) if k is None else k
     check_distance(k, kind.bits)
     id_field = None if id is None else check_ids(df, id)
     if shards < 1:

@@ -31,9 +31,10 @@ def fingerprint(
     """The DataFrame and one more column: the fingerprints of a column of texts. Nothing is shuffled.
 
     recipe, table and bits are as for libidx.Fingerprinter. The column's metadata hold the recipe in its canonical form,
-    so that fingerprints of different recipes are never compared. Texts without features have the fingerprint 0.
+    so that fingerprints of different recipes are never compared. Texts without features have the fingerprint 0. Of
+    recipes that make several fingerprints, segments:N and minhash:M, each has a row, and texts without words have none.
     """
-    return add_fingerprints(df, text, recipe, table, bits, column, 0)[0]
+    return add_fingerprints(df, text, recipe, table, bits, column, 0, several=True)[0]
 
 
 def add_fingerprints(
@@ -44,8 +45,9 @@ def add_fingerprints(
     bits: int,
     column: str,
     min_features: int,
+    several: bool = False,
 ) -> tuple[DataFrame, Kind]:
-    """As fingerprint; texts with fewer than min_features features have null."""
+    """As fingerprint; texts with fewer than min_features features have null. several: a text may have several rows."""
     field = field_of(df, text)
     if not isinstance(field.dataType, StringType):
         raise invalid(f"column {text!r} is of type {field.dataType.simpleString()}: texts are strings")
@@ -55,7 +57,8 @@ def add_fingerprints(
     kind = Kind(made.recipe, bits)
     schema = StructType([*df.schema.fields, StructField(column, LongType(), True, kind.metadata())])
     sent = None if table is None else df.sparkSession.sparkContext.broadcast(_table_bytes(table))
-    added = df.mapInArrow(partial(_fingerprint, text, schema.names, kind, min_features, sent), schema)
+    make = partial(_repeat, text, schema.names) if several else partial(_fingerprint, text, schema.names, min_features)
+    added = df.mapInArrow(partial(make, kind, sent), schema)
     return added.withMetadata(column, kind.metadata()), kind
 
 
@@ -85,8 +88,8 @@ def make_fingerprinter(kind: Kind, sent: Optional[Broadcast[bytes]]) -> Fingerpr
 def _fingerprint(
     text: str,
     names: list[str],
-    kind: Kind,
     min_features: int,
+    kind: Kind,
     sent: Optional[Broadcast[bytes]],
     batches: Batches,
 ) -> Batches:
@@ -95,3 +98,12 @@ def _fingerprint(
         numbers, features = made.with_features(column_of(batch, text))
         found = pyarrow.array(numbers.view(numpy.int64), mask=features < min_features)
         yield pyarrow.RecordBatch.from_arrays([*batch.columns, found], names=names)
+
+
+def _repeat(text: str, names: list[str], kind: Kind, sent: Optional[Broadcast[bytes]], batches: Batches) -> Batches:
+    made = make_fingerprinter(kind, sent)
+    for batch in batches:
+        numbers, rows = made.several(column_of(batch, text))
+        repeated = batch.take(pyarrow.array(rows))
+        columns = [*repeated.columns, pyarrow.array(numbers.view(numpy.int64))]
+        yield pyarrow.RecordBatch.from_arrays(columns, names=names)
