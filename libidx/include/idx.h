@@ -711,6 +711,12 @@ IDX_API enum idx_status idx_sets_add(struct idx_sets *sets, const uint64_t *hash
 IDX_API enum idx_status idx_sets_ignore_common(struct idx_sets *sets, uint64_t most, uint64_t *ignored,
                                                struct idx_error *error);
 
+/* Adds `count` sets of another collection, by their numbers in that one, such as a sample of them. They have other
+ * hashes here, but as many of them in common as there. Errors: IDX_INVALID_ARGUMENT, and those of idx_sets_add; the
+ * sets before the one that failed were added. */
+IDX_API enum idx_status idx_sets_add_from(struct idx_sets *sets, struct idx_sets *others, const uint64_t *numbers,
+                                          size_t count, struct idx_error *error);
+
 struct idx_keep_options {
     size_t size;
     int64_t threshold; /* 1 to IDX_DECIMAL_WEIGHT_ONE; 0: see `contained` */

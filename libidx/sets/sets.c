@@ -57,6 +57,30 @@ enum idx_status idx_sets_ignore_common(struct idx_sets *sets, uint64_t most, uin
     return idxi_remove_common(&removal, ignored, error);
 }
 
+static enum idx_status add_stored(struct idxi_set_store *store, struct idxi_set_reader *reader, uint64_t number,
+                                  struct idx_error *error) {
+    const uint64_t *hashes;
+    if (number >= reader->store->count)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "set %llu is asked for, of %zu that are numbered from 0",
+                         (unsigned long long)number, reader->store->count);
+    const struct idxi_stored_set *set = &reader->store->sets[number];
+    IDXI_TRY(idxi_set_read(reader, set->offset, set->count, &hashes, error));
+    return idxi_set_store_add(store, hashes, set->count, error);
+}
+
+enum idx_status idx_sets_add_from(struct idx_sets *sets, struct idx_sets *others, const uint64_t *numbers, size_t count,
+                                  struct idx_error *error) {
+    if (sets == NULL || others == NULL || sets == others || (numbers == NULL && count > 0))
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "idx_sets_add_from needs sets, other sets, and an array of numbers");
+    struct idxi_set_reader reader = {.store = &others->store};
+    enum idx_status status = idxi_set_store_end(&others->store, error);
+    for (size_t i = 0; i < count && status == IDX_OK; i++)
+        status = add_stored(&sets->store, &reader, numbers[i], error);
+    idxi_set_reader_close(&reader);
+    return status;
+}
+
 void idx_sets_close(struct idx_sets *sets) {
     if (sets == NULL) return;
     idxi_set_store_close(&sets->store);

@@ -471,6 +471,45 @@ static void test_added_later(void **state) {
     free_corpus(&corpus);
 }
 
+/* Sets that memory holds, or a file, are added to others: from the last on every third one, and one twice. */
+static void test_added_from(void **state) {
+    struct make make = {"added from", 0, 100, 20000, 20, 40, 5, false, 0};
+    (void)state;
+    for (make.count = 100; make.count <= 4000; make.count += 3900) {
+        struct corpus corpus = make_corpus(&make, 3), some = {NULL, NULL, 0};
+        struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+        struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+        struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
+        uint64_t *numbers = calloc(corpus.count, sizeof *numbers), past = corpus.count;
+        struct idx_sets *others, *sets;
+        some.sets = calloc(corpus.count, sizeof *some.sets);
+        some.counts = calloc(corpus.count, sizeof *some.counts);
+        for (size_t i = 0; i < corpus.count / 3; i++) {
+            numbers[i] = i == 1 ? numbers[0] : corpus.count - 1 - 3 * i;
+            some.sets[some.count] = corpus.sets[numbers[i]];
+            some.counts[some.count++] = corpus.counts[numbers[i]];
+        }
+        options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+        keep.threshold = 4000;
+        others = add_all(&corpus, &options, 1);
+        assert_ok(idx_sets_open(&sets, NULL, &failure));
+        assert_ok(idx_sets_add_from(sets, others, numbers, some.count, &failure));
+        keep_plainly(&some, &keep, expected);
+        check_kept(make.name, &some, &keep, expected, sets, NULL);
+        assert_status(IDX_INVALID_ARGUMENT, idx_sets_add_from(sets, others, &past, 1, &failure));
+        assert_status(IDX_INVALID_ARGUMENT, idx_sets_add_from(sets, sets, numbers, 1, &failure));
+        keep_plainly(&corpus, &keep, expected);
+        check_kept(make.name, &corpus, &keep, expected, others, NULL);
+        idx_sets_close(sets);
+        idx_sets_close(others);
+        free(some.sets);
+        free(some.counts);
+        free(numbers);
+        free(expected);
+        free_corpus(&corpus);
+    }
+}
+
 static bool cancel(void *context, const struct idx_progress *progress) {
     (void)progress;
     return --*(int *)context > 0;
@@ -555,7 +594,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept),      cmocka_unit_test(test_rounds),      cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_common),    cmocka_unit_test(test_contained),   cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_arguments), cmocka_unit_test(test_added_later), in_folder(test_folder),
+        cmocka_unit_test(test_arguments), cmocka_unit_test(test_added_later), cmocka_unit_test(test_added_from),
+        in_folder(test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
