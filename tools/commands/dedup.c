@@ -151,6 +151,9 @@ static bool read_thresholds(struct dedup *dedup) {
     const char *given = dedup->resemblance;
     if (dedup->contained != NULL && !resemblance_read("--contained", dedup->contained, &resemble->contained))
         return false;
+    if (dedup->contained != NULL && dedup->report.path != NULL)
+        return complain_of_usage(
+            "--report says what each resemblance would drop, so --contained can't be given with it");
     if (given == NULL && dedup->contained == NULL) given = DEFAULT_RESEMBLANCE;
     return given == NULL || resemblance_read("--resemble", given, &resemble->threshold);
 }
@@ -171,6 +174,7 @@ static bool apply_by(struct dedup *dedup) {
     if (!by_parts) return true;
     const char *vain = dedup->listing.representative != 0    ? "--representative"
                        : dedup->against.path != NULL         ? "--against"
+                       : dedup->report.path != NULL          ? "--report"
                        : rules->extract.json.texts.count > 1 ? "several times --text-field"
                                                              : NULL;
     if (vain != NULL) return complain_of_usage("%s can't be given with --by %s", vain, by_names[dedup->by]);
@@ -204,7 +208,6 @@ static bool check_texts(const struct dedup *dedup) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
     const char *vain = dedup->listing.method != NO_METHOD       ? "--method"
                        : dedup->listing.cap != NO_CAP           ? "--cap"
-                       : dedup->report.path != NULL             ? "--report"
                        : against_looks_up(&dedup->against)      ? NULL
                        : rules->recipe != NULL                  ? "--recipe"
                        : rules->table != NULL                   ? "--table"
@@ -597,7 +600,7 @@ static uint64_t find_place(void *context, uint64_t number) {
 static void note_member(void *context, const struct idx_cluster_member *member) {
     struct dedup *dedup = context;
     uint64_t number = find_place(dedup, member->document.number);
-    if (dedup->report.path != NULL) report_note(&dedup->report, member);
+    if (dedup->report.path != NULL && !dedup->by_sets) report_note(&dedup->report, member);
     if (member->is_representative || dedup->dropped == NULL) return;
     if (dedup->intake.divided == NULL) bit_set(dedup->dropped, number);
     if (folders_are_asked_for(&dedup->folders))
@@ -637,7 +640,8 @@ static bool list_sets(struct dedup *dedup) {
     if (dedup->intake.divided != NULL && listing->drop)
         divided_put_gone(&dedup->divided, &dedup->resemble, &listing->output, "\n");
     listing_end(listing);
-    return listing->output.error == 0;
+    return listing->output.error == 0 &&
+           (dedup->report.path == NULL || report_gather_levels(&dedup->report, &dedup->resemble));
 }
 
 static bool open_folders(struct dedup *dedup) {
@@ -685,6 +689,7 @@ static bool open_sets(struct dedup *dedup, const char *folder) {
     options.temporary_folder = folder;
     options.progress = progress_visit;
     options.context = &dedup->listing.progress;
+    dedup->resemble.asks_more = dedup->report.path != NULL;
     dedup->resemble.prefers = (enum idx_representative)dedup->listing.representative;
     return resemble_open(&dedup->resemble, &options, &dedup->scratch, folder);
 }

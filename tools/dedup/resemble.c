@@ -22,6 +22,7 @@ bool resemblance_read(const char *option, const char *argument, int64_t *least) 
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
                    const char *folder) {
     struct idx_error error;
+    resemble->options = *options;
     return temporary_open(&resemble->ids, scratch, folder) &&
            succeeded(idx_sets_open(&resemble->sets, options, &error), &error);
 }
@@ -82,23 +83,29 @@ static bool fill_values(struct resemble *resemble, int64_t *values) {
 /* Returns how many shingles a text of so many words has. */
 static uint64_t count_shingles(uint64_t words) { return words < SHINGLE_WORDS ? words > 0 : words - SHINGLE_WORDS + 1; }
 
-bool resemble_decide(struct resemble *resemble) {
-    struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
-    struct idx_error error;
-    int64_t *values = calloc((size_t)resemble->count + 1, sizeof *values);
-    resemble->kept = calloc((size_t)resemble->count + 1, sizeof *resemble->kept);
-    bool good = (values != NULL && resemble->kept != NULL) || complain("out of memory");
-    good = good && temporary_map(&resemble->ids) && fill_values(resemble, values);
-    options.threshold = resemble->threshold;
-    options.contained = resemble->contained;
-    options.contained_size = count_shingles(resemble->contained_words);
-    options.known = resemble->known;
-    options.prefer_copies = resemble->prefers == IDX_REPRESENTATIVE_MOST_DOCUMENTS;
-    if (!options.prefer_copies) options.preferences = values;
-    good = good && succeeded(idx_sets_keep(resemble->sets, &options, resemble->kept, NULL, &error), &error);
-    free(values);
+/* Frees what only further questions need. */
+static void close_sets(struct resemble *resemble) {
     idx_sets_close(resemble->sets);
+    free(resemble->values);
     resemble->sets = NULL;
+    resemble->values = NULL;
+}
+
+bool resemble_decide(struct resemble *resemble) {
+    struct idx_keep_options *options = &resemble->keeping;
+    struct idx_error error;
+    resemble->values = calloc((size_t)resemble->count + 1, sizeof *resemble->values);
+    resemble->kept = calloc((size_t)resemble->count + 1, sizeof *resemble->kept);
+    bool good = (resemble->values != NULL && resemble->kept != NULL) || complain("out of memory");
+    good = good && temporary_map(&resemble->ids) && fill_values(resemble, resemble->values);
+    options->threshold = resemble->threshold;
+    options->contained = resemble->contained;
+    options->contained_size = count_shingles(resemble->contained_words);
+    options->known = resemble->known;
+    options->prefer_copies = resemble->prefers == IDX_REPRESENTATIVE_MOST_DOCUMENTS;
+    if (!options->prefer_copies) options->preferences = resemble->values;
+    good = good && succeeded(idx_sets_keep(resemble->sets, options, resemble->kept, NULL, &error), &error);
+    if (!resemble->asks_more) close_sets(resemble);
     return good;
 }
 
@@ -197,7 +204,7 @@ bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor v
 }
 
 void resemble_close(struct resemble *resemble) {
-    idx_sets_close(resemble->sets);
+    close_sets(resemble);
     temporary_close(&resemble->ids);
     free(resemble->documents);
     free(resemble->kept);

@@ -20,13 +20,19 @@ struct resemble {
     uint64_t contained_words;        /* Not texts with fewer words, if each of their shingles is there once. */
     enum idx_representative prefers; /* IDX_REPRESENTATIVE_FIRST: by the values of documents. */
     uint64_t known;                  /* So many documents, the first ones, are known: all of them are kept. */
+    bool asks_more;                  /* Sets stay when that is decided, for more questions. */
 
     struct idx_kept_set *kept; /* Which document each one joins, once that is decided. */
     uint64_t count;            /* How many documents were taken, known ones included. */
     uint64_t like_known;       /* How many join a known one, once they are visited. */
 
-    /* These are used by resemble.c alone. */
+    /* For more questions. */
     struct idx_sets *sets;
+    struct idx_sets_options options;
+    struct idx_keep_options keeping; /* How it was decided. */
+
+    /* These are used by resemble.c alone. */
+    int64_t *values;
     struct temporary ids;
     uint64_t id_bytes; /* Bytes of that file. */
     struct compared_text *documents;
@@ -34,7 +40,7 @@ struct resemble {
 };
 
 #define RESEMBLE_NONE                                                                                                  \
-    { .ids = TEMPORARY_CLOSED }
+    { .keeping = IDX_KEEP_OPTIONS_INIT, .ids = TEMPORARY_CLOSED }
 
 /* Reads the argument of an option that is a resemblance, in units of 1/IDX_DECIMAL_WEIGHT_ONE. Returns false after a
  * complaint. */
@@ -57,6 +63,11 @@ bool resemble_decide(struct resemble *resemble);
 typedef bool (*resemble_visitor)(void *context, const struct idx_cluster_member *member,
                                  const struct idx_kept_set *kept);
 
+/* Returns whether a document, numbered without the known ones, joins a known one. */
+static inline bool resemble_is_like_known(const struct resemble *resemble, uint64_t number) {
+    return resemble->known > 0 && resemble->kept[resemble->known + number].kept < resemble->known;
+}
+
 /* Visits all documents that are not known, in the order in which they came; or with `clusters`, those of clusters of
  * two or more, cluster by cluster, the representative first, and then those that join a known one, whose cluster is
  * CLUSTER_KNOWN. Sets the summary of all others before that. Returns false after a complaint, or if a signal was noted,
@@ -64,7 +75,7 @@ typedef bool (*resemble_visitor)(void *context, const struct idx_cluster_member 
 bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary);
 
-/* Returns a document's ID, once that is decided; it is valid until resemble_close. */
+/* Returns the ID of a document, known ones included, once that is decided; it is valid until resemble_close. */
 struct span resemble_id(struct resemble *resemble, uint64_t number);
 
 /* Returns how many shingles a document has that is not known, each once. */

@@ -61,7 +61,7 @@ bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
         good = cut_words(side);
         words[i] = (struct words){side->hashes, side->differs, side->count};
     }
-    good = good && difference_find(&words[0], &words[1]) && excerpt_compare(two, &excerpt->resemblance);
+    good = good && difference_find(&words[0], &words[1]);
     if (!good) complain("out of memory");
     for (size_t i = 0; i < 2 && good; i++)
         for (size_t j = 0; j < words[i].count; j++) excerpt->sides[i].differing += words[i].differs[j];

@@ -7,8 +7,8 @@
 
 /* ---- Pairs ---- */
 
-void gather_offer(struct at_distance *at, uint64_t a, uint64_t b) {
-    struct shown_pair pair = {.key = sample_mix(a ^ sample_mix(b)), .a = a, .b = b};
+void gather_offer(struct level *at, uint64_t a, uint64_t b, double resemblance) {
+    struct shown_pair pair = {sample_mix(a ^ sample_mix(b)), a, b, resemblance, NULL};
     size_t place = at->shown_count;
     if (place == FINDINGS_PAIRS && pair.key >= at->shown[place - 1].key) return;
     for (size_t i = 0; i < at->shown_count; i++)
@@ -23,9 +23,9 @@ void gather_offer(struct at_distance *at, uint64_t a, uint64_t b) {
 static bool count_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct findings *findings = context;
     for (size_t i = 0; i < count; i++) {
-        struct at_distance *at = &findings->at[pairs[i].distance];
+        struct level *at = &findings->at[pairs[i].distance];
         at->pairs++;
-        gather_offer(at, pairs[i].a, pairs[i].b);
+        gather_offer(at, pairs[i].a, pairs[i].b, -1);
     }
     return !interrupt_noted();
 }
@@ -45,14 +45,14 @@ static enum idx_status find_pairs(struct findings *findings, const struct idx_in
 
 /* The cluster whose document was visited last, and where pairs of equal fingerprints are offered. */
 struct last {
-    struct at_distance *at;
+    struct level *at;
     uint64_t cluster;
 };
 
 /* This is an idx_cluster_visitor for clusters of documents that share a fingerprint. */
 static bool offer_equal(void *context, const struct idx_cluster_member *member) {
     struct last *last = context;
-    if (last->cluster == member->cluster) gather_offer(last->at, member->fingerprint, member->fingerprint);
+    if (last->cluster == member->cluster) gather_offer(last->at, member->fingerprint, member->fingerprint, -1);
     last->cluster = member->cluster;
     return true;
 }
@@ -80,6 +80,13 @@ static enum idx_status find_clusters(struct findings *findings, const struct idx
 
 /* ---- Documents ---- */
 
+void gather_describe(struct shown *shown, uint64_t number, const char *id, size_t id_length) {
+    shown->number = number;
+    shown->id_is_cut = id_length > FINDINGS_ID;
+    shown->id_length = shown->id_is_cut ? FINDINGS_ID : id_length;
+    if (shown->id_length > 0) memcpy(shown->id, id, shown->id_length);
+}
+
 /* Sets what is known of document number `which`, from 0, of a fingerprint. Without documents, that is its
  * fingerprint. */
 static enum idx_status describe_document(struct shown *shown, struct idx_documents *documents, uint64_t fingerprint,
@@ -92,12 +99,8 @@ static enum idx_status describe_document(struct shown *shown, struct idx_documen
     status = idx_documents_find(documents, fingerprint, NULL, error);
     for (size_t i = 0; i <= which && found && status == IDX_OK; i++)
         status = idx_documents_next(documents, &document, &found, error);
-    if (status != IDX_OK || !found) return status;
-    shown->number = document.number;
-    shown->id_is_cut = document.id_length > FINDINGS_ID;
-    shown->id_length = shown->id_is_cut ? FINDINGS_ID : document.id_length;
-    if (shown->id_length > 0) memcpy(shown->id, document.id, shown->id_length);
-    return IDX_OK;
+    if (status == IDX_OK && found) gather_describe(shown, document.number, document.id, document.id_length);
+    return status;
 }
 
 /* Swaps two documents. The one that was added first is shown first. */
@@ -129,7 +132,7 @@ static enum idx_status show_chains(struct findings *findings, struct idx_documen
 static enum idx_status show_all(struct findings *findings, struct idx_documents *documents, struct idx_error *error) {
     enum idx_status status = IDX_OK;
     for (unsigned d = 0; d <= findings->farthest; d++) {
-        struct at_distance *at = &findings->at[d];
+        struct level *at = &findings->at[d];
         for (size_t i = 0; i < at->shown_count && status == IDX_OK; i++) {
             struct shown_pair *pair = &at->shown[i];
             struct shown *two = &findings->shown[findings->shown_count];

@@ -9,7 +9,8 @@ const char page_begin[] = "<!DOCTYPE html>\n<!-- A report of idx. -->\n";
 /* ---- The head ---- */
 
 /* Writes the page up to its first section. Its policy forbids scripts, and anything from other files. */
-static void put_head(struct output *output, const struct page_origin *origin) {
+static void put_head(struct output *output, const struct findings *findings, const struct page_origin *origin) {
+    const bool by_distance = findings->thresholds == 0;
     output_text(output, page_begin);
     output_text(output,
                 "<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n"
@@ -19,10 +20,12 @@ static void put_head(struct output *output, const struct page_origin *origin) {
     output_text(output, page_style);
     output_text(output, "</style></head>\n<body>\n<header><h1>Near-duplicates</h1>\n");
     output_format(output, "<p class=\"soft\">A report of <code>%s</code> %s</p>\n", origin->command, idx_version());
-    output_text(output, "<nav aria-label=\"Sections\"><ul><li><a href=\"#summary\">Summary</a></li>"
-                        "<li><a href=\"#distances\">Which distance?</a></li><li><a href=\"#clusters\">Clusters</a></li>"
-                        "<li><a href=\"#pairs\">Pairs</a></li><li><a href=\"#chains\">Chains</a></li>"
-                        "<li><a href=\"#bits\">Bits</a></li></ul></nav></header>\n<main>\n");
+    output_text(output, "<nav aria-label=\"Sections\"><ul><li><a href=\"#summary\">Summary</a></li>");
+    output_text(output, by_distance ? "<li><a href=\"#distances\">Which distance?</a></li>"
+                                    : "<li><a href=\"#levels\">Which T?</a></li>");
+    output_text(output, "<li><a href=\"#clusters\">Clusters</a></li><li><a href=\"#pairs\">Pairs</a></li>");
+    if (by_distance) output_text(output, "<li><a href=\"#chains\">Chains</a></li><li><a href=\"#bits\">Bits</a></li>");
+    output_text(output, "</ul></nav></header>\n<main>\n");
 }
 
 /* ---- The summary ---- */
@@ -59,10 +62,15 @@ static void put_fact(struct output *output, const char *name, const char *value)
 static void put_facts(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     char number[24];
     output_text(output, "<table class=\"facts\"><caption>How they were compared</caption>\n<tbody>\n");
-    snprintf(number, sizeof number, "%u of %u bits", findings->k, findings->properties.bits);
-    put_fact(output, "Distance (-k)", number);
-    put_fact(output, "Recipe", *origin->recipe == '\0' ? "unknown" : origin->recipe);
-    put_fact(output, "Clusters (--method)", origin->method);
+    if (findings->thresholds > 0) {
+        snprintf(number, sizeof number, "%.4g", page_threshold(findings, findings->asked));
+        put_fact(output, "Resemblance (--resemble)", number);
+    } else {
+        snprintf(number, sizeof number, "%u of %u bits", findings->k, findings->properties.bits);
+        put_fact(output, "Distance (-k)", number);
+        put_fact(output, "Recipe", *origin->recipe == '\0' ? "unknown" : origin->recipe);
+        put_fact(output, "Clusters (--method)", origin->method);
+    }
     put_fact(output, "What is kept (--representative)", origin->representative);
     if (origin->against != NULL) put_fact(output, "Compared first with (--against)", origin->against);
     output_text(output, "</tbody></table>\n");
@@ -74,7 +82,10 @@ static void put_summary(struct output *output, const struct findings *findings, 
     char kept[HTML_DIGITS], dropped[HTML_DIGITS];
     output_text(output, "<section aria-labelledby=\"summary\"><h2 id=\"summary\">Summary</h2>\n<p>Of ");
     html_count(output, all, findings->properties.id_type == IDX_ID_NONE ? "fingerprint" : "document");
-    output_format(output, ", a distance of %u %s keeps ", findings->k, findings->k == 1 ? "bit" : "bits");
+    if (findings->thresholds > 0)
+        output_format(output, ", <code>--resemble %.4g</code> keeps ", page_threshold(findings, findings->asked));
+    else
+        output_format(output, ", a distance of %u %s keeps ", findings->k, findings->k == 1 ? "bit" : "bits");
     output_format(output, "%s and drops %s (%.1f %%). Near-duplicates form ",
                   html_digits(kept, findings->kept.documents), html_digits(dropped, findings->dropped.documents),
                   all == 0 ? 0 : 100 * (double)findings->dropped.documents / (double)all);
@@ -91,7 +102,7 @@ static void put_summary(struct output *output, const struct findings *findings, 
 
 /* Returns the number of pairs, which beyond k is an estimate from the sample. */
 static uint64_t estimate(const struct findings *findings, unsigned d) {
-    const struct at_distance *at = &findings->at[d];
+    const struct level *at = &findings->at[d];
     if (d <= findings->k) return at->pairs;
     double all = (double)at->pairs * (double)findings->fingerprints / (2 * (double)findings->sampled);
     return findings->sampled == 0 ? 0 : (uint64_t)(all + 0.5);
@@ -101,7 +112,7 @@ static bool is_estimated(const struct findings *findings, unsigned d) {
     return d > findings->k && findings->sampled < findings->fingerprints;
 }
 
-static void put_cell(struct output *output, uint64_t number) {
+void page_put_cell(struct output *output, uint64_t number) {
     char digits[HTML_DIGITS];
     output_format(output, "<td>%s</td>", html_digits(digits, number));
 }
@@ -113,10 +124,10 @@ static void put_row(struct output *output, const struct findings *findings, unsi
     output_format(output, "<tr%s><th scope=\"row\">%u</th><td>%s%s</td>", d == findings->k ? " class=\"chosen\"" : "",
                   d, is_estimated(findings, d) ? "≈ " : "", html_digits(digits, estimate(findings, d)));
     if (d <= findings->k) {
-        put_cell(output, clusters->clustered - clusters->clusters);
-        put_cell(output, clusters->clusters);
-        put_cell(output, clusters->largest_count > 0 ? clusters->largest[0].documents : 0);
-        put_cell(output, clusters->far);
+        page_put_cell(output, clusters->clustered - clusters->clusters);
+        page_put_cell(output, clusters->clusters);
+        page_put_cell(output, clusters->largest_count > 0 ? clusters->largest[0].documents : 0);
+        page_put_cell(output, clusters->far);
     } else {
         output_text(output, "<td>–</td><td>–</td><td>–</td><td>–</td>");
     }
@@ -177,16 +188,15 @@ static void put_distances(struct output *output, const struct findings *findings
 
 /* ---- Clusters ---- */
 
-/* Writes the bars of a chart as a table, for those who can't see the chart. */
-static void put_bars(struct output *output, const char *caption, const char *label, const char *value,
-                     const struct bar *bars, size_t count) {
+void page_put_bars(struct output *output, const char *caption, const char *label, const char *value,
+                   const struct bar *bars, size_t count) {
     output_format(output,
                   "<details><summary>%s, as a table</summary><table><thead><tr><th scope=\"col\">%s</th>"
                   "<th scope=\"col\">%s</th></tr></thead>\n<tbody>\n",
                   caption, label, value);
     for (size_t i = 0; i < count; i++) {
         output_format(output, "<tr><th scope=\"row\">%s</th>", bars[i].label);
-        put_cell(output, bars[i].value);
+        page_put_cell(output, bars[i].value);
         output_text(output, "</tr>\n");
     }
     output_text(output, "</tbody></table></details>\n");
@@ -207,7 +217,7 @@ static void put_sizes(struct output *output, const struct findings *findings) {
     if (count == 0) return;
     chart_put(output, "sizes-chart", "Clusters of each size",
               "Bars are as long as the logarithm of the number of clusters.", bars + 1, count);
-    put_bars(output, "Clusters of each size", "Documents", "Clusters", bars + 1, count);
+    page_put_bars(output, "Clusters of each size", "Documents", "Clusters", bars + 1, count);
 }
 
 static void put_far(struct output *output, const struct findings *findings) {
@@ -221,7 +231,7 @@ static void put_far(struct output *output, const struct findings *findings) {
     if (count == 0) return;
     chart_put(output, "far-chart", "Dropped documents by their distance from the one that is kept",
               "Bars are as long as the logarithm of the number of documents.", bars, count);
-    put_bars(output, "Dropped documents by distance", "Distance", "Documents", bars, count);
+    page_put_bars(output, "Dropped documents by distance", "Distance", "Documents", bars, count);
 }
 
 static void put_clusters(struct output *output, const struct findings *findings) {
@@ -230,7 +240,10 @@ static void put_clusters(struct output *output, const struct findings *findings)
     output_text(output, "<div class=\"beside\"><div>");
     put_sizes(output, findings);
     output_text(output, "</div><div>");
-    put_far(output, findings);
+    if (findings->thresholds > 0)
+        page_put_dropped(output, findings);
+    else
+        put_far(output, findings);
     output_text(output, "</div></div></section>\n");
 }
 
@@ -263,12 +276,16 @@ static void put_bits(struct output *output, const struct findings *findings) {
 /* ---- All ---- */
 
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin) {
-    put_head(output, origin);
+    put_head(output, findings, origin);
     put_summary(output, findings, origin);
-    put_distances(output, findings);
+    const bool by_distance = findings->thresholds == 0;
+    if (by_distance)
+        put_distances(output, findings);
+    else
+        page_put_levels(output, findings);
     put_clusters(output, findings);
-    bool good = page_put_pairs(output, findings) && page_put_chains(output, findings);
-    put_bits(output, findings);
+    bool good = page_put_pairs(output, findings) && (!by_distance || page_put_chains(output, findings));
+    if (by_distance) put_bits(output, findings);
     output_text(output, "</main>\n</body>\n</html>\n");
     if (good && output->error != 0) complain("out of memory");
     return good && output->error == 0;

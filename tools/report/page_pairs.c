@@ -34,9 +34,10 @@ static void put_verdict(struct output *output, const struct excerpt *excerpt) {
         output_format(output, "%s of ", html_digits(digits, a->differing));
         html_count(output, a->count, "word");
         output_format(output, " and %s of ", html_digits(digits, b->differing));
-        /* The resemblance is rounded down, so that it is 1 only if the sets are equal. */
+        /* The resemblance is rounded down, so that it is 1 only if the sets are equal; but 0.29, which is a little less
+         * as a binary fraction, is 0.29. */
         output_format(output, "%s differ; resemblance %.2f", html_digits(digits, b->count),
-                      (double)(unsigned)(excerpt->resemblance * 100) / 100);
+                      (double)(unsigned)(a->shown->resemblance * 100 + 1e-9) / 100);
     }
 }
 
@@ -51,7 +52,7 @@ static bool put_pair(struct output *output, const struct findings *findings, con
     output_text(output, ": ");
     if (good) put_verdict(output, &excerpt);
     output_text(output, "</summary>\n");
-    put_fingerprints(output, findings, two);
+    if (findings->thresholds == 0) put_fingerprints(output, findings, two);
     output_text(output, "<div class=\"two\">\n");
     for (size_t i = 0; i < 2 && good; i++) {
         output_text(output, "<div><h4>");
@@ -81,12 +82,12 @@ static void put_row(struct output *output, const struct findings *findings, cons
     output_text(output, "</td></tr>\n");
 }
 
-static size_t count_shown(const struct at_distance *at) {
+static size_t count_shown(const struct level *at) {
     return at->shown_count < FINDINGS_PAIRS_SHOWN ? at->shown_count : FINDINGS_PAIRS_SHOWN;
 }
 
 /* Lists the pairs without texts. */
-static void put_table(struct output *output, const struct findings *findings, const struct at_distance *at) {
+static void put_table(struct output *output, const struct findings *findings, const struct level *at) {
     output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"pairs\"><table>"
                         "<thead><tr><th scope=\"col\" class=\"text\">Document</th>"
                         "<th scope=\"col\" class=\"text\">Near-duplicate</th><th scope=\"col\">Fingerprint</th>"
@@ -103,7 +104,7 @@ static const unsigned percents[] = {50, 60, 70, 80, 90, 100};
 enum { PERCENTS = sizeof percents / sizeof *percents };
 
 /* Estimates how many pairs at a distance resemble each other by `percent` or more, from those that were compared. */
-static double count_alike(const struct at_distance *at, unsigned percent) {
+static double count_alike(const struct level *at, unsigned percent) {
     size_t compared = 0, alike = 0;
     for (size_t i = 0; i < at->shown_count; i++) {
         double resemblance = at->shown[i].documents->resemblance;
@@ -148,16 +149,27 @@ static void put_resemblance(struct output *output, const struct findings *findin
 
 /* ---- All pairs ---- */
 
-/* Writes the pairs of one distance: those with texts side by side, and the others as a table. */
-static bool put_distance(struct output *output, const struct findings *findings, unsigned d) {
-    const struct at_distance *at = &findings->at[d];
+/* Writes the heading of the pairs of a level: of one distance, or from one threshold to the next. */
+static void put_heading(struct output *output, const struct findings *findings, size_t level) {
+    char name[PAGE_LEVEL];
+    if (findings->thresholds > 0)
+        output_format(output, "<h3 id=\"level-%zu\">Resemblance %s%s</h3>\n", level,
+                      page_name_level(name, findings, level, " to "),
+                      level > findings->asked ? ", below <code>--resemble</code>" : "");
+    else
+        output_format(output, "<h3 id=\"distance-%zu\">Distance %zu%s</h3>\n", level, level,
+                      level > findings->k ? ", beyond <code>-k</code>" : "");
+}
+
+/* Writes the pairs of one level: those with texts side by side, and the others as a table. */
+static bool put_level(struct output *output, const struct findings *findings, size_t level) {
+    const struct level *at = &findings->at[level];
     bool good = true, bare = false;
-    output_format(output, "<h3 id=\"distance-%u\">Distance %u%s</h3>\n", d, d,
-                  d > findings->k ? ", beyond <code>-k</code>" : "");
+    put_heading(output, findings, level);
     for (size_t i = 0; i < count_shown(at) && good; i++) {
         bool texts = have_texts(at->shown[i].documents);
         if (texts) good = put_pair(output, findings, at->shown[i].documents, i == 0);
-        bare = bare || !texts;
+        bare = bare || (!texts && findings->thresholds == 0);
     }
     if (bare) put_table(output, findings, at);
     if (at->shown_count == 0) output_text(output, "<p>None were found.</p>\n");
@@ -165,20 +177,22 @@ static bool put_distance(struct output *output, const struct findings *findings,
 }
 
 bool page_put_pairs(struct output *output, const struct findings *findings) {
+    const bool by_distance = findings->thresholds == 0;
+    const size_t levels = by_distance ? findings->farthest + 1 : findings->thresholds;
     bool good = true;
     output_format(output,
                   "<section aria-labelledby=\"pairs\"><h2 id=\"pairs\">Pairs to look at</h2>\n<p>Up to %d pairs "
-                  "are shown of each distance, chosen at random, but the same in every run. Of documents that share a "
-                  "fingerprint, the first is shown.</p>\n",
-                  FINDINGS_PAIRS_SHOWN);
+                  "are shown of each %s, chosen at random, but the same in every run.%s</p>\n",
+                  FINDINGS_PAIRS_SHOWN, by_distance ? "distance" : "tenth",
+                  by_distance ? " Of documents that share a fingerprint, the first is shown." : "");
     if (findings->has_texts)
         output_text(output, "<p>Words that only the first text has are marked <del>like this</del>, and those that "
                             "only the second has <ins>like this</ins>. Upper and lower case count as equal. Bytes "
                             "that can’t be shown are written as <span class=\"byte\">\\xNN</span>. Resemblance is "
                             "the share of runs of five words that both texts have, of all that either has, as "
                             "<code>--resemble</code> counts it.</p>\n");
-    if (findings->has_texts) put_resemblance(output, findings);
-    for (unsigned d = 0; d <= findings->farthest && good; d++) good = put_distance(output, findings, d);
+    if (findings->has_texts && by_distance) put_resemblance(output, findings);
+    for (size_t i = 0; i < levels && good; i++) good = put_level(output, findings, i);
     output_text(output, "</section>\n");
     return good;
 }

@@ -50,21 +50,34 @@ void report_note(struct report *report, const struct idx_cluster_member *member)
     chains_note(&report->findings, member);
 }
 
-bool report_gather(struct report *report, const struct idx_index *index) {
+/* Takes over what the listing knows. */
+static void take_summary(struct report *report) {
     const struct listing *listing = report->listing;
-    struct findings *findings = &report->findings;
     const struct idx_cluster_summary *clusters = &listing->summary;
-    struct idx_cluster_options options = listing->options;
-    chains_note(findings, NULL);
+    struct findings *findings = &report->findings;
     findings->clusters = *clusters;
     findings->dropped.documents = clusters->clustered - clusters->clusters;
     findings->kept.documents = clusters->documents - findings->dropped.documents;
+    report->origin.representative = representative_names[listing->representative];
+}
+
+bool report_gather(struct report *report, const struct idx_index *index) {
+    const struct listing *listing = report->listing;
+    struct idx_cluster_options options = listing->options;
+    chains_note(&report->findings, NULL);
+    take_summary(report);
     snprintf(report->recipe, sizeof report->recipe, "%s", listing->properties.recipe);
     if (report->origin.recipe == NULL) report->origin.recipe = report->recipe;
     report->origin.method = cluster_method_names[listing->method];
-    report->origin.representative = representative_names[listing->representative];
-    bool gathered = gather(findings, index, &options);
+    bool gathered = gather(&report->findings, index, &options);
     progress_end(options.context);
+    return gathered;
+}
+
+bool report_gather_levels(struct report *report, struct resemble *resemble) {
+    take_summary(report);
+    bool gathered = levels_gather(&report->findings, resemble, report->listing->options.memory_bytes);
+    progress_end(resemble->options.context);
     return gathered;
 }
 
@@ -73,16 +86,16 @@ bool report_count(struct report *report, struct intake *intake, const uint64_t *
     struct place place;
     uint64_t number = 0;
     findings->few.documents = intake->apart_count;
-    findings->known.documents = intake->known_count;
+    findings->known.documents = intake->known_count + intake->resemble->like_known;
     findings->kept.documents += intake->apart_count;
-    findings->dropped.documents += intake->known_count;
+    findings->dropped.documents += findings->known.documents;
     if (intake->journal == NULL) return true;
     findings->has_bytes = true;
     if (!journal_rewind(intake->journal)) return false;
     while (journal_next(intake->journal, &place)) {
         uint64_t bytes = place.ends - place.begins;
         bool compared = place.fate == FATE_COMPARED;
-        bool is_known = place.fate == FATE_KNOWN;
+        bool is_known = compared ? resemble_is_like_known(intake->resemble, number) : place.fate == FATE_KNOWN;
         bool drops = compared ? bit_is_set(dropped, number++) : is_known;
         *(drops ? &findings->dropped.bytes : &findings->kept.bytes) += bytes;
         if (is_known) findings->known.bytes += bytes;

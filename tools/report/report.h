@@ -12,6 +12,7 @@
 
 enum {
     FINDINGS_DISTANCES = IDX_MAX_K + 1, /* Distances begin at 0. */
+    FINDINGS_THRESHOLDS = 11,           /* All tenths from 1 down to 0.1, and the one that was asked for. */
     FINDINGS_PAIRS = 32,                /* Pairs of each distance whose texts are compared. */
     FINDINGS_PAIRS_SHOWN = 4,           /* How many of these are shown, from the first on. */
     FINDINGS_CHAINS = 3,                /* Chains that are followed. */
@@ -23,9 +24,9 @@ enum {
 /* A document that is shown, or only compared with the other one of its pair. */
 struct shown {
     uint64_t fingerprint;
-    bool is_compared;         /* It is not shown, so its text is freed once it was compared. */
-    double resemblance;       /* Of the pair, in its first document; below 0: unknown. */
-    uint64_t number;          /* The document's number, by which its text is found again. */
+    bool is_compared;   /* It is not shown, so its text is freed once it was compared. */
+    double resemblance; /* Of the pair, in its first document; below 0: unknown. It is known if both have texts. */
+    uint64_t number;    /* The document's number, by which its text is found again. */
     char id[FINDINGS_ID + 1]; /* A NUL byte follows it. */
     size_t id_length;
     bool id_is_cut;
@@ -34,22 +35,29 @@ struct shown {
     uint64_t text_bytes; /* Length of the whole text; only text_length bytes of it are kept. */
 };
 
-/* Two fingerprints whose documents are to be compared. */
+/* Two fingerprints, or the numbers of two documents, that are to be compared. */
 struct shown_pair {
     uint64_t key; /* A hash of the pair: those with the smallest keys are compared. */
     uint64_t a, b;
+    double resemblance;            /* Below 0: unknown. */
     const struct shown *documents; /* Both documents; NULL as long as they are unknown. */
 };
 
-/* What was found at one distance. */
-struct at_distance {
+/* What was found at one distance, or from one threshold of resemblance up to the next higher one. */
+struct level {
     /* Up to k, all pairs of fingerprints; at distance 0, documents whose fingerprint an earlier one has. Beyond k,
-     * pairs with a sampled fingerprint, of which those of two sampled ones count twice. */
+     * pairs with a sampled fingerprint, of which those of two sampled ones count twice. By resemblance, pairs of
+     * different sets, and a pair for each document whose set an earlier one has. */
     uint64_t pairs;
     struct shown_pair shown[FINDINGS_PAIRS];
     size_t shown_count;
     struct idx_cluster_summary clusters; /* The clusters at this distance; empty beyond k. */
     uint64_t nearest;                    /* Sampled fingerprints whose nearest other one is at this distance. */
+
+    /* By resemblance alone. */
+    int64_t threshold; /* In units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+    uint64_t dropped;  /* With this threshold. */
+    uint64_t largest;  /* Documents of the largest cluster. */
 };
 
 /* A fingerprint of a chain, and its first document. */
@@ -82,12 +90,18 @@ struct findings {
     unsigned k, farthest; /* All pairs are known up to k; those of the sample, up to `farthest`. */
     uint64_t fingerprints;
     uint64_t ones[IDX_MAX_BITS]; /* How many fingerprints have each bit set. */
-    uint64_t sampled;            /* Fingerprints in the sample. */
-    struct at_distance at[FINDINGS_DISTANCES];
+    uint64_t sampled;            /* Fingerprints, or documents, in the sample. */
+    struct level at[FINDINGS_DISTANCES];
+
+    /* Documents that are compared by their resemblance have no fingerprints: `at` is then by threshold, the highest
+     * first. */
+    size_t thresholds; /* 0: by distance. */
+    size_t exact;      /* How many levels are exact; the others are estimates from a sample. */
+    size_t asked;      /* The level of the threshold that was asked for. */
 
     /* The clusters that were asked for. */
     struct idx_cluster_summary clusters;
-    /* Counts of documents by distance to their representatives, which are not counted. */
+    /* Counts of documents by distance to their representatives, or by level, without these. */
     uint64_t distances[IDX_MAX_BITS + 1];
     struct chain chains[FINDINGS_CHAINS];
     size_t chain_count;
@@ -108,8 +122,18 @@ struct findings {
  * false after a complaint, and if a signal was noted. */
 bool gather(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options);
 
-/* Offers a pair to be shown at its distance. A pair that was offered before counts once. */
-void gather_offer(struct at_distance *at, uint64_t a, uint64_t b);
+/* Offers a pair to be shown at its level. A pair that was offered before counts once. The resemblance may be unknown,
+ * and then is below 0. */
+void gather_offer(struct level *at, uint64_t a, uint64_t b, double resemblance);
+
+/* Sets what is known of a document, but for its ID. */
+void gather_describe(struct shown *shown, uint64_t number, const char *id, size_t id_length);
+
+/* levels.c does the same by resemblance. */
+
+/* Fills the findings like gather, for documents whose sets were compared. `memory` is how many bytes --memory allows;
+ * 0: it was not given. */
+bool levels_gather(struct findings *findings, struct resemble *resemble, uint64_t memory);
 
 /* sample.c looks beyond the distance of an index: it compares some of its fingerprints with all. */
 
@@ -161,15 +185,14 @@ struct excerpt {
         size_t count, differing;
         bool failed; /* Memory ran out. */
     } sides[2];
-    double resemblance; /* See excerpt_compare. */
 };
 
 /* Computes how much two texts resemble each other, as far as they are kept, by idx_text_resemblance. Returns false if
  * memory ran out. */
 bool excerpt_compare(const struct shown two[2], double *resemblance);
 
-/* Cuts the texts of two documents into words, and finds which words differ and how much the texts resemble each other.
- * Returns false after a complaint. The caller frees the excerpt in any case. */
+/* Cuts the texts of two documents into words, and finds which words differ. Returns false after a complaint. The caller
+ * frees the excerpt in any case. */
 bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]);
 
 /* Writes one of the two texts as the content of an element. */
@@ -236,6 +259,25 @@ extern const char page_style[];
 /* Appends the page to an output that is kept. Returns false after a complaint. */
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);
 
+/* Writes a number as a cell of a table. */
+void page_put_cell(struct output *output, uint64_t number);
+
+/* Writes the bars of a chart as a table, for those who can't see the chart. */
+void page_put_bars(struct output *output, const char *caption, const char *label, const char *value,
+                   const struct bar *bars, size_t count);
+
+/* page_levels.c has what differs where documents are compared by their resemblance: the section by which a reader
+ * chooses the threshold, and the chart of what was dropped. */
+void page_put_levels(struct output *output, const struct findings *findings);
+void page_put_dropped(struct output *output, const struct findings *findings);
+
+/* Returns the threshold of a level, up to 1. */
+double page_threshold(const struct findings *findings, size_t level);
+
+/* The bounds of a level, such as "0.8 to 0.9", or with another word in between. */
+enum { PAGE_LEVEL = 24 };
+const char *page_name_level(char name[PAGE_LEVEL], const struct findings *findings, size_t level, const char *to);
+
 /* page_pairs.c has the sections that show pairs, and chains of pairs. Each call appends its section to the output, and
  * returns false after a complaint. */
 bool page_put_pairs(struct output *output, const struct findings *findings);
@@ -265,6 +307,10 @@ void report_note(struct report *report, const struct idx_cluster_member *member)
 /* Goes through the index, once its clusters are listed. Returns false after a complaint, and where a signal was
  * noted. */
 bool report_gather(struct report *report, const struct idx_index *index);
+
+/* Asks about other thresholds than that of `resemble`, once its documents are listed. Returns false like
+ * report_gather. */
+bool report_gather_levels(struct report *report, struct resemble *resemble);
 
 /* Adds how many documents and bytes of the inputs were kept and dropped; `dropped` has a bit for each document that was
  * compared. Returns false after a complaint. */

@@ -74,12 +74,12 @@ static bool take_matches(void *context, size_t query, const struct idx_match *ma
     sampling->query = query;
     for (size_t i = 0; i < count; i++) {
         uint64_t a = matches[i].fingerprint, b = sampling->fingerprints[query];
-        struct at_distance *at = &sampling->findings->at[matches[i].distance];
+        struct level *at = &sampling->findings->at[matches[i].distance];
         if (matches[i].distance == 0) continue;
         if (matches[i].distance < sampling->nearest) sampling->nearest = matches[i].distance;
         if (matches[i].distance <= sampling->findings->k) continue;
         at->pairs++;
-        gather_offer(at, a < b ? a : b, a < b ? b : a);
+        gather_offer(at, a < b ? a : b, a < b ? b : a, -1);
     }
     return !interrupt_noted();
 }

@@ -1,0 +1,242 @@
+/* levels.c: finds what a report says of documents that are compared by their resemblance, for each tenth: exactly, down
+ * to where there are too many pairs, and below it from a sample of documents that are compared with each other. */
+#include "tools/report/report.h"
+
+#include <stdlib.h>
+
+/* The sample has at most this many documents, and so few that hashes compared to find all its pairs are fewer than
+ * SAMPLE_WORK. Fewer documents than that have no sample. */
+enum { MOST_SAMPLED = 4096 };
+#define SAMPLE_WORK ((uint64_t)1 << 33)
+
+/* Pairs are found exactly if they take no more than one part in so many of the memory, which the library's sorts have
+ * for them, and if so many hashes at most have to be compared, which takes minutes. */
+enum { BYTES_OF_PAIR = 16, PAIRS_SHARE = 8 };
+#define MOST_WORK ((uint64_t)1 << 36)
+
+/* Without --memory, so that the page is the same on all machines. */
+#define MEMORY_UNLESS_GIVEN ((uint64_t)1 << 30)
+
+/* Sets that questions are asked about: those of all documents, or of a sample. */
+struct asking {
+    struct findings *findings;
+    struct idx_sets *sets;
+    struct idx_keep_options options;
+    size_t count;
+    uint64_t *numbers;                /* The documents of the sample, ascending; NULL: all. */
+    int64_t *preferences;             /* Those of the sample; NULL: see `options`. */
+    struct idx_kept_set *kept;        /* The answer for one threshold. */
+    uint32_t *counts;                 /* How many documents join each one, itself included. */
+    double work[FINDINGS_THRESHOLDS]; /* Pairs of sets that were compared for each level. */
+};
+
+/* ---- Thresholds ---- */
+
+static void add_threshold(struct findings *findings, int64_t threshold) {
+    findings->at[findings->thresholds++].threshold = threshold;
+}
+
+/* Sets the thresholds: all tenths, and the one that was asked for. */
+static void set_thresholds(struct findings *findings, int64_t asked) {
+    const int64_t tenth = IDX_DECIMAL_WEIGHT_ONE / 10;
+    for (int64_t threshold = IDX_DECIMAL_WEIGHT_ONE; threshold > 0; threshold -= tenth) {
+        add_threshold(findings, threshold);
+        if (asked < threshold && asked > threshold - tenth) add_threshold(findings, asked);
+        if (asked <= threshold && asked > threshold - tenth) findings->asked = findings->thresholds - 1;
+    }
+}
+
+/* Returns the level of a pair, which is at least the lowest one. */
+static struct level *level_of(struct findings *findings, const struct idx_set_pair *pair) {
+    struct level *at = findings->at;
+    while ((uint64_t)pair->shared * (uint64_t)IDX_DECIMAL_WEIGHT_ONE < (uint64_t)at->threshold * pair->total) at++;
+    return at;
+}
+
+/* ---- Asking ---- */
+
+/* Takes a pair. Two documents that were known do not count, and one of them is not shown, since only the inputs are
+ * read again. This is an idx_set_pair_visitor. */
+static bool take_pair(void *context, const struct idx_set_pair *pair) {
+    const struct asking *asking = context;
+    const uint64_t *numbers = asking->numbers, known = asking->options.known;
+    struct level *at = level_of(asking->findings, pair);
+    at->pairs += pair->second >= known;
+    if (pair->first >= known)
+        gather_offer(at, numbers != NULL ? numbers[pair->first] : pair->first,
+                     numbers != NULL ? numbers[pair->second] : pair->second, (double)pair->shared / pair->total);
+    return !interrupt_noted();
+}
+
+/* Finds all pairs down to a level. */
+static bool ask_pairs(struct asking *asking, size_t level) {
+    struct idx_error error;
+    int64_t threshold = asking->findings->at[level].threshold;
+    return succeeded(idx_sets_visit_pairs(asking->sets, threshold, take_pair, asking, NULL, &error), &error) &&
+           !interrupt_noted();
+}
+
+/* Counts the clusters that an answer makes. */
+static void count_clusters(struct asking *asking, struct level *at, const struct idx_kept_set *kept) {
+    uint64_t leaders = 0;
+    at->largest = at->clusters.clusters = 0;
+    for (size_t i = 0; i < asking->count; i++) asking->counts[i] = 0;
+    for (size_t i = 0; i < asking->count; i++) asking->counts[kept[i].kept]++;
+    for (size_t i = 0; i < asking->count; i++) {
+        uint64_t documents = asking->counts[i];
+        leaders += documents > 0;
+        at->clusters.clusters += documents > 1;
+        if (documents > 1 && documents > at->largest) at->largest = documents;
+    }
+    at->dropped = asking->count - leaders;
+}
+
+/* Finds which documents would be kept at a level. */
+static bool ask_kept(struct asking *asking, size_t level) {
+    struct idx_sets_summary summary;
+    struct idx_error error;
+    asking->options.threshold = asking->findings->at[level].threshold;
+    if (!succeeded(idx_sets_keep(asking->sets, &asking->options, asking->kept, &summary, &error), &error)) return false;
+    asking->work[level] = (double)summary.candidates;
+    count_clusters(asking, &asking->findings->at[level], asking->kept);
+    return !interrupt_noted();
+}
+
+static bool allocate(struct asking *asking) {
+    asking->kept = calloc(asking->count + 1, sizeof *asking->kept);
+    asking->counts = calloc(asking->count + 1, sizeof *asking->counts);
+    return (asking->kept != NULL && asking->counts != NULL) || complain("out of memory");
+}
+
+static void free_asking(struct asking *asking) {
+    free(asking->numbers);
+    free(asking->preferences);
+    free(asking->kept);
+    free(asking->counts);
+}
+
+/* ---- The sample ---- */
+
+/* Chooses the documents of the sample, each with the same chance, and always the same ones. Of so many that come, as
+ * many as are still wanted are chosen (Knuth's algorithm S). */
+static void choose(struct asking *sample, const struct resemble *resemble) {
+    size_t chosen = 0;
+    const int64_t *preferences = sample->options.preferences;
+    sample->options.known = 0;
+    for (uint64_t i = 0; chosen < sample->count; i++) {
+        if (sample_mix(i + 1) % (resemble->count - i) >= sample->count - chosen) continue;
+        sample->numbers[chosen] = i;
+        if (preferences != NULL) sample->preferences[chosen] = preferences[i];
+        sample->options.known += i < resemble->known;
+        chosen++;
+    }
+    if (preferences != NULL) sample->options.preferences = sample->preferences;
+}
+
+/* Asks all questions about the sample. */
+static bool ask_sample(struct asking *sample, const struct resemble *resemble) {
+    struct idx_error error;
+    sample->numbers = calloc(sample->count, sizeof *sample->numbers);
+    sample->preferences = calloc(sample->count, sizeof *sample->preferences);
+    if (sample->numbers == NULL || sample->preferences == NULL) return complain("out of memory");
+    choose(sample, resemble);
+    bool good =
+        allocate(sample) && succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
+        succeeded(idx_sets_add_from(sample->sets, resemble->sets, sample->numbers, sample->count, &error), &error) &&
+        ask_pairs(sample, sample->findings->thresholds - 1);
+    for (size_t i = 0; i < sample->findings->thresholds && good; i++) good = ask_kept(sample, i);
+    idx_sets_close(sample->sets);
+    return good;
+}
+
+/* Makes estimates of what the sample says, decides which levels are to be found exactly, and makes these empty
+ * again. */
+static void estimate(const struct asking *sample, uint64_t all, double members, uint64_t memory) {
+    struct findings *findings = sample->findings;
+    const double of_documents = (double)all / (double)sample->count;
+    const double of_pairs = of_documents * (double)(all - 1) / (double)(sample->count - 1);
+    double pairs = 0;
+    bool fits = true;
+    findings->exact = 0;
+    for (size_t i = 0; i < findings->thresholds; i++) {
+        struct level *at = &findings->at[i];
+        pairs += (double)at->pairs * of_pairs;
+        fits = fits && pairs * BYTES_OF_PAIR <= (double)(memory / PAIRS_SHARE) &&
+               sample->work[i] * of_pairs * members <= (double)MOST_WORK;
+        findings->exact += fits;
+        at->pairs = fits ? 0 : (uint64_t)((double)at->pairs * of_pairs + 0.5);
+        at->dropped = (uint64_t)((double)at->dropped * of_documents + 0.5);
+        if (fits) at->shown_count = 0;
+    }
+}
+
+/* Returns how many members a set has on average, or a little more. */
+static double count_members(const struct resemble *resemble) {
+    double sum = 0;
+    for (uint64_t i = 0; i < resemble->count; i++) sum += resemble->kept[i].total;
+    return resemble->count == 0 ? 0 : sum / (double)resemble->count;
+}
+
+/* Compares a sample, unless there are so few documents that all are compared. */
+static bool sample_levels(struct findings *findings, const struct resemble *resemble, uint64_t memory) {
+    struct asking sample = {.findings = findings, .options = resemble->keeping, .count = MOST_SAMPLED};
+    const double members = count_members(resemble);
+    while ((double)sample.count * (double)sample.count / 2 * members > (double)SAMPLE_WORK && sample.count > 2)
+        sample.count /= 2;
+    findings->exact = findings->thresholds;
+    if (resemble->count <= sample.count) return true;
+    findings->sampled = sample.count;
+    bool good = ask_sample(&sample, resemble);
+    if (good) estimate(&sample, resemble->count, members, memory);
+    free_asking(&sample);
+    return good;
+}
+
+/* ---- All ---- */
+
+static bool find_levels(struct findings *findings, const struct resemble *resemble) {
+    struct asking asking = {
+        .findings = findings, .sets = resemble->sets, .options = resemble->keeping, .count = (size_t)resemble->count};
+    bool good = allocate(&asking) && (findings->exact == 0 || ask_pairs(&asking, findings->exact - 1));
+    for (size_t i = 0; i < findings->exact && good; i++)
+        if (i != findings->asked) good = ask_kept(&asking, i);
+    if (good) count_clusters(&asking, &findings->at[findings->asked], resemble->kept);
+    free_asking(&asking);
+    return good;
+}
+
+/* Describes both documents of the pairs that are shown, and drops the others. */
+static void show_pairs(struct findings *findings, struct resemble *resemble) {
+    for (size_t i = 0; i < findings->thresholds; i++) {
+        struct level *at = &findings->at[i];
+        if (at->shown_count > FINDINGS_PAIRS_SHOWN) at->shown_count = FINDINGS_PAIRS_SHOWN;
+        for (size_t j = 0; j < at->shown_count; j++) {
+            struct shown *two = &findings->shown[findings->shown_count];
+            const uint64_t numbers[2] = {at->shown[j].a, at->shown[j].b};
+            for (size_t k = 0; k < 2; k++) {
+                const struct span id = resemble_id(resemble, numbers[k]);
+                two[k].resemblance = at->shown[j].resemblance;
+                gather_describe(&two[k], numbers[k] - resemble->known, id.bytes, id.length);
+            }
+            at->shown[j].documents = two;
+            findings->shown_count += 2;
+        }
+    }
+}
+
+bool levels_gather(struct findings *findings, struct resemble *resemble, uint64_t memory) {
+    findings->properties.id_type = IDX_ID_TEXT;
+    findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);
+    if (findings->shown == NULL) return complain("out of memory");
+    set_thresholds(findings, resemble->threshold);
+    if (!sample_levels(findings, resemble, memory != 0 ? memory : MEMORY_UNLESS_GIVEN) ||
+        !find_levels(findings, resemble))
+        return false;
+    for (uint64_t i = 0; i < resemble->count; i++) {
+        const struct idx_kept_set *kept = &resemble->kept[i];
+        const struct idx_set_pair pair = {kept->kept, i, kept->shared, kept->total};
+        if (kept->kept != i) findings->distances[level_of(findings, &pair) - findings->at]++;
+    }
+    show_pairs(findings, resemble);
+    return true;
+}

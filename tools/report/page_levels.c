@@ -1,0 +1,98 @@
+/* page_levels.c: writes what differs where documents are compared by their resemblance: the section by which a reader
+ * chooses the threshold, and the chart of how much what was dropped resembles what is kept. */
+#include "tools/report/report.h"
+
+#include <stdio.h>
+
+double page_threshold(const struct findings *findings, size_t level) {
+    return (double)findings->at[level].threshold / (double)IDX_DECIMAL_WEIGHT_ONE;
+}
+
+const char *page_name_level(char name[PAGE_LEVEL], const struct findings *findings, size_t level, const char *to) {
+    if (level == 0)
+        snprintf(name, PAGE_LEVEL, "1");
+    else
+        snprintf(name, PAGE_LEVEL, "%.4g%s%.4g", page_threshold(findings, level), to,
+                 page_threshold(findings, level - 1));
+    return name;
+}
+
+static void put_about(struct output *output, uint64_t number, bool is_exact) {
+    char digits[HTML_DIGITS];
+    output_format(output, "<td>%s%s</td>", is_exact ? "" : "≈ ", html_digits(digits, number));
+}
+
+/* Writes the row of a threshold. What was dropped with the one that was asked for is never an estimate. */
+static void put_row(struct output *output, const struct findings *findings, size_t level, uint64_t pairs) {
+    const struct level *at = &findings->at[level];
+    const bool is_exact = level < findings->exact, is_asked = level == findings->asked;
+    output_format(output, "<tr%s><th scope=\"row\">%.4g</th>", is_asked ? " class=\"chosen\"" : "",
+                  page_threshold(findings, level));
+    put_about(output, pairs, is_exact);
+    put_about(output, at->dropped, is_exact || is_asked);
+    if (is_exact || is_asked) {
+        page_put_cell(output, at->clusters.clusters);
+        page_put_cell(output, at->largest);
+    } else {
+        output_text(output, "<td>–</td><td>–</td>");
+    }
+    output_text(output, "</tr>\n");
+}
+
+static void put_table(struct output *output, const struct findings *findings) {
+    uint64_t pairs = 0;
+    output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Thresholds\"><table>\n"
+                        "<caption>What each T finds</caption>\n<thead><tr><th scope=\"col\" class=\"text\">T</th>"
+                        "<th scope=\"col\">Pairs of T or more</th><th scope=\"col\">Dropped with this T</th>"
+                        "<th scope=\"col\">Clusters</th><th scope=\"col\">Largest</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < findings->thresholds; i++) put_row(output, findings, i, pairs += findings->at[i].pairs);
+    output_text(output, "</tbody></table></div>\n");
+}
+
+/* Says which numbers are estimates, and why. */
+static void put_sampling(struct output *output, const struct findings *findings) {
+    if (findings->exact == findings->thresholds) return;
+    output_text(output, "<p>≈ marks estimates from a sample: ");
+    html_count(output, findings->sampled, "document");
+    output_format(output, ", compared with each other. From T = %.4g down, all documents have more pairs than ",
+                  page_threshold(findings, findings->exact));
+    output_text(output, "<code>--memory</code> allows, or comparing them would take long. Documents have fewer "
+                        "near-duplicates in a sample than among all, so estimates of what is dropped are low.</p>\n");
+}
+
+void page_put_levels(struct output *output, const struct findings *findings) {
+    struct bar bars[FINDINGS_THRESHOLDS];
+    output_text(output,
+                "<section aria-labelledby=\"levels\"><h2 id=\"levels\">Which T?</h2>\n<div class=\"beside\"><div>"
+                "<p><code>--resemble T</code> drops a document that resembles a kept one by T or more. The lower T is, "
+                "the more documents are dropped that share no more than a licence, a menu or a form. Look at the "
+                "<a href=\"#pairs\">pairs</a>: choose the lowest T above which they are near-duplicates to you.</p>\n"
+                "<p>Pairs are those of documents whose texts differ in some run of words, and of each further copy "
+                "with the first.</p>\n");
+    put_sampling(output, findings);
+    output_text(output, "</div><div>");
+    for (size_t i = 0; i < findings->thresholds; i++) {
+        bars[i] = (struct bar){.value = findings->at[i].pairs, .about = i >= findings->exact};
+        page_name_level(bars[i].label, findings, i, "–");
+    }
+    chart_put(output, "levels-chart", "Number of pairs by resemblance",
+              "Bars are as long as the logarithm of the number of pairs. The table below has their sums.", bars,
+              findings->thresholds);
+    output_text(output, "</div></div>\n");
+    put_table(output, findings);
+    output_text(output, "</section>\n");
+}
+
+void page_put_dropped(struct output *output, const struct findings *findings) {
+    struct bar bars[FINDINGS_THRESHOLDS];
+    uint64_t all = 0;
+    for (size_t i = 0; i <= findings->asked; i++) {
+        bars[i] = (struct bar){.value = findings->distances[i]};
+        page_name_level(bars[i].label, findings, i, "–");
+        all += findings->distances[i];
+    }
+    if (all == 0) return;
+    chart_put(output, "dropped-chart", "Dropped documents by their resemblance to the one that is kept",
+              "Bars are as long as the logarithm of the number of documents.", bars, findings->asked + 1);
+    page_put_bars(output, "Dropped documents by resemblance", "Resemblance", "Documents", bars, findings->asked + 1);
+}
