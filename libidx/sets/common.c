@@ -133,7 +133,8 @@ static enum idx_status remove_all(struct search *search, uint64_t *removed, stru
 
 enum idx_status idxi_remove_common(const struct idxi_removal *removal, uint64_t *removed, struct idx_error *error) {
     struct search search = {.removal = removal,
-                            .least = (uint8_t)(removal->most < UINT8_MAX ? removal->most + 1 : UINT8_MAX),
+                            .least =
+                                (uint8_t)(removal->most < IDXI_COUNTER_EXACT ? removal->most + 1 : IDXI_COUNTER_EXACT),
                             .most_slots = removal->memory / SHARES / sizeof(struct slot)};
     *removed = 0;
     if (removal->most >= removal->store->count) return IDX_OK;

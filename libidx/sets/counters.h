@@ -1,9 +1,12 @@
-/* counters.h: in how many sets hashes are, by saturating counters that several hashes may share. A hash whose counter
- * is 1 is in one set alone; other counters may be too high. */
+/* counters.h: in how many sets hashes are, by counters that several hashes may share. A hash whose counter is 1 is in
+ * one set alone; other counters may be too high. From IDXI_COUNTER_EXACT on a counter is a logarithm: an estimate by
+ * chance (Morris, CACM 1978), the same in each run. So frequent hashes have an order, too. */
 #ifndef IDX_LIBIDX_COUNTERS_H
 #define IDX_LIBIDX_COUNTERS_H
 
 #include "libidx/sets/store.h"
+
+#define IDXI_COUNTER_EXACT 64
 
 struct idxi_counters {
     uint8_t *counts;
@@ -15,8 +18,8 @@ struct idxi_counters {
 enum idx_status idxi_counters_make(struct idxi_counters *counters, const struct idxi_set_store *store, uint64_t memory,
                                    unsigned threads, struct idxi_progress *progress, struct idx_error *error);
 
-/* Counts the further copies of each stored set; copies[i] is how many sets equal the one of number i, itself included,
- * if that is the first one. */
+/* Counts the further copies of each stored set, up to IDXI_COUNTER_EXACT; copies[i] is how many sets equal the one of
+ * number i, itself included, if that is the first one. */
 enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const struct idxi_set_store *store,
                                          const uint32_t *copies, struct idx_error *error);
 

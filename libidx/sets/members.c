@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least number of slots. */
-enum { FEWEST = 64 };
+/* The least number of slots, and bytes of `lows` for each member at least. */
+enum { FEWEST = 64, LOWS_OF_MEMBER = 16 };
 
 enum idx_status idxi_members_begin(struct idxi_members *members, size_t most, struct idx_error *error) {
     size_t slots = FEWEST;
@@ -22,7 +22,24 @@ enum idx_status idxi_members_begin(struct idxi_members *members, size_t most, st
     return IDX_OK;
 }
 
+enum idx_status idxi_members_note_lows(struct idxi_members *members, const uint64_t *hashes, size_t count,
+                                       struct idx_error *error) {
+    size_t bytes = FEWEST;
+    while (bytes < LOWS_OF_MEMBER * count) bytes *= 2;
+    if (bytes > members->low_capacity) {
+        free(members->lows);
+        members->lows = malloc(bytes);
+        members->low_capacity = members->lows == NULL ? 0 : bytes;
+        if (members->lows == NULL) return idxi_fail_memory(error);
+    }
+    members->low_mask = bytes - 1;
+    memset(members->lows, 0, bytes);
+    for (size_t i = 0; i < count; i++) members->lows[hashes[i] & members->low_mask] = 1;
+    return IDX_OK;
+}
+
 void idxi_members_free(struct idxi_members *members) {
     free(members->slots);
+    free(members->lows);
     *members = (struct idxi_members){0};
 }

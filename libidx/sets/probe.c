@@ -9,10 +9,10 @@
 /* Members whose counters are fetched together. */
 #define FETCHED_TOGETHER 32
 /* Members that are compared between two looks at whether enough can still be shared. */
-#define COMPARED_TOGETHER 16
+#define COMPARED_TOGETHER 64
 /* So many members are sorted by insertion. */
 #define FEW 24
-/* A member's key is its counter above so many bits of its hash. */
+/* A member's key is its counter, and then so many bits of its hash. */
 #define HASH_BITS 56
 
 /* ---- The order of members ---- */
@@ -88,7 +88,7 @@ static size_t list_shared(struct idxi_prober *prober, const uint64_t *hashes, si
         for (size_t j = i; j < end; j++) __builtin_prefetch(idxi_counter_of(counters, hashes[j]));
         for (size_t j = i; j < end; j++) {
             uint64_t counter = *idxi_counter_of(counters, hashes[j]);
-            prober->keys[shared] = counter << HASH_BITS | (hashes[j] & ((UINT64_C(1) << HASH_BITS) - 1));
+            prober->keys[shared] = counter << HASH_BITS | hashes[j] >> (64 - HASH_BITS);
             prober->hashes[shared] = hashes[j];
             shared += counter > 1;
         }
@@ -109,8 +109,9 @@ static enum idx_status make_room(struct idxi_prober *prober, size_t count, struc
     return IDX_OK;
 }
 
-/* Returns the tag of a member. The hash is mixed once more: the members of a prefix are small by most of its bits. */
-static inline uint32_t make_tag(uint64_t hash) { return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32); }
+/* Returns the tag of a member. Since hashes with one tag have one counter, they are next to each other in the order of
+ * all hashes, so that positions are right even where two of them seem to be the same. */
+static inline uint32_t make_tag(uint64_t hash) { return (uint32_t)(hash >> 32); }
 
 /* Returns how many members are a share of `size` members, rounded up. */
 static uint64_t share_of(struct idxi_fraction share, uint64_t size) {
@@ -181,17 +182,22 @@ static enum idx_status load_members(struct idxi_prober *prober, uint32_t rank, s
     IDXI_TRY(idxi_set_read(&prober->reader, set->offset, set->count, &hashes, error));
     IDXI_TRY(idxi_members_begin(&prober->members, set->count, error));
     for (size_t i = 0; i < set->count; i++) idxi_members_add(&prober->members, hashes[i]);
-    return IDX_OK;
+    return idxi_members_note_lows(&prober->members, hashes, set->count, error);
 }
 
-/* Returns whether a candidate seems to share `needed` members. */
+/* Returns whether a candidate seems to share `needed` members, first at a glance. */
 static bool seems_to_share(const struct idxi_members *members, const struct idxi_indexed_set *set, uint64_t needed) {
-    uint64_t shared = 0;
-    for (uint32_t i = 0; i < set->shared && shared + (set->shared - i) >= needed;) {
-        uint32_t end = set->shared - i < COMPARED_TOGETHER ? set->shared : i + COMPARED_TOGETHER;
-        for (; i < end; i++) shared += idxi_members_has_low(members, set->members[i]);
+    uint64_t seen = 0, shared = 0;
+    for (uint32_t i = 0, end; i < set->shared && seen + (set->shared - i) >= needed; i = end) {
+        end = set->shared - i < COMPARED_TOGETHER ? set->shared : i + COMPARED_TOGETHER;
+        seen += idxi_members_count_lows(members, set->members + i, end - i);
     }
-    return shared >= needed;
+    for (uint32_t i = 0; i < set->shared && seen >= needed; i++) {
+        bool has = idxi_members_has_low(members, set->members[i]);
+        shared += has;
+        if (shared + (set->shared - i - 1) < needed) return false;
+    }
+    return seen >= needed;
 }
 
 /* Sets *shared to how many members a candidate really shares. */
@@ -205,35 +211,45 @@ static enum idx_status count_shared(struct idxi_prober *prober, uint32_t rank, u
     return IDX_OK;
 }
 
-/* Returns whether a similar set is better than the best one. */
-static bool is_better(const struct idxi_similar *similar, const struct idxi_similar *best) {
-    if (best->total == 0) return true;
-    uint64_t own = (uint64_t)similar->shared * best->total, other = (uint64_t)best->shared * similar->total;
-    return own > other || (own == other && similar->rank < best->rank);
-}
+/* A set that is compared with those of an index. */
+struct comparison {
+    struct idxi_prober *prober;
+    struct idxi_search search;
+    struct idxi_similar *best;
+    uint32_t best_set; /* the place of the best set in the index; 0: it is from another index */
+    bool loaded;       /* the members of the set are in the table */
+};
 
-/* Returns what a set must have in common with the one of the query. */
-static struct idxi_least least_of(const struct idxi_prober *prober, const struct idxi_query *query,
-                                  const struct idxi_similar *best) {
-    struct idxi_fraction reached = best->total > 0 ? (struct idxi_fraction){best->shared, best->total} : IDXI_ANY;
-    return (struct idxi_least){query->contained, prober->threshold, reached};
+/* Says what a set must have in common with the one of the query. */
+static void set_least(struct comparison *comparison) {
+    const struct idxi_similar *best = comparison->best;
+    struct idxi_least *least = &comparison->search.least;
+    least->best = IDXI_ANY;
+    least->later = UINT32_MAX;
+    if (best->total == 0) return;
+    least->best = (struct idxi_fraction){best->shared, best->total};
+    least->later = comparison->best_set;
 }
 
 /* Compares the set in the table, which is that of the query, with a candidate. */
-static enum idx_status compare(struct idxi_prober *prober, const struct idxi_indexed_set *set,
-                               const struct idxi_query *query, struct idxi_similar *best, struct idx_error *error) {
-    const struct idxi_least least = least_of(prober, query, best);
-    const uint64_t both = (uint64_t)query->size + set->size;
-    uint64_t needed = idxi_needed(least.similar, query->size, set->size), shared;
-    uint64_t better = idxi_needed(least.best, query->size, set->size);
-    if (needed > least.contained) needed = least.contained;
-    if (needed < better) needed = better;
+static enum idx_status compare(struct comparison *comparison, const struct idxi_candidate *candidate,
+                               struct idx_error *error) {
+    struct idxi_prober *prober = comparison->prober;
+    const struct idxi_query *query = comparison->search.query;
+    const struct idxi_indexed_set *set = idxi_postings_set(comparison->search.postings, candidate->set);
+    const uint64_t needed = idxi_fewest(&comparison->search.least, candidate->set, query->size, set->size);
+    uint64_t shared;
+    if (candidate->most < needed) return IDX_OK;
+    prober->compared++;
     if (!seems_to_share(&prober->members, set, needed)) return IDX_OK;
     IDXI_TRY(count_shared(prober, set->rank, &shared, error));
     if (shared < needed) return IDX_OK;
-    const struct idxi_similar similar = {set->rank, (uint32_t)shared, (uint32_t)(both - shared)};
+    const uint32_t total = (uint32_t)((uint64_t)query->size + set->size - shared);
+    const struct idxi_similar similar = {set->rank, (uint32_t)shared, total};
     if (!prober->all) {
-        if (is_better(&similar, best)) *best = similar;
+        *comparison->best = similar;
+        comparison->best_set = candidate->set;
+        set_least(comparison);
         return IDX_OK;
     }
     IDXI_GROW(prober->found, prober->found_capacity, prober->found_count + 1, error);
@@ -241,19 +257,35 @@ static enum idx_status compare(struct idxi_prober *prober, const struct idxi_ind
     return IDX_OK;
 }
 
+/* Compares the candidates that were listed since the last call: first the one that shares most of the prefix, since it
+ * will exclude many of the others. This is an idxi_candidate_visitor. */
+static enum idx_status compare_candidates(void *context, struct idx_error *error) {
+    struct comparison *comparison = context;
+    struct idxi_candidates *candidates = comparison->search.candidates;
+    size_t first = candidates->compared;
+    if (!comparison->loaded) IDXI_TRY(load_members(comparison->prober, comparison->search.query->rank, error));
+    comparison->loaded = true;
+    for (size_t i = first; i < candidates->count; i++)
+        if (candidates->list[i].shared > candidates->list[first].shared) first = i;
+    IDXI_TRY(compare(comparison, &candidates->list[first], error));
+    for (; candidates->compared < candidates->count; candidates->compared++)
+        if (candidates->compared != first)
+            IDXI_TRY(compare(comparison, &candidates->list[candidates->compared], error));
+    return IDX_OK;
+}
+
 enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_postings *postings,
                                     const struct idxi_query *query, struct idxi_similar *best,
                                     struct idx_error *error) {
-    const struct idxi_least least = least_of(prober, query, best);
-    IDXI_TRY(idxi_postings_find(postings, query, &least, &prober->candidates, error));
-    if (prober->candidates.count == 0) return IDX_OK;
-    prober->compared += prober->candidates.count;
-    IDXI_TRY(load_members(prober, query->rank, error));
-    for (size_t i = 0; i < prober->candidates.count; i++) {
-        const struct idxi_indexed_set *set = idxi_postings_set(postings, prober->candidates.sets[i]);
-        IDXI_TRY(compare(prober, set, query, best, error));
-    }
-    return IDX_OK;
+    struct comparison comparison = {.prober = prober, .best = best};
+    comparison.search = (struct idxi_search){.postings = postings,
+                                             .query = query,
+                                             .least = {.contained = query->contained, .similar = prober->threshold},
+                                             .candidates = &prober->candidates,
+                                             .compare = compare_candidates,
+                                             .context = &comparison};
+    set_least(&comparison);
+    return idxi_postings_find(&comparison.search, error);
 }
 
 void idxi_prober_close(struct idxi_prober *prober) {

@@ -27,6 +27,7 @@ struct make {
     unsigned equal; /* of a hundred sets, so many equal an earlier one */
     bool single;    /* all sets have one size */
     unsigned parts; /* of a hundred sets, so many are a part of an earlier one, with few members of their own */
+    unsigned tags;  /* 0, or the hashes, once they are mixed, have so many different high halves */
 };
 
 static uint64_t random_below(uint64_t *seed, uint64_t end) { return next_random(seed) % end; }
@@ -44,9 +45,17 @@ static size_t make_distinct(uint64_t *hashes, size_t count) {
     return distinct;
 }
 
+/* Returns the hash that becomes this one when it is mixed (idxi_mix). */
+static uint64_t unmix(uint64_t mixed) {
+    mixed = (mixed ^ mixed >> 31 ^ mixed >> 62) * UINT64_C(0x319642b2d24d8ec3);
+    mixed = (mixed ^ mixed >> 27 ^ mixed >> 54) * UINT64_C(0x96de1b173f119089);
+    return (mixed ^ mixed >> 30 ^ mixed >> 60) - UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* Some hashes are small numbers and their complements, and 0 is among them. */
 static uint64_t draw(const struct make *make, uint64_t *seed) {
     uint64_t number = random_below(seed, make->range);
+    if (make->tags > 0) return unmix(number % make->tags << 32 | number / make->tags);
     return number % 3 == 0 ? number : number % 3 == 1 ? ~number : number * UINT64_C(0x9e3779b97f4a7c15);
 }
 
@@ -83,17 +92,19 @@ static void free_corpus(struct corpus *corpus) {
 }
 
 static const struct make makes[] = {
-    {"of all kinds", 300, 40, 2000, 30, 40, 10, false, 0},
-    {"of few hashes", 300, 12, 30, 0, 30, 10, false, 0},
-    {"of one size", 300, 30, 400, 50, 50, 0, true, 0},
-    {"alike but for little", 200, 60, 100000, 100, 0, 5, false, 0},
-    {"of one member", 100, 1, 20, 0, 0, 10, false, 0},
-    {"all equal", 100, 20, 1000, 0, 0, 100, true, 0},
-    {"without members", 50, 0, 10, 0, 0, 0, false, 0},
-    {"unrelated", 300, 40, UINT64_C(1) << 60, 0, 0, 0, false, 0},
-    {"single", 1, 20, 100, 0, 0, 0, false, 0},
-    {"parts of others", 300, 60, 3000, 10, 20, 10, false, 60},
-    {"parts of a frame", 200, 60, 100000, 60, 0, 5, false, 40},
+    {"of all kinds", 300, 40, 2000, 30, 40, 10, false, 0, 0},
+    {"of few hashes", 300, 12, 30, 0, 30, 10, false, 0, 0},
+    {"of one size", 300, 30, 400, 50, 50, 0, true, 0, 0},
+    {"alike but for little", 200, 60, 100000, 100, 0, 5, false, 0, 0},
+    {"of one member", 100, 1, 20, 0, 0, 10, false, 0, 0},
+    {"all equal", 100, 20, 1000, 0, 0, 100, true, 0, 0},
+    {"without members", 50, 0, 10, 0, 0, 0, false, 0, 0},
+    {"unrelated", 300, 40, UINT64_C(1) << 60, 0, 0, 0, false, 0, 0},
+    {"single", 1, 20, 100, 0, 0, 0, false, 0, 0},
+    {"parts of others", 300, 60, 3000, 10, 20, 10, false, 60, 0},
+    {"parts of a frame", 200, 60, 100000, 60, 0, 5, false, 40, 0},
+    {"of few tags", 300, 30, 600, 0, 60, 5, false, 0, 20},
+    {"of few tags and one size", 300, 40, 400, 0, 60, 5, true, 20, 40},
 };
 
 /* ---- A plain program ---- */
@@ -253,7 +264,7 @@ static void test_kept(void **state) {
 
 /* So many sets that the least memory holds neither them nor all that are kept, known ones among them. */
 static void test_rounds(void **state) {
-    static const struct make make = {"in rounds", 0, 100, 20000, 20, 40, 5, false, 20};
+    static const struct make make = {"in rounds", 0, 100, 20000, 20, 40, 5, false, 20, 0};
     struct make scaled = make;
     (void)state;
     scaled.count = is_sanitized() ? 2000 : 4000;
@@ -431,8 +442,8 @@ static void check_common(const struct make *make, uint64_t most, const struct id
 /* Sets without the hashes that many of them have: in memory and in files, few and more than the memory holds, and as
  * many as a counter counts. */
 static void test_common(void **state) {
-    static const struct make large = {"in passes", 1000, 100, 20000, 20, 40, 5, false, 0};
-    static const struct make framed = {"with a frame", 500, 20, 3000, 60, 10, 30, false, 0};
+    static const struct make large = {"in passes", 1000, 100, 20000, 20, 40, 5, false, 0, 0};
+    static const struct make framed = {"with a frame", 500, 20, 3000, 60, 10, 30, false, 0, 0};
     static const uint64_t most[] = {1, 2, 5, 20, 100};
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     (void)state;
@@ -452,7 +463,7 @@ static void test_common(void **state) {
 
 /* Sets can be added between two questions. */
 static void test_added_later(void **state) {
-    static const struct make make = {"added later", 400, 30, 500, 20, 40, 10, false, 0};
+    static const struct make make = {"added later", 400, 30, 500, 20, 40, 10, false, 0, 0};
     struct corpus corpus = make_corpus(&make, 5), half = corpus;
     struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
     struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
@@ -473,7 +484,7 @@ static void test_added_later(void **state) {
 
 /* Sets that memory holds, or a file, are added to others: from the last on every third one, and one twice. */
 static void test_added_from(void **state) {
-    struct make make = {"added from", 0, 100, 20000, 20, 40, 5, false, 0};
+    struct make make = {"added from", 0, 100, 20000, 20, 40, 5, false, 0, 0};
     (void)state;
     for (make.count = 100; make.count <= 4000; make.count += 3900) {
         struct corpus corpus = make_corpus(&make, 3), some = {NULL, NULL, 0};
