@@ -4,6 +4,7 @@
 #include <idx_text.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unicode/uchar.h>
 
 #include "libidx/text/base.h"
 #include "libidx/text/letters.h"
@@ -140,7 +141,7 @@ struct shingling {
     uint64_t items[RING]; /* hashes of the last words or characters */
     uint64_t count;       /* how many items there were */
     uint64_t word;        /* hash, before mix(), of the word that is being read; 0 if none has begun */
-    bool space;           /* with characters: whether other characters came since the last letter */
+    bool space;           /* with characters: whether white space came since the last one */
 };
 
 /* Adds the shingle of the last `width` items, to the array if it has room. The items are mixed already, so that mixing
@@ -171,9 +172,14 @@ __attribute__((always_inline)) static inline void take_word_letter(struct shingl
     if (letter == IDXT_LETTER_WHOLE) end_word(shingling);
 }
 
+/* Returns whether a folded character is white space. */
+static inline bool is_space(UChar32 c) {
+    return c < 0x80 ? c == ' ' || (c >= '\t' && c <= '\r') : u_isUWhiteSpace(c) != 0;
+}
+
 __attribute__((always_inline)) static inline void take_character(struct shingling *shingling, enum idxt_letter letter,
                                                                  uint64_t folded) {
-    if (letter == IDXT_LETTER_NONE) {
+    if (letter == IDXT_LETTER_NONE && is_space((UChar32)folded)) {
         shingling->space = shingling->count > 0;
         return;
     }
@@ -190,7 +196,7 @@ __attribute__((always_inline)) static inline void take_ascii(struct shingling *s
                                                              size_t length, taker take) {
     for (size_t i = 0; i < length; i++) {
         unsigned lower = idxt_ascii_letter(bytes[i]);
-        take(shingling, lower == 0 ? IDXT_LETTER_NONE : IDXT_LETTER_PART, lower);
+        take(shingling, lower == 0 ? IDXT_LETTER_NONE : IDXT_LETTER_PART, lower == 0 ? bytes[i] : lower);
     }
 }
 

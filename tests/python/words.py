@@ -4,6 +4,7 @@ tables of Python's own unicodedata, and hashed by the same arithmetic. It is not
 
 import functools
 import itertools
+import re
 import unicodedata
 
 IGNORABLE = (
@@ -79,10 +80,10 @@ def cut(text):
 
 def words(text, unit="words"):
     """The words of a text, or its characters."""
-    found = cut(text)
     if unit == "words":
-        return [word for word in found if word is not None]
-    return list(" ".join("".join(" " if word is None else word for word in found).split()))
+        return [word for word in cut(text) if word is not None]
+    white_space = "[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
+    return list(re.sub(white_space, " ", "".join(fold(decode(text)))).strip(" "))
 
 
 def list_shingles(text, width=5, unit="words"):

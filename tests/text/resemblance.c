@@ -145,10 +145,13 @@ static size_t cut_characters(const char *text, size_t length, struct item *items
     size_t count = 0, letter_count = fold(text, length, folded_letters);
     bool space = false;
     for (size_t i = 0; i < letter_count; i++) {
-        bool letter = is_letter(folded_letters[i].c);
-        if (letter && space && count > 0) items[count++] = (struct item){.letter_count = 1, .letters = {' '}};
-        if (letter) items[count++] = (struct item){.letter_count = 1, .letters = {folded_letters[i].c}};
-        space = !letter;
+        int32_t c = folded_letters[i].c;
+        bool is_space = (c >= 9 && c <= 13) || c == 0x20 || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+                        (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+                        c == 0x3000;
+        if (!is_space && space && count > 0) items[count++] = (struct item){.letter_count = 1, .letters = {' '}};
+        if (!is_space) items[count++] = (struct item){.letter_count = 1, .letters = {folded_letters[i].c}};
+        space = is_space;
         assert_true(count < MOST_ITEMS);
     }
     return count;
@@ -534,7 +537,11 @@ static void test_known_texts(void **state) {
     assert_true(resemblance_of("a b c d e f", "a b c d e g", 5, IDX_TEXT_WORDS) == 1. / 3);
     assert_true(resemblance_of("a b c d", "d c b a", 1, IDX_TEXT_WORDS) == 1);
     assert_true(resemblance_of("night", "nacht", 2, IDX_TEXT_CHARACTERS) == 1. / 7);
-    assert_true(resemblance_of("Good, night", "good  night.", 3, IDX_TEXT_CHARACTERS) == 1);
+    assert_true(resemblance_of(" Good\tnight\r\n", "good  night", 3, IDX_TEXT_CHARACTERS) == 1);
+    assert_true(resemblance_of("good, night", "good night", 3, IDX_TEXT_CHARACTERS) == 6. / 11);
+    assert_true(resemblance_of("a == b", "a != b", 1, IDX_TEXT_CHARACTERS) == 4. / 5);
+    assert_true(resemblance_of("==", "!=", 5, IDX_TEXT_CHARACTERS) == 0);
+    assert_true(resemblance_of(" \t", "\n", 1, IDX_TEXT_CHARACTERS) == 1);
     assert_true(resemblance_of("goodnight", "good night", 3, IDX_TEXT_CHARACTERS) == 5. / 10);
 }
 

@@ -71,10 +71,12 @@ struct dedup {
     const char *resemblance; /* The argument of --resemble; NULL: not given. */
     const char *contained;   /* The argument of --contained; NULL: not given. */
     uint64_t min_words;
-    int by;                 /* Of enum parts_by. */
-    struct divided divided; /* Unless documents are compared. */
-    char remark[128];       /* What the summary says of parts. */
-    bool by_sets;           /* The sets of the texts' shingles decide, and not fingerprints. */
+    int by;                              /* Of enum parts_by. */
+    struct divided divided;              /* Unless documents are compared. */
+    char remark[128];                    /* What the summary says of parts. */
+    const char *shingle, *ignore_common; /* Those of --shingle and --ignore-common. */
+    bool pairs;                          /* Pairs are printed, and nothing is decided. */
+    bool by_sets;                        /* The sets of the texts' shingles decide, and not fingerprints. */
     struct texts paths;
     struct against against;
     struct folders folders;
@@ -100,6 +102,16 @@ static bool has_texts(const struct dedup *dedup) {
 
 /* ---- Options ---- */
 
+/* Returns the first option that is given and needs texts to be compared, besides --resemble; or NULL. */
+static const char *text_option(const struct dedup *dedup) {
+    return dedup->shingle != NULL         ? "--shingle"
+           : dedup->ignore_common != NULL ? "--ignore-common"
+           : dedup->pairs                 ? "--pairs"
+           : dedup->contained != NULL     ? "--contained"
+           : dedup->by != PARTS_DOCUMENT  ? "--by"
+                                          : NULL;
+}
+
 /* Refuses options that have no effect on fingerprints that are made already. Returns false after a complaint. */
 static bool check_fingerprints(const struct dedup *dedup) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
@@ -120,8 +132,7 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : dedup->folders.kept.path != NULL                     ? "--write"
                        : dedup->folders.dropped.path != NULL                  ? "--dropped"
                        : dedup->resemblance != NULL                           ? "--resemble"
-                       : dedup->contained != NULL                             ? "--contained"
-                       : dedup->by != PARTS_DOCUMENT                          ? "--by"
+                       : text_option(dedup) != NULL                           ? text_option(dedup)
                                                                               : NULL;
     return vain == NULL ||
            complain_of_usage("%s can be used with texts only, not with --format %s", vain, format_names[dedup->format]);
@@ -155,7 +166,10 @@ static bool read_thresholds(struct dedup *dedup) {
         return complain_of_usage(
             "--report says what each resemblance would drop, so --contained can't be given with it");
     if (given == NULL && dedup->contained == NULL) given = DEFAULT_RESEMBLANCE;
-    return given == NULL || resemblance_read("--resemble", given, &resemble->threshold);
+    dedup->texts.rules.shingling.in_text_order = true;
+    return (given == NULL || resemblance_read("--resemble", given, &resemble->threshold)) &&
+           (dedup->shingle == NULL || shingling_read(dedup->shingle, &dedup->texts.rules.shingling)) &&
+           (dedup->ignore_common == NULL || most_common_read(dedup->ignore_common, &resemble->most_common));
 }
 
 /* Applies --by and the options that go with it. Returns false after a complaint. */
@@ -170,11 +184,13 @@ static bool apply_by(struct dedup *dedup) {
     if (!by_parts && needs_by != NULL) return complain_of_usage("%s needs --by paragraph or --by line", needs_by);
     if (!by_parts && dedup->contained == NULL && has_least)
         return complain_of_usage("--min-words needs --by or --contained");
-    dedup->resemble.contained_words = has_least ? dedup->min_words : MIN_WORDS_CONTAINED;
+    dedup->resemble.contained_size =
+        shingling_count(&rules->shingling, has_least ? dedup->min_words : MIN_WORDS_CONTAINED);
     if (!by_parts) return true;
     const char *vain = dedup->listing.representative != 0    ? "--representative"
                        : dedup->against.path != NULL         ? "--against"
                        : dedup->report.path != NULL          ? "--report"
+                       : dedup->ignore_common != NULL        ? "--ignore-common"
                        : rules->extract.json.texts.count > 1 ? "several times --text-field"
                                                              : NULL;
     if (vain != NULL) return complain_of_usage("%s can't be given with --by %s", vain, by_names[dedup->by]);
@@ -193,14 +209,12 @@ static bool choose_way(struct dedup *dedup) {
     dedup->by_sets = has_texts(dedup) && !has_distance;
     if (!has_distance) dedup->listing.options.distance = DEFAULT_DISTANCE;
     if (dedup->by_sets) return read_thresholds(dedup);
-    if ((dedup->contained != NULL || dedup->by != PARTS_DOCUMENT) && !is_of_fingerprints(dedup))
-        return complain_of_usage("%s compares texts, without -k, --features, --hashes and --tokens",
-                                 dedup->contained != NULL ? "--contained" : "--by");
+    given = given != NULL ? "--resemble" : text_option(dedup);
     if (given == NULL || is_of_fingerprints(dedup)) return true;
     if (has_distance)
-        return complain_of_usage(
-            "give -k, and fingerprints are compared, or --resemble, and texts are compared; not both");
-    return complain_of_usage("--resemble compares texts, which --features, --hashes and --tokens don't have");
+        return complain_of_usage("give -k, and fingerprints are compared, or %s, and texts are compared; not both",
+                                 given);
+    return complain_of_usage("%s compares texts, which --features, --hashes and --tokens don't have", given);
 }
 
 /* Refuses options of fingerprints where none decide. Returns false after a complaint. */
@@ -349,12 +363,29 @@ static void choose_outputs(struct dedup *dedup) {
     dedup->report.origin.against = dedup->against.path;
 }
 
+/* Checks that pairs are all that is asked for. Returns false after a complaint. */
+static bool check_pairs(const struct dedup *dedup) {
+    const struct listing *listing = &dedup->listing;
+    const char *other = listing->drop                                         ? "--drop"
+                        : listing->json                                       ? "--json"
+                        : dedup->clusters                                     ? "--clusters"
+                        : dedup->contained != NULL                            ? "--contained"
+                        : dedup->by != PARTS_DOCUMENT                         ? "--by"
+                        : dedup->folders.kept.path != NULL                    ? "--write"
+                        : dedup->folders.dropped.path != NULL                 ? "--dropped"
+                        : dedup->report.path != NULL                          ? "--report"
+                        : listing->representative != IDX_REPRESENTATIVE_FIRST ? "--representative"
+                                                                              : NULL;
+    return other == NULL || complain_of_usage("--pairs prints pairs of texts, and drops none: omit it, or %s", other);
+}
+
 /* Checks the options with each other, and derives from them what the parts of the command need. Returns false after a
  * complaint. */
 static bool complete_options(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     if (listing->drop && (dedup->clusters || listing->json))
         return complain_of_usage("give --drop or %s, not both", listing->json ? "--json" : "--clusters");
+    if (dedup->pairs && !check_pairs(dedup)) return false;
     if (listing->json && dedup->against.path != NULL)
         return complain_of_usage("--json has no clusters for what --against drops; give --clusters");
     dedup->clusters |= listing->json;
@@ -380,7 +411,7 @@ static bool complete_options(struct dedup *dedup) {
 static const char common[] = "--drop --clusters --resemble --write --against -k --format --id-field --threads --memory";
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
-    enum { OWN = 19 };
+    enum { OWN = 22 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
@@ -388,6 +419,9 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "clusters", .kind = OPTION_FLAG, .value = &dedup->clusters},
         {.name = "json", .kind = OPTION_FLAG, .value = &dedup->listing.json},
         {.name = "resemble", .kind = OPTION_TEXT, .value = &dedup->resemblance},
+        {.name = "shingle", .kind = OPTION_TEXT, .value = &dedup->shingle},
+        {.name = "ignore-common", .kind = OPTION_TEXT, .value = &dedup->ignore_common},
+        {.name = "pairs", .kind = OPTION_FLAG, .value = &dedup->pairs},
         {.name = "contained", .kind = OPTION_TEXT, .value = &dedup->contained},
         {.name = "by", .kind = OPTION_CHOICE, .value = &dedup->by, .names = by_names},
         {.name = "min-words", .kind = OPTION_COUNT, .value = &dedup->min_words},
@@ -575,7 +609,8 @@ static bool compare_sets(struct dedup *dedup) {
     struct against *against = &dedup->against;
     bool has_known = against->path != NULL && !against_looks_up(against);
     return (!has_known || against_read_texts(against, &dedup->texts.rules, &dedup->resemble)) && add_texts(dedup) &&
-           intake_end(&dedup->intake) && check_repeats(dedup) && resemble_decide(&dedup->resemble) &&
+           intake_end(&dedup->intake) && check_repeats(dedup) && resemble_ignore_common(&dedup->resemble) &&
+           (dedup->pairs || resemble_decide(&dedup->resemble)) &&
            (dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble));
 }
 
@@ -629,6 +664,18 @@ static void name_parts(struct dedup *dedup) {
     dedup->listing.remark = dedup->remark;
 }
 
+/* Prints all pairs of texts that resemble each other. */
+static bool list_pairs(struct dedup *dedup) {
+    struct listing *listing = &dedup->listing;
+    uint64_t pairs, documents = dedup->intake.compared + dedup->intake.apart_count;
+    if (!resemble_put_pairs(&dedup->resemble, &listing->output, &pairs)) return false;
+    progress_end(&listing->progress);
+    if (listing->progress.shown)
+        complain("%" PRIu64 " %s: %" PRIu64 " %s%s", documents, documents == 1 ? "document" : "documents", pairs,
+                 pairs == 1 ? "pair" : "pairs", listing->remark);
+    return true;
+}
+
 /* Lists what the sets decide. */
 static bool list_sets(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
@@ -671,6 +718,14 @@ static void say_nothing_kept(const struct dedup *dedup) {
 
 /* Prints and writes what is found. The report and the folders appear once all of them are written. */
 static bool list_and_write(struct dedup *dedup, const char *path) {
+    char remark[80];
+    if (dedup->ignore_common != NULL) {
+        const uint64_t ignored = dedup->resemble.ignored;
+        snprintf(remark, sizeof remark, "; %" PRIu64 " common %s did not count", ignored,
+                 ignored == 1 ? "shingle" : "shingles");
+        dedup->listing.remark = remark;
+    }
+    if (dedup->pairs) return list_pairs(dedup);
     bool listed = open_folders(dedup) && (dedup->by_sets ? list_sets(dedup) : list_clusters(dedup, path));
     if (!listed || !intake_print(&dedup->intake, &dedup->listing)) return false;
     say_nothing_kept(dedup);

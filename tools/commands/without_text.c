@@ -41,8 +41,9 @@ double resembling_compare(struct text *text, const struct resembling *resembling
 
 double resemblance_round(double resemblance) { return resemblance; }
 
-bool text_list_shingles(const struct span *body, bool in_text_order, struct output *list, struct bad *bad) {
-    (void)body, (void)in_text_order, (void)list, (void)bad;
+bool text_list_shingles(const struct span *body, const struct shingling *shingling, struct output *list,
+                        struct bad *bad) {
+    (void)body, (void)shingling, (void)list, (void)bad;
     return false;
 }
 

@@ -4,7 +4,7 @@ _idx_options() {
     case $1 in
         # OPTIONS
         dedup)
-            echo --drop --clusters --json --resemble --contained --by --min-words --min-document-words --again --within --write --dropped --report --against --documents --partial -k --method \
+            echo --drop --clusters --json --pairs --resemble --shingle --ignore-common --contained --by --min-words --min-document-words --again --within --write --dropped --report --against --documents --partial -k --method \
                 --representative --cap --format --include --exclude --text-field --id-field --title-field --date-field --score-field --main-text --max-text \
                 --features --hashes --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --verbose -h --help

@@ -19,6 +19,38 @@ bool resemblance_read(const char *option, const char *argument, int64_t *least) 
                              option, argument);
 }
 
+bool shingling_read(const char *argument, struct shingling *shingling) {
+    static const char characters[] = "chars:";
+    const size_t prefix = sizeof characters - 1;
+    const char *number = argument;
+    uint64_t width;
+    shingling->of_characters = strncmp(argument, characters, prefix) == 0;
+    if (shingling->of_characters) number += prefix;
+    if (!number_parse_digits(number, strlen(number), &width) || width == 0 || width > TEXT_MOST_WIDTH)
+        return complain_of_usage("--shingle needs a number of words, 1 to %d, or chars:N, not '%s'", TEXT_MOST_WIDTH,
+                                 argument);
+    shingling->width = (unsigned)width;
+    return true;
+}
+
+uint64_t shingling_count(const struct shingling *shingling, uint64_t words) {
+    const uint64_t width = shingling->width != 0 ? shingling->width : SHINGLE_WORDS;
+    return words < width ? words > 0 : words - width + 1;
+}
+
+bool most_common_read(const char *argument, struct most_common *most) {
+    size_t length = strlen(argument);
+    bool is_share = length > 0 && argument[length - 1] == '%';
+    if (is_share) length--;
+    if (is_share && length > 0 && argument[length - 1] == ' ') length--;
+    if (is_share ? idx_weight_parse(argument, length, &most->share) && most->share > 0 &&
+                       most->share <= 100 * IDX_DECIMAL_WEIGHT_ONE
+                 : number_parse(argument, &most->count) && most->count > 0)
+        return true;
+    return complain_of_usage("--ignore-common needs a number of documents, or a share such as 0.1%%, not '%s'",
+                             argument);
+}
+
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
                    const char *folder) {
     struct idx_error error;
@@ -37,6 +69,16 @@ bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shi
     output_bytes(&resemble->ids.output, id.bytes, id.length);
     return (resemble->ids.output.error == 0 || temporary_flush(&resemble->ids)) &&
            succeeded(idx_sets_add(resemble->sets, shingles, count, &error), &error);
+}
+
+bool resemble_ignore_common(struct resemble *resemble) {
+    const struct most_common *most = &resemble->most_common;
+    const uint64_t all = 100 * IDX_DECIMAL_WEIGHT_ONE;
+    struct idx_error error;
+    uint64_t count = most->count;
+    if (most->share > 0) count = (resemble->count * (uint64_t)most->share + all - 1) / all;
+    if (resemble->count == 0) return true;
+    return count == 0 || succeeded(idx_sets_ignore_common(resemble->sets, count, &resemble->ignored, &error), &error);
 }
 
 /* ---- The order of preference ---- */
@@ -80,9 +122,6 @@ static bool fill_values(struct resemble *resemble, int64_t *values) {
     return true;
 }
 
-/* Returns how many shingles a text of so many words has. */
-static uint64_t count_shingles(uint64_t words) { return words < SHINGLE_WORDS ? words > 0 : words - SHINGLE_WORDS + 1; }
-
 /* Frees what only further questions need. */
 static void close_sets(struct resemble *resemble) {
     idx_sets_close(resemble->sets);
@@ -100,7 +139,7 @@ bool resemble_decide(struct resemble *resemble) {
     good = good && temporary_map(&resemble->ids) && fill_values(resemble, resemble->values);
     options->threshold = resemble->threshold;
     options->contained = resemble->contained;
-    options->contained_size = count_shingles(resemble->contained_words);
+    options->contained_size = resemble->contained_size;
     options->known = resemble->known;
     options->prefer_copies = resemble->prefers == IDX_REPRESENTATIVE_MOST_DOCUMENTS;
     if (!options->prefer_copies) options->preferences = resemble->values;
@@ -118,6 +157,41 @@ uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number) {
 void resemble_keep(struct resemble *resemble, uint64_t number) {
     const uint32_t size = resemble_set_size(resemble, number);
     resemble->kept[number + resemble->known] = (struct idx_kept_set){number + resemble->known, size, size};
+}
+
+/* ---- Pairs ---- */
+
+/* Where pairs are written. */
+struct pair_writer {
+    struct resemble *resemble;
+    struct output *output;
+    uint64_t pairs;
+};
+
+/* Writes a pair, unless both documents are known. This is an idx_set_pair_visitor. */
+static bool put_pair(void *context, const struct idx_set_pair *pair) {
+    struct pair_writer *writer = context;
+    struct span first = resemble_id(writer->resemble, pair->first),
+                second = resemble_id(writer->resemble, pair->second);
+    if (pair->second < writer->resemble->known) return true;
+    output_id(writer->output, first.bytes, first.length);
+    output_byte(writer->output, '\t');
+    output_id(writer->output, second.bytes, second.length);
+    output_byte(writer->output, '\t');
+    listing_put_share(writer->output, pair->shared, pair->total);
+    output_byte(writer->output, '\n');
+    writer->pairs++;
+    return writer->output->error == 0 && !interrupt_noted();
+}
+
+bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs) {
+    struct pair_writer writer = {resemble, output, 0};
+    struct idx_error error;
+    bool put =
+        temporary_map(&resemble->ids) &&
+        succeeded(idx_sets_visit_pairs(resemble->sets, resemble->threshold, put_pair, &writer, NULL, &error), &error);
+    *pairs = writer.pairs;
+    return put && output->error == 0 && !interrupt_noted();
 }
 
 /* ---- Visiting ---- */

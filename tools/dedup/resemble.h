@@ -13,18 +13,26 @@ struct compared_text {
     size_t id_length;
 };
 
+/* How many documents may have a shingle that counts. */
+struct most_common {
+    uint64_t count; /* 0: any number. */
+    int64_t share;  /* Of all documents, in units of 1/IDX_DECIMAL_WEIGHT_ONE percent; 0: `count` says it. */
+};
+
 struct resemble {
     /* These are set by the caller. */
     int64_t threshold;               /* In units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: only what is contained is dropped. */
     int64_t contained;               /* The same, for texts that are contained in others; 0: none are looked for. */
-    uint64_t contained_words;        /* Not texts with fewer words, if each of their shingles is there once. */
+    uint64_t contained_size;         /* Not texts with fewer different shingles. */
     enum idx_representative prefers; /* IDX_REPRESENTATIVE_FIRST: by the values of documents. */
+    struct most_common most_common;  /* Shingles that more documents have don't count. */
     uint64_t known;                  /* So many documents, the first ones, are known: all of them are kept. */
     bool asks_more;                  /* Sets stay when that is decided, for more questions. */
 
     struct idx_kept_set *kept; /* Which document each one joins, once that is decided. */
     uint64_t count;            /* How many documents were taken, known ones included. */
     uint64_t like_known;       /* How many join a known one, once they are visited. */
+    uint64_t ignored;          /* How many shingles did not count because they are common. */
 
     /* For more questions. */
     struct idx_sets *sets;
@@ -46,6 +54,15 @@ struct resemble {
  * complaint. */
 bool resemblance_read(const char *option, const char *argument, int64_t *least);
 
+/* Reads the argument of --shingle: N words, or chars:N. Returns false after a complaint. */
+bool shingling_read(const char *argument, struct shingling *shingling);
+
+/* Returns how many shingles a text of so many words has, or characters where shingles have these. */
+uint64_t shingling_count(const struct shingling *shingling, uint64_t words);
+
+/* Reads the argument of --ignore-common: a number, or a share such as 0.1%. Returns false after a complaint. */
+bool most_common_read(const char *argument, struct most_common *most);
+
 /* Makes the temporary file, and begins with no documents. Returns false after a complaint. */
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
                    const char *folder);
@@ -53,6 +70,15 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
 /* Takes the next document, with its shingles in any order, and the value by which it is preferred. Returns false after
  * a complaint. */
 bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t count, int64_t value);
+
+/* Removes the shingles that are too common, once all documents are taken. Returns false after a complaint, or if a
+ * signal was noted. */
+bool resemble_ignore_common(struct resemble *resemble);
+
+/* Writes all pairs of documents that resemble each other, ID, tab, ID, tab, resemblance: of those with the same
+ * shingles as an earlier one, only the pair of these two. Sets *pairs to how many there are. Returns false after a
+ * complaint, if a signal was noted, or if output failed. */
+bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs);
 
 /* Decides which documents are kept. Returns false after a complaint, or if a signal was noted. */
 bool resemble_decide(struct resemble *resemble);

@@ -65,7 +65,7 @@ static bool read_text(struct queries *queries, const char *path) {
     queries->shingles.length = 0;
     bool read = text_fingerprint_file(&queries->text, path, &queries->made, queries->lists_shingles ? &body : NULL);
     const struct span text = {body.bytes, body.length};
-    if (read && queries->lists_shingles && !text_list_shingles(&text, false, &queries->shingles, &bad))
+    if (read && queries->lists_shingles && !text_list_shingles(&text, &(struct shingling){0}, &queries->shingles, &bad))
         read = complain("%s: %s", path, bad.problem.sentence);
     free(body.bytes);
     return read;

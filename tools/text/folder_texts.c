@@ -35,7 +35,8 @@ static bool visit_path(void *context, const char *path) {
 /* Keeps what was made of a document. Sets *bad and returns false if that fails. */
 static bool keep_fingerprints(struct below *below, const struct text_result *result, struct bad *bad) {
     size_t begin = below->shingles.length;
-    if (below->lists_shingles && !text_list_shingles(&result->body, false, &below->shingles, bad)) return false;
+    if (below->lists_shingles && !text_list_shingles(&result->body, &(struct shingling){0}, &below->shingles, bad))
+        return false;
     for (size_t i = 0; i < result->count; i++) {
         const struct below_text made = {result->fingerprints[i], result->id.length, begin,
                                         below->shingles.length - begin};

@@ -164,9 +164,10 @@ static bool count_features(const struct pipeline_rules *rules, struct document_r
 }
 
 /* Appends the shingles of a text. Sets *bad and returns false if that fails. */
-static bool make_shingles(struct document_result *result, const struct span *body, struct output *output) {
+static bool make_shingles(const struct pipeline_rules *rules, struct document_result *result, const struct span *body,
+                          struct output *output) {
     size_t begin = output->length;
-    if (!text_list_shingles(body, true, output, &result->raw.bad)) return false;
+    if (!text_list_shingles(body, &rules->shingling, output, &result->raw.bad)) return false;
     result->made.shingle_count = (output->length - begin) / sizeof(uint64_t);
     result->few = result->made.shingle_count == 0;
     return true;
@@ -178,9 +179,10 @@ static bool make_part(struct worker *worker, struct document_result *result, str
     struct made *made = &result->made;
     const size_t begin = output->length;
     uint64_t words;
-    if (!text_list_shingles(&part, true, output, &result->raw.bad)) return false;
+    const struct shingling *shingling = &worker->pipeline->rules->shingling;
+    if (!text_list_shingles(&part, shingling, output, &result->raw.bad)) return false;
     const size_t shingles = (output->length - begin) / sizeof(uint64_t);
-    const bool counted = text_count_words(&part, shingles, &words, &result->raw.bad);
+    const bool counted = text_count_words(&part, shingling, shingles, &words, &result->raw.bad);
     if (!counted || words < worker->pipeline->rules->min_words || words == 0) {
         output->length = begin;
         made->other_words += counted ? words : 0;
@@ -236,7 +238,7 @@ static void make_results(struct worker *worker, struct document_result *result, 
         output_bytes(output, text.fingerprints, text.count * sizeof *text.fingerprints);
     }
     if (good && (rules->makes & MAKES_SHINGLES) != 0)
-        good = rules->by == PARTS_DOCUMENT ? make_shingles(result, &text.body, output)
+        good = rules->by == PARTS_DOCUMENT ? make_shingles(rules, result, &text.body, output)
                                            : divide_text(worker, result, &text.body, output);
     made->id.length = text.id.length;
     output_bytes(output, text.id.bytes, text.id.length);
@@ -454,7 +456,8 @@ static void say_few(const struct pipeline *pipeline, uint64_t good) {
     double percent = good > 0 ? 100.0 / (double)good : 0;
     if (least > 0) {
         char what[48];
-        snprintf(what, sizeof what, "no %s", is_by_words ? "words" : "features");
+        const char *units = pipeline->rules->shingling.of_characters ? "characters" : "words";
+        snprintf(what, sizeof what, "no %s", is_by_words ? units : "features");
         if (least > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", least);
         if (few > 0)
             complain("%s%" PRIu64 " of %" PRIu64 " documents (%.1f %%) %s %s%s", are_taken ? "" : "left out ", few,

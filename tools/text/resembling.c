@@ -21,7 +21,7 @@ static bool compare_document(void *context, struct raw_document *raw) {
     struct output list = OUTPUT_KEPT;
     struct span id, body;
     if (raw->bad.kind == BAD_NONE && text_read(compared->text, raw, &id, &body, &raw->bad) &&
-        text_list_shingles(&body, false, &list, &raw->bad))
+        text_list_shingles(&body, &(struct shingling){0}, &list, &raw->bad))
         compared->resemblance =
             idx_text_jaccard(resembling->hashes, resembling->count, (const uint64_t *)(const void *)list.bytes,
                              list.length / sizeof *resembling->hashes);

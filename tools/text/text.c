@@ -227,12 +227,16 @@ bool text_read(struct text *text, struct raw_document *raw, struct span *id, str
 }
 
 /* The first room is enough for most texts; one with many short words needs a second call. */
-bool text_list_shingles(const struct span *body, bool in_text_order, struct output *list, struct bad *bad) {
+bool text_list_shingles(const struct span *body, const struct shingling *shingling, struct output *list,
+                        struct bad *bad) {
+    _Static_assert(TEXT_MOST_WIDTH == IDX_TEXT_MAX_SHINGLE_WIDTH, "the widths that are asked for are those there are");
     struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
     size_t count = body->length / 3 + 1, room = 0;
     enum idx_status status = IDX_OK;
     struct idx_error error;
-    options.in_text_order = in_text_order;
+    if (shingling->width != 0) options.width = shingling->width;
+    if (shingling->of_characters) options.unit = IDX_TEXT_CHARACTERS;
+    options.in_text_order = shingling->in_text_order;
     while (room < count) {
         room = count;
         void *hashes = output_reserve(list, room * sizeof(uint64_t));
@@ -251,12 +255,15 @@ static bool count_word(void *context, const struct idx_text_word *word) {
     return true;
 }
 
-/* From two shingles on, each word but the last ones begins one; a text of fewer words than a shingle has is one. */
-bool text_count_words(const struct span *body, size_t shingles, uint64_t *words, struct bad *bad) {
-    const struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
+/* From two shingles of words on, each word but the last ones begins one; other texts are counted. */
+bool text_count_words(const struct span *body, const struct shingling *shingling, size_t shingles, uint64_t *words,
+                      struct bad *bad) {
+    const struct idx_text_shingle_options defaults = IDX_TEXT_SHINGLE_OPTIONS_INIT;
+    const unsigned width = shingling->width != 0 ? shingling->width : defaults.width;
     struct idx_error error;
-    *words = shingles > 1 ? shingles + options.width - 1 : 0;
-    if (shingles != 1) return true;
+    *words = shingles > 1 ? shingles + width - 1 : 0;
+    if (shingles == 0 || (shingles > 1 && !shingling->of_characters)) return true;
+    *words = 0;
     return check_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
 }
 

@@ -85,13 +85,22 @@ bool text_read(struct text *text, struct raw_document *raw, struct span *id, str
  * complaint. */
 bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body);
 
-/* Appends the hashes of a text's shingles to `list`, which keeps them: ascending and each once, or in the order of the
- * text, repetitions included. Sets *bad and returns false if that fails. */
-bool text_list_shingles(const struct span *body, bool in_text_order, struct output *list, struct bad *bad);
+/* What the shingles of a text are. If all is zero, they are the default ones, each once and ascending. */
+struct shingling {
+    unsigned width; /* Words or characters, up to TEXT_MOST_WIDTH; 0: five words. */
+    bool of_characters;
+    bool in_text_order; /* They are in the order of the text, repetitions included. */
+};
+enum { TEXT_MOST_WIDTH = 16 };
 
-/* Sets *words to how many words a text has that has so many shingles, repetitions included. Sets *bad and returns false
- * if that fails. */
-bool text_count_words(const struct span *body, size_t shingles, uint64_t *words, struct bad *bad);
+/* Appends the hashes of a text's shingles to `list`, which keeps them. Sets *bad and returns false if that fails. */
+bool text_list_shingles(const struct span *body, const struct shingling *shingling, struct output *list,
+                        struct bad *bad);
+
+/* Sets *words to how many words a text has that has so many of these shingles, repetitions included. Sets *bad and
+ * returns false if that fails. */
+bool text_count_words(const struct span *body, const struct shingling *shingling, size_t shingles, uint64_t *words,
+                      struct bad *bad);
 
 /* ---- How much a text resembles those of documents that are files: resembling.c ---- */
 
@@ -182,7 +191,7 @@ struct made {
     struct span id; /* Of length 0 if there is none. */
     const uint64_t *fingerprints;
     size_t fingerprint_count; /* 0 if it has too few features. */
-    const uint64_t *shingles; /* Their hashes in the order of the text, perhaps repeated. */
+    const uint64_t *shingles; /* Their hashes. */
     size_t shingle_count;
     const struct made_part *parts; /* Unless whole documents are compared: those with enough words. */
     size_t part_count;
@@ -218,10 +227,11 @@ struct pipeline_rules {
     uint64_t min_features; /* Documents with fewer are left out. */
     bool strict;           /* The first bad record ends the work. */
     bool progress;
-    made_visitor visit; /* Unless NULL, called in place of printing. */
-    unsigned makes;     /* What the visitor gets: MAKES_FINGERPRINTS and others, added up. */
-    enum parts_by by;   /* Of what shingles are made: of texts, or of their parts. */
-    uint64_t min_words; /* Parts with fewer words have none. */
+    made_visitor visit;         /* Unless NULL, called in place of printing. */
+    unsigned makes;             /* What the visitor gets: MAKES_FINGERPRINTS and others, added up. */
+    enum parts_by by;           /* Of what shingles are made: of texts, or of their parts. */
+    uint64_t min_words;         /* Parts with fewer words have none. */
+    struct shingling shingling; /* With MAKES_SHINGLES, what shingles are. */
     file_visitor
         visit_file; /* Called before the documents of a file are read, by another thread than `visit`. May be NULL. */
     bool others;    /* WARC records without a document are visited as well, with nothing made of them. */

@@ -31,8 +31,8 @@ def shingles(text: Union[str, bytes], width: int = 5, *, unit: Unit = "words") -
 
     A shingle is `width` (1 to 16) consecutive words or characters; a text of fewer is one shingle, and one without any
     has none. Words are runs of letters, digits and accents, after NFKC case folding; in scripts without spaces
-    each character is one. Characters are those of words, with a space between words. See `Resemblance` in idx_text.h.
-    The hashes are the same in all releases, and may be stored.
+    each character is one. Characters are all that this folding leaves, symbols included; white space of any length is
+    one space. See `Resemblance` in idx_text.h. The hashes are the same in all releases, and may be stored.
 
     >>> one, other = libidx.shingles("a rose is a rose"), libidx.shingles("A rose, is: a ROSE!")
     >>> bool((one == other).all()), len(one)

@@ -120,7 +120,8 @@
  *   Khmer, Burmese and other scripts of Unicode's line breaking class SA. No dictionary is needed, so all data of ICU
  *   give the same words; only characters that a release of Unicode adds depend on the version of ICU.
  * - A shingle of words is `width` consecutive words. A shingle of characters is `width` consecutive characters of
- *   words, with a space in place of whatever is between two of them; there is none at the start and at the end.
+ *   the normalised text, symbols and punctuation included, where white space is as in the recipe chars: one space for
+ *   each run, and none at the start and at the end.
  * - A text with fewer words or characters, but at least one, is a single shingle. A text without any has none.
  * - Of shingles 64-bit hashes are compared, by arithmetic modulo 2^64. Let mix(v) be v after v = (v ^ v >> 30) *
  *   0xbf58476d1ce4e5b9, v = (v ^ v >> 27) * 0x94d049bb133111eb, v = v ^ v >> 31. The hash of a word is mix(w): w is 0
@@ -130,7 +131,7 @@
  * - These hashes are the same on all machines and in all releases, so that they can be stored. They are not made to
  *   withstand somebody who looks for texts of equal hashes, or makes texts that seem to resemble others.
  *
- * The conventions are those of idx.h. A struct idx_text and a struct idx_text_leaders belong to one thread at a time.
+ * The conventions are those of idx.h. A struct idx_text belongs to one thread at a time.
  * Threads may share a struct idx_text_table while none of them changes it. All other functions may be called by any
  * number of threads. Calls of this header take up to 256 KiB of the caller's stack, besides what a visitor takes.
  */
@@ -237,9 +238,8 @@ IDX_API const char *idx_text_icu_version(void);
 
 #define IDX_TEXT_MAX_SHINGLE_WIDTH 16
 
-/* The most words, and the most characters of words with the spaces between them, that a text of `length` bytes has. A
- * character of 3 bytes may become 6 words (U+3316), or 18 characters (U+FDFA). Of ASCII, `length` / 2 + 1 words and
- * `length` characters are the most. */
+/* The most words, and the most characters, that a text of `length` bytes has. A character of 3 bytes may become 6 words
+ * (U+3316), or 18 characters (U+FDFA). Of ASCII, `length` / 2 + 1 words and `length` characters are the most. */
 #define IDX_TEXT_MAX_WORDS(length) (2 * (length))
 #define IDX_TEXT_MAX_CHARACTERS(length) (6 * (length))
 
