@@ -311,7 +311,7 @@ def texts(bench):
 
     df = frame(len(held))
     in_turns(f"dedup of {len(held):,} paragraphs", len(held), lambda: bench.job(lambda: duplicates(df)),
-             lambda: bench.empty(4 * FILES), one)  # fmt: skip
+             lambda: bench.empty(2 * FILES + 2), one)  # fmt: skip
     dropped = set(map(int, (bench.folder / "kept.txt").read_text().split()))
     assert dropped == {row["id"] for row in duplicates(df).collect()}
     counts = [count for count in (10**5, 10**6) if count // SCALE <= len(held)]
@@ -319,7 +319,7 @@ def texts(bench):
 
         def deduplicating(count, distribute=distribute):
             some = frame(count)
-            return lambda: duplicates(some, distribute=distribute), 4 * FILES
+            return lambda: duplicates(some, distribute=distribute), 2 * FILES + 2
 
         name = "dedup of texts, many tasks," if distribute else "dedup of texts"
         grow(bench, name, [count // SCALE for count in counts], deduplicating)

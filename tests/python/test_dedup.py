@@ -346,7 +346,7 @@ def test_against_refuses(tmp_path):
 
 
 def columns(found):
-    return [column if column is None else column.tolist() for column in found]
+    return [column.tolist() if isinstance(column, numpy.ndarray) else column for column in found]
 
 
 @pytest.mark.parametrize("representative", ["first", "longest"])

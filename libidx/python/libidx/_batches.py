@@ -53,7 +53,7 @@ def take_texts(documents: Any, text: str) -> Optional[Iterable[Any]]:
     return [documents] if kind_of(documents) == "text" else None
 
 
-def read_files(paths: list[os.PathLike[str]], text: str) -> Iterable[Any]:
+def read_files(paths: Sequence[Union[str, bytes, os.PathLike[str]]], text: str) -> Iterable[Any]:
     """The texts of files and folders of any format that `python -m libidx` reads."""
     try:
         sources = _inputs.find_sources([os.fsdecode(path) for path in paths], text, None).files

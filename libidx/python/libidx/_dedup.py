@@ -7,6 +7,7 @@ import datetime
 import numbers
 import os
 import tempfile
+from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, NamedTuple, Optional, Union
 
 from . import _core
@@ -146,7 +147,7 @@ class _Against:
     def __init__(self, against: Any, text: str, opened: contextlib.ExitStack) -> None:
         self.index: Optional[Index] = None
         self.texts: Optional[Iterable[Any]] = None
-        files = [against] if isinstance(against, (str, bytes)) else list_files(against)
+        files: Any = [against] if isinstance(against, (str, bytes)) else list_files(against)
         if isinstance(against, Index):
             self.index = against
         elif files is not None and len(files) == 1 and os.path.exists(os.path.join(os.fsdecode(files[0]), "manifest")):
@@ -249,42 +250,20 @@ def _add_texts(sets: Any, batches: Iterable[Any]) -> tuple[int, int]:
 
 
 def _keep_prints(
-    documents: Any,
-    batches: Optional[Iterable[Any]],
-    against: _Against,
-    k: int,
-    representative: str,
-    dates: Any,
-    fingerprinter: Optional[Fingerprinter],
-    min_features: int,
-    bits: int,
-    method: str,
-    folder: str,
-    common: dict[str, Any],
+    prints: Any, rows: Any, index: Optional[Index], k: int, threads: int, find: Callable[[Any], Clusters]
 ) -> Deduplicated:
-    """Which documents to keep, by fingerprints: of texts in batches, or of numbers."""
+    """Which documents to keep, by fingerprints: those of rows are compared, in this order; find finds clusters."""
     import numpy
 
-    by = representative
-    if batches is None:
-        prints: Any = _core.numbers(documents)
-        rows: Any = numpy.arange(len(prints))
-    else:
-        assert fingerprinter is not None
-        prints, features, lengths, nulls = _fingerprint(batches, fingerprinter, common["threads"], by == "longest")
-        rows, compared = numpy.arange(len(prints)), (features >= min_features) & ~nulls
-        if by in ("longest", "newest"):
-            rows, by = _prefer(lengths, by, dates, len(prints)), "first"
-        rows = rows[compared[rows]]
     count = len(prints)
     keep, cluster = numpy.ones(count, numpy.bool_), numpy.full(count, -1, numpy.int64)
     chosen, distance, alone = numpy.arange(count), numpy.zeros(count, numpy.uint8), numpy.ones(count, numpy.bool_)
-    if against.index is not None:
-        near = against.index.lookup(prints[rows], k, limit=1, threads=common["threads"])
+    if index is not None:
+        near = index.lookup(prints[rows], k, limit=1, threads=threads)
         is_near = numpy.diff(near.offsets) > 0
         gone, rows = rows[is_near], rows[~is_near]
         keep[gone], chosen[gone], distance[gone], alone[gone] = False, -1, near.distances, False
-    found = _find(prints[rows], k, bits, by, method, folder, common)
+    found = find(prints[rows])
     assert found.numbers is not None
     places, leaders = rows[found.numbers.astype(numpy.int64)], _lead(found)
     keep[places], chosen[places], distance[places] = found.is_representative, places[leaders], found.distances
@@ -292,6 +271,16 @@ def _keep_prints(
     cluster[places] = (numpy.cumsum(found.is_representative) - 1)[leaders]
     cluster[alone] = numpy.arange(int(alone.sum())) + int(found.is_representative.sum())
     return Deduplicated(keep, cluster, chosen, distance)
+
+
+def _rank(representative: str, dates: Any, lengths: Any, compared: Any) -> Any:
+    """The rows of the texts that are compared, those first that are to represent others."""
+    import numpy
+
+    rows = numpy.arange(len(compared))
+    if representative in ("longest", "newest"):
+        rows = _prefer(lengths, representative, dates, len(compared))
+    return rows[compared[rows]]
 
 
 def _fingerprint(
@@ -371,6 +360,8 @@ def dedup(
     >>> libidx.dedup(fingerprints, k=1).keep
     array([ True, False,  True])
     """
+    import numpy
+
     batches = take_texts(documents, text)
     of_texts = batches is not None
     _check_representative(representative, dates, of_texts)
@@ -384,14 +375,21 @@ def dedup(
         if batches is not None and k is None:
             sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, watch)
             return _keep(batches, known, sets, least, representative, dates, fingerprinter, threads, most)
-        size = fingerprinter.bits if fingerprinter is not None else 64 if bits is None else bits
-        place = None if tmpdir is None else os.fsdecode(tmpdir)
+        place, k = None if tmpdir is None else os.fsdecode(tmpdir), 3 if k is None else k
         folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="libidx-", dir=place))
         common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": watch}
-        features = 1 if min_features is None else min_features
-        k = 3 if k is None else k
-        by = representative, dates, fingerprinter, features, size, method or "components"
-        return _keep_prints(documents, batches, known, k, *by, folder, common)
+        if batches is None:
+            prints: Any = _core.numbers(documents)
+            rows, size, by = numpy.arange(len(prints)), 64 if bits is None else bits, representative
+        else:
+            assert fingerprinter is not None
+            made = _fingerprint(batches, fingerprinter, threads, representative == "longest")
+            prints, features, lengths, nulls = made
+            compared = (features >= (1 if min_features is None else min_features)) & ~nulls
+            rows, size = _rank(representative, dates, lengths, compared), fingerprinter.bits
+            by = "first" if representative in ("longest", "newest") else representative
+        find = partial(_find, k=k, bits=size, by=by, method=method or "components", folder=folder, common=common)
+        return _keep_prints(prints, rows, known.index, k, threads, find)
 
 
 def text_pairs(

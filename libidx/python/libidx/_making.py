@@ -16,7 +16,7 @@ from ._index import Index, Residence, choose
 from ._progress import Progress, callback
 
 if TYPE_CHECKING:
-    from ._types import Ids, Int64Array, Numbers, Path
+    from ._types import BoolArray, Ids, Int64Array, Numbers, Path
 
 IdType = Literal["text", "u64", "none"]
 ID_TYPES = ("text", "u64", "none")

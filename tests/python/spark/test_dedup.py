@@ -1,9 +1,11 @@
 """Pairs, clusters and deduplication on a cluster, beside one process."""
 
 import os
+import types
 
 import families
 import numpy
+import pyarrow
 import pytest
 from cluster import kill
 from conftest import columns, count_bits, frame, near_copies
@@ -212,6 +214,27 @@ def test_texts_over_few_counters(spark, random, monkeypatch, caplog):
     said = [record.getMessage() for record in caplog.records if "have shingles in common" in record.getMessage()]
     few, many, same = (int(sentence.split()[1]) for sentence in said[-3:])
     assert few < many == same < 1200
+
+
+@pytest.mark.small
+def test_batches_of_sets(monkeypatch):
+    """Sets that Arrow does not hold in a batch go on in several; one that it can't hold is refused by name."""
+    texts = families.make_texts(400, 3)
+    batch = pyarrow.RecordBatch.from_pydict({"id": list(range(len(texts))), "text": texts})
+    rule = _resemble.Rule(0.5, 5, "words")
+    slices = _resemble._add_slices(1 << 17, _resemble._count(rule, 17, iter([batch])))
+    counts = numpy.frombuffer(next(slices)["counts"][0].as_py(), numpy.uint8)
+    counters = _resemble.Counters(types.SimpleNamespace(value=counts), 64 - 17)
+    whole = list(_resemble._leave(rule, counters, iter([batch])))
+    monkeypatch.setattr(_resemble, "MOST_BYTES", 3000)
+    parts = list(_resemble._leave(rule, counters, iter([batch])))
+    assert len(whole) == 1 and len(parts) > 20
+    assert pyarrow.Table.from_batches(parts) == pyarrow.Table.from_batches(whole)
+    for id, packed in zip(*whole[0].to_pydict().values(), strict=True):
+        assert numpy.frombuffer(packed, numpy.uint64).tolist() == libidx.shingles(texts[id]).tolist()
+    monkeypatch.setattr(_resemble, "MOST_BYTES", 300)
+    with pytest.raises(libidx.InvalidArgumentError, match="a text has [0-9]+ shingles, and 37 are the most"):
+        list(_resemble._leave(rule, counters, iter([batch])))
 
 
 def test_common_and_other_shingles_and_ids(spark, random):

@@ -21,13 +21,15 @@ from pyspark.sql.types import StructField, StructType
 
 from .._resemblance import Sets, Unit, make_sets
 from ._clusters import clusters
-from ._columns import LOG, Batches, column_of, task_folder, unpack_column
+from ._columns import LOG, Batches, column_of, invalid, task_folder, unpack_column
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
 
 ONE_TASK = 1 << 28
 """Shingles that one task compares; more are divided."""
+MOST_BYTES = 1 << 30
+"""Of the shingles of a text, and half of what Arrow holds in a batch."""
 ROWS = 1024
 """Texts whose shingles are made at once."""
 BYTES = 3
@@ -200,12 +202,19 @@ def _leave(rule: Rule, counters: Counters, batches: Batches) -> Batches:
     common = None if counters.common is None else counters.common.value
     for batch, hashes, counts in _make(rule, batches, common):
         alone = _sum(counters.of(hashes) == 1, counts)
-        rows = pyarrow.array(numpy.flatnonzero((counts > 0) & (alone < rule.prefixes(counts))))
-        offsets = numpy.concatenate([[0], numpy.cumsum(8 * counts)]).astype(numpy.int32)
-        buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(numpy.ascontiguousarray(hashes))]
-        sets = pyarrow.Array.from_buffers(pyarrow.binary(), len(counts), buffers)
-        columns = [column_of(batch, "id").take(rows), sets.take(rows)]
-        yield pyarrow.RecordBatch.from_arrays(columns, names=["id", "packed"])
+        stays = (counts > 0) & (alone < rule.prefixes(counts))
+        rows, sizes = numpy.flatnonzero(stays), 8 * counts[stays]
+        if len(sizes) > 0 and sizes.max() > MOST_BYTES:
+            raise invalid(f"a text has {sizes.max() // 8} shingles, and {MOST_BYTES // 8} are the most: leave it out")
+        hashes, parts = hashes[numpy.repeat(stays, counts)], (numpy.cumsum(sizes) - 1) // MOST_BYTES
+        for some in numpy.split(numpy.arange(len(rows)), numpy.flatnonzero(numpy.diff(parts)) + 1):
+            taken = int(sizes[some].sum()) // 8
+            offsets = pyarrow.py_buffer(numpy.concatenate([[0], numpy.cumsum(sizes[some])]).astype(numpy.int32))
+            buffers = [None, offsets, pyarrow.py_buffer(numpy.ascontiguousarray(hashes[:taken]))]
+            sets = pyarrow.Array.from_buffers(pyarrow.binary(), len(some), buffers)
+            ids = column_of(batch, "id").take(pyarrow.array(rows[some]))
+            yield pyarrow.RecordBatch.from_arrays([ids, sets], names=["id", "packed"])
+            hashes = hashes[taken:]
 
 
 def _read(batch: pyarrow.RecordBatch) -> tuple[Any, Any]:
