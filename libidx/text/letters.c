@@ -6,7 +6,12 @@
 
 /* ---- Letters ---- */
 
-enum { FIRST_UNSPACED = 0x0e00, FIRST_HANGUL = 0xac00, LAST_HANGUL = 0xd7a3 };
+enum {
+    FIRST_UNSPACED = 0x0e00, /* Thai is the first of these scripts */
+    THAM_DIGIT_ONE = 0x19da, /* of New Tai Lue; from Unicode 16 on it has another line breaking class */
+    FIRST_HANGUL = 0xac00,
+    LAST_HANGUL = 0xd7a3,
+};
 
 /* Returns whether a character is of a script of Chinese or Japanese. */
 static bool is_han_or_kana(UChar32 c) {
@@ -17,10 +22,11 @@ static bool is_han_or_kana(UChar32 c) {
 }
 
 bool idxt_is_unspaced(UChar32 c) {
-    /* Thai is the first of these scripts. Most characters of some texts are Hangul, so they shall not take long. */
+    /* Most characters of some texts are Hangul, so they shall not take long. */
     if (c < FIRST_UNSPACED || (c >= FIRST_HANGUL && c <= LAST_HANGUL)) return false;
     return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) || (c >= 0x3040 && c <= 0x30ff) ||
-           u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT || is_han_or_kana(c);
+           u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT || c == THAM_DIGIT_ONE ||
+           is_han_or_kana(c);
 }
 
 enum idxt_letter idxt_letter(UChar32 c) {

@@ -287,22 +287,33 @@ static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t 
 /* ICU's rules break words before and behind every character of these scripts, just as at a space: it joins them by
  * dictionaries alone. So where it shall not ask these, it gets spaces in place of the characters. */
 
-/* Puts spaces in place of what belongs to no run, and into `spaced` also in place of the runs. `i` is where the first
- * character of these scripts is. Returns false if memory runs out. */
-static bool space_runs(struct idxt_segmenter *segmenter, size_t i) {
+/* Returns whether releases of ICU differ in how they cut at a character, most of which stand before Arabic numbers:
+ * part of a word up to 73, a number or letter from 74 on. As spaces they separate words in every release. */
+static bool is_unsteady(UChar32 c) {
+    if (c < 0x600 || c > 0x110cd) return false;
+    return c <= 0x605 || c == 0x6dd || c == 0x70f || c == 0x890 || c == 0x891 || c == 0x8e2 || c == 0x110bd ||
+           c == 0x110cd;
+}
+
+/* Puts spaces in place of what belongs neither to runs nor to other words. Makes `spaced` if there is any of that, with
+ * spaces also in place of the runs, and sets *text to it. Returns false if memory runs out. */
+static bool space_runs(struct idxt_segmenter *segmenter, const UChar **text) {
     const size_t length = segmenter->unit_length;
-    if (!grow_units(&segmenter->spaced, &segmenter->spaced_capacity, length)) return false;
-    UChar *units = segmenter->units, *spaced = segmenter->spaced;
-    memcpy(spaced, units, length * sizeof *units);
-    while (i < length) {
-        size_t begin = i;
+    UChar *units = segmenter->units, *spaced = NULL;
+    for (size_t i = 0, begin = 0; i < length; begin = i) {
         UChar32 c;
         U16_NEXT_UNSAFE(units, i, c);
-        if (!idxt_is_unspaced(c)) continue;
-        bool is_letter = idxt_letter(c) == IDXT_LETTER_WHOLE;
-        for (; begin < i; begin++) {
-            spaced[begin] = u' ';
-            if (!is_letter) units[begin] = u' ';
+        bool unspaced = idxt_is_unspaced(c);
+        if (!unspaced && !is_unsteady(c)) continue;
+        if (spaced == NULL) {
+            if (!grow_units(&segmenter->spaced, &segmenter->spaced_capacity, length)) return false;
+            *text = spaced = segmenter->spaced;
+            memcpy(spaced, units, length * sizeof *units);
+        }
+        bool is_run = unspaced && idxt_letter(c) == IDXT_LETTER_WHOLE;
+        for (size_t at = begin; at < i; at++) {
+            spaced[at] = u' ';
+            if (!is_run) units[at] = u' ';
         }
     }
     return true;
@@ -353,13 +364,13 @@ static void find_next_gram(struct idxt_segmenter *segmenter) {
 static UErrorCode find_runs(struct idxt_segmenter *segmenter, const UChar **text) {
     *text = segmenter->units;
     segmenter->gram.begin = SIZE_MAX;
-    if (segmenter->cut.by_dictionary && !segmenter->lacks_dictionary) return U_ZERO_ERROR;
-    size_t first = idxt_find_unspaced(segmenter->units, segmenter->unit_length);
-    if (first == segmenter->unit_length) return U_ZERO_ERROR;
-    if (segmenter->cut.by_dictionary) return U_UNSUPPORTED_ERROR;
-    if (!space_runs(segmenter, first)) return U_MEMORY_ALLOCATION_ERROR;
-    *text = segmenter->spaced;
-    begin_run(segmenter, first);
+    if (segmenter->cut.by_dictionary) {
+        bool well =
+            !segmenter->lacks_dictionary || idxt_find_unspaced(*text, segmenter->unit_length) == segmenter->unit_length;
+        return well ? U_ZERO_ERROR : U_UNSUPPORTED_ERROR;
+    }
+    if (!space_runs(segmenter, text)) return U_MEMORY_ALLOCATION_ERROR;
+    if (*text == segmenter->spaced) begin_run(segmenter, 0);
     return U_ZERO_ERROR;
 }
 

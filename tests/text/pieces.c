@@ -175,6 +175,34 @@ static void test_many_cuts(void **state) {
     free(bytes);
 }
 
+/* Texts with spaces between their words have the same fingerprints by both versions. */
+static void test_versions_agree(void **state) {
+    enum { LENGTH = 2000 };
+    static const char *const spaced[] = {
+        "a",      "Zb",     "7",      "1,5",    "\n",     " ",          " ",      ".",      "'",
+        ":",      "_",      "\u0301", "\u05D0", "\u0439", "\uD55C",     "\u1161", "\u11A8", "\u0915\u093F",
+        "\u0661", "\u00C5", "\u1E9E", "\u0E51", "\uFF11", "\U0001F1E9", "\xFF",
+    };
+    struct versions *versions = *state;
+    uint64_t random = 3;
+    for (int round = 0; round < 300; round++) {
+        char bytes[LENGTH];
+        uint64_t made[2], features[2];
+        size_t length = 0;
+        while (length + 8 <= LENGTH) {
+            const char *atom = spaced[next_random(&random) % (sizeof spaced / sizeof *spaced)];
+            memcpy(bytes + length, atom, strlen(atom));
+            length += strlen(atom);
+        }
+        for (int i = 0; i < 2; i++) {
+            struct idx_text *text = versions->texts[i];
+            assert_int_equal(idx_text_fingerprint(text, bytes, length, 64, &made[i], &features[i], NULL), IDX_OK);
+        }
+        assert_true(features[0] > 0 && features[0] == features[1]);
+        assert_true(made[0] == made[1]);
+    }
+}
+
 static int open_texts(void **state) {
     static struct versions versions;
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
@@ -195,6 +223,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_around_one_cut),
         cmocka_unit_test(test_many_cuts),
+        cmocka_unit_test(test_versions_agree),
     };
     return cmocka_run_group_tests(tests, open_texts, close_texts);
 }

@@ -22,6 +22,7 @@ static const char *const names[BAD_KINDS] = {
     [BAD_BINARY] = "not text",
     [BAD_COMPRESSION] = "broken compression",
     [BAD_LONG] = "too long",
+    [BAD_ICU] = "beyond this ICU",
 };
 
 bool bad_set(struct bad *bad, enum bad_kind kind, const char *format, ...) {

@@ -27,6 +27,7 @@ enum bad_kind {
     BAD_BINARY,
     BAD_COMPRESSION,
     BAD_LONG,
+    BAD_ICU, /* ICU fails, or lacks a dictionary */
     BAD_KINDS,
 };
 

@@ -177,7 +177,8 @@ static size_t name_fields(const struct fields *fields, struct idx_text_field nam
  * whatever the status is. */
 static bool check_status(enum idx_status status, const struct idx_error *error, struct bad *bad) {
     if (memory_ran_out() || status == IDX_OUT_OF_MEMORY) return bad_set_memory(bad);
-    return status == IDX_OK || bad_set(bad, BAD_LONG, "%s", error->sentence);
+    enum bad_kind kind = status == IDX_UNSUPPORTED ? BAD_ICU : BAD_LONG;
+    return status == IDX_OK || bad_set(bad, kind, "%s", error->sentence);
 }
 
 /* Makes the fingerprints of the fields. Sets *bad and returns false if that fails. */
