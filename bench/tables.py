@@ -371,14 +371,14 @@ TABLES = [
               "one": column("seconds", threads="1"), "two": column("seconds", threads="2"),
               "a second, one": column("queries_per_second", threads="1")}), rounds=1),
     Table("quality", "How good are the answers?", "Recall and precision of the recipes",
-          "Edited copies of the corpus's documents, at most 1 % of the words, in English and Chinese; short ones have 50 to "
-          "199 words.", 1,
+          "Edited copies of the corpus's documents, at most 1 % of the words, in English, Chinese and Japanese; "
+          "short ones have 50 to 199 words.", 1,
           ["{bench}/quality {data}/corpus words:1 words:3 chars:5 'words:1;w=tfidf' | "
            "grep -P '^test|^edits.*\\t<=1\\t'"],
           lambda runs: grouped(runs, lambda r: f"`{r['recipe']}` {r['language']}", {
               f"{size}: {what}, k = {k}": column(what, k=k, **{"class": words})
               for size, words in (("long", "200+"), ("short", "50-199")) for what in ("recall", "precision")
-              for k in ("3", "6")}, keep=lambda r: r.get("test") == "edits" and r["language"] in ("en", "zh")),
+              for k in ("3", "6")}, keep=lambda r: r.get("test") == "edits" and r["language"] in ("en", "zh", "ja")),
           rounds=1, needs=("texts",)),
     Table("resemblance", "How good are the answers?", "Pairs of documents as they are, beside MinHash",
           "At a resemblance of 0.5 or more: SimHash within k bits, and 128 MinHash values of which k agree.", 0.5,

@@ -93,6 +93,12 @@ static void read_bytes(const char *path, struct text *text) {
     fclose(file);
 }
 
+static enum group find_group(const char *language) {
+    if (strcmp(language, "en") == 0) return ENGLISH;
+    if (strcmp(language, "ja") == 0) return JAPANESE;
+    return language[0] == 'z' ? CHINESE : OTHER;
+}
+
 /* Reads the documents that a manifest names. */
 static struct corpus read_texts(const char *folder) {
     char path[4096], line[4096], name[16];
@@ -106,7 +112,7 @@ static struct corpus read_texts(const char *folder) {
         struct text *text = &corpus.texts[corpus.count++];
         if (sscanf(line, "%15s %7s", name, text->language) != 2)
             die("%s: line %zu is not a document's", path, corpus.count);
-        text->group = strcmp(text->language, "en") == 0 ? ENGLISH : text->language[0] == 'z' ? CHINESE : OTHER;
+        text->group = find_group(text->language);
         char file[4200];
         snprintf(file, sizeof file, "%s/%s.txt", folder, name);
         read_bytes(file, text);

@@ -9,7 +9,7 @@
 #include "bench/bench.h"
 
 /* Translations of a manual share no words, so languages are told apart. */
-enum group { ENGLISH, CHINESE, OTHER, GROUPS };
+enum group { ENGLISH, CHINESE, JAPANESE, OTHER, GROUPS };
 
 struct word {
     uint32_t start, length; /* bytes */
