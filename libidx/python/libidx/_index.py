@@ -72,10 +72,8 @@ class Index(_core.Index):
 
     path: a folder. residence: "directory" (directories loaded, blocks mapped), "none" (all mapped: opens at once),
     "all" (all loaded: the fastest of those that read blocks), "disk" (for an index larger than memory), "unpacked"
-    (plain tables made on opening, in up to 40 bytes per fingerprint, 57 where k is 3 or below 15,000 fingerprints, or
-    64 KiB in all if that is more, as `plan_unpacked` says: many queries take about half of the time with "all", and
-    less for a larger k or fewer fingerprints; at k = 3 this holds up to 19 million fingerprints in a segment, and with
-    100 million the blocks of the scheme "auto" are faster). check_pages: check each page before its first use. k: with
+    (plain tables made on opening, for many queries: `plan_unpacked` says what they take, and the man page idx-lookup(1)
+    how much faster they are, and where they are not). check_pages: check each page before its first use. k: with
     "unpacked", the largest distance of lookup, exists, count and batch by "probe", 0 to 16; the plain tables are made
     for it. The default, and the least, is the k of the index.
     Raises NotFoundError, NotAnIndexError, NewVersionError, DamagedError, NoAccessError, UnsupportedError,
