@@ -8,20 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIONS]) {
-    struct idx_cluster_options *options = &listing->options;
-    const struct option_rule filled[LISTING_OPTIONS] = {
-        {.name = "k", .kind = OPTION_NUMBER, .value = &options->distance},
-        {.name = "method", .kind = OPTION_CHOICE, .value = &listing->method, .names = cluster_method_names},
-        {.name = "representative", OPTION_CHOICE, &listing->representative, .names = listing->representatives},
-        {.name = "cap", .kind = OPTION_COUNT, .value = &listing->cap},
-        {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
-        {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
-        {.name = "verbose", .kind = OPTION_FLAG, .value = &listing->verbose},
-    };
-    memcpy(list, filled, sizeof filled);
-}
-
 /* ---- Lines ---- */
 
 void listing_put_id(struct output *output, const struct idx_properties *properties, const struct idx_document *document,

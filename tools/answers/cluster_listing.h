@@ -17,7 +17,6 @@ enum { DEFAULT_CAP = 1000 };
 struct listing {
     struct idx_cluster_options options;
     int method, representative;
-    const char *const *representatives; /* The values of --representative; NULL ends them. */
     bool keep, drop; /* The IDs to keep are printed, or those to drop; or if neither is set, the clusters. */
     bool json;       /* The clusters are printed as JSON, an object per cluster. */
     bool quiet;      /* Nothing of this is printed. */
@@ -52,14 +51,7 @@ struct listing {
 };
 
 #define LISTING_INIT                                                                                                   \
-    {                                                                                                                  \
-        .options = IDX_CLUSTER_OPTIONS_INIT, .representatives = representative_names, .remark = "",                    \
-        .cap = DEFAULT_CAP, .output = OUTPUT_STANDARD                                                                  \
-    }
-
-/* Fills the list with the rules of the options that both commands have, and that set members of the listing. */
-enum { LISTING_OPTIONS = 7 };
-void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIONS]);
+    { .options = IDX_CLUSTER_OPTIONS_INIT, .remark = "", .cap = DEFAULT_CAP, .output = OUTPUT_STANDARD }
 
 /* Writes a document's ID, or its fingerprint if the index with these properties keeps no documents. */
 void listing_put_id(struct output *output, const struct idx_properties *properties, const struct idx_document *document,

@@ -407,41 +407,13 @@ static bool complete_options(struct dedup *dedup) {
     return is_of_fingerprints(dedup) || check_recipe(dedup->texts.rules.recipe);
 }
 
-/* The options that -h shows. */
-static const char common[] = "--drop --clusters --resemble --write --against -k --format --id-field --threads --memory";
-
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
-    enum { OWN = 22 };
-    struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
-    const struct option_rule own[OWN] = {
-        {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
-        {.name = "drop", .kind = OPTION_FLAG, .value = &dedup->listing.drop},
-        {.name = "clusters", .kind = OPTION_FLAG, .value = &dedup->clusters},
-        {.name = "json", .kind = OPTION_FLAG, .value = &dedup->listing.json},
-        {.name = "resemble", .kind = OPTION_TEXT, .value = &dedup->resemblance},
-        {.name = "shingle", .kind = OPTION_TEXT, .value = &dedup->shingle},
-        {.name = "ignore-common", .kind = OPTION_TEXT, .value = &dedup->ignore_common},
-        {.name = "pairs", .kind = OPTION_FLAG, .value = &dedup->pairs},
-        {.name = "contained", .kind = OPTION_TEXT, .value = &dedup->contained},
-        {.name = "by", .kind = OPTION_CHOICE, .value = &dedup->by, .names = by_names},
-        {.name = "min-words", .kind = OPTION_COUNT, .value = &dedup->min_words},
-        {.name = "min-document-words", .kind = OPTION_COUNT, .value = &dedup->divided.min_document_words},
-        {.name = "again", .kind = OPTION_COUNT, .value = &dedup->divided.again},
-        {.name = "within", .kind = OPTION_FLAG, .value = &dedup->divided.within},
-        {.name = "write", .kind = OPTION_TEXT, .value = &dedup->folders.kept.path},
-        {.name = "dropped", .kind = OPTION_TEXT, .value = &dedup->folders.dropped.path},
-        {.name = "report", .kind = OPTION_TEXT, .value = &dedup->report.path},
-        {.name = "partial", .kind = OPTION_FLAG, .value = &dedup->partial},
-        {.name = "date-field", .kind = OPTION_TEXT, .value = &dedup->texts.rules.extract.json.date},
-        {.name = "score-field", .kind = OPTION_TEXT, .value = &dedup->score},
-        {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
-        {.name = "documents", .kind = OPTION_TEXTS, .value = &dedup->against.documents},
+    struct text_options *texts = &dedup->texts;
+    struct listing *listing = &dedup->listing;
+    const struct option_rule rules[] = {
+#include "options/dedup.h"
     };
-    const struct grammar grammar = {&help_dedup, options, sizeof options / sizeof *options, "FILE", 0,
-                                    SIZE_MAX,    common};
-    text_options_list(&dedup->texts, options);
-    listing_list(&dedup->listing, options + TEXT_OPTIONS);
-    memcpy(options + TEXT_OPTIONS + LISTING_OPTIONS, own, sizeof own);
+    const struct grammar grammar = GRAMMAR(dedup, rules, "FILE", 0, SIZE_MAX);
     return arguments_read(&grammar, argc, argv, &dedup->paths, status);
 }
 
@@ -835,7 +807,6 @@ int command_dedup(int argc, char **argv) {
         .journal = JOURNAL_CLOSED,
         .intake = {
             .apart = TEMPORARY_CLOSED, .known = TEMPORARY_CLOSED, .preference = PREFERENCE_NONE, .ids = OUTPUT_KEPT}};
-    dedup.listing.representatives = dedup_representatives;
     text_options_init(&dedup.texts);
     dedup.texts.rules.min_features = NO_MIN_FEATURES;
     dedup.texts.rules.bits = 0; /* 0 as long as they are not given. */

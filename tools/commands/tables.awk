@@ -139,11 +139,11 @@ function finish() {
     if (command == "" || command == "shared") return
     printf "const struct help help_%s = {", command >help
     print_string(pre list_help(0) post)
-    if (command != "main" && (count > 0 || command == "verify")) print_string(make_summary())
+    if (command != "main") print_string(make_summary())
     else printf " NULL" >help
     print "};" >help
     print_manual(command == "main" ? "/man/idx.1" : "/man/idx-" command ".1")
-    if (command == "main" || (count == 0 && command != "verify")) return
+    if (command == "main") return
     print_rules()
     add_completions()
 }
@@ -160,7 +160,7 @@ function wrap(head, text, indent,    words, n, i, line, lines) {
     gsub(/`/, "", text)
     n = split(text, words, " ")
     line = head
-    if (characters(head) >= indent) { lines = head "\n"; line = spaces(indent) }
+    if (characters(head) >= indent - 1 && head ~ /-/) { lines = head "\n"; line = spaces(indent) }
     else line = head spaces(indent - characters(head))
     for (i = 1; i <= n; i++) {
         if (i > 1 && characters(line) + 1 + characters(words[i]) > 116) {

@@ -50,7 +50,7 @@ int command_verify(int argc, char **argv) {
     struct output output = OUTPUT_STANDARD;
     struct texts operands;
     int worst = ENDS_WELL, status;
-    const struct grammar grammar = {&help_verify, NULL, 0, "INDEX", 1, SIZE_MAX, NULL};
+    const struct grammar grammar = {&help_verify, NULL, 0, "INDEX", 1, SIZE_MAX};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     for (size_t i = 0; i < operands.count; i++) {
         status = verify_index(operands.values[i], &output);

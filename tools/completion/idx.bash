@@ -3,12 +3,6 @@
 _idx_options() {
     case $1 in
         # OPTIONS
-        dedup)
-            echo --drop --clusters --json --pairs --resemble --shingle --ignore-common --contained --by --min-words --min-document-words --again --within --write --dropped --report --against --documents --partial -k --method \
-                --representative --cap --format --include --exclude --text-field --id-field --title-field --date-field --score-field --main-text --max-text \
-                --features --hashes --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
-                --progress --verbose -h --help
-            ;;
     esac
 }
 
@@ -16,13 +10,6 @@ _idx_options() {
 _idx_values() {
     case $1:$2 in
         # VALUES
-        dedup:--format) echo auto plain html man jsonl tsv warc fingerprints u64 npy ;;
-        *:--method) echo components star ;;
-        dedup:--by) echo document paragraph line ;;
-        dedup:--representative) echo first most-documents smallest-id longest newest best ;;
-        *:--representative) echo first most-documents smallest-id ;;
-        *:--hash) echo xxh3 fnv1 fnv1a md5 ;;
-        *:--ties) echo 0 1 ;;
         *) return 1 ;;
     esac
 }

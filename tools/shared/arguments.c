@@ -156,75 +156,6 @@ static bool check_operands(const struct grammar *grammar, const struct texts *op
     return operands->count >= grammar->least_operands && operands->count <= grammar->most_operands;
 }
 
-/* ---- The one screen that -h prints ---- */
-
-/* It is cut out of the text of --help, so that the two can't differ. That text has a paragraph about the command, a
- * paragraph of options, each of which begins with two spaces and a hyphen, and examples, which are indented and follow
- * a line that begins with 'Example'. */
-
-enum { MOST_EXAMPLES = 3 };
-
-static bool is_named(const char *option, const char *names) {
-    size_t length = strcspn(option, " \n");
-    for (const char *name = names; *name != '\0'; name += strcspn(name, " "), name += *name == ' ') {
-        if (strcspn(name, " ") == length && strncmp(name, option, length) == 0) return true;
-    }
-    return false;
-}
-
-static bool begins_with(const char *line, const char *text) { return strncmp(line, text, strlen(text)) == 0; }
-
-static void put_line(struct output *output, const char *line) {
-    output_bytes(output, line, strcspn(line, "\n"));
-    output_byte(output, '\n');
-}
-
-/* Returns the beginning of the next line, or the end of the text. */
-static const char *next_line(const char *line) {
-    line += strcspn(line, "\n");
-    return *line == '\n' ? line + 1 : line;
-}
-
-/* Returns the first line from `line` on that begins with the text, or the end where there is none. */
-static const char *find_line(const char *line, const char *text) {
-    while (*line != '\0' && !begins_with(line, text)) line = next_line(line);
-    return line;
-}
-
-/* Writes the options that are named in `common`, or all if that is NULL. Lines without a hyphen go on with the option
- * before. */
-static void put_options(struct output *output, const char *line, const char *common) {
-    bool shown = true;
-    for (; begins_with(line, "  "); line = next_line(line)) {
-        if (line[2] == '-') shown = common == NULL || is_named(line + 2, common);
-        if (shown) put_line(output, line);
-    }
-    output_byte(output, '\n');
-}
-
-/* Writes the first paragraph of a help, the options that are named in `common` (with a space between two of them; NULL:
- * all options), and the first three lines of its examples. */
-static void put_brief_help(struct output *output, const char *help, const char *common, const char *command) {
-    const char *line = help, *options = find_line(help, "  -");
-    for (; *line != '\n'; line = next_line(line)) put_line(output, line);
-    output_byte(output, '\n');
-    if (*options != '\0') put_options(output, options, common);
-    line = find_line(line, "Example");
-    for (int i = 0; i <= MOST_EXAMPLES && (i == 0 || begins_with(line, "  ")); i++, line = next_line(line))
-        put_line(output, line);
-    output_format(output, "\nThis is a summary; idx %s --help prints the whole help.\n", command);
-}
-
-/* ---- The whole ---- */
-
-static bool print_help(const struct grammar *grammar, const char *command, bool briefly) {
-    struct output output = OUTPUT_STANDARD;
-    if (!briefly) return output_print(grammar->help->whole);
-    if (grammar->help->summary != NULL) return output_print(grammar->help->summary);
-    put_brief_help(&output, grammar->help->whole, grammar->common, command);
-    return output_close(&output);
-}
-
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct texts *operands, int *status) {
     struct getopt_tables tables;
     int value;
@@ -234,7 +165,8 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
     opterr = 0;
     while ((value = getopt_long(argc, argv, tables.letters, tables.words, NULL)) != -1) {
         if (value == 'h' || value == HELP_OPTION) {
-            *status = print_help(grammar, argv[0], value == 'h') ? ENDS_WELL : ENDS_BADLY;
+            bool printed = output_print(value == 'h' ? grammar->help->summary : grammar->help->whole);
+            *status = printed ? ENDS_WELL : ENDS_BADLY;
             return false;
         }
         if (value == '?' || value == ':') {

@@ -71,12 +71,11 @@ struct grammar {
     size_t option_count;
     const char *operand; /* Messages call the first operand by this name. */
     size_t least_operands, most_operands;
-    const char *common; /* -h shows these options, with a space between two of them; NULL: it shows all. */
 };
 
 /* The grammar of a command of this name, whose table made `rules`. */
 #define GRAMMAR(command, rules, operand, least, most)                                                                  \
-    { &help_##command, rules, sizeof(rules) / sizeof *(rules), operand, least, most, NULL }
+    { &help_##command, rules, sizeof(rules) / sizeof *(rules), operand, least, most }
 
 /* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments within argv
  * that are no options. Sets *status to ENDS_BADLY, or to ENDS_WELL after it printed help. Returns false after --help or

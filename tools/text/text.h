@@ -276,10 +276,6 @@ extern const char *const text_hash_names[];
 /* Sets the defaults. */
 void text_options_init(struct text_options *options);
 
-/* Fills the list with the rules of the options, which set members of `options`. */
-enum { TEXT_OPTIONS = 19 };
-void text_options_list(struct text_options *options, struct option_rule list[TEXT_OPTIONS]);
-
 /* Completes the rules once the options are read. The format is FORMAT_AUTO if none was given. Returns false after a
  * complaint. */
 bool text_options_settle(struct text_options *options, enum document_format format);

@@ -15,33 +15,6 @@ void text_options_init(struct text_options *options) {
                                                .extract = {.json.text = "text"}}};
 }
 
-void text_options_list(struct text_options *options, struct option_rule list[TEXT_OPTIONS]) {
-    struct pipeline_rules *rules = &options->rules;
-    struct jsonl_rules *json = &rules->extract.json;
-    const struct option_rule filled[TEXT_OPTIONS] = {
-        {.name = "include", .kind = OPTION_INCLUDE, .value = &rules->globs},
-        {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &rules->globs},
-        {.name = "text-field", .kind = OPTION_TEXTS, .value = &json->texts},
-        {.name = "id-field", .kind = OPTION_TEXT, .value = &json->id},
-        {.name = "title-field", .kind = OPTION_TEXT, .value = &json->title},
-        {.name = "main-text", .kind = OPTION_FLAG, .value = &rules->extract.main_text},
-        {.name = "max-text", OPTION_COUNT, &rules->extract.max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
-        {.name = "features", .kind = OPTION_FLAG, .value = &options->features},
-        {.name = "hashes", .kind = OPTION_FLAG, .value = &rules->extract.hashes},
-        {.name = "tokens", .kind = OPTION_FLAG, .value = &rules->extract.tokens},
-        {.name = "hash", .kind = OPTION_CHOICE, .value = &options->hash, .names = text_hash_names},
-        {.name = "ties", .kind = OPTION_NUMBER, .value = &options->ties, .least = 0, .most = 1},
-        {.name = "recipe", .kind = OPTION_TEXT, .value = &rules->recipe},
-        {.name = "table", .kind = OPTION_TEXT, .value = &rules->table},
-        {.name = "bits", .kind = OPTION_NUMBER, .value = &rules->bits, .least = 1, .most = IDX_MAX_BITS},
-        {.name = "min-features", .kind = OPTION_COUNT, .value = &rules->min_features},
-        {.name = "strict", .kind = OPTION_FLAG, .value = &rules->strict},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &rules->threads, .least = 1, .most = IDX_MAX_THREADS},
-        {.name = "progress", .kind = OPTION_FLAG, .value = &rules->progress},
-    };
-    memcpy(list, filled, sizeof filled);
-}
-
 /* Returns whether a recipe can be written in one line of output. */
 static bool is_recipe(const char *recipe) {
     return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
