@@ -1,5 +1,5 @@
 /* levels.c: finds what a report says of documents that are compared by their resemblance, for each tenth: exactly, down
- * to where there are too many pairs, and below it from a sample of documents that are compared with each other. */
+ * to where there are too many of them, and below it from a sample of documents that are compared with each other. */
 #include "tools/report/report.h"
 
 #include <stdlib.h>
@@ -10,9 +10,10 @@ enum { MOST_SAMPLED = 4096 };
 #define SAMPLE_WORK ((uint64_t)1 << 33)
 
 /* Pairs are found exactly if they take no more than one part in so many of the memory, which the library's sorts have
- * for them, and if so many hashes at most have to be compared, which takes minutes. */
+ * for them. What is dropped, too, is found exactly if so many hashes at most have to be compared, which takes about a
+ * minute. */
 enum { BYTES_OF_PAIR = 16, PAIRS_SHARE = 8 };
-#define MOST_WORK ((uint64_t)1 << 36)
+#define MOST_WORK ((uint64_t)1 << 35)
 
 /* Without --memory, so that the page is the same on all machines. */
 #define MEMORY_UNLESS_GIVEN ((uint64_t)1 << 30)
@@ -149,25 +150,39 @@ static bool ask_sample(struct asking *sample, const struct resemble *resemble) {
     return good;
 }
 
-/* Makes estimates of what the sample says, decides which levels are to be found exactly, and makes these empty
- * again. */
-static void estimate(const struct asking *sample, uint64_t all, double members, uint64_t memory) {
+/* Makes estimates of the pairs of the sample, and decides which levels are to be found exactly, whose pairs are
+ * forgotten. */
+static void estimate_pairs(const struct asking *sample, uint64_t all, double members, uint64_t memory) {
     struct findings *findings = sample->findings;
-    const double of_documents = (double)all / (double)sample->count;
-    const double of_pairs = of_documents * (double)(all - 1) / (double)(sample->count - 1);
+    const double scale = (double)all * (double)(all - 1) / ((double)sample->count * (double)(sample->count - 1));
     double pairs = 0;
-    bool fits = true;
-    findings->exact = 0;
+    findings->exact = findings->decided = 0;
     for (size_t i = 0; i < findings->thresholds; i++) {
         struct level *at = &findings->at[i];
-        pairs += (double)at->pairs * of_pairs;
-        fits = fits && pairs * BYTES_OF_PAIR <= (double)(memory / PAIRS_SHARE) &&
-               sample->work[i] * of_pairs * members <= (double)MOST_WORK;
+        const double found = (double)at->pairs * scale;
+        pairs += found;
+        if (findings->decided == i && sample->work[i] * scale * members <= (double)MOST_WORK) findings->decided++;
+        const bool fits =
+            findings->exact == i && findings->decided > i && pairs * BYTES_OF_PAIR <= (double)(memory / PAIRS_SHARE);
         findings->exact += fits;
-        at->pairs = fits ? 0 : (uint64_t)((double)at->pairs * of_pairs + 0.5);
-        at->dropped = (uint64_t)((double)at->dropped * of_documents + 0.5);
+        at->pairs = fits ? 0 : (uint64_t)(found + 0.5);
         if (fits) at->shown_count = 0;
     }
+}
+
+/* Makes estimates of what is dropped at the other levels: in the sample, and among all, the same share of what the last
+ * exact one keeps is kept. Without one, that would be a threshold that keeps all. */
+static void estimate_dropped(struct findings *findings, uint64_t all, const uint64_t sampled[FINDINGS_THRESHOLDS]) {
+    const size_t last = findings->decided - 1;
+    double kept = (double)all, of = (double)findings->sampled;
+    if (findings->decided > 0) {
+        kept -= (double)findings->at[last].dropped;
+        of -= (double)sampled[last];
+    }
+    for (size_t i = findings->decided; i < findings->thresholds; i++)
+        if (i != findings->asked)
+            findings->at[i].dropped =
+                all - (uint64_t)(kept * ((double)findings->sampled - (double)sampled[i]) / of + 0.5);
 }
 
 /* Returns how many members a set has on average, or a little more. */
@@ -183,11 +198,11 @@ static bool sample_levels(struct findings *findings, const struct resemble *rese
     const double members = count_members(resemble);
     while ((double)sample.count * (double)sample.count / 2 * members > (double)SAMPLE_WORK && sample.count > 2)
         sample.count /= 2;
-    findings->exact = findings->thresholds;
+    findings->exact = findings->decided = findings->thresholds;
     if (resemble->count <= sample.count) return true;
     findings->sampled = sample.count;
     bool good = ask_sample(&sample, resemble);
-    if (good) estimate(&sample, resemble->count, members, memory);
+    if (good) estimate_pairs(&sample, resemble->count, members, memory);
     free_asking(&sample);
     return good;
 }
@@ -197,10 +212,13 @@ static bool sample_levels(struct findings *findings, const struct resemble *rese
 static bool find_levels(struct findings *findings, const struct resemble *resemble) {
     struct asking asking = {
         .findings = findings, .sets = resemble->sets, .options = resemble->keeping, .count = (size_t)resemble->count};
+    uint64_t sampled[FINDINGS_THRESHOLDS];
+    for (size_t i = 0; i < findings->thresholds; i++) sampled[i] = findings->at[i].dropped;
     bool good = allocate(&asking) && (findings->exact == 0 || ask_pairs(&asking, findings->exact - 1));
-    for (size_t i = 0; i < findings->exact && good; i++)
+    for (size_t i = 0; i < findings->decided && good; i++)
         if (i != findings->asked) good = ask_kept(&asking, i);
     if (good) count_clusters(&asking, &findings->at[findings->asked], resemble->kept);
+    if (good && findings->sampled > 0) estimate_dropped(findings, resemble->count, sampled);
     free_asking(&asking);
     return good;
 }

@@ -25,12 +25,12 @@ static void put_about(struct output *output, uint64_t number, bool is_exact) {
 /* Writes the row of a threshold. What was dropped with the one that was asked for is never an estimate. */
 static void put_row(struct output *output, const struct findings *findings, size_t level, uint64_t pairs) {
     const struct level *at = &findings->at[level];
-    const bool is_exact = level < findings->exact, is_asked = level == findings->asked;
+    const bool is_asked = level == findings->asked, is_decided = level < findings->decided || is_asked;
     output_format(output, "<tr%s><th scope=\"row\">%.4g</th>", is_asked ? " class=\"chosen\"" : "",
                   page_threshold(findings, level));
-    put_about(output, pairs, is_exact);
-    put_about(output, at->dropped, is_exact || is_asked);
-    if (is_exact || is_asked) {
+    put_about(output, pairs, level < findings->exact);
+    put_about(output, at->dropped, is_decided);
+    if (is_decided) {
         page_put_cell(output, at->clusters.clusters);
         page_put_cell(output, at->largest);
     } else {
@@ -54,10 +54,13 @@ static void put_sampling(struct output *output, const struct findings *findings)
     if (findings->exact == findings->thresholds) return;
     output_text(output, "<p>≈ marks estimates from a sample: ");
     html_count(output, findings->sampled, "document");
-    output_format(output, ", compared with each other. From T = %.4g down, all documents have more pairs than ",
+    output_format(output, ", compared with each other. From T = %.4g down, there are more pairs of all documents than ",
                   page_threshold(findings, findings->exact));
-    output_text(output, "<code>--memory</code> allows, or comparing them would take long. Documents have fewer "
-                        "near-duplicates in a sample than among all, so estimates of what is dropped are low.</p>\n");
+    output_text(output, "<code>--memory</code> allows, or finding them would take long.");
+    if (findings->decided < findings->thresholds)
+        output_text(output, " So would finding what is dropped: documents have fewer near-duplicates in a sample than "
+                            "among all, so that these estimates are low.");
+    output_text(output, "</p>\n");
 }
 
 void page_put_levels(struct output *output, const struct findings *findings) {

@@ -96,7 +96,8 @@ struct findings {
     /* Documents that are compared by their resemblance have no fingerprints: `at` is then by threshold, the highest
      * first. */
     size_t thresholds; /* 0: by distance. */
-    size_t exact;      /* How many levels are exact; the others are estimates from a sample. */
+    size_t exact;      /* How many levels have exact pairs; those of others are estimates from a sample. */
+    size_t decided;    /* The same for what is dropped. */
     size_t asked;      /* The level of the threshold that was asked for. */
 
     /* The clusters that were asked for. */
