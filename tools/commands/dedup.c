@@ -361,6 +361,8 @@ static void choose_outputs(struct dedup *dedup) {
     dedup->intake.notes_ids = !listing->quiet || dedup->folders.dropped.path != NULL;
     dedup->report.origin.recipe = dedup->texts.rules.recipe;
     dedup->report.origin.against = dedup->against.path;
+    dedup->report.origin.shingle = dedup->shingle;
+    dedup->report.origin.ignore_common = dedup->ignore_common;
 }
 
 /* Checks that pairs are all that is asked for. Returns false after a complaint. */

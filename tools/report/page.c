@@ -59,12 +59,28 @@ static void put_fact(struct output *output, const char *name, const char *value)
     output_text(output, "</td></tr>\n");
 }
 
+/* Says what a shingle is, and which ones count. */
+static void put_shingles(struct output *output, const struct page_origin *origin) {
+    static const char chars[] = "chars:";
+    const char *size = origin->shingle;
+    char shingle[48];
+    bool of_chars = size != NULL && strncmp(size, chars, strlen(chars)) == 0;
+    if (of_chars)
+        snprintf(shingle, sizeof shingle, "%.20s characters in a row", size + strlen(chars));
+    else
+        snprintf(shingle, sizeof shingle, "%.20s words in a row", size != NULL ? size : "5");
+    put_fact(output, "Shingles (--shingle)", shingle);
+    if (origin->ignore_common != NULL)
+        put_fact(output, "Those of more documents don't count (--ignore-common)", origin->ignore_common);
+}
+
 static void put_facts(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     char number[24];
     output_text(output, "<table class=\"facts\"><caption>How they were compared</caption>\n<tbody>\n");
     if (findings->thresholds > 0) {
         snprintf(number, sizeof number, "%.4g", page_threshold(findings, findings->asked));
         put_fact(output, "Resemblance (--resemble)", number);
+        put_shingles(output, origin);
     } else {
         snprintf(number, sizeof number, "%u of %u bits", findings->k, findings->properties.bits);
         put_fact(output, "Distance (-k)", number);

@@ -21,6 +21,12 @@ static bool are_equal(const struct shown *two) {
            memcmp(two[0].text, two[1].text, two[0].text_length) == 0;
 }
 
+/* Writes a resemblance, rounded down, so that it is 1 only if the sets are equal; but 0.29, which is a little less as a
+ * binary fraction, is 0.29. */
+static void put_resemblance_of(struct output *output, const struct shown *two) {
+    output_format(output, "; resemblance %.2f", (double)(unsigned)(two->resemblance * 100 + 1e-9) / 100);
+}
+
 /* Says how much of the two texts differs. */
 static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     const struct side *a = &excerpt->sides[0], *b = &excerpt->sides[1];
@@ -30,14 +36,13 @@ static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     } else if (a->differing + b->differing == 0) {
         output_text(output, "the words are equal, ");
         html_count(output, a->count, "word");
+        if (a->shown->resemblance < 1) put_resemblance_of(output, a->shown);
     } else {
         output_format(output, "%s of ", html_digits(digits, a->differing));
         html_count(output, a->count, "word");
         output_format(output, " and %s of ", html_digits(digits, b->differing));
-        /* The resemblance is rounded down, so that it is 1 only if the sets are equal; but 0.29, which is a little less
-         * as a binary fraction, is 0.29. */
-        output_format(output, "%s differ; resemblance %.2f", html_digits(digits, b->count),
-                      (double)(unsigned)(a->shown->resemblance * 100 + 1e-9) / 100);
+        output_format(output, "%s differ", html_digits(digits, b->count));
+        put_resemblance_of(output, a->shown);
     }
 }
 
@@ -189,8 +194,8 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
         output_text(output, "<p>Words that only the first text has are marked <del>like this</del>, and those that "
                             "only the second has <ins>like this</ins>. Upper and lower case count as equal. Bytes "
                             "that can’t be shown are written as <span class=\"byte\">\\xNN</span>. Resemblance is "
-                            "the share of runs of five words that both texts have, of all that either has, as "
-                            "<code>--resemble</code> counts it.</p>\n");
+                            "the share of shingles, such as runs of five words, that both texts have, of all that "
+                            "either has, as <code>--resemble</code> counts it.</p>\n");
     if (findings->has_texts && by_distance) put_resemblance(output, findings);
     for (size_t i = 0; i < levels && good; i++) good = put_level(output, findings, i);
     output_text(output, "</section>\n");

@@ -247,8 +247,9 @@ struct page_origin {
     const char *command; /* idx dedup or idx clusters. */
     const char *recipe;  /* "": not known; NULL: that of the index. */
     const char *method, *representative;
-    const char *against; /* The index of --against, or NULL. */
-    bool of_index;       /* Only an index was read: nothing is known of inputs. */
+    const char *against;                 /* What --against names, or NULL. */
+    const char *shingle, *ignore_common; /* The arguments of these options, or NULL. */
+    bool of_index;                       /* Only an index was read: nothing is known of inputs. */
 };
 
 /* Every report begins with this text, by which report.c recognizes the files that it may replace. */
