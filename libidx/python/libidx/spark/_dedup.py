@@ -71,11 +71,9 @@ def dedup(
         texts = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
         most = parse_common(ignore_common)
         rule = Rule(check_resemblance(resemble), *parse_shingle(shingle))
-        count = _check_documents(texts, id=id, text=text)
-        size = texts.agg(F.sum(F.octet_length("text"))).first()
-        assert size is not None
+        count, size = _check_documents(texts, id=id, text=text)
         rule = rule._replace(most=None if most is None else most(count))
-        found = keep(find_duplicates(texts, rule, size[0] or 0, distribute, memory))
+        found = keep(find_duplicates(texts, rule, size, distribute, memory))
         LOG.info("dedup: %d documents, of which others represent %d", count, found.count())
         return _add(df, id, found, id_type, "resemblance", F.lit(1.0))
     k = DISTANCE if k is None else k
@@ -112,12 +110,13 @@ def _check_options(by_texts: dict[str, Any], by_prints: dict[str, Any], of_texts
             raise invalid(f"{name} is for texts: give text=")
 
 
-def _check_documents(marked: DataFrame, **names: Optional[str]) -> int:
+def _check_documents(marked: DataFrame, **names: Optional[str]) -> tuple[int, int]:
     """Refuses nulls in columns, which are called otherwise in the input if they are there, and IDs that occur twice.
-    Returns how many documents there are."""
-    row = marked.agg(F.count("*"), *map(F.count, names)).first()
+    Returns how many documents there are, and the bytes of their texts."""
+    size = F.sum(F.octet_length("text")) if "text" in names else F.lit(0)
+    row = marked.agg(F.count("*"), *map(F.count, names), size).first()
     assert row is not None
-    for name, found in zip(names.values(), row[1:], strict=True):
+    for name, found in zip(names.values(), row[1:-1], strict=True):
         if name is not None and found < row[0]:
             raise invalid(
                 f"column {name!r} has {row[0] - found} nulls: leave them out, with df.na.drop(subset=[{name!r}])"
@@ -125,7 +124,7 @@ def _check_documents(marked: DataFrame, **names: Optional[str]) -> int:
     twice = marked.groupBy("id").count().where("count > 1").first()
     if twice is not None:
         raise invalid(f"column {names['id']!r} has {twice['id']!r} {twice['count']} times: IDs must be unique")
-    return int(row[0])
+    return int(row[0]), int(row[-1] or 0)
 
 
 def _near(
@@ -138,7 +137,7 @@ def _near(
     memory: int,
 ) -> DataFrame:
     """The documents of clusters of two or more: id, representative_id, distance."""
-    count = _check_documents(marked, id=id, print=fingerprint)
+    count, _ = _check_documents(marked, id=id, print=fingerprint)
     marked = marked.where("print is not null")
     if distribute is None:
         distribute = count >= ONE_TASK
