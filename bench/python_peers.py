@@ -229,7 +229,7 @@ def run_fingerprints(system, folder):
 # ---- Texts: each system takes them and returns pairs of rows ----
 
 
-# As idx dedup --confirm has it: runs of letters and digits, and single characters of scripts that put no space between
+# As idx dedup has it: runs of letters and digits, and single characters of scripts that put no space between
 # words: Thai, Lao, Burmese, Khmer, Chinese and Japanese.
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
@@ -286,17 +286,14 @@ def libidx_texts(texts, folder, least):
     return pairs_of_clusters(enumerate(libidx.dedup(texts, resemble=least).cluster.tolist()))
 
 
-def idx_dedup(*options):
-    def pairs_of(texts, folder, least):
-        with open(f"{folder}/texts.tsv", "w", encoding="utf-8") as lines:
-            lines.writelines(f"{row}\t{text}\n" for row, text in enumerate(texts))
-        with open(f"{folder}/clusters.tsv", "w+") as output:
-            given = [*options, str(least), "--clusters", "--format", "tsv", "--threads", "1", f"{folder}/texts.tsv"]
-            Command.run([os.environ.get("IDX", "idx"), "dedup", *given], output)
-            output.seek(0)
-            return pairs_of_clusters([int(column) for column in line.split("\t")[:2]] for line in output)
-
-    return pairs_of
+def idx_dedup(texts, folder, least):
+    with open(f"{folder}/texts.tsv", "w", encoding="utf-8") as lines:
+        lines.writelines(f"{row}\t{text}\n" for row, text in enumerate(texts))
+    with open(f"{folder}/clusters.tsv", "w+") as output:
+        given = ["--resemble", str(least), "--clusters", "--format", "tsv", "--threads", "1", f"{folder}/texts.tsv"]
+        Command.run([os.environ.get("IDX", "idx"), "dedup", *given], output)
+        output.seek(0)
+        return pairs_of_clusters([int(column) for column in line.split("\t")[:2]] for line in output)
 
 
 def datasketch_texts(confirm):
@@ -362,10 +359,9 @@ def text_dedup_texts(texts, folder, least):
 
 
 TEXT_SYSTEMS = {
-    "libidx.dedup(texts)": libidx_fingerprints,
+    "libidx.dedup(texts, 3)": libidx_fingerprints,
     "libidx.dedup(texts, resemble=T)": libidx_texts,
-    "idx dedup --resemble T": idx_dedup("--resemble"),
-    "idx dedup -k 6 --confirm T": idx_dedup("-k", "6", "--confirm"),
+    "idx dedup --resemble T": idx_dedup,
     "datasketch 128": datasketch_texts(False),
     "datasketch 128, confirmed": datasketch_texts(True),
     "rensa 128, 32 bands": rensa_texts,

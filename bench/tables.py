@@ -228,6 +228,18 @@ SCHEMES = f" --scheme 2:1:1 --scheme '{THREE}' --scheme '{FIVE}' --scheme auto"
 EXACT = "'libidx auto' 'libidx 2:1:1' 'faiss Flat' 'faiss MultiHash 4x16' 'faiss MultiHash 2x32 flip 1'"  # in Python
 RESEMBLING = "'libidx.dedup(texts, resemble=T)' 'idx dedup --resemble T' 'rensa 128, 32 bands' 'gaoya 42 × 3'"
 PEERS = " --system idx --system uncompressed --system mih"
+LARGE = 70  # GB of free disk that a hundred million texts take
+
+
+def dedup_of(name, texts, least, threads, memory="8G"):
+    """Runs idx dedup on texts that bench/make prints."""
+    run = (f"{{bench}}/make {texts} >{{scratch}}/texts.tsv && bench/within --name '{name}' none bash -c '{{idx}} dedup --drop "
+           f"--resemble {least} --threads {threads} --memory {memory} --tmpdir {{scratch}} {{scratch}}/texts.tsv >/dev/null'")
+    if not texts.startswith("recombined {n8}"):
+        return run
+    free = "$(df --output=avail -B1G {scratch} | tail -n 1)"
+    return (f"if [ {free} -lt {LARGE} ]; then echo 'recombined-1e8 is left out: it takes {LARGE} GB of disk' >&2; exit 1; fi; "
+            + run)
 
 PAGES = [
     Page("lookup", "Queries per second within 3 bits, and bytes per fingerprint",
@@ -241,6 +253,10 @@ PAGES = [
     Page("texts", "Paragraphs that resemble each other",
          "Pairs whose sets of word 5-shingles have a Jaccard coefficient of the last number or more; MinHash has 128 "
          "values. Dropped are documents by who keeps the first of each pair. One core; MiB of memory.", False),
+    Page("recombined", "A million to a hundred million paragraphs",
+         "Pieces of paragraphs, put together anew (`bench/make --help`), with a tenth of edited copies. Processor seconds of "
+         "`idx dedup --resemble T`, and those elapsed, within 4 GiB, and at 1e8 within 8. The memory that rensa takes at "
+         "1e7, 15 GiB beside the texts, is more than there is.", False),
     Page("python-peers", "Beside other packages", "Queries as one array, one core; a scan needs the fewest bytes.", True),
 ]
 
@@ -395,9 +411,25 @@ TABLES = [
              f"{systems} {RESEMBLING}"], lambda runs: text_rows(runs), rounds=1, full=full, needs=("texts", "python"),
             page="texts", part=f"{size}, {least}")
       for size, count, least, minutes, full, systems in (
-          ("1e5", "{n5}", 0.8, 1, False, " 'libidx.dedup(texts)' 'datasketch 128'"),
-          ("1e5", "{n5}", 0.5, 1, False, " 'libidx.dedup(texts)' 'datasketch 128'"),
-          ("1e6", "{n6}", 0.8, 4, False, " 'libidx.dedup(texts)'"))),
+          ("1e5", "{n5}", 0.8, 1, False, " 'libidx.dedup(texts, 3)' 'datasketch 128'"),
+          ("1e5", "{n5}", 0.5, 1, False, " 'libidx.dedup(texts, 3)' 'datasketch 128'"),
+          ("1e6", "{n6}", 0.8, 4, False, " 'libidx.dedup(texts, 3)'"))),
+    *(Table(f"recombined-{size}", "How good are the answers?", f"{words} recombined paragraphs",
+            "Processor seconds of `idx dedup`, on one thread and on two, and MiB of memory.", minutes,
+            [dedup_of(f"{least}, {threads}", f"recombined {count} {{data}}/paragraphs.tsv", least, threads, memory)
+             for least in leasts for threads in (1, 2)], lambda runs: dedup_rows(runs), rounds=1, full=full,
+            needs=("texts",), page="recombined", part=size)
+      for size, words, count, leasts, memory, minutes, full in (
+          ("1e6", "A million", "{n6}", (0.8, 0.5), "4G", 1, False),
+          ("1e7", "Ten million", "{n7}", (0.8, 0.5), "4G", 10, False),
+          ("1e8", "A hundred million", "{n8}", (0.8,), "8G", 90, True))),
+    Table("hard", "How good are the answers?", "Texts that share frequent shingles",
+          "Processor seconds of `idx dedup` on one thread, and MiB of memory; `bench/make --help` has what the texts are. "
+          "What two texts share decides whether prefixes do, so that the times are no function of T.", 5,
+          [dedup_of(f"{kind} {count}, {least}, 1", f"{kind} {count}", least, 1)
+           for kind, count in (("licences", "{n5}"), ("forms", "{n4}"), ("templates", "{n5}"), ("equal", "{n5}"),
+                               ("words", "{n6}"), ("long", "20")) for least in (0.8, 0.7, 0.5)],
+          lambda runs: dedup_rows(runs, (1,)), rounds=1),
     Table("fingerprint", "How good are the answers?", "Fingerprinting English texts",
           "Seconds for 140 MB, from one TSV file.", 0.3,
           [f"echo threads$'\\t'seconds; TIMEFORMAT={threads}$'\\t'%R; time {{idx}} fingerprint --threads {threads} "
@@ -494,6 +526,14 @@ def text_rows(runs):
             "recall", "precision", "resolved", "dropped", "dropped rightly")}})
 
 
+def dedup_rows(runs, threads=(1, 2)):
+    ends = {f"{count} thread{'s' if count > 1 else ''}": f", {count}" for count in threads}
+    return grouped(runs, lambda r: r["name"].rsplit(", ", 1)[0], {
+        **{f"seconds, {words}": named(end, "user_seconds", "system_seconds") for words, end in ends.items()},
+        **{f"elapsed, {words}": named(end, "seconds") for words, end in ends.items()},
+        "MiB": named(", 1", "resident_bytes", scale=2**-20)})
+
+
 def peer_rows(runs):
     return grouped(runs, lambda r: r["system"], {name: column(name) for name in (
         "queries per second", "bytes per fingerprint", "seconds to build", "recall")})
@@ -574,7 +614,7 @@ def best_of_texts(cells):
             return cells.get(("texts", found[system], name), "") if system in found else ""
 
         best = max(peers, key=lambda system: (number(get(system, "resolved") or "0"), -number(get(system, "seconds"))))
-        shown = best, "libidx.dedup(texts)", "idx dedup --resemble T"
+        shown = best, "libidx.dedup(texts, 3)", "idx dedup --resemble T"
         rows.append([what, best, *(get(system, name) for name in ("resolved", "dropped rightly", "seconds")
                                    for system in shown)])
     return ("The MinHash that resolves most pairs; fingerprints alone (k = 3), which lose to it, and were what idx had "
