@@ -129,6 +129,50 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     return answer;
 }
 
+/* Counts a word. This is an idx_text_word_visitor. */
+static bool count_word(void *context, const struct idx_text_word *word) {
+    (void)word;
+    ++*(int64_t *)context;
+    return true;
+}
+
+/* Counts the words of all texts, without the GIL. False where a signal's handler raised. */
+static bool count_all(const struct texts *texts, struct column *counts, enum idx_status *status,
+                      struct idx_error *error, PyThreadState **thread) {
+    int64_t last = 0, *words = counts->items;
+    bool fine = true;
+    for (size_t i = 0; i < texts->count && fine && *status == IDX_OK; i++) {
+        words[i] = 0;
+        *status = idx_text_visit_words(texts->items[i], texts->lengths[i], count_word, &words[i], error);
+        counts->count++;
+        fine = check_signals(thread, &last);
+    }
+    return fine;
+}
+
+/* (texts) → how many words each has, int64[n] */
+PyObject *resemblance_words(PyObject *module, PyObject *given) {
+    struct idx_error error;
+    struct texts texts;
+    enum idx_status status = IDX_OK;
+    PyObject *answer = NULL;
+    size_t room = 0;
+    (void)module;
+    if (!texts_take(given, "texts", &texts)) return NULL;
+    struct block *block = block_new("q");
+    if (block != NULL && column_reserve(&block->columns[0], &room, texts.count)) {
+        PyThreadState *thread = PyEval_SaveThread();
+        bool fine = count_all(&texts, &block->columns[0], &status, &error, &thread);
+        PyEval_RestoreThread(thread);
+        if (fine && check_call(status, &error, NULL)) answer = column_view(block, 0);
+    } else {
+        PyErr_NoMemory();
+    }
+    block_release(block);
+    texts_release(&texts);
+    return answer;
+}
+
 /* (a, b, width, unit) → float */
 PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;

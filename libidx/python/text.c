@@ -39,11 +39,9 @@ size_t documents_fields(const struct documents *documents, size_t at, struct idx
 /* ---- The module ---- */
 
 static PyMethodDef functions[] = {
-    {"train", fingerprinter_train, METH_VARARGS, NULL},
-    {"shingles", resemblance_shingles, METH_VARARGS, NULL},
-    {"sets", resemblance_sets, METH_VARARGS, NULL},
-    {"resemblance", resemblance_of, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
+    {"train", fingerprinter_train, METH_VARARGS, NULL},  {"shingles", resemblance_shingles, METH_VARARGS, NULL},
+    {"sets", resemblance_sets, METH_VARARGS, NULL},      {"words", resemblance_words, METH_O, NULL},
+    {"resemblance", resemblance_of, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {

@@ -57,9 +57,10 @@ bool shingle_options_take(struct idx_text_shingle_options *options, long long wi
 /* Reads a resemblance in units of 1/IDX_DECIMAL_WEIGHT_ONE. Returns 0 with an exception set if it is none. */
 int64_t threshold_of(double resemblance);
 
-/* These are the module's functions `shingles`, `sets` and `resemblance`. */
+/* These are the module's functions `shingles`, `sets`, `words` and `resemblance`. */
 PyObject *resemblance_shingles(PyObject *module, PyObject *arguments);
 PyObject *resemblance_sets(PyObject *module, PyObject *arguments);
+PyObject *resemblance_words(PyObject *module, PyObject *given);
 PyObject *resemblance_of(PyObject *module, PyObject *arguments);
 
 /* ---- Sets of many texts (sets.c) ---- */

@@ -3,6 +3,7 @@ command (tests/tools/resemble) and Python (test_dedup.py)."""
 
 import collections
 import random as randomness
+import re
 from fractions import Fraction
 
 COUNT, SEED = 3000, 5
@@ -50,6 +51,22 @@ def keep(sets, threshold, order=None, known=0, contained=None, contained_size=0)
         else:
             joined[number] = best[2], best[0]
     return joined
+
+
+def divide(text, by):
+    """The parts of a text, which together are the text."""
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    if by == "line":
+        return lines
+    parts = []
+    for at, line in enumerate(lines):
+        blank = re.fullmatch(r"[ \t-\r]*", line) is not None
+        begins = parts and not blank and parts[-1][1]
+        if begins or not parts:
+            parts.append(["", False])
+        parts[-1][1] = blank and bool(parts[-1][0].strip(" \t\n\v\f\r"))
+        parts[-1][0] += line
+    return [part for part, _ in parts]
 
 
 def find_dropped(texts, threshold):

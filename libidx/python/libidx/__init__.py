@@ -86,6 +86,7 @@ from ._making import (
     scheme,
     shard,
 )
+from ._parts import Divided
 from ._resemblance import resemblance, shingles
 
 WEIGHT_ONE = 65536
@@ -106,6 +107,7 @@ __all__ = [
     "DamagedError",
     "Deduplicated",
     "DiskFullError",
+    "Divided",
     "Documents",
     "Error",
     "ExistsError",

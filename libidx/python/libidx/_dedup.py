@@ -8,7 +8,7 @@ import numbers
 import os
 import tempfile
 from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, NamedTuple, Optional, Union, overload
 
 from . import _core
 from ._batches import list_files, read_files, split_nulls, take_texts
@@ -16,6 +16,7 @@ from ._errors import invalid_argument
 from ._fingerprints import Fingerprinter, without_icu
 from ._index import Index, choose
 from ._making import build
+from ._parts import By, Divided, check_rules, drop_parts
 from ._progress import Progress, callback
 from ._resemblance import Common, Sets, Shingle, check_resemblance, parse_common, parse_shingle
 
@@ -300,10 +301,29 @@ def _fingerprint(
     return tuple(map(numpy.concatenate, columns))
 
 
+@overload
+def dedup(
+    documents: Documents,
+    *,
+    by: Literal["paragraph", "line"],
+    text: str = "text",
+    resemble: Optional[float] = None,
+    shingle: Optional[Shingle] = None,
+    min_words: Optional[int] = None,
+    min_document_words: Optional[int] = None,
+    again: Optional[int] = None,
+    within: bool = False,
+    threads: int = 1,
+    memory: int = 0,
+    tmpdir: Optional[Path] = None,
+    progress: Progress = None,
+) -> Divided: ...
+@overload
 def dedup(
     documents: Union[Numbers, Documents],
     k: Optional[int] = None,
     *,
+    by: Literal["document"] = "document",
     text: str = "text",
     resemble: Optional[float] = None,
     shingle: Optional[Shingle] = None,
@@ -319,7 +339,32 @@ def dedup(
     memory: int = 0,
     tmpdir: Optional[Path] = None,
     progress: Progress = None,
-) -> Deduplicated:
+) -> Deduplicated: ...
+def dedup(
+    documents: Union[Numbers, Documents],
+    k: Optional[int] = None,
+    *,
+    by: By = "document",
+    text: str = "text",
+    resemble: Optional[float] = None,
+    shingle: Optional[Shingle] = None,
+    ignore_common: Optional[Common] = None,
+    against: Any = None,
+    method: Optional[Literal["components", "star"]] = None,
+    representative: Literal["first", "most-documents", "longest", "newest"] = "first",
+    dates: Any = None,
+    fingerprinter: Optional[Fingerprinter] = None,
+    min_features: Optional[int] = None,
+    bits: Optional[int] = None,
+    min_words: Optional[int] = None,
+    min_document_words: Optional[int] = None,
+    again: Optional[int] = None,
+    within: bool = False,
+    threads: int = 1,
+    memory: int = 0,
+    tmpdir: Optional[Path] = None,
+    progress: Progress = None,
+) -> Union[Deduplicated, Divided]:
     """Which of n documents, given as texts or fingerprints, to keep: one of those that are near-duplicates.
 
     Of texts, near-duplicates resemble each other by `resemble`, 0.0001 to 1, or more; 0.8 is the default. All are
@@ -347,6 +392,12 @@ def dedup(
     Files and folders of texts in any format that `python -m libidx dedup` reads, given as paths, or texts, as documents
     are, drop what resembles one of them, and are compared without k.
 
+    by: "paragraph" or "line" compares these parts of texts, and gives texts without those that resemble one of an
+    earlier text (Divided). Lines end behind \\n; paragraphs behind what follows of lines that are blank, in ASCII. Parts
+    of fewer than min_words (5) are neither compared nor dropped. A text of which parts are dropped, and fewer than
+    min_document_words (1) are left, is dropped as a whole. again: what fewer texts have stays in all of them. within:
+    what repeats within a text is dropped as well. Cut texts are in memory.
+
     Texts that do not fit in memory: Parquet files and folders of them, given as pathlib.Path or a list of these, are
     read by pyarrow, of the column `text`, also a.b or /a/b within structs, and count as one after the other, those of a
     folder by name. A callable that returns an iterator of batches (lists, Arrow arrays) is called once. An iterator of
@@ -357,6 +408,8 @@ def dedup(
     array([0, 1, 0])
     >>> libidx.dedup(["one two three four five six", "one two three four five"], resemble=0.5).resemblance
     array([1. , 0.5])
+    >>> libidx.dedup(["One text.\\n\\nWe use cookies on this site.", "We use cookies on this site!"], by="paragraph").texts
+    ['One text.\\n\\nWe use cookies on this site.', None]
     >>> libidx.dedup(fingerprints, k=1).keep
     array([ True, False,  True])
     """
@@ -365,6 +418,17 @@ def dedup(
     batches = take_texts(documents, text)
     of_texts = batches is not None
     _check_representative(representative, dates, of_texts)
+    given = {"min_words": min_words, "min_document_words": min_document_words, "again": again, "within": within}
+    if (rules := check_rules(by, given)) is not None:
+        others = {"k": k, "ignore_common": ignore_common, "against": against, "method": method, "dates": dates}
+        others |= {"fingerprinter": fingerprinter, "min_features": min_features, "bits": bits}
+        if representative != "first" or not all(value is None for value in others.values()):
+            named = [name for name, value in others.items() if value is not None] or ["representative"]
+            raise invalid_argument(f"{named[0]} is for whole documents: omit it, or by={by!r}")
+        if batches is None:
+            raise invalid_argument(f"by={by!r} is for texts: give texts, not fingerprints")
+        sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
+        return drop_parts(batches, sets, check_resemblance(resemble), rules)
     with contextlib.ExitStack() as opened:
         known = _Against(against, text, opened)
         options = {"resemble": resemble, "shingle": shingle, "ignore_common": ignore_common, "method": method, "fingerprinter": fingerprinter}
@@ -380,15 +444,15 @@ def dedup(
         common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": watch}
         if batches is None:
             prints: Any = _core.numbers(documents)
-            rows, size, by = numpy.arange(len(prints)), 64 if bits is None else bits, representative
+            rows, size, prefers = numpy.arange(len(prints)), 64 if bits is None else bits, representative
         else:
             assert fingerprinter is not None
             made = _fingerprint(batches, fingerprinter, threads, representative == "longest")
             prints, features, lengths, nulls = made
             compared = (features >= (1 if min_features is None else min_features)) & ~nulls
             rows, size = _rank(representative, dates, lengths, compared), fingerprinter.bits
-            by = "first" if representative in ("longest", "newest") else representative
-        find = partial(_find, k=k, bits=size, by=by, method=method or "components", folder=folder, common=common)
+            prefers = "first" if representative in ("longest", "newest") else representative
+        find = partial(_find, k=k, bits=size, by=prefers, method=method or "components", folder=folder, common=common)
         return _keep_prints(prints, rows, known.index, k, threads, find)
 
 

@@ -18,11 +18,12 @@ elif HAS_TEXT:
 else:
 
     class _text:
-        shingles = sets = resemblance = Sets = staticmethod(refuse)
+        shingles = sets = words = resemblance = Sets = staticmethod(refuse)
 
 
 Sets = _text.Sets
 make_sets = _text.sets
+count_words = _text.words
 Unit = Literal["words", "characters"]
 
 
