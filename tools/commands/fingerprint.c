@@ -1,8 +1,11 @@
 /* fingerprint.c: `idx fingerprint`: makes lines of texts that `idx build` and `idx lookup` read. */
+#include "tools/dedup/resemble.h"
 #include "tools/shared/command.h"
 #include "tools/shared/wording.h"
 #include "tools/text/text.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -35,13 +38,78 @@ static int compare(const struct pipeline_rules *rules, const struct texts *paths
     return same ? ENDS_WELL : ENDS_WITHOUT;
 }
 
-static int fingerprint_texts(struct text_options *texts, enum document_format format, bool compares,
+/* A file of sets that is being written. */
+struct keeping {
+    struct idx_kept_sets *kept;
+    size_t hashes; /* Those that were added since the last frame. */
+};
+
+/* A frame is written for so many hashes. */
+enum { FRAME_HASHES = 1 << 20 };
+
+/* Adds the set of a document. This is a made_visitor. */
+static bool keep_set(void *context, const struct raw_document *raw, const struct made *made) {
+    struct keeping *keeping = context;
+    const struct idx_item item = {.id = made->id.bytes, .id_length = made->id.length};
+    const struct idx_set set = {made->shingles, made->shingle_count};
+    struct idx_error error;
+    if (raw->bad.kind != BAD_NONE || made->shingle_count == 0) return true;
+    keeping->hashes += made->shingle_count;
+    bool kept = succeeded(idx_kept_sets_add(keeping->kept, &item, &set, &error), &error);
+    if (!kept || keeping->hashes < FRAME_HASHES) return kept;
+    keeping->hashes = 0;
+    return succeeded(idx_kept_sets_sync(keeping->kept, &error), &error);
+}
+
+/* Prints fingerprints, and adds the set of each document to a file. */
+static int fingerprint_and_keep(struct pipeline_rules *rules, const char *path, const struct texts *paths) {
+    struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
+    struct keeping keeping = {NULL, 0};
+    struct sketch sketch;
+    struct idx_error error;
+    char *recipe = rules->recipe == NULL ? NULL : text_canonical_recipe(rules->recipe);
+    bool makes = recipe != NULL && recipe_read_sketch(recipe, &sketch);
+    free(recipe);
+    if (!makes || rules->train != NULL)
+        return complain_of_usage("--keep-sets is for sketches: give --recipe minhash:M, or --resemble"), ENDS_BADLY;
+    options.shingles = sketch.shingles;
+    options.writes = true;
+    if (!succeeded(idx_kept_sets_open(&keeping.kept, path, &options, &error), &error)) return ENDS_BADLY;
+    rules->visit = keep_set;
+    rules->prints = true;
+    rules->makes = MAKES_FINGERPRINTS | MAKES_SHINGLES;
+    rules->shingling = (struct shingling){sketch.width, sketch.by_characters, false};
+    rules->context = &keeping;
+    bool good = pipeline_run(rules, paths) == PIPELINE_WELL;
+    good = succeeded(idx_kept_sets_sync(keeping.kept, &error), &error) && good;
+    idx_kept_sets_close(keeping.kept);
+    return good ? ENDS_WELL : ENDS_BADLY;
+}
+
+static int fingerprint_texts(struct text_options *texts, enum document_format format, bool compares, const char *sets,
                              const struct texts *paths) {
     struct pipeline_rules *rules = &texts->rules;
     if (!text_options_settle(texts, format) || !check_train(texts)) return ENDS_BADLY;
     if (rules->train != NULL) rules->threads = 1; /* So the table is the same every time. */
     if (compares) return compare(rules, paths);
+    if (sets != NULL) return fingerprint_and_keep(rules, sets, paths);
     return pipeline_run(rules, paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
+}
+
+/* Sets the recipe of sketches that are large enough for a resemblance. Returns false after a complaint. */
+static bool choose_sketch(struct text_options *texts, const char *resemblance) {
+    static char recipe[16];
+    int64_t threshold;
+    if (resemblance == NULL) return true;
+    if (texts->rules.recipe != NULL) return complain_of_usage("give --resemble or --recipe, not both");
+    if (!resemblance_read("--resemble", resemblance, &threshold)) return false;
+    unsigned values = idx_sketch_values(threshold);
+    if (values > IDX_MAX_SKETCH)
+        return complain_of_usage("--resemble %s needs sketches of more than %d values; give 0.17 or more", resemblance,
+                                 IDX_MAX_SKETCH);
+    snprintf(recipe, sizeof recipe, "minhash:%u", values);
+    texts->rules.recipe = recipe;
+    return true;
 }
 
 int command_fingerprint(int argc, char **argv) {
@@ -49,13 +117,16 @@ int command_fingerprint(int argc, char **argv) {
     struct texts paths;
     int status, format = FORMAT_AUTO;
     bool compares = false;
+    const char *resemblance = NULL, *sets = NULL;
     const struct option_rule rules[] = {
 #include "options/fingerprint.h"
     };
     const struct grammar grammar = GRAMMAR(fingerprint, rules, "FILE", 0, SIZE_MAX);
     text_options_init(texts);
-    if (arguments_read(&grammar, argc, argv, &paths, &status))
-        status = fingerprint_texts(texts, (enum document_format)format, compares, &paths);
+    if (arguments_read(&grammar, argc, argv, &paths, &status)) {
+        bool chosen = choose_sketch(texts, resemblance);
+        status = chosen ? fingerprint_texts(texts, (enum document_format)format, compares, sets, &paths) : ENDS_BADLY;
+    }
     globs_free(&texts->rules.globs);
     texts_free(&texts->rules.extract.json.texts);
     return status;

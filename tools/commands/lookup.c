@@ -1,5 +1,7 @@
 /* lookup.c: `idx lookup`: prints the fingerprints of an index that are near to the queries, and their documents. */
 #include "tools/answers/answers.h"
+#include "tools/answers/resembling.h"
+#include "tools/dedup/resemble.h"
 
 #include <limits.h>
 #include <string.h>
@@ -12,12 +14,34 @@ struct lookup {
     unsigned distance; /* UINT_MAX: not given. */
     unsigned threads;
     bool disk, unpacked, refresh;
+    const char *resemblance; /* The argument of --resemble; NULL: not given. */
+    uint64_t max_candidates; /* UINT64_MAX: not given. */
     struct idx_index *index;
 };
+
+/* Refuses options that have no effect with --resemble. Returns false after a complaint. */
+static bool check_resembling(const struct lookup *lookup) {
+    const struct queries *queries = &lookup->queries;
+    const char *vain = lookup->distance != UINT_MAX                           ? "-k"
+                       : lookup->refresh                                      ? "--refresh"
+                       : lookup->question.max_documents != UINT64_MAX         ? "--max-documents"
+                       : queries->table_path != NULL                          ? "--table"
+                       : queries->ids.count + queries->fingerprints.count > 0 ? "a fingerprint or --id"
+                                                                              : NULL;
+    if (queries->texts.count == 0) return complain_of_usage("--resemble compares texts; give --text");
+    if (vain != NULL) return complain_of_usage("%s has no effect with --resemble; omit it", vain);
+    if (lookup->question.exists && lookup->question.limit != UINT64_MAX)
+        return complain_of_usage("--limit has no effect with --exists; omit one of them");
+    return true;
+}
 
 /* Refuses options that contradict each other, or that have no effect. Returns false after a complaint. */
 static bool check_options(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
+    const struct jsonl_rules *json = &lookup->queries.extract.json;
+    if (lookup->resemblance != NULL) return check_resembling(lookup);
+    if (lookup->max_candidates != UINT64_MAX || json->id != NULL || json->texts.count > 0)
+        return complain_of_usage("--max-candidates, --id-field and --text-field need --resemble");
     if (lookup->queries.texts.count > 0 && lookup->queries.fingerprints.count > 0)
         return complain_of_usage("give fingerprints or --text, not both");
     if (lookup->queries.ids.count > 0 && lookup->queries.texts.count + lookup->queries.fingerprints.count > 0)
@@ -113,6 +137,7 @@ static bool open_index(struct lookup *lookup) {
             "-k %u is more than the %u that %s was built for; give --unpacked, build it with that -k, or look up "
             "with -k %u or less",
             question->distance, question->properties.k, lookup->path, question->properties.k);
+    if (lookup->resemblance != NULL) return true;
     if (question->texts != NULL && question->properties.id_type != IDX_ID_TEXT)
         return complain("--documents finds texts by document IDs, and %s has no text IDs; omit it", lookup->path);
     if (question->agree > 0 && question->properties.id_type == IDX_ID_NONE)
@@ -213,9 +238,37 @@ static int answer_all(struct lookup *lookup) {
     return found ? ENDS_WELL : ENDS_WITHOUT;
 }
 
+/* Answers texts by resemblance. */
+static int answer_resembling(struct lookup *lookup) {
+    const struct question *question = &lookup->question;
+    struct resembling_question resembling = {.path = lookup->path,
+                                             .index = lookup->index,
+                                             .properties = question->properties,
+                                             .options = IDX_RESEMBLING_OPTIONS_INIT,
+                                             .place = question->texts,
+                                             .exists = question->exists,
+                                             .json = question->json};
+    struct idx_resembling_options *options = &resembling.options;
+    struct pipeline_rules *rules = &resembling.rules;
+    bool found = false;
+    if (!resemblance_read("--resemble", lookup->resemblance, &options->threshold)) return ENDS_BADLY;
+    options->threads = lookup->threads;
+    options->least_values = question->agree > 0 ? (unsigned)question->agree : 1;
+    options->limit = question->exists ? 1 : question->limit;
+    options->max_candidates = lookup->max_candidates;
+    rules->extract = lookup->queries.extract;
+    rules->globs = lookup->queries.globs;
+    rules->threads = lookup->threads;
+    rules->memory_bytes = PIPELINE_MEMORY_BYTES;
+    if (!resembling_answer(&resembling, &lookup->queries.texts, &found)) return ENDS_BADLY;
+    return found ? ENDS_WELL : ENDS_WITHOUT;
+}
+
 static int look_up(struct lookup *lookup) {
     int status = ENDS_BADLY;
-    if (open_index(lookup)) {
+    bool opened = open_index(lookup);
+    if (opened && lookup->resemblance != NULL) status = answer_resembling(lookup);
+    if (opened && lookup->resemblance == NULL) {
         if (queries_open(&lookup->queries)) status = answer_all(lookup);
         queries_close(&lookup->queries);
     }
@@ -228,10 +281,12 @@ int command_lookup(int argc, char **argv) {
                             .queries.extract.json.text = "text",
                             .distance = UINT_MAX,
                             .notation = NOTATION_HEX,
-                            .threads = 1};
+                            .threads = 1,
+                            .max_candidates = UINT64_MAX};
     int status;
     if (read_arguments(argc, argv, &lookup, &status)) status = look_up(&lookup);
     texts_free(&lookup.queries.texts);
+    texts_free(&lookup.queries.extract.json.texts);
     texts_free(&lookup.queries.ids);
     globs_free(&lookup.queries.globs);
     return status;

@@ -1,5 +1,6 @@
 /* without_text.c: what a build without libidxtext has in place of the files that read texts, or that read them again.
  */
+#include "tools/answers/resembling.h"
 #include "tools/dedup/folders.h"
 #include "tools/report/report.h"
 
@@ -58,6 +59,11 @@ void text_close(struct text *text) { (void)text; }
 
 bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same) {
     (void)rules, (void)paths, (void)same;
+    return complain_of_build();
+}
+
+bool resembling_answer(struct resembling_question *question, const struct texts *paths, bool *found) {
+    (void)question, (void)paths, (void)found;
     return complain_of_build();
 }
 

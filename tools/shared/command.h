@@ -108,6 +108,16 @@ extern const char recipes_icu_warning[];
 /* Returns whether a recipe makes sketches (minhash:M), whose fingerprints say how much texts resemble each other. */
 bool recipe_makes_sketches(const char *recipe);
 
+/* What such a recipe says: the values of a sketch, and the words or characters of a shingle. */
+struct sketch {
+    unsigned values, width;
+    bool by_characters;
+    char shingles[32]; /* The part about shingles, and the version, for a file of sets. */
+};
+
+/* Reads a recipe in canonical form. Returns false if it makes no sketches. */
+bool recipe_read_sketch(const char *recipe, struct sketch *sketch);
+
 /* Returns the error about fingerprints whose recipe, the `length` bytes at `other`, is not that of the index. */
 const char *recipes_differ(const char *recipe, const char *other, size_t length);
 

@@ -2,6 +2,7 @@
 #include "tools/shared/command.h"
 #include "tools/shared/wording.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Names ---- */
@@ -23,6 +24,15 @@ const char *names_of_documents(enum idx_id_type id_type, uint64_t count) {
 /* ---- Recipes ---- */
 
 bool recipe_makes_sketches(const char *recipe) { return strncmp(recipe, "minhash:", strlen("minhash:")) == 0; }
+
+bool recipe_read_sketch(const char *recipe, struct sketch *sketch) {
+    char unit[6];
+    *sketch = (struct sketch){0};
+    if (sscanf(recipe, "minhash:%2u;%5[a-z]=%2u", &sketch->values, unit, &sketch->width) != 3) return false;
+    sketch->by_characters = strcmp(unit, "chars") == 0;
+    snprintf(sketch->shingles, sizeof sketch->shingles, "%s=%u;v1", unit, sketch->width);
+    return sketch->by_characters || strcmp(unit, "words") == 0;
+}
 
 const char recipes_icu_warning[] =
     "these fingerprints were made with several versions of ICU (see icu= in their recipes): where these divide words "

@@ -374,11 +374,24 @@ static const struct made *locate_made(const struct document_batch *batch, struct
     return made;
 }
 
-static bool visit_results(const struct pipeline_rules *rules, struct document_batch *batch, size_t count) {
+/* Prints the lines of a document that was visited. */
+static void print_made(struct pipeline *pipeline, const struct made *made) {
+    for (size_t i = 0; i < made->fingerprint_count; i++) {
+        output_fingerprint(&pipeline->output, NOTATION_HEX, pipeline->rules->bits, made->fingerprints[i]);
+        output_byte(&pipeline->output, '\t');
+        output_bytes(&pipeline->output, made->id.bytes, made->id.length);
+        output_byte(&pipeline->output, '\n');
+        pipeline->lines++;
+    }
+}
+
+static bool visit_results(struct pipeline *pipeline, struct document_batch *batch, size_t count) {
+    const struct pipeline_rules *rules = pipeline->rules;
     bool on = true;
     for (size_t i = 0; i < count && on; i++) {
         struct document_result *result = &batch->results[i];
         on = rules->visit(rules->context, &result->raw, locate_made(batch, result));
+        if (on && rules->prints) print_made(pipeline, &result->made);
     }
     return on;
 }
@@ -399,7 +412,7 @@ static bool print_batch(struct pipeline *pipeline, struct document_batch *batch)
         bad = pipeline->bad.of[BAD_MEMORY] > 0 || (pipeline->rules->strict && bad_total(&pipeline->bad) > 0);
     }
     if (i > 0 && pipeline->rules->visit != NULL)
-        on = visit_results(pipeline->rules, batch, i);
+        on = visit_results(pipeline, batch, i);
     else if (i > 0)
         output_lines(pipeline, batch->made.bytes, batch->results[i - 1].end);
     uint64_t input_bytes = i > 0 ? batch->results[i - 1].raw.input_bytes : 0;
@@ -411,14 +424,17 @@ static bool print_batch(struct pipeline *pipeline, struct document_batch *batch)
 /* Returns the next batch once it is done, or NULL at the end. Before it waits, it flushes the output. */
 static struct document_batch *next_batch(struct pipeline *pipeline) {
     struct document_batch *batch = NULL;
+    bool told = pipeline->rules->before_wait == NULL;
     pthread_mutex_lock(&pipeline->mutex);
     for (;;) {
         bool any = pipeline->printed < pipeline->submitted;
         batch = any ? pipeline->ring[pipeline->printed % RING_BATCHES] : NULL;
         if ((any && batch->done) || (!any && pipeline->ended)) break;
-        if (pipeline->output.length > 0) {
+        if (pipeline->output.length > 0 || !told) {
             pthread_mutex_unlock(&pipeline->mutex);
             output_flush(&pipeline->output);
+            if (!told) pipeline->rules->before_wait(pipeline->rules->context);
+            told = true;
             pthread_mutex_lock(&pipeline->mutex);
         } else {
             pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
@@ -450,8 +466,8 @@ static void *run_printer(void *context) {
 
 /* Warns of documents with few features or none, of `good` documents in all. */
 static void say_few(const struct pipeline *pipeline, uint64_t good) {
-    bool are_taken = pipeline->rules->visit != NULL;
-    bool is_by_words = (pipeline->rules->makes & MAKES_SHINGLES) != 0;
+    bool are_taken = pipeline->rules->visit != NULL && !pipeline->rules->prints;
+    bool is_by_words = are_taken && (pipeline->rules->makes & MAKES_SHINGLES) != 0;
     uint64_t few = pipeline->few, least = is_by_words ? 1 : pipeline->rules->min_features;
     double percent = good > 0 ? 100.0 / (double)good : 0;
     if (least > 0) {
@@ -586,7 +602,7 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
     if (!check_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
-    bool is_stated = recipe != NULL && rules->train == NULL && rules->visit == NULL;
+    bool is_stated = recipe != NULL && rules->train == NULL && (rules->visit == NULL || rules->prints);
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
     pipeline->progress.reading = rules->again != NULL || (rules->makes & MAKES_SHINGLES) != 0;

@@ -8,29 +8,22 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file that is being compared. */
-struct compared {
+/* A file whose set is being made. */
+struct listing_file {
     struct text *text;
-    const struct resembling *resembling;
-    double resemblance; /* Or what resembling_compare returns in its place. */
+    const struct shingling *shingling;
+    struct output *list;
+    enum file_set found;
 };
 
-static bool compare_document(void *context, struct raw_document *raw) {
-    struct compared *compared = context;
-    const struct resembling *resembling = compared->resembling;
-    struct output list = OUTPUT_KEPT;
+static bool list_document(void *context, struct raw_document *raw) {
+    struct listing_file *file = context;
     struct span id, body;
-    if (raw->bad.kind == BAD_NONE && text_read(compared->text, raw, &id, &body, &raw->bad) &&
-        text_list_shingles(&body, &(struct shingling){0}, &list, &raw->bad))
-        compared->resemblance =
-            idx_text_jaccard(resembling->hashes, resembling->count, (const uint64_t *)(const void *)list.bytes,
-                             list.length / sizeof *resembling->hashes);
-    else if (raw->bad.kind == BAD_MEMORY)
-        compared->resemblance = RESEMBLANCE_NO_MEMORY;
-    else
-        complain("%s: %s", raw->place, raw->bad.problem.sentence);
+    bool good = raw->bad.kind == BAD_NONE && text_read(file->text, raw, &id, &body, &raw->bad) &&
+                text_list_shingles(&body, file->shingling, file->list, &raw->bad);
+    file->found = good ? FILE_SET_FOUND : raw->bad.kind == BAD_MEMORY ? FILE_SET_NO_MEMORY : FILE_SET_UNKNOWN;
+    if (file->found == FILE_SET_UNKNOWN) complain("%s: %s", raw->place, raw->bad.problem.sentence);
     raw_document_free(raw);
-    free(list.bytes);
     return true;
 }
 
@@ -58,14 +51,27 @@ double resemblance_round(double resemblance) {
     return ((parts + 1) / 10000 <= resemblance ? parts + 1 : parts) / 10000; /* The product may be rounded down. */
 }
 
-double resembling_compare(struct text *text, const struct resembling *resembling, struct span id) {
-    struct compared compared = {.text = text, .resembling = resembling, .resemblance = RESEMBLANCE_UNKNOWN};
-    char *path = malloc(strlen(resembling->folder) + id.length + 2);
-    if (path == NULL) return RESEMBLANCE_NO_MEMORY;
-    struct documents documents = {
-        .most = text->extractor.rules->max_text, .visit = compare_document, .context = &compared};
-    if (find_file(resembling->folder, id, path)) documents_read_one(&documents, path);
+enum file_set resembling_list(struct text *text, const char *folder, const struct shingling *shingling, struct span id,
+                              struct output *list) {
+    struct listing_file file = {.text = text, .shingling = shingling, .list = list, .found = FILE_SET_UNKNOWN};
+    char *path = malloc(strlen(folder) + id.length + 2);
+    if (path == NULL) return FILE_SET_NO_MEMORY;
+    struct documents documents = {.most = text->extractor.rules->max_text, .visit = list_document, .context = &file};
+    if (find_file(folder, id, path)) documents_read_one(&documents, path);
     documents_free(&documents);
     free(path);
-    return compared.resemblance;
+    return file.found;
+}
+
+double resembling_compare(struct text *text, const struct resembling *resembling, struct span id) {
+    struct output list = OUTPUT_KEPT;
+    double resemblance = RESEMBLANCE_UNKNOWN;
+    enum file_set found = resembling_list(text, resembling->folder, &(struct shingling){0}, id, &list);
+    if (found == FILE_SET_NO_MEMORY) resemblance = RESEMBLANCE_NO_MEMORY;
+    if (found == FILE_SET_FOUND)
+        resemblance =
+            idx_text_jaccard(resembling->hashes, resembling->count, (const uint64_t *)(const void *)list.bytes,
+                             list.length / sizeof *resembling->hashes);
+    free(list.bytes);
+    return resemblance;
 }

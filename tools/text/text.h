@@ -110,6 +110,17 @@ struct resembling {
     size_t count;
 };
 
+/* Whether a document's file was found. */
+enum file_set {
+    FILE_SET_FOUND,
+    FILE_SET_UNKNOWN, /* There is no such file, or, after a complaint, it can't be read as a text. */
+    FILE_SET_NO_MEMORY,
+};
+
+/* Appends the shingles of the document with this ID, a file below the folder, to a list that keeps them. */
+enum file_set resembling_list(struct text *text, const char *folder, const struct shingling *shingling, struct span id,
+                              struct output *list);
+
 /* What is returned in place of a resemblance. */
 enum { RESEMBLANCE_UNKNOWN = -1, RESEMBLANCE_NO_MEMORY = -2 };
 
@@ -227,11 +238,13 @@ struct pipeline_rules {
     uint64_t min_features; /* Documents with fewer are left out. */
     bool strict;           /* The first bad record ends the work. */
     bool progress;
-    made_visitor visit;         /* Unless NULL, called in place of printing. */
-    unsigned makes;             /* What the visitor gets: MAKES_FINGERPRINTS and others, added up. */
-    enum parts_by by;           /* Of what shingles are made: of texts, or of their parts. */
-    uint64_t min_words;         /* Parts with fewer words have none. */
-    struct shingling shingling; /* With MAKES_SHINGLES, what shingles are. */
+    made_visitor visit;                 /* Unless NULL, called in place of printing. */
+    bool prints;                        /* The lines of fingerprints are printed although there is a visitor. */
+    void (*before_wait)(void *context); /* Called by the thread of `visit` before it waits. May be NULL. */
+    unsigned makes;                     /* What the visitor gets: MAKES_FINGERPRINTS and others, added up. */
+    enum parts_by by;                   /* Of what shingles are made: of texts, or of their parts. */
+    uint64_t min_words;                 /* Parts with fewer words have none. */
+    struct shingling shingling;         /* With MAKES_SHINGLES, what shingles are. */
     file_visitor
         visit_file; /* Called before the documents of a file are read, by another thread than `visit`. May be NULL. */
     bool others;    /* WARC records without a document are visited as well, with nothing made of them. */

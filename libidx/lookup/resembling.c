@@ -1,0 +1,299 @@
+/* resembling.c: the documents whose sets resemble given ones, from an index of sketches: the documents that share a
+ * value with a set are candidates, and their own sets decide, or as an estimate their sketches. */
+#include "libidx/lookup/resembling.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Options ---- */
+
+/* A set that resembles another one is missed with this probability at most. */
+#define MOST_MISSED 1e-5
+
+unsigned idx_sketch_values(int64_t threshold) {
+    double rest = 1 - (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, missed = 1;
+    unsigned values = 0;
+    for (; missed > MOST_MISSED && values <= IDX_MAX_SKETCH; values++) missed *= rest;
+    return values;
+}
+
+enum idx_status idxi_resembling_check(struct idx_resembling_options *own, const struct idx_resembling_options *options,
+                                      struct idx_error *error) {
+    *own = (struct idx_resembling_options)IDX_RESEMBLING_OPTIONS_INIT;
+    idxi_copy_options(own, options);
+    if (own->threshold < 1 || own->threshold > IDX_DECIMAL_WEIGHT_ONE)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a resemblance of %lld is not from 1 to %lld",
+                         (long long)own->threshold, (long long)IDX_DECIMAL_WEIGHT_ONE);
+    if (own->sketch < 1 || own->sketch > IDX_MAX_SKETCH)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a sketch has 1 to %d values, not %u", IDX_MAX_SKETCH,
+                         own->sketch);
+    return idxi_check_threads(own->threads, error);
+}
+
+/* ---- Comparing ---- */
+
+void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, uint32_t *shared,
+                       uint32_t *total) {
+    size_t i = 0, j = 0, both = 0;
+    while (i < a_count && j < b_count) {
+        uint64_t x = a[i], y = b[j];
+        both += x == y;
+        i += x <= y;
+        j += y <= x;
+    }
+    *shared = (uint32_t)both;
+    *total = (uint32_t)(a_count + b_count - both);
+}
+
+/* Broder's estimate, by the smallest `most` values of two sketches together: those of the union of the sets. */
+static void compare_sketches(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, size_t most,
+                             uint32_t *shared, uint32_t *total) {
+    size_t i = 0, j = 0;
+    *shared = *total = 0;
+    for (; *total < most && (i < a_count || j < b_count); ++*total) {
+        bool has_a = i < a_count && (j == b_count || a[i] <= b[j]),
+             has_b = j < b_count && (i == a_count || b[j] <= a[i]);
+        *shared += has_a && has_b;
+        i += has_a;
+        j += has_b;
+    }
+}
+
+/* ---- Lists ---- */
+
+enum idx_status idxi_resembling_add(struct idxi_resembling_lists *made, const struct idx_document *document,
+                                    uint32_t shared, uint32_t total, struct idx_error *error) {
+    size_t length = document->id == NULL ? 0 : document->id_length;
+    IDXI_GROW(made->lists.documents, made->document_room, made->documents + 1, error);
+    IDXI_GROW(made->lists.ids, made->id_room, made->ids + length + 1, error);
+    if (length > 0) memcpy(made->lists.ids + made->ids, document->id, length);
+    made->lists.documents[made->documents++] =
+        (struct idx_resembling_document){document->number, made->ids, length, shared, total};
+    made->ids += length;
+    return IDX_OK;
+}
+
+enum idx_status idxi_resembling_begin(struct idxi_resembling_lists *made, struct idx_error *error) {
+    IDXI_GROW(made->lists.offsets, made->query_room, 1, error);
+    made->lists.offsets[0] = 0;
+    return IDX_OK;
+}
+
+/* The IDs of the list that is being sorted. */
+static _Thread_local const uint8_t *sorted_ids;
+
+static int by_resemblance(const void *first, const void *second) {
+    const struct idx_resembling_document *a = first, *b = second;
+    uint64_t one = (uint64_t)a->shared * b->total, other = (uint64_t)b->shared * a->total;
+    if (one != other) return one > other ? -1 : 1;
+    size_t least = a->id_length < b->id_length ? a->id_length : b->id_length;
+    int order = memcmp(sorted_ids + a->id, sorted_ids + b->id, least);
+    if (order != 0) return order;
+    if (a->id_length != b->id_length) return a->id_length < b->id_length ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+enum idx_status idxi_resembling_end(struct idxi_resembling_lists *made, uint64_t limit, struct idx_error *error) {
+    IDXI_GROW(made->lists.offsets, made->query_room, made->queries + 2, error);
+    size_t begin = (size_t)made->lists.offsets[made->queries], count = made->documents - begin;
+    sorted_ids = made->lists.ids;
+    if (count > 1) qsort(made->lists.documents + begin, count, sizeof *made->lists.documents, by_resemblance);
+    if (count > limit) made->documents = begin + (size_t)limit;
+    made->lists.offsets[++made->queries] = (int64_t)made->documents;
+    return IDX_OK;
+}
+
+void idx_resembling_free(struct idx_resembling_lists *lists) {
+    if (lists == NULL) return;
+    free(lists->offsets);
+    free(lists->documents);
+    free(lists->ids);
+    *lists = (struct idx_resembling_lists){0};
+}
+
+/* ---- Candidates ---- */
+
+/* A document that has a value of a query. Once for each such value. */
+struct candidate {
+    uint64_t key; /* its number, or a hash of its ID */
+    const void *id;
+    size_t id_length;
+};
+
+static int by_document(const void *first, const void *second) {
+    const struct candidate *a = first, *b = second;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    if (a->id_length != b->id_length) return a->id_length < b->id_length ? -1 : 1;
+    return a->id_length == 0 ? 0 : memcmp(a->id, b->id, a->id_length);
+}
+
+struct finding {
+    const struct idx_index *index;
+    struct idx_resembling_options options;
+    const struct idx_set *sets;
+    size_t values; /* how many of each set are looked up */
+    struct idx_document_lists found;
+    struct candidate *candidates;
+    size_t candidate_room;
+    uint64_t *fingerprints;
+    size_t fingerprint_room;
+    uint64_t *sketch; /* of a document */
+    size_t sketch_room;
+    struct idxi_resembling_lists made;
+};
+
+/* Gathers the documents that have one of the values `begin` to before `end`, and sorts them. */
+static enum idx_status gather(struct finding *finding, size_t begin, size_t end, size_t *count,
+                              struct idx_error *error) {
+    const struct idx_document_lists *found = &finding->found;
+    size_t first = (size_t)found->offsets[begin];
+    *count = (size_t)found->offsets[end] - first;
+    IDXI_GROW(finding->candidates, finding->candidate_room, *count + 1, error);
+    for (size_t i = 0; i < *count; i++) {
+        struct candidate *candidate = &finding->candidates[i];
+        if (found->numbers != NULL) {
+            *candidate = (struct candidate){found->numbers[first + i], NULL, 0};
+            continue;
+        }
+        const uint8_t *id = found->ids + found->id_offsets[first + i];
+        size_t length = (size_t)(found->id_offsets[first + i + 1] - found->id_offsets[first + i]);
+        *candidate = (struct candidate){idxf_checksum(id, length), id, length};
+    }
+    if (*count > 1) qsort(finding->candidates, *count, sizeof *finding->candidates, by_document);
+    for (size_t i = begin; i < end; i++)
+        finding->made.lists.unread += (uint64_t)(found->counts[i] - (found->offsets[i + 1] - found->offsets[i]));
+    return IDX_OK;
+}
+
+/* Compares a query with the sketch of a document, which the map from IDs has. */
+static enum idx_status estimate(struct finding *finding, const struct idx_set *set, const struct idx_document *document,
+                                uint32_t *shared, uint32_t *total, struct idx_error *error) {
+    const struct idx_index *index = finding->index;
+    size_t most = finding->options.sketch, count = 0;
+    do {
+        IDXI_GROW(finding->sketch, finding->sketch_room, count > most ? count : most, error);
+        IDXI_TRY(document->id != NULL
+                     ? idx_find_id(index, document->id, document->id_length, finding->sketch, finding->sketch_room,
+                                   &count, error)
+                     : idx_find_id_u64(index, document->number, finding->sketch, finding->sketch_room, &count, error));
+    } while (count > finding->sketch_room);
+    compare_sketches(set->hashes, set->count < most ? set->count : most, finding->sketch, count < most ? count : most,
+                     most, shared, total);
+    return IDX_OK;
+}
+
+/* Compares a query with a document, and lists that if it reaches the threshold. */
+static enum idx_status decide(struct finding *finding, const struct idx_set *set, const struct idx_document *document,
+                              struct idx_error *error) {
+    const struct idx_resembling_options *options = &finding->options;
+    struct idx_set other = {NULL, 0};
+    uint32_t shared = 0, total = 0;
+    if (options->source == NULL) {
+        IDXI_TRY(estimate(finding, set, document, &shared, &total, error));
+    } else {
+        IDXI_TRY(options->source(options->context, document, &other, error));
+        finding->made.lists.unknown += other.hashes == NULL;
+        if (other.hashes != NULL)
+            idxi_compare_sets(set->hashes, set->count, other.hashes, other.count, &shared, &total);
+    }
+    return idxi_reaches(shared, total, options->threshold)
+               ? idxi_resembling_add(&finding->made, document, shared, total, error)
+               : IDX_OK;
+}
+
+/* Answers a query whose values are `begin` to before `end`. */
+static enum idx_status answer(struct finding *finding, const struct idx_set *set, size_t begin, size_t end,
+                              struct idx_error *error) {
+    size_t count, next;
+    IDXI_TRY(gather(finding, begin, end, &count, error));
+    for (size_t i = 0; i < count; i = next) {
+        const struct candidate *candidate = &finding->candidates[i];
+        for (next = i + 1; next < count && by_document(candidate, &finding->candidates[next]) == 0;) next++;
+        if (next - i < finding->options.least_values && next - i < end - begin) continue;
+        bool is_text = finding->found.numbers == NULL;
+        const struct idx_document document = {is_text ? 0 : candidate->key, is_text ? candidate->id : NULL,
+                                              candidate->id_length};
+        IDXI_TRY(decide(finding, set, &document, error));
+    }
+    return idxi_resembling_end(&finding->made, finding->options.limit, error);
+}
+
+/* ---- The whole ---- */
+
+/* How many queries are answered together, and the bytes that the documents of their values may take. One query may take
+ * any number. */
+enum { TOGETHER = 256 };
+#define MOST_BYTES ((uint64_t)1 << 26)
+
+static size_t values_of(const struct finding *finding, size_t query) {
+    return finding->sets[query].count < finding->values ? finding->sets[query].count : finding->values;
+}
+
+static enum idx_status list_documents(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
+    struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
+    size_t count = 0;
+    IDXI_GROW(finding->fingerprints, finding->fingerprint_room, (end - begin) * finding->values + 1, error);
+    for (size_t i = begin; i < end; i++) {
+        size_t values = values_of(finding, i);
+        if (values > 0) memcpy(finding->fingerprints + count, finding->sets[i].hashes, values * sizeof(uint64_t));
+        count += values;
+    }
+    options.threads = finding->options.threads;
+    options.max_documents = finding->options.max_candidates;
+    if (end - begin > 1) options.max_bytes = MOST_BYTES;
+    return idx_document_lists_make(finding->index, finding->fingerprints, count, &options, &finding->found, error);
+}
+
+/* Answers the queries `begin` to before `end`, in halves if their documents take too much memory. */
+static enum idx_status answer_range(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
+    enum idx_status status = list_documents(finding, begin, end, error);
+    if (status == IDX_LIMIT && end - begin > 1) {
+        size_t middle = begin + (end - begin) / 2;
+        IDXI_TRY(answer_range(finding, begin, middle, error));
+        return answer_range(finding, middle, end, error);
+    }
+    if (status != IDX_OK) return status;
+    for (size_t i = begin, at = 0; i < end && status == IDX_OK; i++) {
+        size_t values = values_of(finding, i);
+        status = answer(finding, &finding->sets[i], at, at + values, error);
+        at += values;
+    }
+    idx_document_lists_free(&finding->found);
+    return status;
+}
+
+static enum idx_status check_index(const struct idx_index *index, const struct idx_resembling_options *options,
+                                   struct idx_error *error) {
+    struct idx_properties properties;
+    idx_get_properties(index, &properties);
+    if (properties.k != 0 || properties.bits != IDX_MAX_BITS || properties.id_type == IDX_ID_NONE)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "look-ups by resemblance need an index of sketches: 64 bits, k = 0, and document IDs");
+    if (options->source == NULL && !properties.by_id)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "without the sets of documents, look-ups by resemblance need an index with a map from IDs: "
+                         "build it with by-id, or give the sets");
+    return IDX_OK;
+}
+
+enum idx_status idx_resembling_make(const struct idx_index *index, const struct idx_set *sets, size_t count,
+                                    const struct idx_resembling_options *options, struct idx_resembling_lists *lists,
+                                    struct idx_error *error) {
+    struct finding finding = {.index = index, .sets = sets};
+    IDXI_TRY(idxi_resembling_check(&finding.options, options, error));
+    IDXI_TRY(check_index(index, &finding.options, error));
+    unsigned enough = idx_sketch_values(finding.options.threshold);
+    bool estimates = finding.options.source == NULL;
+    finding.values = estimates || enough > finding.options.sketch ? finding.options.sketch : enough;
+    enum idx_status status = idxi_resembling_begin(&finding.made, error);
+    for (size_t begin = 0, end; begin < count && status == IDX_OK; begin = end) {
+        end = count - begin < TOGETHER ? count : begin + TOGETHER;
+        status = answer_range(&finding, begin, end, error);
+    }
+    free(finding.candidates);
+    free(finding.fingerprints);
+    free(finding.sketch);
+    *lists = finding.made.lists;
+    if (status != IDX_OK) idx_resembling_free(lists);
+    return status;
+}

@@ -1,0 +1,277 @@
+/* resembling.c: reads texts, and prints the documents of an index of sketches that resemble them. */
+#include "tools/answers/resembling.h"
+
+#include "tools/shared/files.h"
+#include "tools/shared/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The sets of documents ---- */
+
+bool set_source_open(struct set_source *source, const char *place, const struct idx_properties *properties,
+                     const struct extract_rules *rules) {
+    struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
+    struct idx_error error;
+    source->shingling = (struct shingling){source->sketch.width, source->sketch.by_characters, false};
+    source->list = (struct output)OUTPUT_KEPT;
+    if (place == NULL) return true;
+    if (folder_is_at(place)) {
+        source->folder = place;
+        if (properties->id_type == IDX_ID_TEXT) return text_open(&source->text, NULL, NULL, IDX_MAX_BITS, rules);
+        return complain("%s: texts in a folder are found by text IDs, which the index has not", place);
+    }
+    options.shingles = source->sketch.shingles;
+    return succeeded(idx_kept_sets_open(&source->kept, place, &options, &error), &error);
+}
+
+enum idx_status set_source_find(void *context, const struct idx_document *document, struct idx_set *set,
+                                struct idx_error *error) {
+    struct set_source *source = context;
+    if (source->kept != NULL) {
+        char digits[24];
+        struct idx_document named = *document;
+        if (document->id == NULL) {
+            named.id = digits;
+            named.id_length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, document->number);
+        }
+        enum idx_status status = idx_kept_sets_find(source->kept, &named, set, error);
+        if (status != IDX_OK || set->hashes != NULL || source->folder == NULL) return status;
+    }
+    source->list.length = 0;
+    enum file_set found = resembling_list(&source->text, source->folder, &source->shingling,
+                                          (struct span){document->id, document->id_length}, &source->list);
+    if (found == FILE_SET_NO_MEMORY) {
+        *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory for a text"};
+        return IDX_OUT_OF_MEMORY;
+    }
+    if (found == FILE_SET_FOUND && source->list.bytes != NULL)
+        *set = (struct idx_set){(const uint64_t *)(const void *)source->list.bytes,
+                                source->list.length / sizeof(uint64_t)};
+    return IDX_OK;
+}
+
+void set_source_close(struct set_source *source) {
+    idx_kept_sets_close(source->kept);
+    if (source->folder != NULL) text_close(&source->text);
+    free(source->list.bytes);
+}
+
+/* ---- Texts that are answered together ---- */
+
+bool set_batch_add(struct set_batch *batch, const struct made *made) {
+    output_bytes(&batch->ids, made->id.bytes, made->id.length);
+    output_bytes(&batch->hashes, made->shingles, made->shingle_count * sizeof *made->shingles);
+    batch->id_ends[batch->count] = batch->ids.length;
+    batch->set_ends[batch->count++] = batch->hashes.length / sizeof *made->shingles;
+    return batch->ids.error == 0 && batch->hashes.error == 0;
+}
+
+bool set_batch_is_full(const struct set_batch *batch) {
+    return batch->count == RESEMBLING_TEXTS || batch->hashes.length >= RESEMBLING_BYTES;
+}
+
+void set_batch_place(struct set_batch *batch) {
+    const uint64_t *hashes = (const uint64_t *)(const void *)batch->hashes.bytes;
+    size_t id = 0, hash = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->items[i] = (struct idx_item){.id = batch->ids.bytes == NULL ? "" : batch->ids.bytes + id,
+                                            .id_length = batch->id_ends[i] - id};
+        batch->sets[i] = (struct idx_set){hashes == NULL ? NULL : hashes + hash, batch->set_ends[i] - hash};
+        id = batch->id_ends[i];
+        hash = batch->set_ends[i];
+    }
+}
+
+void set_batch_empty(struct set_batch *batch) { batch->count = batch->ids.length = batch->hashes.length = 0; }
+
+void set_batch_free(struct set_batch *batch) {
+    free(batch->ids.bytes);
+    free(batch->hashes.bytes);
+}
+
+/* ---- Answers ---- */
+
+void put_resemblance_of(struct output *output, const struct idx_resembling_document *found) {
+    output_format(output, "%.4f", resemblance_round((double)found->shared / (double)found->total));
+}
+
+/* An index that is asked, and the texts that were read and are not answered yet. */
+struct asking {
+    struct resembling_question *question;
+    struct set_source source;
+    struct set_batch batch;
+    struct output output;
+    uint64_t unread, unknown;
+    bool found, failed;
+};
+
+static void put_found(struct asking *asking, const struct idx_item *query, const struct idx_resembling_lists *lists,
+                      const struct idx_resembling_document *found) {
+    const struct resembling_question *question = asking->question;
+    const struct idx_document document = {
+        found->number, question->properties.id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL, found->id_length};
+    double share = (double)found->shared / (double)found->total;
+    bool whole = found->total < question->options.sketch; /* Both sketches have all shingles. */
+    struct output *output = &asking->output;
+    bool json = question->json;
+    output_text(output, json ? "{\"query\":" : "");
+    if (json)
+        json_put_bytes(output, query->id, query->id_length);
+    else
+        output_id(output, query->id, query->id_length);
+    output_text(output, json ? ",\"resemblance\":" : "\t");
+    put_resemblance_of(output, found);
+    if (question->place == NULL)
+        output_format(output, json ? ",\"error\":%.4f" : "\t%.4f",
+                      whole ? 0 : sqrt(share * (1 - share) / (double)found->total));
+    output_text(output, json ? ",\"document\":" : "\t");
+    if (json)
+        put_json_id(output, &document);
+    else
+        put_document_id(output, &document);
+    output_text(output, json ? "}\n" : "\n");
+}
+
+static void put_query(struct asking *asking, const struct idx_item *query) {
+    bool json = asking->question->json;
+    output_text(&asking->output, json ? "{\"query\":" : "");
+    if (json)
+        json_put_bytes(&asking->output, query->id, query->id_length);
+    else
+        output_id(&asking->output, query->id, query->id_length);
+    output_text(&asking->output, json ? "}\n" : "\n");
+}
+
+static void put_answers(struct asking *asking, const struct idx_resembling_lists *lists) {
+    const struct set_batch *batch = &asking->batch;
+    for (size_t i = 0; i < batch->count && asking->output.error == 0; i++) {
+        bool any = lists->offsets[i + 1] > lists->offsets[i];
+        asking->found = asking->found || any;
+        if (asking->question->exists && any) put_query(asking, &batch->items[i]);
+        if (asking->question->exists) continue;
+        for (int64_t at = lists->offsets[i]; at < lists->offsets[i + 1]; at++)
+            put_found(asking, &batch->items[i], lists, &lists->documents[at]);
+    }
+}
+
+/* Answers the texts of the batch, and empties it. */
+static void answer_batch(void *context) {
+    struct asking *asking = context;
+    struct resembling_question *question = asking->question;
+    struct idx_resembling_lists lists;
+    struct idx_error error;
+    if (asking->batch.count == 0 || asking->failed) return;
+    set_batch_place(&asking->batch);
+    if (succeeded(idx_resembling_make(question->index, asking->batch.sets, asking->batch.count, &question->options,
+                                      &lists, &error),
+                  &error)) {
+        put_answers(asking, &lists);
+        asking->unread += lists.unread;
+        asking->unknown += lists.unknown;
+        idx_resembling_free(&lists);
+    } else {
+        asking->failed = true;
+    }
+    asking->failed = !output_flush(&asking->output) || asking->failed;
+    set_batch_empty(&asking->batch);
+}
+
+/* Takes a text. This is a made_visitor. */
+static bool take_text(void *context, const struct raw_document *raw, const struct made *made) {
+    struct asking *asking = context;
+    if (raw->bad.kind != BAD_NONE) return !asking->failed;
+    if (!set_batch_add(&asking->batch, made)) {
+        asking->failed = true;
+        return complain("out of memory for the texts");
+    }
+    if (set_batch_is_full(&asking->batch)) answer_batch(asking);
+    return !asking->failed;
+}
+
+/* ---- The whole ---- */
+
+/* From so many values on, an estimate of 0.8 has a standard error of 0.05. */
+enum { VALUES_OF_ESTIMATES = 64 };
+
+bool resembling_check_sketch(const char *path, const struct sketch *sketch, int64_t threshold, bool has_sets) {
+    double missed = pow(1 - (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, sketch->values);
+    if (!has_sets && sketch->values < VALUES_OF_ESTIMATES)
+        return complain(
+            "%s has sketches of %u values, by which a resemblance of 0.8 is estimated with an error of %.2f: "
+            "give the texts with --documents, or make an index by minhash:%d",
+            path, sketch->values, sqrt(0.16 / sketch->values), VALUES_OF_ESTIMATES);
+    if (idx_sketch_values(threshold) > sketch->values)
+        complain(
+            "%s has sketches of %u values: of documents that resemble a text by just that much, up to one in %.0f is "
+            "missed",
+            path, sketch->values, floor(1 / missed));
+    return true;
+}
+
+void resembling_say_counts(uint64_t unread, uint64_t unknown) {
+    if (unread > 0)
+        complain("%" PRIu64
+                 " documents were not looked at, since more have a value of their text than --max-candidates "
+                 "allows",
+                 unread);
+    if (unknown > 0)
+        complain("%" PRIu64
+                 " times a document that shares a value with a text has no text in --documents, and counts as "
+                 "one that does not resemble it",
+                 unknown);
+}
+
+static bool open_asking(struct asking *asking) {
+    struct resembling_question *question = asking->question;
+    struct idx_resembling_options *options = &question->options;
+    const char *recipe = question->properties.recipe;
+    if (!recipe_read_sketch(recipe, &asking->source.sketch))
+        return complain(
+            "--resemble needs an index of sketches, and %s has the recipe '%s'; make one by idx fingerprint "
+            "--recipe minhash:8",
+            question->path, recipe);
+    bool has_sets = question->place != NULL;
+    if (!resembling_check_sketch(question->path, &asking->source.sketch, options->threshold, has_sets)) return false;
+    if (!has_sets && !question->properties.by_id)
+        return complain(
+            "without texts, --resemble needs the sketch of each document, which an index has that was built "
+            "with --by-id; build %s so, or give the texts with --documents",
+            question->path);
+    options->sketch = asking->source.sketch.values;
+    options->source = has_sets ? set_source_find : NULL;
+    options->context = &asking->source;
+    return set_source_open(&asking->source, question->place, &question->properties, &question->rules.extract);
+}
+
+bool resembling_answer(struct resembling_question *question, const struct texts *paths, bool *found) {
+    struct asking *asking = calloc(1, sizeof *asking);
+    if (asking == NULL) return complain("out of memory");
+    asking->question = question;
+    asking->batch.ids = asking->batch.hashes = asking->source.list = (struct output)OUTPUT_KEPT;
+    asking->output = (struct output)OUTPUT_STANDARD;
+    bool good = open_asking(asking);
+    if (good) {
+        struct pipeline_rules *rules = &question->rules;
+        rules->recipe = rules->expected_recipe = question->properties.recipe;
+        rules->bits = IDX_MAX_BITS;
+        rules->visit = take_text;
+        rules->before_wait = answer_batch;
+        rules->makes = MAKES_SHINGLES;
+        rules->shingling = asking->source.shingling;
+        rules->context = asking;
+        good = pipeline_run(rules, paths) == PIPELINE_WELL;
+        answer_batch(asking);
+        resembling_say_counts(asking->unread, asking->unknown);
+    }
+    *found = asking->found;
+    good = output_close(&asking->output) && good && !asking->failed;
+    set_source_close(&asking->source);
+    set_batch_free(&asking->batch);
+    free(asking);
+    return good;
+}

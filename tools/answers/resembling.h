@@ -1,0 +1,82 @@
+/* resembling.h: the texts of inputs, and the documents of an index of sketches that resemble them. */
+#ifndef IDX_TOOLS_ANSWERS_RESEMBLING_H
+#define IDX_TOOLS_ANSWERS_RESEMBLING_H
+
+#include "tools/shared/library.h"
+#include "tools/text/text.h"
+
+/* ---- The sets of documents ---- */
+
+/* Where the sets of the documents of an index are: in a file of sets, below a folder of texts, or nowhere. In a file,
+ * integer IDs are decimal text. */
+struct set_source {
+    struct sketch sketch;
+    struct shingling shingling; /* That of the sketch. */
+    struct idx_kept_sets *kept;
+    const char *folder; /* NULL: there is none. */
+    struct text text;   /* Reads the files of the folder. */
+    struct output list; /* The set of the document that was read last. */
+};
+
+/* Opens the source at `place`, a file of sets or a folder, for an index of these properties; `place` may be NULL. With
+ * `rules`, which stay valid, texts are read. Returns false after a complaint. */
+bool set_source_open(struct set_source *source, const char *place, const struct idx_properties *properties,
+                     const struct extract_rules *rules);
+
+/* This is an idx_set_source, whose context is a struct set_source. */
+enum idx_status set_source_find(void *context, const struct idx_document *document, struct idx_set *set,
+                                struct idx_error *error);
+
+void set_source_close(struct set_source *source);
+
+/* ---- Texts that are answered together ---- */
+
+/* How many texts are answered together at most, and bytes of their sets. */
+enum { RESEMBLING_TEXTS = 1024, RESEMBLING_BYTES = 1 << 24 };
+
+/* Texts with their IDs and sets. It begins with zeros, but for the outputs, which are OUTPUT_KEPT. */
+struct set_batch {
+    struct output ids, hashes;
+    size_t count, id_ends[RESEMBLING_TEXTS], set_ends[RESEMBLING_TEXTS]; /* Bytes of the IDs, and hashes. */
+    struct idx_item items[RESEMBLING_TEXTS];
+    struct idx_set sets[RESEMBLING_TEXTS];
+};
+
+/* Adds a text, which must fit. Returns false if memory ran out. */
+bool set_batch_add(struct set_batch *batch, const struct made *made);
+
+bool set_batch_is_full(const struct set_batch *batch);
+
+/* Sets the items and sets of the texts that were added. */
+void set_batch_place(struct set_batch *batch);
+
+void set_batch_empty(struct set_batch *batch);
+
+void set_batch_free(struct set_batch *batch);
+
+/* Writes the resemblance of a document, rounded down to four digits. */
+void put_resemblance_of(struct output *output, const struct idx_resembling_document *found);
+
+/* ---- `idx lookup --resemble` ---- */
+
+struct resembling_question {
+    const char *path; /* Of the index, for messages. */
+    const struct idx_index *index;
+    struct idx_properties properties;
+    struct idx_resembling_options options; /* Its threshold, threads, least_values, limit and max_candidates. */
+    const char *place;                     /* Of the sets; NULL: sketches estimate. */
+    struct pipeline_rules rules;           /* How texts are read. */
+    bool exists, json;
+};
+
+/* Answers the texts of the inputs. Sets *found to whether there was a match. Returns false after a complaint. */
+bool resembling_answer(struct resembling_question *question, const struct texts *paths, bool *found);
+
+/* Warns, if a threshold needs more values than a sketch has, of what may be missed. Returns false, after a complaint,
+ * if without sets the sketches are too small for an estimate. */
+bool resembling_check_sketch(const char *path, const struct sketch *sketch, int64_t threshold, bool has_sets);
+
+/* Says how many documents were not looked at, and how many have no set. */
+void resembling_say_counts(uint64_t unread, uint64_t unknown);
+
+#endif
