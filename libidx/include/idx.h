@@ -1169,8 +1169,9 @@ struct idx_resembling_lists {
 };
 
 /* The values of a sketch that are enough for a threshold: a set with exactly that coefficient shares none of the first
- * v values with a probability of at most (1 - threshold)^v, and v is the smallest number for which that is 1e-5 or less;
- * IDX_MAX_SKETCH + 1 where that is not enough. 8 for 8000, 17 for 5000. `threshold` is 1 to IDX_DECIMAL_WEIGHT_ONE. */
+ * v values with a probability of at most (1 - threshold)^v, and v is the smallest number for which that is 1e-5 or
+ * less; IDX_MAX_SKETCH + 1 where that is not enough. 8 for 8000, 17 for 5000. `threshold` is 1 to
+ * IDX_DECIMAL_WEIGHT_ONE. */
 IDX_API unsigned idx_sketch_values(int64_t threshold);
 
 /* Lists the documents that resemble each of `count` sets by the threshold or more. Of each set the first
@@ -1188,7 +1189,8 @@ IDX_API void idx_resembling_free(struct idx_resembling_lists *lists);
 /* ---- Sets of documents in a file --------------------------------------------------------------------------------- */
 
 /* A file of sets that are found by the IDs of their documents: what idx_resembling_make compares. It grows at its end.
- * idx-add(1) has its form. One thread at a time. A file that a process cuts short under a reader raises SIGBUS there. */
+ * idx-add(1) has its form. One thread at a time. A file that a process cuts short under a reader raises SIGBUS there.
+ */
 struct idx_kept_sets;
 
 struct idx_kept_sets_options {

@@ -72,6 +72,21 @@ struct resembling_question {
 /* Answers the texts of the inputs. Sets *found to whether there was a match. Returns false after a complaint. */
 bool resembling_answer(struct resembling_question *question, const struct texts *paths, bool *found);
 
+/* ---- `idx add --if-new --resemble`: resembling_add.c ---- */
+
+struct resembling_addition {
+    const char *path;  /* Of the index. */
+    const char *sets;  /* The file of sets, which grows. */
+    const char *place; /* A folder of texts of documents that have no sets there, or NULL. */
+    int64_t threshold;
+    uint64_t limit, max_candidates, compact; /* `compact` as in struct writing. */
+    struct pipeline_rules rules;             /* How texts are read. */
+    uint64_t added, near;                    /* How many texts were added, and left out. */
+};
+
+/* Adds the texts of the inputs that resemble none, and answers all. Returns false after a complaint. */
+bool resembling_add(struct resembling_addition *addition, const struct texts *paths);
+
 /* Warns, if a threshold needs more values than a sketch has, of what may be missed. Returns false, after a complaint,
  * if without sets the sketches are too small for an estimate. */
 bool resembling_check_sketch(const char *path, const struct sketch *sketch, int64_t threshold, bool has_sets);

@@ -1,4 +1,6 @@
 /* add.c: `idx add`: adds documents to an index, either all or only those that have no near-duplicate in it. */
+#include "tools/answers/resembling.h"
+#include "tools/dedup/resemble.h"
 #include "tools/input/index_making.h"
 
 #include <inttypes.h>
@@ -9,7 +11,9 @@ struct add {
     struct writing writing;
     int format, notation;
     bool if_new;
-    unsigned distance; /* UINT_MAX: not given. */
+    const char *resemblance;               /* The argument of --resemble; NULL: not given. */
+    struct resembling_addition resembling; /* With --resemble. */
+    unsigned distance;                     /* UINT_MAX: not given. */
     uint64_t limit, max_documents, first_id;
     uint64_t added, near; /* Counts of all batches; `near` documents were left out. */
 
@@ -30,6 +34,12 @@ static bool check_options(const struct add *add) {
                        : add->max_documents != UINT64_MAX ? "--max-documents"
                                                           : NULL;
     if (!add->if_new && vain != NULL) return complain_of_usage("%s needs --if-new", vain);
+    const struct resembling_addition *resembling = &add->resembling;
+    bool by_texts = resembling->sets != NULL || resembling->place != NULL || resembling->max_candidates != UINT64_MAX ||
+                    resembling->rules.extract.json.id != NULL || resembling->rules.extract.json.texts.count > 0;
+    if (by_texts && add->resemblance == NULL)
+        return complain_of_usage(
+            "--keep-sets, --documents, --max-candidates, --id-field and --text-field need --resemble");
     if (add->writing.input.format == INPUT_TSV && add->first_id != UINT64_MAX)
         return complain_of_usage("--first-id needs --format u64 or npy; lines have their own IDs");
     if (add->writing.input.format != INPUT_TSV && add->notation >= 0 && !add->if_new)
@@ -39,6 +49,25 @@ static bool check_options(const struct add *add) {
         return complain_of_usage("--skip-bad-lines needs --format tsv, not %s",
                                  input_format_names[add->writing.input.format]);
     return true;
+}
+
+/* Refuses options that have no effect with --resemble, and completes what it needs. Returns false after a complaint. */
+static bool check_resembling(struct add *add) {
+    struct resembling_addition *resembling = &add->resembling;
+    bool vain = add->distance != UINT_MAX || add->max_documents != UINT64_MAX || add->format > 0 ||
+                add->first_id != UINT64_MAX || add->notation >= 0 || add->writing.input.skip_bad_lines ||
+                add->writing.input.partial;
+    if (!add->if_new) return complain_of_usage("--resemble needs --if-new");
+    if (vain) return complain_of_usage("--resemble reads texts; omit the options for fingerprints");
+    if (resembling->sets == NULL)
+        return complain_of_usage("--resemble needs --keep-sets, a file for the sets of what is added");
+    resembling->path = add->writing.path;
+    resembling->limit = add->limit;
+    resembling->compact = add->writing.compact;
+    resembling->rules.threads = add->writing.threads;
+    resembling->rules.memory_bytes = PIPELINE_MEMORY_BYTES;
+    extract_settle(&resembling->rules.extract);
+    return resemblance_read("--resemble", add->resemblance, &resembling->threshold);
 }
 
 static bool read_arguments(int argc, char **argv, struct add *add, int *status) {
@@ -51,6 +80,7 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
     add->writing.path = operands.values[0];
     add->writing.input.paths = (struct texts){operands.values + 1, operands.count - 1};
     add->writing.input.format = (enum input_format)add->format;
+    if (add->resemblance != NULL) return check_resembling(add);
     if (!input_settle_format(&add->writing.input.paths, &add->writing.input.format) || !check_options(add))
         return false;
     if (add->first_id == UINT64_MAX) add->first_id = 0;
@@ -197,9 +227,15 @@ int command_add(int argc, char **argv) {
                        .limit = UINT64_MAX,
                        .max_documents = UINT64_MAX,
                        .first_id = UINT64_MAX,
+                       .resembling = {.max_candidates = UINT64_MAX, .rules.extract.json.text = "text"},
                        .output = OUTPUT_STANDARD};
-    if (!read_arguments(argc, argv, &add, &status)) return status;
-    interrupt_catch();
+    bool read = read_arguments(argc, argv, &add, &status);
+    if (read) interrupt_catch();
+    if (read && add.resemblance != NULL)
+        status = resembling_add(&add.resembling, &add.writing.input.paths) ? ENDS_WELL : ENDS_BADLY;
+    texts_free(&add.resembling.rules.extract.json.texts);
+    if (read && add.resemblance != NULL) interrupt_obey();
+    if (!read || add.resemblance != NULL) return status;
     bool whole = add_all(&add);
     bool written = output_close(&add.output);
     if (add.writing.writer != NULL) report(&add, whole);

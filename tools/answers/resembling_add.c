@@ -1,0 +1,160 @@
+/* resembling_add.c: adds the texts that resemble none of an index of sketches, for `idx add --if-new --resemble`. */
+#include "tools/answers/resembling.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A writer, and the texts that were read and are not answered yet. */
+struct adding {
+    struct resembling_addition *addition;
+    struct idx_writer *writer;
+    struct idx_properties properties;
+    struct idx_resembling_options options;
+    struct set_source source;
+    struct set_batch batch;
+    struct output output;
+    uint64_t unread, unknown;
+    bool failed;
+};
+
+/* ---- Answers ---- */
+
+static void put_answer(struct adding *adding, size_t text, const struct idx_resembling_lists *lists) {
+    const struct idx_item *item = &adding->batch.items[text];
+    struct output *output = &adding->output;
+    bool empty = adding->batch.sets[text].count == 0, is_text = adding->properties.id_type == IDX_ID_TEXT;
+    int64_t begin = lists->offsets[text], end = lists->offsets[text + 1];
+    output_id(output, item->id, item->id_length);
+    output_text(output, empty ? "\tempty" : begin == end ? "\tadded" : "\tnear");
+    for (int64_t i = begin; i < end; i++) {
+        const struct idx_resembling_document *found = &lists->documents[i];
+        const struct idx_document document = {found->number, is_text ? lists->ids + found->id : NULL, found->id_length};
+        output_byte(output, '\t');
+        put_resemblance_of(output, found);
+        output_byte(output, '\t');
+        put_document_id(output, &document);
+    }
+    output_byte(output, '\n');
+    adding->addition->added += !empty && begin == end;
+    adding->addition->near += begin < end;
+}
+
+/* Sets the numbers of the texts in an index of integer IDs. Returns false after a complaint. */
+static bool number_items(struct adding *adding) {
+    struct set_batch *batch = &adding->batch;
+    if (adding->properties.id_type == IDX_ID_TEXT) return true;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!number_parse_digits(batch->items[i].id, batch->items[i].id_length, &batch->items[i].number))
+            return complain("'%.*s': the IDs of this index are decimal numbers below 2^64",
+                            (int)(batch->items[i].id_length < 40 ? batch->items[i].id_length : 40),
+                            (const char *)batch->items[i].id);
+    }
+    return true;
+}
+
+/* Adds and answers the texts of the batch, and empties it. What is answered is on disk. */
+static void answer_batch(void *context) {
+    struct adding *adding = context;
+    struct idx_resembling_lists lists;
+    struct idx_error error;
+    if (adding->batch.count == 0 || adding->failed) return;
+    set_batch_place(&adding->batch);
+    adding->failed =
+        !number_items(adding) ||
+        !succeeded(idx_writer_add_unlike(adding->writer, adding->source.kept, adding->batch.items, adding->batch.sets,
+                                         adding->batch.count, &adding->options, &lists, &error),
+                   &error);
+    if (adding->failed) return;
+    for (size_t i = 0; i < adding->batch.count; i++) put_answer(adding, i, &lists);
+    adding->unread += lists.unread;
+    adding->unknown += lists.unknown;
+    idx_resembling_free(&lists);
+    adding->failed = !output_flush(&adding->output);
+    set_batch_empty(&adding->batch);
+}
+
+/* Takes a text. This is a made_visitor. */
+static bool take_text(void *context, const struct raw_document *raw, const struct made *made) {
+    struct adding *adding = context;
+    if (adding->failed || interrupt_noted()) return false;
+    if (raw->bad.kind != BAD_NONE) return true;
+    if (!set_batch_add(&adding->batch, made)) {
+        adding->failed = true;
+        return complain("out of memory for the texts");
+    }
+    if (set_batch_is_full(&adding->batch)) answer_batch(adding);
+    return !adding->failed;
+}
+
+/* ---- The whole ---- */
+
+static bool open_adding(struct adding *adding) {
+    const struct resembling_addition *addition = adding->addition;
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_kept_sets_options keeping = IDX_KEPT_SETS_OPTIONS_INIT;
+    struct set_source *source = &adding->source;
+    struct idx_error error;
+    options.threads = addition->rules.threads;
+    if (addition->compact != UINT64_MAX) options.compact_records = addition->compact;
+    if (addition->compact == 0) options.compact_segments = 0;
+    if (!succeeded(idx_writer_open(&adding->writer, addition->path, &options, &error), &error)) return false;
+    idx_get_properties(idx_writer_view(adding->writer), &adding->properties);
+    if (!recipe_read_sketch(adding->properties.recipe, &source->sketch))
+        return complain(
+            "--resemble needs an index of sketches, and %s has the recipe '%s'; make one by idx fingerprint "
+            "--resemble",
+            addition->path, adding->properties.recipe);
+    if (!resembling_check_sketch(addition->path, &source->sketch, addition->threshold, true) ||
+        !set_source_open(source, addition->place, &adding->properties, &addition->rules.extract))
+        return false;
+    if (source->kept != NULL)
+        return complain("%s: give a file of sets by --keep-sets, and a folder here", addition->place);
+    keeping.shingles = source->sketch.shingles;
+    keeping.writes = true;
+    return succeeded(idx_kept_sets_open(&source->kept, addition->sets, &keeping, &error), &error);
+}
+
+static bool run_adding(struct adding *adding, const struct texts *paths) {
+    struct resembling_addition *addition = adding->addition;
+    struct pipeline_rules *rules = &addition->rules;
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The writer's view, which has it, changes. */
+    adding->options = (struct idx_resembling_options)IDX_RESEMBLING_OPTIONS_INIT;
+    adding->options.threshold = addition->threshold;
+    adding->options.sketch = adding->source.sketch.values;
+    adding->options.limit = addition->limit;
+    adding->options.max_candidates = addition->max_candidates;
+    adding->options.threads = rules->threads;
+    adding->options.source = set_source_find;
+    adding->options.context = &adding->source;
+    snprintf(recipe, sizeof recipe, "%s", adding->properties.recipe);
+    rules->recipe = rules->expected_recipe = recipe;
+    rules->bits = IDX_MAX_BITS;
+    rules->visit = take_text;
+    rules->before_wait = answer_batch;
+    rules->makes = MAKES_SHINGLES;
+    rules->shingling = adding->source.shingling;
+    rules->context = adding;
+    bool good = pipeline_run(rules, paths) == PIPELINE_WELL;
+    answer_batch(adding);
+    resembling_say_counts(adding->unread, adding->unknown);
+    return good && !adding->failed;
+}
+
+bool resembling_add(struct resembling_addition *addition, const struct texts *paths) {
+    struct adding *adding = calloc(1, sizeof *adding);
+    if (adding == NULL) return complain("out of memory");
+    adding->addition = addition;
+    adding->batch.ids = adding->batch.hashes = adding->source.list = (struct output)OUTPUT_KEPT;
+    adding->output = (struct output)OUTPUT_STANDARD;
+    bool good = open_adding(adding) && run_adding(adding, paths);
+    good = output_close(&adding->output) && good;
+    if (adding->writer != NULL)
+        complain("added %" PRIu64 " texts to %s, left out %" PRIu64 " that resemble others", addition->added,
+                 addition->path, addition->near);
+    set_source_close(&adding->source);
+    idx_writer_close(adding->writer);
+    set_batch_free(&adding->batch);
+    free(adding);
+    return good;
+}
