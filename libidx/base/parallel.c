@@ -59,7 +59,7 @@ enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more,
 
 struct work {
     size_t count;
-    idxi_task task;
+    idx_task task;
     void *context;
     atomic_size_t next;
     atomic_bool failed;
@@ -71,11 +71,11 @@ struct work {
 };
 
 /* Runs tasks until there are no more, or one has failed. The first error is kept. */
-static void take_tasks(struct work *work) {
+static void take_tasks(struct work *work, unsigned thread) {
     size_t number;
     while (!work->failed && (number = atomic_fetch_add(&work->next, 1)) < work->count) {
         struct idx_error error;
-        enum idx_status status = work->task(work->context, number, &error);
+        enum idx_status status = work->task(work->context, number, thread, &error);
         if (status == IDX_OK) continue;
         work->failed = true;
         pthread_mutex_lock(&work->mutex);
@@ -87,9 +87,16 @@ static void take_tasks(struct work *work) {
     }
 }
 
+struct thread {
+    struct work *work;
+    unsigned number;
+    pthread_t thread;
+};
+
 static void *run_thread(void *context) {
-    struct work *work = context;
-    take_tasks(work);
+    struct thread *thread = context;
+    struct work *work = thread->work;
+    take_tasks(work, thread->number);
     pthread_mutex_lock(&work->mutex);
     work->running--;
     pthread_cond_signal(&work->ended);
@@ -114,28 +121,68 @@ static void wait_for_others(struct work *work, struct idxi_progress *progress) {
     pthread_mutex_unlock(&work->mutex);
 }
 
-enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, void *context,
-                              struct idxi_progress *progress, struct idx_error *error) {
+/* As idxi_parallel, for tasks that also get the number of their thread. */
+static enum idx_status run_tasks(size_t count, unsigned threads, idx_task task, void *context,
+                                 struct idxi_progress *progress, struct idx_error *error) {
     struct work work = {.count = count,
                         .task = task,
                         .context = context,
                         .mutex = PTHREAD_MUTEX_INITIALIZER,
                         .ended = PTHREAD_COND_INITIALIZER};
-    pthread_t others[IDX_MAX_THREADS];
+    struct thread others[IDX_MAX_THREADS];
     unsigned started = 0, wanted = threads < count ? threads : (unsigned)count;
     /* Threads that can't be started are done without. */
     for (; started + 1 < wanted; started++) {
+        others[started] = (struct thread){.work = &work, .number = started + 1};
         pthread_mutex_lock(&work.mutex);
-        bool begun = pthread_create(&others[started], NULL, run_thread, &work) == 0;
+        bool begun = pthread_create(&others[started].thread, NULL, run_thread, &others[started]) == 0;
         work.running += begun;
         pthread_mutex_unlock(&work.mutex);
         if (!begun) break;
     }
-    take_tasks(&work);
+    take_tasks(&work, 0);
     wait_for_others(&work, progress);
-    while (started > 0) pthread_join(others[--started], NULL);
+    while (started > 0) pthread_join(others[--started].thread, NULL);
     pthread_cond_destroy(&work.ended);
     pthread_mutex_destroy(&work.mutex);
     if (work.status != IDX_OK && error != NULL) *error = work.error;
     return work.status;
+}
+
+struct plain_task {
+    idxi_task task;
+    void *context;
+};
+
+static enum idx_status run_plain(void *context, size_t number, unsigned thread, struct idx_error *error) {
+    const struct plain_task *plain = context;
+    (void)thread;
+    return plain->task(plain->context, number, error);
+}
+
+enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, void *context,
+                              struct idxi_progress *progress, struct idx_error *error) {
+    struct plain_task plain = {task, context};
+    return run_tasks(count, threads, run_plain, &plain, progress, error);
+}
+
+struct counted_task {
+    idx_task task;
+    void *context;
+    struct idxi_progress progress;
+};
+
+static enum idx_status run_counted(void *context, size_t number, unsigned thread, struct idx_error *error) {
+    struct counted_task *counted = context;
+    IDXI_TRY(counted->task(counted->context, number, thread, error));
+    return idxi_progress_add(&counted->progress, 1, error);
+}
+
+enum idx_status idx_run_tasks(size_t count, unsigned threads, idx_task task, void *context, idx_progress_visitor visit,
+                              void *visit_context, struct idx_error *error) {
+    struct counted_task counted = {.task = task, .context = context};
+    IDXI_TRY(idxi_check_threads(threads, error));
+    idxi_progress_init(&counted.progress, visit, visit_context);
+    IDXI_TRY(idxi_progress_begin(&counted.progress, IDX_PHASE_TASKS, count, error));
+    return run_tasks(count, threads, run_counted, &counted, &counted.progress, error);
 }

@@ -166,6 +166,7 @@ enum idx_phase {
     IDX_PHASE_DOCUMENTS = 7,  /* the documents of many fingerprints; fingerprints, then text IDs */
     IDX_PHASE_COUNTING = 8,   /* in how many sets hashes are; hashes of all sets */
     IDX_PHASE_SETS = 9,       /* comparing sets; sets, again from 0 where the memory does not hold all that are kept */
+    IDX_PHASE_TASKS = 10,     /* of idx_run_tasks; tasks */
     IDX_PHASE_COUNT
 };
 
@@ -177,6 +178,20 @@ struct idx_progress {
 /* Called on the caller's thread, at the start of each phase and then at most ten times per second. Returns false to
  * cancel: the running call soon returns IDX_CANCELLED. */
 typedef bool (*idx_progress_visitor)(void *context, const struct idx_progress *progress);
+
+/* ---- Tasks on several threads ------------------------------------------------------------------------------------ */
+
+/* Runs a task, by its number from 0. `thread` is the number of the thread that runs it, from 0, the caller's, to below
+ * the number of threads: a task may use what belongs to its thread without a lock. */
+typedef enum idx_status (*idx_task)(void *context, size_t number, unsigned thread, struct idx_error *error);
+
+/* Runs the tasks 0 to count - 1, each once, on up to `threads` threads (1 to IDX_MAX_THREADS), the caller's included:
+ * whatever a program does beside the library. Each thread takes the next task until there is none, or one has failed;
+ * the tasks before that one are then all run, and the first error is returned. Threads that cannot be started are done
+ * without. `visit` may be NULL: IDX_PHASE_TASKS. Errors: those of the tasks; IDX_INVALID_ARGUMENT (threads),
+ * IDX_CANCELLED. */
+IDX_API enum idx_status idx_run_tasks(size_t count, unsigned threads, idx_task task, void *context,
+                                      idx_progress_visitor visit, void *visit_context, struct idx_error *error);
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 

@@ -59,6 +59,7 @@ static const char *const phase_names[IDX_PHASE_COUNT] = {
     [IDX_PHASE_PUBLISHING] = "publishing", [IDX_PHASE_COMPARING] = "comparing",
     [IDX_PHASE_CLUSTERING] = "clustering", [IDX_PHASE_DOCUMENTS] = "documents",
     [IDX_PHASE_COUNTING] = "counting",     [IDX_PHASE_SETS] = "sets",
+    [IDX_PHASE_TASKS] = "tasks",
 };
 
 bool tell_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on) {

@@ -1,8 +1,6 @@
 /* fingerprinter.c: the type Fingerprinter: fingerprints of texts, many at a time on threads, and training. */
 #include "libidx/python/text.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,105 +72,50 @@ static void fingerprinter_free(PyObject *self) {
 
 /* ---- Many texts, on threads ---- */
 
-/* Documents that a thread takes at a time. */
-#define TAKEN ((size_t)64)
-
-struct work {
-    const struct documents *documents;
-    size_t count, most; /* documents, and the most fingerprints of each */
-    unsigned bits;
-    uint64_t *fingerprints;    /* room for `most` of each document */
-    uint64_t *features, *made; /* of each document: its features, and how many fingerprints it has */
-    atomic_size_t next;
-    atomic_bool stop;
-    pthread_mutex_t mutex; /* for what follows */
-    enum idx_status status;
-    struct idx_error error;
-};
-
-struct worker {
-    struct work *work;
-    struct idx_text *text;
-    pthread_t thread;
-};
-
-static enum idx_status fingerprint_one(const struct work *work, struct idx_text *text, size_t at,
-                                       struct idx_error *error) {
-    struct idx_text_field fields[FIELDS];
-    struct idx_text_counts counts = {0};
-    size_t count = 0, field_count = documents_fields(work->documents, at, fields);
-    uint64_t *fingerprints = work->fingerprints + at * work->most;
-    *fingerprints = 0; /* of a text that has none, where each is to have one */
-    enum idx_status status =
-        idx_text_fingerprints(text, fields, field_count, work->bits, fingerprints, work->most, &count, &counts, error);
-    work->features[at] = counts.features;
-    work->made[at] = count;
-    return status;
-}
-
-static void fail(struct work *work, enum idx_status status, const struct idx_error *error) {
-    pthread_mutex_lock(&work->mutex);
-    if (work->status == IDX_OK) {
-        work->status = status;
-        work->error = *error;
+/* Takes as many fingerprinters as there are threads, to be given back by give_some. False if there are fewer. */
+static bool take_some(struct fingerprinter_object *object, struct idx_text **texts, size_t threads, size_t *taken) {
+    for (*taken = 0; *taken < threads; ++*taken) {
+        texts[*taken] = take_idle(object);
+        if (texts[*taken] == NULL) return false;
     }
-    pthread_mutex_unlock(&work->mutex);
-    work->stop = true;
-}
-
-/* Takes the next few documents. False when there are none, or the work is to stop. */
-static bool take_some(struct worker *worker) {
-    struct work *work = worker->work;
-    struct idx_error error;
-    size_t begin = work->stop ? work->count : atomic_fetch_add(&work->next, TAKEN);
-    if (begin >= work->count) return false;
-    size_t end = work->count - begin < TAKEN ? work->count : begin + TAKEN;
-    enum idx_status status = IDX_OK;
-    for (size_t i = begin; i < end && status == IDX_OK; i++) status = fingerprint_one(work, worker->text, i, &error);
-    if (status != IDX_OK) fail(work, status, &error);
     return true;
 }
 
-static void *run_worker(void *context) {
-    while (take_some(context)) {
-    }
-    return NULL;
+static void give_some(struct fingerprinter_object *object, struct idx_text **texts, size_t taken) {
+    while (taken > 0) give_idle(object, texts[--taken]);
 }
 
-/* Without the GIL. False where a signal's handler raised. */
-static bool run_work(struct worker *workers, size_t count, PyThreadState **thread) {
-    int64_t last = 0;
-    size_t started = 1;
-    bool fine = true;
-    while (started < count && pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) == 0)
-        started++;
-    while (fine && take_some(&workers[0])) fine = check_signals(thread, &last);
-    if (!fine) workers[0].work->stop = true;
-    while (started > 1) pthread_join(workers[--started].thread, NULL);
-    return fine;
+/* Lists the documents with their fields. The caller frees *fields and *list; false when out of memory. */
+static bool list_documents(const struct documents *documents, struct idx_text_field **fields,
+                           struct idx_text_document **list) {
+    size_t count = documents->fields[BODY].count;
+    *fields = calloc(count + 1, FIELDS * sizeof **fields);
+    *list = calloc(count + 1, sizeof **list);
+    if (*fields == NULL || *list == NULL) return false;
+    for (size_t i = 0; i < count; i++) {
+        struct idx_text_field *own = *fields + i * FIELDS;
+        (*list)[i] = (struct idx_text_document){own, documents_fields(documents, i, own)};
+    }
+    return true;
 }
 
-/* Takes as many fingerprinters as there are threads, and gives them back. */
-static bool fingerprint_all(struct fingerprinter_object *object, struct work *work, size_t threads) {
-    struct worker *workers = calloc(threads, sizeof *workers);
-    size_t taken = 0;
-    if (workers == NULL) {
-        PyErr_NoMemory();
-        return false;
-    }
-    for (; taken < threads; taken++) {
-        workers[taken] = (struct worker){.work = work, .text = take_idle(object)};
-        if (workers[taken].text == NULL) break;
-    }
-    bool fine = taken == threads;
-    if (fine) {
+static bool fingerprint_all(struct fingerprinter_object *object, const struct idx_text_document *list, size_t most,
+                            unsigned threads, struct block *block) {
+    struct idx_text *texts[IDX_MAX_THREADS];
+    struct watch watch = {Py_None, false};
+    struct idx_error error;
+    size_t taken;
+    bool ok = take_some(object, texts, threads, &taken);
+    if (ok) {
         PyThreadState *thread = PyEval_SaveThread();
-        fine = run_work(workers, threads, &thread);
+        enum idx_status status = idx_text_fingerprint_many(texts, threads, list, block->columns[1].count, object->bits,
+                                                           block->columns[0].items, most, block->columns[2].items,
+                                                           block->columns[1].items, watch_visit, &watch, &error);
         PyEval_RestoreThread(thread);
+        ok = check_call(status, &error, &watch);
     }
-    while (taken > 0) give_idle(object, workers[--taken].text);
-    free(workers);
-    return fine && check_call(work->status, &work->error, NULL);
+    give_some(object, texts, taken);
+    return ok;
 }
 
 /* Returns the most fingerprints that a recipe in canonical form makes of a document: its number, where it makes
@@ -184,27 +127,23 @@ static size_t most_of(const char *recipe) {
 
 /* Makes the fingerprints of documents, in columns of fingerprints, features, and how many fingerprints each has. */
 static bool fill_block(struct fingerprinter_object *object, struct block *block, const struct documents *documents,
-                       size_t most, int threads) {
-    size_t count = documents->fields[BODY].count, useful = count / TAKEN + 1;
-    for (size_t i = 0; i < 3; i++) {
+                       size_t most, unsigned threads) {
+    struct idx_text_field *fields = NULL;
+    struct idx_text_document *list = NULL;
+    size_t count = documents->fields[BODY].count, useful = count / 64 + 1; /* A thread takes 64 at a time. */
+    bool ok = list_documents(documents, &fields, &list);
+    for (size_t i = 0; i < 3 && ok; i++) {
         size_t room = 0, wanted = i == 0 ? count * most : count;
-        if (!column_reserve(&block->columns[i], &room, wanted)) {
-            PyErr_NoMemory();
-            return false;
-        }
+        ok = column_reserve(&block->columns[i], &room, wanted);
         block->columns[i].count = wanted;
     }
-    struct work work = {.documents = documents,
-                        .count = count,
-                        .most = most,
-                        .bits = object->bits,
-                        .fingerprints = block->columns[0].items,
-                        .features = block->columns[1].items,
-                        .made = block->columns[2].items,
-                        .mutex = PTHREAD_MUTEX_INITIALIZER};
-    bool fine = fingerprint_all(object, &work, (size_t)threads < useful ? (size_t)threads : useful);
-    pthread_mutex_destroy(&work.mutex);
-    return fine;
+    if (ok)
+        ok = fingerprint_all(object, list, most, threads < useful ? threads : (unsigned)useful, block);
+    else
+        PyErr_NoMemory();
+    free(fields);
+    free(list);
+    return ok;
 }
 
 /* Moves the fingerprints together, and sets the row of each. */
@@ -242,7 +181,7 @@ static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
     size_t most = several && text != NULL ? most_of(idx_text_recipe(text)) : 1;
     if (text != NULL) give_idle(object, text);
     if (block == NULL) PyErr_NoMemory();
-    if (block != NULL && text != NULL && fill_block(object, block, &documents, most, threads) &&
+    if (block != NULL && text != NULL && fill_block(object, block, &documents, most, (unsigned)threads) &&
         (!several || gather_rows(block, most)))
         answer = Py_BuildValue("(NN)", column_view(block, 0), column_view(block, several ? 3 : 1));
     block_release(block);

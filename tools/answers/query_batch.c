@@ -3,7 +3,6 @@
 #include "tools/answers/answers.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { CHUNK = ANSWER_QUERIES, MOST_CHUNKS = 256, MOST_QUERIES = CHUNK * MOST_CHUNKS };
@@ -21,7 +20,6 @@ struct query_batch {
     struct output ids;
     struct output shingles; /* Of texts, all hashes of each. */
     struct output outputs[MOST_CHUNKS];
-    atomic_size_t next_chunk;
 
     pthread_mutex_t mutex; /* It protects the next two members. */
     size_t failed_chunk;   /* The first that failed; MOST_CHUNKS: none did. */
@@ -67,7 +65,9 @@ static void note_failure(struct query_batch *batch, size_t chunk, const struct i
 }
 
 /* Answers the queries of a chunk. Since threads take chunks in order, all chunks before one that fails are answered. */
-static void answer_chunk(struct query_batch *batch, struct answerer *answerer, size_t chunk) {
+static enum idx_status answer_chunk(void *context, size_t chunk, unsigned thread, struct idx_error *error) {
+    struct query_batch *batch = context;
+    struct answerer *answerer = &batch->answerers[thread];
     size_t begin = chunk * CHUNK, end = begin + CHUNK < batch->count ? begin + CHUNK : batch->count;
     struct query queries[CHUNK];
     for (size_t i = begin; i < end; i++) {
@@ -77,37 +77,13 @@ static void answer_chunk(struct query_batch *batch, struct answerer *answerer, s
         if (shingles.length > 0) shingles.bytes = batch->shingles.bytes + from->shingles;
         queries[i - begin] = (struct query){from->fingerprint, id, from->id_length, shingles};
     }
-    if (!answerer_answer(answerer, queries, end - begin, &batch->outputs[chunk]))
-        note_failure(batch, chunk, &answerer->error);
+    if (answerer_answer(answerer, queries, end - begin, &batch->outputs[chunk])) return IDX_OK;
+    note_failure(batch, chunk, &answerer->error);
+    *error = answerer->error;
+    return error->status;
 }
 
-struct batch_worker {
-    struct query_batch *batch;
-    struct answerer *answerer;
-    pthread_t thread;
-    bool started;
-};
-
-static void *answer_chunks(void *context) {
-    struct batch_worker *worker = context;
-    struct query_batch *batch = worker->batch;
-    size_t chunk, count = count_chunks(batch);
-    while ((chunk = atomic_fetch_add(&batch->next_chunk, 1)) < count) answer_chunk(batch, worker->answerer, chunk);
-    return NULL;
-}
-
-static void answer_all(struct query_batch *batch, struct batch_worker *works) {
-    size_t count = count_chunks(batch) < batch->threads ? count_chunks(batch) : batch->threads;
-    for (size_t i = 0; i < count; i++)
-        works[i] = (struct batch_worker){.batch = batch, .answerer = &batch->answerers[i]};
-    for (size_t i = 1; i < count; i++)
-        works[i].started = pthread_create(&works[i].thread, NULL, answer_chunks, &works[i]) == 0;
-    if (count > 0) answer_chunks(&works[0]); /* If threads could not be started, it does their work as well. */
-    for (size_t i = 1; i < count; i++) {
-        if (works[i].started) pthread_join(works[i].thread, NULL);
-    }
-}
-
+/* Prints the answers up to the first chunk that failed. Returns false if one did. */
 static bool print_answers(struct query_batch *batch, struct output *output) {
     size_t count = count_chunks(batch);
     for (size_t i = 0; i < count; i++) {
@@ -120,15 +96,12 @@ static bool print_answers(struct query_batch *batch, struct output *output) {
 }
 
 bool query_batch_answer(struct query_batch *batch, struct output *output, struct idx_error *error) {
-    struct batch_worker works[MOST_CHUNKS];
-    atomic_store(&batch->next_chunk, 0);
     batch->failed_chunk = MOST_CHUNKS;
-    answer_all(batch, works);
-    bool whole = print_answers(batch, output);
-    if (!whole) *error = batch->error;
+    bool ok = idx_run_tasks(count_chunks(batch), batch->threads, answer_chunk, batch, NULL, NULL, error) == IDX_OK;
+    if (!print_answers(batch, output)) *error = batch->error;
     batch->count = 0;
     batch->ids.length = batch->shingles.length = 0;
-    return whole;
+    return ok;
 }
 
 bool query_batch_found(const struct query_batch *batch) {

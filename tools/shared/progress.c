@@ -30,6 +30,7 @@ static const struct {
     [IDX_PHASE_DOCUMENTS] = {"fetching IDs", " documents"},
     [IDX_PHASE_COUNTING] = {"counting shingles", " shingles"},
     [IDX_PHASE_SETS] = {"comparing texts", " texts"},
+    [IDX_PHASE_TASKS] = {"working", " tasks"},
 };
 
 static double now_seconds(void) { return (double)now_nanoseconds() / 1e9; }

@@ -212,6 +212,24 @@ IDX_API enum idx_status idx_text_fingerprints(struct idx_text *text, const struc
                                               size_t capacity, size_t *count, struct idx_text_counts *counts,
                                               struct idx_error *error);
 
+struct idx_text_document {
+    const struct idx_text_field *fields;
+    size_t field_count;
+};
+
+/* As idx_text_fingerprints for each of `count` documents, on `threads` threads (1 to IDX_MAX_THREADS), the caller's
+ * included: `texts` has a fingerprinter for each, all of one recipe. Those of documents[i] are from
+ * fingerprints[i · capacity] on, where the room that they leave is set to 0, and fingerprint_counts[i] is their number,
+ * features[i] that of the distinct features. Both arrays may be NULL, and so may `visit`: it is called as by
+ * idx_run_tasks, with 64 documents a task. After an error all results are unspecified. Errors: as
+ * idx_text_fingerprints, and idx_run_tasks. */
+IDX_API enum idx_status idx_text_fingerprint_many(struct idx_text *const *texts, unsigned threads,
+                                                  const struct idx_text_document *documents, size_t count,
+                                                  unsigned bits, uint64_t *fingerprints, size_t capacity,
+                                                  uint64_t *fingerprint_counts, uint64_t *features,
+                                                  idx_progress_visitor visit, void *visit_context,
+                                                  struct idx_error *error);
+
 /* Lists the features of a document: *count distinct ones, each with its hash and its weight, in *features, which are
  * valid until the next call with `text`. They compare texts exactly: `words:5;w=1` lists the word 5-shingles of the
  * Jaccard coefficient, and weighted words give a cosine. With top=N, lists the N heaviest features. The order is
