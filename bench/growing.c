@@ -13,6 +13,8 @@
 
 #include "bench/bench.h"
 
+#include <idx_planning.h>
+
 #define K 3
 #define QUERIES ((size_t)200000)
 #define TOGETHER ((size_t)1000) /* Queries of a call, and documents of a batch. */

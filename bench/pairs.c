@@ -129,6 +129,8 @@ static void compare_plain(struct answers *answers, const uint64_t *some, size_t 
 #ifdef __x86_64__
 #include <immintrin.h>
 
+#include <idx_planning.h>
+
 #define LANES 8
 /* A count fits into a byte, so the minimum of bytes is that of counts. Some processors need two instructions for that
  * of whole words. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <idx_planning.h>
+
 #define PASS_SECONDS 0.004
 #define MAX_PASSES 1000
 #define ROUNDS 20

@@ -221,7 +221,7 @@ def write_overview(folder, name, header, version, date, comment, pages):
             body.append(line)
     out += paragraphs(body)
     head = [f".TH {name.upper()} 3 \"{date}\" \"idx {version}\" \"{name}\"", ".SH NAME", f"{name} \\- {escape(about)}"]
-    head += [".SH SYNOPSIS", ".nf", f"#include <{header}>", ".fi", ".PP", f"Link with \\-l{name[3:]}."]
+    head += [".SH SYNOPSIS", ".nf", f"#include <{header}>", ".fi", ".PP", f"Link with \\-l{name[3:] if name.startswith('lib') else 'idx'}."]
     head.append(".SH DESCRIPTION\nThis page says what all calls have in common, and lists them at its end.")
     groups = [line for page in pages if page.calls for line in
               (f".TP\n\\fB{page.calls[0]}\\fR(3)", ", ".join(page.calls))]

@@ -8,6 +8,8 @@
 #include "libidx/fingerprints/balls.h"
 #include "libidx/lookup/search.h"
 
+#include <idx_planning.h>
+
 /* ---- Batches ---- */
 
 /* The nanoseconds of a probe that finds nothing. Tables count together if they are probed at the distance, in all

@@ -2,6 +2,7 @@
 #include "libidx/building/building.h"
 
 #include <idx.h>
+#include <idx_planning.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

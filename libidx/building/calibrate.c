@@ -10,6 +10,8 @@
 
 #include "libidx/base/base.h"
 
+#include <idx_planning.h>
+
 /* ---- Waits ---- */
 
 /* Lines at random places are read: many at a time, prefetched in groups as look-ups do that, and one after the other,

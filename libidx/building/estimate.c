@@ -10,6 +10,8 @@
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 
+#include <idx_planning.h>
+
 /* Runs and maps may take so many times what is computed here. */
 #define MARGIN 1.05
 

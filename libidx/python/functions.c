@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idx_planning.h>
+
 /* ---- Merging and compacting ---- */
 
 /* Returns the paths of a list. *bytes is a tuple that keeps them alive; the caller releases both. */

@@ -3,6 +3,7 @@
 #define IDX_LIBIDX_PLAN_H
 
 #include <idx.h>
+#include <idx_planning.h>
 
 /* The scheme that `auto` chooses. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_plan_auto(const struct idx_plan_options *options, struct idx_scheme *scheme,

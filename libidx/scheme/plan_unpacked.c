@@ -3,6 +3,8 @@
 #include "libidx/scheme/scheme.h"
 #include "libidx/segment/unpacked_layout.h"
 
+#include <idx_planning.h>
+
 enum idx_status idx_plan_unpacked(uint64_t count, unsigned bits, unsigned distance, struct idx_unpacked_plan *plan,
                                   struct idx_error *error) {
     IDXI_TRY(idxi_scheme_check(bits, distance, error));

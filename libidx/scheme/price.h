@@ -3,6 +3,7 @@
 #define IDX_LIBIDX_PRICE_H
 
 #include <idx.h>
+#include <idx_planning.h>
 
 /* ---- The time of look-ups ---- */
 

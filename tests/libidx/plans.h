@@ -3,6 +3,7 @@
 #define IDX_TESTS_PLANS_H
 
 #include <idx.h>
+#include <idx_planning.h>
 
 #include <stdbool.h>
 #include <stddef.h>

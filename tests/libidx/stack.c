@@ -10,6 +10,8 @@
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
+#include <idx_planning.h>
+
 #define LOOK_UP_BYTES ((size_t)16 << 10)
 #define DISK_BYTES ((size_t)80 << 10)
 #define ANY_BYTES ((size_t)256 << 10)

@@ -11,6 +11,8 @@
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
+#include <idx_planning.h>
+
 /* How many files of this process are open that have no name any more and are in `folder`. */
 static unsigned count_nameless(const char *folder) {
     static const char deleted[] = " (deleted)";

@@ -364,6 +364,8 @@ int command_plan(int argc, char **argv) {
     options->block_size = 0; /* 0: not given. */
     const struct option_rule rules[] = {
 #include "options/plan.h"
+
+#include <idx_planning.h>
     };
     const struct grammar grammar = GRAMMAR(plan, rules, "", 0, 0);
     if (arguments_read(&grammar, argc, argv, &operands, &status))

@@ -5,6 +5,7 @@
 #include "tools/shared/output.h"
 
 #include <idx.h>
+#include <idx_planning.h>
 #include <jansson.h>
 
 /* Appends the value to the array, takes both over, and returns the array. Returns NULL if either is NULL or memory ran

@@ -2,6 +2,7 @@
 #include "tools/shared/wording.h"
 
 #include <idx.h>
+#include <idx_planning.h>
 #include <stdio.h>
 #include <string.h>
 

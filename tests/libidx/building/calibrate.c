@@ -1,5 +1,6 @@
 /* calibrate.c: tests of measuring the machine: that what is found is plausible, and leaves nothing behind. */
 #include <idx.h>
+#include <idx_planning.h>
 
 #include <sys/stat.h>
 

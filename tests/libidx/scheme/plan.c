@@ -8,6 +8,8 @@
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
+#include <idx_planning.h>
+
 /* ---- Plans ---- */
 
 static void test_plan_of_a_scheme(void **state) {

@@ -14,6 +14,8 @@
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
+#include <idx_planning.h>
+
 /* ---- Costs by hand ---- */
 
 /* 2^20 fingerprints: a probe of 16 bits finds 16, and 20 − 4 bits are flipped where bits are flipped. */

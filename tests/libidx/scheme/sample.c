@@ -8,6 +8,8 @@
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
+#include <idx_planning.h>
+
 static double exact_group(const struct set *set, uint64_t mask) {
     double pairs = 0;
     for (size_t i = 0; i < set->distinct_count; i++) {

@@ -1,5 +1,6 @@
 /* scheme.c: tests of schemes: how they are written, what they cover, what they cost. */
 #include <idx.h>
+#include <idx_planning.h>
 
 #include <math.h>
 #include <stdio.h>

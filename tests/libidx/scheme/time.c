@@ -5,6 +5,8 @@
 #include "tests/libidx/plans.h"
 #include "tests/libidx/support.h"
 
+#include <idx_planning.h>
+
 /* A machine on which all takes no time. */
 static struct idx_calibration free_machine(void) {
     struct idx_calibration machine = IDX_CALIBRATION_INIT;

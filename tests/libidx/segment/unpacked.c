@@ -9,6 +9,8 @@
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
+#include <idx_planning.h>
+
 /* ---- Layouts ---- */
 
 static void check_halves(const struct idxi_layout *layout, uint64_t count, unsigned bits) {

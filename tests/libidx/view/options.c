@@ -7,6 +7,8 @@
 
 #include "tests/libidx/support.h"
 
+#include <idx_planning.h>
+
 static const uint64_t fingerprints[] = {1, 2, 3, 1000};
 
 /* The first `size` bytes of a struct, which say that they are all, before the page that may not be read. */

@@ -3,6 +3,8 @@
 
 #include "tests/libidx/support.h"
 
+#include <idx_planning.h>
+
 static const uint64_t fingerprints[] = {1, 2, 3, 1000};
 
 #define assert_last(type) assert_int_equal(offsetof(type, reserved) + sizeof((type *)NULL)->reserved, sizeof(type))
