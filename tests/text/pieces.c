@@ -56,7 +56,8 @@ static UChar *normalized(const char *bytes, size_t length, int32_t *unit_length)
 static void append(struct words *words, const UChar *units, int32_t length, unsigned halvings) {
     UErrorCode code = U_ZERO_ERROR;
     char *word = calloc(3, (size_t)length + 1);
-    words->words = realloc(words->words, (words->count + 1) * sizeof *words->words);
+    if ((words->count & (words->count + 1)) == 0) /* With a sanitizer, each realloc copies all words. */
+        words->words = realloc(words->words, 2 * (words->count + 1) * sizeof *words->words);
     assert_non_null(word);
     assert_non_null(words->words);
     u_strToUTF8(word, 3 * length + 1, NULL, units, length, &code);
