@@ -99,12 +99,32 @@ static bool is_empty_input(struct documents *documents) {
            !source->unreadable;
 }
 
+/* Returns whether bytes begin with a line that is a JSON object by its first and last byte. */
+static bool begin_with_object(const char *bytes, size_t length) {
+    const char *end = length > 0 && *bytes == '{' ? memchr(bytes, '\n', length) : NULL;
+    if (end != NULL && end[-1] == '\r') end--;
+    return end != NULL && end[-1] == '}';
+}
+
+/* Returns how many bytes are held of the open file for its format to be recognised. On standard input, a first line of
+ * JSON suffices: whoever writes it may wait for the answer. */
+static size_t peek_begin(struct documents *documents, const char **bytes) {
+    const bool is_input = strcmp(documents->path, "-") == 0;
+    size_t held = is_input ? source_peek(&documents->source, 1, bytes) : 0;
+    while (held > 0 && held < DOCUMENT_SNIFFED && !begin_with_object(*bytes, held)) {
+        size_t more = source_peek(&documents->source, held + 1, bytes);
+        if (more == held) break;
+        held = more;
+    }
+    return held > 0 ? held : source_peek(&documents->source, DOCUMENT_SNIFFED, bytes);
+}
+
 /* Cuts the open file into documents. If it is not text, it is left out if it was found in a folder, and a bad record if
  * it was named. Returns false if the visitor stopped. */
 static bool read_opened(struct documents *documents, bool in_folder) {
     const char *bytes = "";
     size_t held = 0;
-    if (documents->format == FORMAT_AUTO || in_folder) held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
+    if (documents->format == FORMAT_AUTO || in_folder) held = peek_begin(documents, &bytes);
     struct sniffed sniffed = sniff_file(documents, (struct span){bytes, held}, in_folder);
     if (sniffed.refusal != NULL) return visit_bad(documents, BAD_FILE, sniffed.refusal);
     if (sniffed.binary != BINARY_NONE && !in_folder)
