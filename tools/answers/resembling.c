@@ -220,10 +220,8 @@ void resembling_say_counts(uint64_t unread, uint64_t unknown) {
                  "allows",
                  unread);
     if (unknown > 0)
-        complain("%" PRIu64
-                 " times a document that shares a value with a text has no text in --documents, and counts as "
-                 "one that does not resemble it",
-                 unknown);
+        complain("%" PRIu64 " %s no text in --documents, and so %s as not resembling the text that was looked up",
+                 unknown, unknown == 1 ? "candidate has" : "candidates have", unknown == 1 ? "counts" : "count");
 }
 
 static bool open_asking(struct asking *asking) {
