@@ -25,9 +25,9 @@ enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinc
     distinct->values = malloc((count + 1) * sizeof *distinct->values);
     distinct->numbers = malloc((count + 1) * sizeof *distinct->numbers);
     distinct->firsts = malloc((count + 1) * sizeof *distinct->firsts);
-    bool enough = spare != NULL && spare_numbers != NULL && distinct->values != NULL && distinct->numbers != NULL &&
-                  distinct->firsts != NULL;
-    if (enough) {
+    bool ok = spare != NULL && spare_numbers != NULL && distinct->values != NULL && distinct->numbers != NULL &&
+              distinct->firsts != NULL;
+    if (ok) {
         if (count > 0) memcpy(distinct->values, queries, count * sizeof *queries);
         for (size_t i = 0; i < count; i++) distinct->numbers[i] = i;
         idxi_sort_pairs(distinct->values, distinct->numbers, count, false, spare, spare_numbers);
@@ -35,7 +35,7 @@ enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinc
     }
     free(spare);
     free(spare_numbers);
-    return enough ? IDX_OK : idxi_fail_memory(error);
+    return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
 void idxi_distinct_queries_free(struct idxi_distinct_queries *distinct) {

@@ -193,8 +193,8 @@ static enum idx_status open_passing(struct idxi_streaming *streaming, unsigned t
     }
     if (passing->partition_bits > 0) passing->sorted = idxi_array_reserve(passing->most);
     passing->fingerprints = idxi_array_reserve(passing->most);
-    bool enough = passing->fingerprints != NULL && (passing->partition_bits == 0 || passing->sorted != NULL);
-    return enough ? IDX_OK : idxi_fail_memory(error);
+    bool ok = passing->fingerprints != NULL && (passing->partition_bits == 0 || passing->sorted != NULL);
+    return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
 enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint64_t *queries, size_t count,

@@ -160,9 +160,9 @@ static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *
                     .to = {distinct->fingerprints, malloc((((size_t)1 << width) + 2) * sizeof(uint32_t))}},
         .spare = idxi_array_reserve(count),
         .counts = malloc(sizeof(uint32_t) << width)};
-    bool enough = distinct->fingerprints != NULL && copying.spare != NULL && copying.counts != NULL &&
-                  copying.sorting.to.starts != NULL && (threads == 1 || copying.sorting.counts != NULL);
-    enum idx_status status = enough ? sort_distinct(&copying, distinct, error) : idxi_fail_memory(error);
+    bool ok = distinct->fingerprints != NULL && copying.spare != NULL && copying.counts != NULL &&
+              copying.sorting.to.starts != NULL && (threads == 1 || copying.sorting.counts != NULL);
+    enum idx_status status = ok ? sort_distinct(&copying, distinct, error) : idxi_fail_memory(error);
     free(copying.counts);
     idxi_array_release(copying.spare, count);
     free(copying.sorting.to.starts);

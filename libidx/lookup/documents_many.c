@@ -299,14 +299,14 @@ static enum idx_status sort_fingerprints(struct many *many, const uint64_t *fing
     many->fingerprints = malloc((count + 1) * sizeof *many->fingerprints);
     many->places = malloc((count + 1) * sizeof *many->places);
     uint64_t *spare = malloc((2 * count + 1) * sizeof *spare);
-    bool enough = many->fingerprints != NULL && many->places != NULL && spare != NULL;
-    for (size_t i = 0; i < count && enough; i++) {
+    bool ok = many->fingerprints != NULL && many->places != NULL && spare != NULL;
+    for (size_t i = 0; i < count && ok; i++) {
         many->fingerprints[i] = fingerprints[i];
         many->places[i] = i;
     }
-    if (enough) idxi_sort_pairs(many->fingerprints, many->places, count, false, spare, spare + count);
+    if (ok) idxi_sort_pairs(many->fingerprints, many->places, count, false, spare, spare + count);
     free(spare);
-    return enough ? IDX_OK : idxi_fail_memory(error);
+    return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
 /* Lists the documents of all fingerprints: first their values, then their IDs. */

@@ -138,7 +138,7 @@ static enum idx_status make_sides(struct idxi_join *join, struct idx_error *erro
     if (room > MOST_ROOM) room = MOST_ROOM;
     join->room = (size_t)(room < most ? room : most) + 1;
     join->counts = threads > 1 ? malloc(threads * values * sizeof *join->counts) : NULL;
-    bool enough = threads == 1 || join->counts != NULL;
+    bool ok = threads == 1 || join->counts != NULL;
     for (size_t i = 0; i < count_sides(join); i++) {
         struct idxi_join_side *side = &join->sides[i];
         side->index = i == 0 ? join->a : join->b;
@@ -148,10 +148,9 @@ static enum idx_status make_sides(struct idxi_join *join, struct idx_error *erro
         if (room >= most && side->buckets.fingerprints != NULL)
             idxi_array_expect(side->buckets.fingerprints, join->room);
         side->buckets.starts = malloc((values + 2) * sizeof *side->buckets.starts);
-        enough =
-            enough && side->fingerprints != NULL && side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
+        ok = ok && side->fingerprints != NULL && side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
     }
-    return enough ? IDX_OK : idxi_fail_memory(error);
+    return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
 void idxi_join_free_sides(struct idxi_join *join) {

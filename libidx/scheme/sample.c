@@ -20,9 +20,8 @@ enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *
     sample->hashes = malloc(ROOM * sizeof(uint64_t));
     sample->masked = malloc(ROOM * sizeof(uint64_t));
     sample->spare = malloc(ROOM * sizeof(uint64_t));
-    bool enough =
-        sample->fingerprints != NULL && sample->hashes != NULL && sample->masked != NULL && sample->spare != NULL;
-    return enough ? IDX_OK : idxi_fail_memory(error);
+    bool ok = sample->fingerprints != NULL && sample->hashes != NULL && sample->masked != NULL && sample->spare != NULL;
+    return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
 /* Drops the fingerprints with the greatest hashes, beyond the size of the sample. */

@@ -188,8 +188,8 @@ enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struc
     stream->buffer = malloc(buffer_bytes);
     stream->fingerprints = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *stream->fingerprints);
     stream->values = calloc(IDXF_MAX_GROUP_ENTRIES, sizeof *stream->values);
-    bool enough = stream->buffer != NULL && stream->fingerprints != NULL && stream->values != NULL;
-    return enough ? IDX_OK : idxi_fail_memory(error);
+    bool ok = stream->buffer != NULL && stream->fingerprints != NULL && stream->values != NULL;
+    return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
 void idxi_run_stream_close(struct idxi_run_stream *stream) {

@@ -26,8 +26,8 @@ static bool reserve_arrays(struct idxi_sorter *sorter) {
     sorter->spare = idxi_array_reserve(sorter->most);
     sorter->values = with_values ? idxi_array_reserve(sorter->most) : NULL;
     sorter->spare_values = with_values ? idxi_array_reserve(sorter->most) : NULL;
-    bool enough = sorter->fingerprints != NULL && sorter->spare != NULL;
-    return enough && (!with_values || (sorter->values != NULL && sorter->spare_values != NULL));
+    bool ok = sorter->fingerprints != NULL && sorter->spare != NULL;
+    return ok && (!with_values || (sorter->values != NULL && sorter->spare_values != NULL));
 }
 
 static void release_array(uint64_t **array, size_t count) {
@@ -226,8 +226,8 @@ static enum idx_status open_arrays(struct idxi_sorter *sorter, struct idx_error 
     size_t count = sorter->options.threads;
     struct idxi_stream **inputs = malloc(count * sizeof *inputs);
     sorter->arrays = calloc(count, sizeof *sorter->arrays);
-    bool enough = inputs != NULL && sorter->arrays != NULL;
-    for (size_t i = 0; i < count && enough; i++) {
+    bool ok = inputs != NULL && sorter->arrays != NULL;
+    for (size_t i = 0; i < count && ok; i++) {
         size_t begin = slice_begin(sorter, i);
         const uint64_t *values = sorter->options.with_values ? sorter->values + begin : NULL;
         idxi_array_stream_init(&sorter->arrays[i], sorter->fingerprints + begin, values,
@@ -235,8 +235,8 @@ static enum idx_status open_arrays(struct idxi_sorter *sorter, struct idx_error 
         inputs[i] = &sorter->arrays[i].stream;
     }
     enum idx_status status =
-        enough ? idxi_kway_merge_open(&sorter->merge, inputs, count, sorter->options.with_values, error)
-               : idxi_fail_memory(error);
+        ok ? idxi_kway_merge_open(&sorter->merge, inputs, count, sorter->options.with_values, error)
+           : idxi_fail_memory(error);
     free(inputs);
     return status;
 }

@@ -114,9 +114,9 @@ static enum idx_status compare_text(struct comparison *comparison, struct idx_er
 /* ---- The whole ---- */
 
 static enum idx_status compare(struct comparison *comparison, struct idx_error *error) {
-    bool enough = comparison->hashes != NULL && comparison->fingerprints != NULL && comparison->spare != NULL &&
-                  comparison->spare_fingerprints != NULL && comparison->seen != NULL;
-    if (!enough) return idxi_fail_memory(error);
+    bool ok = comparison->hashes != NULL && comparison->fingerprints != NULL && comparison->spare != NULL &&
+              comparison->spare_fingerprints != NULL && comparison->seen != NULL;
+    if (!ok) return idxi_fail_memory(error);
     IDXI_TRY((comparison->documents->id_type == IDX_ID_TEXT ? compare_text : compare_numbers)(comparison, error));
     return comparison->seen_count == comparison->by_id->segment.documents ? IDX_OK : fail_content(comparison, error);
 }

@@ -200,7 +200,7 @@ static struct http_head check_response(const char *head, bool good) {
     char *copy = copy_exactly(head, strlen(head));
     assert_true(http_parse_head(copy, strlen(head), &parsed, &bad));
     assert_int_equal(bad.kind, BAD_NONE);
-    assert_int_equal(parsed.good, good);
+    assert_int_equal(parsed.succeeded, good);
     free(copy);
     return parsed;
 }

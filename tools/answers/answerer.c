@@ -147,7 +147,7 @@ static bool put_documents(struct answerer *answerer, const struct query *query, 
 static bool put_match(struct answerer *answerer, const struct query *query, const struct idx_match *match,
                       struct output *output) {
     const struct question *question = answerer->question;
-    bool has_documents = question->properties.id_type != IDX_ID_NONE, whole = true;
+    bool has_documents = question->properties.id_type != IDX_ID_NONE, ok = true;
     if (has_documents && !find_documents(answerer, match->fingerprint)) return false;
     if (question->agree > 0) return put_documents(answerer, query, output);
     put_front(question, query, match, &answerer->front);
@@ -157,14 +157,14 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
         if (has_documents) output_text(output, ",\"documents\":[");
     }
     if (has_documents)
-        whole = put_documents(answerer, query, output);
+        ok = put_documents(answerer, query, output);
     else if (!question->json)
         output_bytes(output, answerer->front.bytes, answerer->front.length);
     if (question->json)
         output_text(output, has_documents ? "]}\n" : "}\n");
     else if (!has_documents)
         output_byte(output, '\n');
-    return whole;
+    return ok;
 }
 
 /* ---- Queries ---- */

@@ -77,12 +77,12 @@ static void close_sides(struct near *near) {
 int near_run(struct near *near, bool (*find)(struct near *near)) {
     progress_start(&near->progress, near->progress_forced);
     interrupt_catch();
-    bool whole = find(near);
+    bool ok = find(near);
     progress_end(&near->progress);
     bool written = output_close(&near->output);
     close_sides(near);
-    if (!whole && !interrupt_noted()) complain("%s", near->error.sentence);
+    if (!ok && !interrupt_noted()) complain("%s", near->error.sentence);
     interrupt_obey();
-    if (!whole || !written) return ENDS_BADLY;
+    if (!ok || !written) return ENDS_BADLY;
     return near->found ? ENDS_WELL : ENDS_WITHOUT;
 }

@@ -116,7 +116,7 @@ static void put_found(struct asking *asking, const struct idx_item *query, const
     const struct idx_document document = {
         found->number, question->properties.id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL, found->id_length};
     double share = (double)found->shared / (double)found->total;
-    bool whole = found->total < question->options.sketch; /* Both sketches have all shingles. */
+    bool exact = found->total < question->options.sketch; /* Both sketches have all shingles. */
     struct output *output = &asking->output;
     bool json = question->json;
     output_text(output, json ? "{\"query\":" : "");
@@ -128,7 +128,7 @@ static void put_found(struct asking *asking, const struct idx_item *query, const
     put_resemblance_of(output, found);
     if (question->place == NULL)
         output_format(output, json ? ",\"error\":%.4f" : "\t%.4f",
-                      whole ? 0 : sqrt(share * (1 - share) / (double)found->total));
+                      exact ? 0 : sqrt(share * (1 - share) / (double)found->total));
     output_text(output, json ? ",\"document\":" : "\t");
     if (json)
         put_json_id(output, &document);
@@ -252,8 +252,8 @@ bool resembling_answer(struct resembling_question *question, const struct texts 
     asking->question = question;
     asking->batch.ids = asking->batch.hashes = asking->source.list = (struct output)OUTPUT_KEPT;
     asking->output = (struct output)OUTPUT_STANDARD;
-    bool good = open_asking(asking);
-    if (good) {
+    bool ok = open_asking(asking);
+    if (ok) {
         struct pipeline_rules *rules = &question->rules;
         rules->recipe = rules->expected_recipe = question->properties.recipe;
         rules->bits = IDX_MAX_BITS;
@@ -262,14 +262,14 @@ bool resembling_answer(struct resembling_question *question, const struct texts 
         rules->makes = MAKES_SHINGLES;
         rules->shingling = asking->source.shingling;
         rules->context = asking;
-        good = pipeline_run(rules, paths) == PIPELINE_WELL;
+        ok = pipeline_run(rules, paths) == PIPELINE_WELL;
         answer_batch(asking);
         resembling_say_counts(asking->unread, asking->unknown);
     }
     *found = asking->found;
-    good = output_close(&asking->output) && good && !asking->failed;
+    ok = output_close(&asking->output) && ok && !asking->failed;
     set_source_close(&asking->source);
     set_batch_free(&asking->batch);
     free(asking);
-    return good;
+    return ok;
 }

@@ -135,10 +135,10 @@ static bool run_adding(struct adding *adding, const struct texts *paths) {
     rules->makes = MAKES_SHINGLES;
     rules->shingling = adding->source.shingling;
     rules->context = adding;
-    bool good = pipeline_run(rules, paths) == PIPELINE_WELL;
+    bool ok = pipeline_run(rules, paths) == PIPELINE_WELL;
     answer_batch(adding);
     resembling_say_counts(adding->unread, adding->unknown);
-    return good && !adding->failed;
+    return ok && !adding->failed;
 }
 
 bool resembling_add(struct resembling_addition *addition, const struct texts *paths) {
@@ -147,8 +147,8 @@ bool resembling_add(struct resembling_addition *addition, const struct texts *pa
     adding->addition = addition;
     adding->batch.ids = adding->batch.hashes = adding->source.list = (struct output)OUTPUT_KEPT;
     adding->output = (struct output)OUTPUT_STANDARD;
-    bool good = open_adding(adding) && run_adding(adding, paths);
-    good = output_close(&adding->output) && good;
+    bool ok = open_adding(adding) && run_adding(adding, paths);
+    ok = output_close(&adding->output) && ok;
     if (adding->writer != NULL)
         complain("added %" PRIu64 " texts to %s, left out %" PRIu64 " that resemble others", addition->added,
                  addition->path, addition->near);
@@ -156,5 +156,5 @@ bool resembling_add(struct resembling_addition *addition, const struct texts *pa
     idx_writer_close(adding->writer);
     set_batch_free(&adding->batch);
     free(adding);
-    return good;
+    return ok;
 }

@@ -114,16 +114,16 @@ static bool read_queries(struct batch *batch, struct texts paths, unsigned bits,
         .paths = paths, .format = (enum input_format)batch->format, .partial = batch->partial, .reader = READER_INIT};
     const struct tsv_record *records;
     size_t count;
-    bool on = true;
+    bool ok = true;
     if (!input_await_format(&input.paths, &input.format)) return false;
     input.rules = (struct tsv_rules){bits, batch->question.notation, TSV_ID_OPTIONAL};
     enum input_status status = input_find_recipe(&input);
-    if (status == INPUT_DOCUMENTS || status == INPUT_END) on = take_recipe(batch, &input, recipe);
-    while (on && (status = input_next(&input, &records, &count)) == INPUT_DOCUMENTS) {
-        for (size_t i = 0; i < count && on; i++) on = add_query(batch, &records[i]);
+    if (status == INPUT_DOCUMENTS || status == INPUT_END) ok = take_recipe(batch, &input, recipe);
+    while (ok && (status = input_next(&input, &records, &count)) == INPUT_DOCUMENTS) {
+        for (size_t i = 0; i < count && ok; i++) ok = add_query(batch, &records[i]);
     }
     input_free(&input);
-    return on && status == INPUT_END;
+    return ok && status == INPUT_END;
 }
 
 /* ---- In an index ---- */
@@ -197,10 +197,10 @@ static bool answer_all(struct batch *batch, const struct idx_index *index) {
 static bool run_on_index(struct batch *batch) {
     struct idx_index *index = NULL;
     answerer_init(&batch->answerer, &batch->question);
-    bool whole = open_index(batch, &index) && answer_all(batch, index);
+    bool ok = open_index(batch, &index) && answer_all(batch, index);
     answerer_free(&batch->answerer);
     idx_close(index);
-    return whole;
+    return ok;
 }
 
 /* ---- As a stream ---- */
@@ -231,14 +231,14 @@ static bool stream_all(struct batch *batch, struct passing *passing, struct stre
                                    &batch->error),
                    &batch->error))
         return false;
-    bool whole = passing_read(passing, add_fingerprints, batch) &&
-                 idx_stream_finish(batch->stream, stream_answers_visit, answers, &batch->error) == IDX_OK;
-    if (whole && !answers->failed) stream_answers_end(answers);
+    bool ok = passing_read(passing, add_fingerprints, batch) &&
+              idx_stream_finish(batch->stream, stream_answers_visit, answers, &batch->error) == IDX_OK;
+    if (ok && !answers->failed) stream_answers_end(answers);
     progress_end(&batch->progress);
     succeeded(batch->error.status, &batch->error);
     if (answers->failed) complain("out of memory for the matches of the queries that share an ID");
     idx_stream_close(batch->stream);
-    return whole && !answers->failed;
+    return ok && !answers->failed;
 }
 
 /* Sets what was not given: bits and recipe are those of the index, if the fingerprints are from one. Returns false
@@ -276,15 +276,15 @@ static bool run_stream(struct batch *batch) {
     const char *recipe = NULL;
     if (strcmp(queries.values[0], "-") == 0 && has_standard_input(passing.paths))
         return complain_of_usage("QUERIES and FINGERPRINTS can't both be standard input");
-    bool whole = read_part(batch, &passing) && passing_open(&passing) &&
-                 complete_stream_options(batch, &passing, &recipe) && read_queries(batch, queries, batch->bits, recipe);
+    bool ok = read_part(batch, &passing) && passing_open(&passing) &&
+              complete_stream_options(batch, &passing, &recipe) && read_queries(batch, queries, batch->bits, recipe);
     passing.recipe = batch->recipe;
     struct stream_answers answers = {.output = &batch->output, .bits = batch->bits};
-    whole = whole && stream_all(batch, &passing, &answers);
+    ok = ok && stream_all(batch, &passing, &answers);
     batch->answerer.found = answers.found;
     stream_answers_free(&answers);
     passing_close(&passing);
-    return whole;
+    return ok;
 }
 
 int command_batch(int argc, char **argv) {
@@ -302,13 +302,13 @@ int command_batch(int argc, char **argv) {
     if (!read_arguments(argc, argv, &batch, &status)) return status;
     progress_start(&batch.progress, batch.progress_forced);
     interrupt_catch();
-    bool whole = batch.streams ? run_stream(&batch) : run_on_index(&batch);
+    bool ok = batch.streams ? run_stream(&batch) : run_on_index(&batch);
     bool written = output_close(&batch.output);
     free(batch.fingerprints);
     free(batch.id_ends);
     free(batch.ids.bytes);
     free(batch.recipe);
     interrupt_obey();
-    if (!whole || !written) return ENDS_BADLY;
+    if (!ok || !written) return ENDS_BADLY;
     return batch.answerer.found ? ENDS_WELL : ENDS_WITHOUT;
 }

@@ -27,13 +27,12 @@ static bool prepare_report(struct clusters *clusters) {
 static bool list_clusters(struct clusters *clusters) {
     struct idx_index *index;
     if (!open_unloaded(&index, clusters->path)) return false;
-    bool whole =
-        listing_run(&clusters->listing, index) &&
-        (clusters->report.path == NULL || (report_gather(&clusters->report, index) && report_write(&clusters->report) &&
-                                           report_publish(&clusters->report)));
+    bool ok = listing_run(&clusters->listing, index) &&
+              (clusters->report.path == NULL || (report_gather(&clusters->report, index) &&
+                                                 report_write(&clusters->report) && report_publish(&clusters->report)));
     report_close(&clusters->report);
     idx_close(index);
-    return whole;
+    return ok;
 }
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
@@ -59,8 +58,8 @@ int command_clusters(int argc, char **argv) {
     if (!read_arguments(argc, argv, &clusters, &status)) return status;
     progress_start(&clusters.listing.progress, clusters.progress);
     interrupt_catch();
-    bool whole = list_clusters(&clusters);
+    bool ok = list_clusters(&clusters);
     bool written = output_close(&clusters.listing.output);
     interrupt_obey();
-    return whole && written ? ENDS_WELL : ENDS_BADLY;
+    return ok && written ? ENDS_WELL : ENDS_BADLY;
 }

@@ -80,26 +80,26 @@ static bool print_lines(struct distance *distance) {
     struct reader reader = READER_INIT;
     const char *line;
     size_t length;
-    bool well = reader_open(&reader, "-");
-    while (well) {
+    bool ok = reader_open(&reader, "-");
+    while (ok) {
         enum reader_status status = reader_line(&reader, false, &line, &length);
         if (status == READER_PENDING) {
-            well = output_flush(&distance->output);
-            if (well) status = reader_line(&reader, true, &line, &length);
+            ok = output_flush(&distance->output);
+            if (ok) status = reader_line(&reader, true, &line, &length);
         }
-        if (!well || status == READER_END) break;
-        well = status == READER_OK && print_line(distance, &reader, line, length) && distance->output.error == 0;
+        if (!ok || status == READER_END) break;
+        ok = status == READER_OK && print_line(distance, &reader, line, length) && distance->output.error == 0;
     }
     reader_free(&reader);
-    return well;
+    return ok;
 }
 
 int command_distance(int argc, char **argv) {
     struct distance distance = {.bits = IDX_MAX_BITS, .most = UINT_MAX, .output = OUTPUT_STANDARD};
     int status;
     if (!read_arguments(argc, argv, &distance, &status)) return status;
-    bool well = distance.operands.count == 2 ? print_operands(&distance) : print_lines(&distance);
+    bool ok = distance.operands.count == 2 ? print_operands(&distance) : print_lines(&distance);
     bool written = output_close(&distance.output);
-    if (!well || !written) return ENDS_BADLY;
+    if (!ok || !written) return ENDS_BADLY;
     return distance.any ? ENDS_WELL : ENDS_WITHOUT;
 }

@@ -52,11 +52,11 @@ static bool print_index(struct dump *dump, const struct idx_index *index) {
     if (*dump->properties.recipe != '\0') output_format(&dump->output, "#recipe\t%s\n", dump->properties.recipe);
     if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(index, &dump->documents, &dump->error) != IDX_OK)
         return false;
-    bool whole = idx_visit_all(index, print_fingerprint, dump, &dump->error) == IDX_OK && !dump->failed;
+    bool ok = idx_visit_all(index, print_fingerprint, dump, &dump->error) == IDX_OK && !dump->failed;
     if (*dump->properties.recipe != '\0')
-        output_format(&dump->output, "#total\t%" PRIu64 "\t0\t%d\n", dump->lines, whole ? ENDS_WELL : ENDS_BADLY);
+        output_format(&dump->output, "#total\t%" PRIu64 "\t0\t%d\n", dump->lines, ok ? ENDS_WELL : ENDS_BADLY);
     idx_documents_close(dump->documents);
-    return whole;
+    return ok;
 }
 
 static int dump_index(const char *path, enum notation notation) {
@@ -64,11 +64,11 @@ static int dump_index(const char *path, enum notation notation) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
     options.residence = IDX_RESIDENCE_NONE;
-    bool whole = idx_open(&index, path, &options, &dump.error) == IDX_OK && print_index(&dump, index);
+    bool ok = idx_open(&index, path, &options, &dump.error) == IDX_OK && print_index(&dump, index);
     bool written = output_close(&dump.output);
-    if (!whole) complain("%s", dump.error.sentence);
+    if (!ok) complain("%s", dump.error.sentence);
     idx_close(index);
-    return whole && written ? ENDS_WELL : ENDS_BADLY;
+    return ok && written ? ENDS_WELL : ENDS_BADLY;
 }
 
 int command_dump(int argc, char **argv) {

@@ -80,10 +80,10 @@ static int fingerprint_and_keep(struct pipeline_rules *rules, const char *path, 
     rules->makes = MAKES_FINGERPRINTS | MAKES_SHINGLES;
     rules->shingling = (struct shingling){sketch.width, sketch.by_characters, false};
     rules->context = &keeping;
-    bool good = pipeline_run(rules, paths) == PIPELINE_WELL;
-    good = succeeded(idx_kept_sets_sync(keeping.kept, &error), &error) && good;
+    bool ok = pipeline_run(rules, paths) == PIPELINE_WELL;
+    ok = succeeded(idx_kept_sets_sync(keeping.kept, &error), &error) && ok;
     idx_kept_sets_close(keeping.kept);
-    return good ? ENDS_WELL : ENDS_BADLY;
+    return ok ? ENDS_WELL : ENDS_BADLY;
 }
 
 static int fingerprint_texts(struct text_options *texts, enum document_format format, bool compares, const char *sets,

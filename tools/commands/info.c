@@ -127,10 +127,10 @@ static int print_info(const char *path, bool json) {
     struct idx_index *index = NULL;
     struct idx_error error;
     if (!succeeded(idx_open(&index, path, NULL, &error), &error)) return ENDS_BADLY;
-    bool whole = json ? properties_put_json(index, &output, &error) : print_text(index, &output, &error);
-    if (!whole) complain("%s", error.sentence);
+    bool ok = json ? properties_put_json(index, &output, &error) : print_text(index, &output, &error);
+    if (!ok) complain("%s", error.sentence);
     idx_close(index);
-    return output_close(&output) && whole ? ENDS_WELL : ENDS_BADLY;
+    return output_close(&output) && ok ? ENDS_WELL : ENDS_BADLY;
 }
 
 int command_info(int argc, char **argv) {

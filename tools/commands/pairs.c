@@ -9,9 +9,9 @@ static bool print_group(struct near *near, uint64_t fingerprint) {
     if (idx_documents_find(documents, fingerprint, &count, &near->error) != IDX_OK) return false;
     if (count < 2) return true;
     near_print(near, fingerprint, fingerprint, 0);
-    bool whole = near_print_documents(near, documents, near->max_documents);
+    bool ok = near_print_documents(near, documents, near->max_documents);
     output_byte(&near->output, '\n');
-    return whole;
+    return ok;
 }
 
 static bool visit_fingerprint(void *context, const struct idx_match *match) {

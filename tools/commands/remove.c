@@ -100,9 +100,9 @@ static bool remove_all(struct removing *removing) {
 }
 
 /* Says what was removed, also if the end of the input was not reached. */
-static void report(const struct removing *removing, bool whole) {
+static void report(const struct removing *removing, bool ok) {
     const struct idx_removal *total = &removing->total;
-    if (!whole && total->documents + total->missing == 0) return;
+    if (!ok && total->documents + total->missing == 0) return;
     const char *what = names_of_documents(removing->writing.properties.id_type, total->documents);
     char missing[64] = "";
     if (total->missing > 0) snprintf(missing, sizeof missing, ", did not find %" PRIu64, total->missing);
@@ -116,10 +116,10 @@ int command_remove(int argc, char **argv) {
         (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .together = FIRST_TOGETHER};
     if (!read_arguments(argc, argv, &removing, &status)) return status;
     interrupt_catch();
-    bool whole = remove_all(&removing);
-    if (removing.writing.writer != NULL) report(&removing, whole);
+    bool ok = remove_all(&removing);
+    if (removing.writing.writer != NULL) report(&removing, ok);
     writing_close(&removing.writing);
     interrupt_obey();
-    if (!whole) return ENDS_BADLY;
+    if (!ok) return ENDS_BADLY;
     return removing.total.missing > 0 ? ENDS_WITHOUT : ENDS_WELL;
 }

@@ -258,9 +258,9 @@ static const char *path_of(const struct input *input, size_t number) {
 
 /* Returns whether the file that ends here is whole. Returns false after a complaint. */
 static bool check_totals(struct input *input) {
-    bool whole = input->partial || totals_check(&input->totals, input->reader.name);
+    bool ok = input->partial || totals_check(&input->totals, input->reader.name);
     input->totals = (struct totals){0};
-    return whole;
+    return ok;
 }
 
 static enum input_status open_next(struct input *input) {
@@ -310,16 +310,16 @@ static bool count_totals(const struct input *input, struct reader *reader, struc
 
 bool input_files_are_whole(const struct input *input) {
     struct reader reader = READER_INIT;
-    bool whole = true;
-    for (size_t i = 0; i < input->paths.count && input->format == INPUT_TSV && !input->partial && whole; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < input->paths.count && input->format == INPUT_TSV && !input->partial && ok; i++) {
         struct totals totals = {0};
         if (!is_regular(input->paths.values[i])) continue;
-        whole = reader_open(&reader, input->paths.values[i]) && count_totals(input, &reader, &totals) &&
-                totals_check(&totals, reader.name);
+        ok = reader_open(&reader, input->paths.values[i]) && count_totals(input, &reader, &totals) &&
+             totals_check(&totals, reader.name);
         reader_close(&reader);
     }
     reader_free(&reader);
-    return whole;
+    return ok;
 }
 
 /* ---- Documents ---- */

@@ -44,20 +44,20 @@ static bool read_files(struct kept *kept) {
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
-    bool on = true;
-    while (on && (status = input_next(&input, &records, &count)) == INPUT_DOCUMENTS) {
-        for (size_t i = 0; i < count && on; i++) on = keep_fingerprint(kept, records[i].fingerprint);
+    bool ok = true;
+    while (ok && (status = input_next(&input, &records, &count)) == INPUT_DOCUMENTS) {
+        for (size_t i = 0; i < count && ok; i++) ok = keep_fingerprint(kept, records[i].fingerprint);
     }
     input_free(&input);
-    return on && status == INPUT_END;
+    return ok && status == INPUT_END;
 }
 
 static bool keep_all(void *context, const uint64_t *fingerprints, size_t count) {
     struct kept *kept = context;
-    bool on = true;
-    for (size_t i = 0; i < count && on; i++) on = keep_fingerprint(kept, fingerprints[i]);
-    kept->passing->failed |= !on;
-    return on;
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++) ok = keep_fingerprint(kept, fingerprints[i]);
+    kept->passing->failed |= !ok;
+    return ok;
 }
 
 static bool read_index(struct kept *kept) {
@@ -84,9 +84,9 @@ bool passing_read(struct passing *passing, passing_visitor visit, void *context)
     kept->visit = visit;
     kept->context = context;
     kept->count = 0;
-    bool whole = (passing->index != NULL ? read_index(kept) : read_files(kept)) && hand_over(kept);
+    bool ok = (passing->index != NULL ? read_index(kept) : read_files(kept)) && hand_over(kept);
     free(kept);
-    return whole;
+    return ok;
 }
 
 void passing_close(struct passing *passing) { idx_close(passing->index); }

@@ -34,9 +34,9 @@ static enum queries_status next_argument(struct queries *queries, struct query *
     if (queries->next == queries->fingerprints.count) return QUERIES_END;
     const char *text = queries->fingerprints.values[queries->next++];
     *query = (struct query){0, NULL, 0, {NULL, 0}};
-    bool good = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
-                               &queries->problem);
-    return good ? QUERIES_ONE : QUERIES_BAD;
+    bool ok = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
+                             &queries->problem);
+    return ok ? QUERIES_ONE : QUERIES_BAD;
 }
 
 static enum queries_status next_text(struct queries *queries, struct query *query);

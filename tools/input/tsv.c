@@ -102,20 +102,20 @@ enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t 
 /* Reads a number that ends at a tab, or the last one, which ends at `end`. */
 static bool read_total_number(const char **at, const char *end, bool last, uint64_t *number) {
     const char *tab = memchr(*at, '\t', (size_t)(end - *at)), *stop = tab == NULL ? end : tab;
-    bool good = (tab == NULL) == last && number_parse_digits(*at, (size_t)(stop - *at), number);
+    bool ok = (tab == NULL) == last && number_parse_digits(*at, (size_t)(stop - *at), number);
     *at = tab == NULL ? end : tab + 1;
-    return good;
+    return ok;
 }
 
 static void add_total(struct totals *totals, const struct tsv_record *record) {
     const char *at = record->id, *end = record->id + record->id_length;
     uint64_t lines = 0, left_out, status = 0;
-    bool good = read_total_number(&at, end, false, &lines) && read_total_number(&at, end, false, &left_out) &&
-                read_total_number(&at, end, true, &status);
+    bool ok = read_total_number(&at, end, false, &lines) && read_total_number(&at, end, false, &left_out) &&
+              read_total_number(&at, end, true, &status);
     totals->totals++;
     totals->stated += lines;
     totals->failed |= status != 0;
-    totals->broken |= !good;
+    totals->broken |= !ok;
 }
 
 void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record) {

@@ -112,21 +112,21 @@ static void keep_steps(const struct following *following, struct chain *chain, s
 
 bool chains_follow(struct findings *findings, const struct idx_index *index, struct idx_error *error) {
     struct following following = {.index = index, .k = findings->k, .error = error};
-    bool good = true;
+    bool ok = true;
     size_t found;
     if (findings->chain_count == 0) return true;
     following.nodes = malloc(MOST_FOLLOWED * sizeof *following.nodes);
     following.slots = malloc(2 * MOST_FOLLOWED * sizeof *following.slots);
     if (following.nodes == NULL || following.slots == NULL) {
         complain("out of memory");
-        good = false;
+        ok = false;
     }
-    for (size_t i = 0; i < findings->chain_count && good; i++) {
+    for (size_t i = 0; i < findings->chain_count && ok; i++) {
         struct chain *chain = &findings->chains[i];
-        good = find_chain(&following, chain->ends.size.representative, chain->ends.farthest, &found);
-        if (good && found != 0) keep_steps(&following, chain, found);
+        ok = find_chain(&following, chain->ends.size.representative, chain->ends.farthest, &found);
+        if (ok && found != 0) keep_steps(&following, chain, found);
     }
     free(following.nodes);
     free(following.slots);
-    return good;
+    return ok;
 }

@@ -66,11 +66,11 @@ static void skip_words(struct words *words, size_t passed) {
 
 bool difference_find(struct words *a, struct words *b) {
     struct comparison comparison = {*a, *b, malloc((MOST_EDITS + 1) * (MOST_EDITS + 2) / 2 * sizeof(int32_t))};
-    bool of_b, good = comparison.ends != NULL;
+    bool of_b, ok = comparison.ends != NULL;
     int32_t path = 0;
     if (a->count > 0) memset(a->differs, 0, a->count);
     if (b->count > 0) memset(b->differs, 0, b->count);
-    while (good && comparison.a.count + comparison.b.count > 0) {
+    while (ok && comparison.a.count + comparison.b.count > 0) {
         int32_t edits = find_path(&comparison, &path), diagonal = 2 * path - edits;
         int32_t end = get_row(&comparison, edits)[path], end_of_b = end - diagonal;
         for (; edits > 0; edits--) {
@@ -85,5 +85,5 @@ bool difference_find(struct words *a, struct words *b) {
         skip_words(&comparison.b, (size_t)end_of_b);
     }
     free(comparison.ends);
-    return good;
+    return ok;
 }

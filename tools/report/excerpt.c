@@ -55,17 +55,17 @@ bool excerpt_compare(const struct shown two[2], double *resemblance) {
 bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
     *excerpt = (struct excerpt){.sides = {{.shown = &two[0]}, {.shown = &two[1]}}};
     struct words words[2];
-    bool good = true;
-    for (size_t i = 0; i < 2 && good; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < 2 && ok; i++) {
         struct side *side = &excerpt->sides[i];
-        good = cut_words(side);
+        ok = cut_words(side);
         words[i] = (struct words){side->hashes, side->differs, side->count};
     }
-    good = good && difference_find(&words[0], &words[1]);
-    if (!good) complain("out of memory");
-    for (size_t i = 0; i < 2 && good; i++)
+    ok = ok && difference_find(&words[0], &words[1]);
+    if (!ok) complain("out of memory");
+    for (size_t i = 0; i < 2 && ok; i++)
         for (size_t j = 0; j < words[i].count; j++) excerpt->sides[i].differing += words[i].differs[j];
-    return good;
+    return ok;
 }
 
 void excerpt_free(struct excerpt *excerpt) {

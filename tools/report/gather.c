@@ -167,10 +167,10 @@ bool gather(struct findings *findings, const struct idx_index *index, const stru
     findings->k = options->distance;
     findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);
     if (findings->shown == NULL) return complain("out of memory");
-    bool good = find_pairs(findings, index, options, &error) == IDX_OK && !interrupt_noted() &&
-                find_clusters(findings, index, options, &error) == IDX_OK &&
-                sample_far(findings, index, options, &error) && chains_follow(findings, index, &error) &&
-                show_documents(findings, index, &error) == IDX_OK;
-    if (!good && error.status != IDX_OK && error.status != IDX_CANCELLED) complain("%s", error.sentence);
-    return good;
+    bool ok = find_pairs(findings, index, options, &error) == IDX_OK && !interrupt_noted() &&
+              find_clusters(findings, index, options, &error) == IDX_OK &&
+              sample_far(findings, index, options, &error) && chains_follow(findings, index, &error) &&
+              show_documents(findings, index, &error) == IDX_OK;
+    if (!ok && error.status != IDX_OK && error.status != IDX_CANCELLED) complain("%s", error.sentence);
+    return ok;
 }

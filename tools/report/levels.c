@@ -141,13 +141,13 @@ static bool ask_sample(struct asking *sample, const struct resemble *resemble) {
     sample->preferences = calloc(sample->count, sizeof *sample->preferences);
     if (sample->numbers == NULL || sample->preferences == NULL) return complain("out of memory");
     choose(sample, resemble);
-    bool good =
+    bool ok =
         allocate(sample) && succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
         succeeded(idx_sets_add_from(sample->sets, resemble->sets, sample->numbers, sample->count, &error), &error) &&
         ask_pairs(sample, sample->findings->thresholds - 1);
-    for (size_t i = 0; i < sample->findings->thresholds && good; i++) good = ask_kept(sample, i);
+    for (size_t i = 0; i < sample->findings->thresholds && ok; i++) ok = ask_kept(sample, i);
     idx_sets_close(sample->sets);
-    return good;
+    return ok;
 }
 
 /* Makes estimates of the pairs of the sample, and decides which levels are to be found exactly, whose pairs are
@@ -201,10 +201,10 @@ static bool sample_levels(struct findings *findings, const struct resemble *rese
     findings->exact = findings->decided = findings->thresholds;
     if (resemble->count <= sample.count) return true;
     findings->sampled = sample.count;
-    bool good = ask_sample(&sample, resemble);
-    if (good) estimate_pairs(&sample, resemble->count, members, memory);
+    bool ok = ask_sample(&sample, resemble);
+    if (ok) estimate_pairs(&sample, resemble->count, members, memory);
     free_asking(&sample);
-    return good;
+    return ok;
 }
 
 /* ---- All ---- */
@@ -214,13 +214,13 @@ static bool find_levels(struct findings *findings, const struct resemble *resemb
         .findings = findings, .sets = resemble->sets, .options = resemble->keeping, .count = (size_t)resemble->count};
     uint64_t sampled[FINDINGS_THRESHOLDS];
     for (size_t i = 0; i < findings->thresholds; i++) sampled[i] = findings->at[i].dropped;
-    bool good = allocate(&asking) && (findings->exact == 0 || ask_pairs(&asking, findings->exact - 1));
-    for (size_t i = 0; i < findings->decided && good; i++)
-        if (i != findings->asked) good = ask_kept(&asking, i);
-    if (good) count_clusters(&asking, &findings->at[findings->asked], resemble->kept);
-    if (good && findings->sampled > 0) estimate_dropped(findings, resemble->count, sampled);
+    bool ok = allocate(&asking) && (findings->exact == 0 || ask_pairs(&asking, findings->exact - 1));
+    for (size_t i = 0; i < findings->decided && ok; i++)
+        if (i != findings->asked) ok = ask_kept(&asking, i);
+    if (ok) count_clusters(&asking, &findings->at[findings->asked], resemble->kept);
+    if (ok && findings->sampled > 0) estimate_dropped(findings, resemble->count, sampled);
     free_asking(&asking);
-    return good;
+    return ok;
 }
 
 /* Describes both documents of the pairs that are shown, and drops the others. */

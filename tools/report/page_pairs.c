@@ -49,17 +49,17 @@ static void put_verdict(struct output *output, const struct excerpt *excerpt) {
 /* Writes both documents of a pair side by side. Returns false after a complaint. */
 static bool put_pair(struct output *output, const struct findings *findings, const struct shown *two, bool open) {
     struct excerpt excerpt = {.sides = {{.count = 0}}};
-    bool good = excerpt_make(&excerpt, two);
+    bool ok = excerpt_make(&excerpt, two);
     output_format(output, "<details class=\"pair\"%s><summary>", open ? " open" : "");
     html_id(output, findings, &two[0]);
     output_text(output, " and ");
     html_id(output, findings, &two[1]);
     output_text(output, ": ");
-    if (good) put_verdict(output, &excerpt);
+    if (ok) put_verdict(output, &excerpt);
     output_text(output, "</summary>\n");
     if (findings->thresholds == 0) put_fingerprints(output, findings, two);
     output_text(output, "<div class=\"two\">\n");
-    for (size_t i = 0; i < 2 && good; i++) {
+    for (size_t i = 0; i < 2 && ok; i++) {
         output_text(output, "<div><h4>");
         html_id(output, findings, &two[i]);
         output_text(output, "</h4>\n<p dir=\"auto\">");
@@ -68,7 +68,7 @@ static bool put_pair(struct output *output, const struct findings *findings, con
     }
     output_text(output, "</div></details>\n");
     excerpt_free(&excerpt);
-    return good;
+    return ok;
 }
 
 static bool have_texts(const struct shown *two) { return two[0].text != NULL && two[1].text != NULL; }
@@ -169,22 +169,22 @@ static void put_heading(struct output *output, const struct findings *findings, 
 /* Writes the pairs of one level: those with texts side by side, and the others as a table. */
 static bool put_level(struct output *output, const struct findings *findings, size_t level) {
     const struct level *at = &findings->at[level];
-    bool good = true, bare = false;
+    bool ok = true, bare = false;
     put_heading(output, findings, level);
-    for (size_t i = 0; i < count_shown(at) && good; i++) {
+    for (size_t i = 0; i < count_shown(at) && ok; i++) {
         bool texts = have_texts(at->shown[i].documents);
-        if (texts) good = put_pair(output, findings, at->shown[i].documents, i == 0);
+        if (texts) ok = put_pair(output, findings, at->shown[i].documents, i == 0);
         bare = bare || (!texts && findings->thresholds == 0);
     }
     if (bare) put_table(output, findings, at);
     if (at->shown_count == 0) output_text(output, "<p>None were found.</p>\n");
-    return good;
+    return ok;
 }
 
 bool page_put_pairs(struct output *output, const struct findings *findings) {
     const bool by_distance = findings->thresholds == 0;
     const size_t levels = by_distance ? findings->farthest + 1 : findings->thresholds;
-    bool good = true;
+    bool ok = true;
     output_format(output,
                   "<section aria-labelledby=\"pairs\"><h2 id=\"pairs\">Pairs to look at</h2>\n<p>Up to %d pairs "
                   "are shown of each %s, chosen at random, but the same in every run.%s</p>\n",
@@ -197,9 +197,9 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
                             "the share of shingles, such as runs of five words, that both texts have, of all that "
                             "either has, as <code>--resemble</code> counts it.</p>\n");
     if (findings->has_texts && by_distance) put_resemblance(output, findings);
-    for (size_t i = 0; i < levels && good; i++) good = put_level(output, findings, i);
+    for (size_t i = 0; i < levels && ok; i++) ok = put_level(output, findings, i);
     output_text(output, "</section>\n");
-    return good;
+    return ok;
 }
 
 /* ---- Chains ---- */
@@ -246,7 +246,7 @@ static bool put_chain(struct output *output, const struct findings *findings, si
 }
 
 bool page_put_chains(struct output *output, const struct findings *findings) {
-    bool good = true;
+    bool ok = true;
     output_text(output, "<section aria-labelledby=\"chains\"><h2 id=\"chains\">The largest chains</h2>\n");
     if (findings->chain_count == 0)
         output_text(output, "<p>There are none: every document in a cluster is within the distance of the one that is "
@@ -255,7 +255,7 @@ bool page_put_chains(struct output *output, const struct findings *findings) {
         output_text(output, "<p>Near-duplicates of near-duplicates are in one cluster, whose ends may have little in "
                             "common. A smaller <code>-k</code> chains less; <code>--method star</code> and "
                             "<code>--confirm</code> don’t.</p>\n");
-    for (size_t i = 0; i < findings->chain_count && good; i++) good = put_chain(output, findings, i);
+    for (size_t i = 0; i < findings->chain_count && ok; i++) ok = put_chain(output, findings, i);
     output_text(output, "</section>\n");
-    return good;
+    return ok;
 }

@@ -177,15 +177,15 @@ static bool write_file(const struct report *report, const struct output *page, c
 bool report_write(struct report *report) {
     struct output page = OUTPUT_KEPT;
     char *folder = folder_parent(report->path), *path = NULL;
-    bool good = folder != NULL && page_put(&page, &report->findings, &report->origin) && !interrupt_noted() &&
-                scratch_open(&report->scratch, folder, option);
-    if (good) good = (path = scratch_path(&report->scratch, made)) != NULL;
+    bool ok = folder != NULL && page_put(&page, &report->findings, &report->origin) && !interrupt_noted() &&
+              scratch_open(&report->scratch, folder, option);
+    if (ok) ok = (path = scratch_path(&report->scratch, made)) != NULL;
     if (folder == NULL || (report->scratch.path != NULL && path == NULL)) complain("out of memory");
-    good = good && write_file(report, &page, path);
+    ok = ok && write_file(report, &page, path);
     free(page.bytes);
     free(folder);
     free(path);
-    return good;
+    return ok;
 }
 
 bool report_publish(const struct report *report) {

@@ -122,10 +122,10 @@ bool sample_far(struct findings *findings, const struct idx_index *index, const 
     struct sampling sampling = {.findings = findings, .most = (size_t)most, .limit = UINT64_MAX, .nearest = UINT_MAX};
     sampling.fingerprints = calloc(2 * sampling.most, sizeof *sampling.fingerprints);
     if (sampling.fingerprints == NULL) return complain("out of memory");
-    bool good = idx_visit_part(index, 0, 1, choose_sample, &sampling, error) == IDX_OK && !interrupt_noted();
-    if (good) drop_others(&sampling);
+    bool ok = idx_visit_part(index, 0, 1, choose_sample, &sampling, error) == IDX_OK && !interrupt_noted();
+    if (ok) drop_others(&sampling);
     findings->sampled = sampling.count;
-    good = good && compare_sample(&sampling, index, options, error);
+    ok = ok && compare_sample(&sampling, index, options, error);
     free(sampling.fingerprints);
-    return good;
+    return ok;
 }

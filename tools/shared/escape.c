@@ -112,13 +112,13 @@ bool printable_is_utf8(const void *bytes, size_t length) {
 size_t printable_piece(const char *text, char piece[PRINTABLE_PIECE]) {
     uint32_t character;
     size_t length;
-    bool well = decode((const unsigned char *)text, SIZE_MAX, &character, &length);
-    if (well && !is_unprintable(character)) {
+    bool ok = decode((const unsigned char *)text, SIZE_MAX, &character, &length);
+    if (ok && !is_unprintable(character)) {
         memcpy(piece, text, length);
         piece[length] = '\0';
         return length;
     }
-    if (!well) length = 1;
+    if (!ok) length = 1;
     for (size_t i = 0; i < length; i++)
         snprintf(piece + 4 * i, PRINTABLE_PIECE - 4 * i, "\\x%02x", (unsigned)(unsigned char)text[i]);
     return length;

@@ -62,11 +62,11 @@ struct walk {
 /* Complains of what errno says, unless the walk is silent. Returns whether it goes on, which is false if memory ran
  * out. */
 static bool complain_of(const char *path, const struct walk *walk) {
-    bool on = errno != ENOMEM;
-    if (walk->failed == NULL) return on;
+    bool ok = errno != ENOMEM;
+    if (walk->failed == NULL) return ok;
     complain("%s: %s", path, strerror(errno));
     *walk->failed = true;
-    return on;
+    return ok;
 }
 
 static bool leave_out(struct walk *walk, const char *path) {
@@ -102,30 +102,30 @@ static bool visit_entry(struct walk *walk, const char *path) {
 static bool walk_folder(struct walk *walk, const char *path) {
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, no_dots, by_bytes);
-    bool on = true, is_scratch = count > 0 && scratch_is(path);
-    if (count < 0) on = complain_of(path, walk);
-    if (is_scratch) on = leave_out(walk, path);
+    bool ok = true, is_scratch = count > 0 && scratch_is(path);
+    if (count < 0) ok = complain_of(path, walk);
+    if (is_scratch) ok = leave_out(walk, path);
     for (int i = 0; i < count; i++) {
-        char *entry = on && !is_scratch ? join(path, entries[i]->d_name) : NULL;
+        char *entry = ok && !is_scratch ? join(path, entries[i]->d_name) : NULL;
         if (entry != NULL)
-            on = visit_entry(walk, entry);
-        else if (on && !is_scratch)
-            on = complain_of(path, walk);
+            ok = visit_entry(walk, entry);
+        else if (ok && !is_scratch)
+            ok = complain_of(path, walk);
         free(entry);
         free(entries[i]);
     }
     free(entries);
-    return on;
+    return ok;
 }
 
 bool folder_walk(const char *path, const struct globs *globs, folder_visitor visit, void *context, bool *failed) {
     struct walk walk = {.root = path, .globs = globs, .visit = visit, .context = context, .failed = failed};
-    bool on = walk_folder(&walk, path);
+    bool ok = walk_folder(&walk, path);
     if (walk.left_out > 0)
         complain("left out %zu folder%s of temporary files that idx made: %s", walk.left_out,
                  walk.left_out == 1 ? "" : "s", walk.names);
     free(walk.names);
-    return on;
+    return ok;
 }
 
 void folder_search(const char *path, const struct globs *globs, folder_visitor visit, void *context) {
@@ -166,11 +166,11 @@ static bool check_parent(const char *parent, const char *option) {
 bool folder_check_parent(const char *path, const char *option) {
     char *parent = folder_parent(path);
     struct stat status;
-    bool good = parent != NULL && check_parent(parent, option);
+    bool ok = parent != NULL && check_parent(parent, option);
     if (parent == NULL) complain("out of memory");
-    if (good && lstat(path, &status) != 0 && errno != ENOENT) good = say_unfit(path, errno, option);
+    if (ok && lstat(path, &status) != 0 && errno != ENOENT) ok = say_unfit(path, errno, option);
     free(parent);
-    return good;
+    return ok;
 }
 
 /* Returns whether both paths exist and lead to the same place. */

@@ -109,12 +109,12 @@ bool output_flush(struct output *output) {
 }
 
 bool output_close(struct output *output) {
-    bool whole = output_flush(output);
-    if (!whole) complain("can't write standard output: %s", strerror(output->error));
+    bool ok = output_flush(output);
+    if (!ok) complain("can't write standard output: %s", strerror(output->error));
     free(output->bytes);
     output->bytes = NULL;
     output->length = output->capacity = 0;
-    return whole;
+    return ok;
 }
 
 bool output_print(const char *text) {

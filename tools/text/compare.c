@@ -78,13 +78,13 @@ static bool print_comparison(const struct side sides[2], bool *same) {
 bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same) {
     struct side sides[2] = {{.body = OUTPUT_KEPT}, {.body = OUTPUT_KEPT}};
     struct idx_text_table *table = NULL;
-    bool whole = rules->table == NULL || text_table_read(&table, rules->table);
-    for (int i = 0; i < 2 && whole; i++) whole = make_side(&sides[i], rules, table, paths[i]);
-    whole = whole && print_comparison(sides, same);
+    bool ok = rules->table == NULL || text_table_read(&table, rules->table);
+    for (int i = 0; i < 2 && ok; i++) ok = make_side(&sides[i], rules, table, paths[i]);
+    ok = ok && print_comparison(sides, same);
     for (int i = 0; i < 2; i++) {
         text_close(&sides[i].text);
         free(sides[i].body.bytes);
     }
     text_table_free(table);
-    return whole;
+    return ok;
 }

@@ -90,13 +90,13 @@ bool cut_features(struct documents *documents) {
     struct source *source = &documents->source;
     struct raw_document lines = cut_begin(documents, FORMAT_FEATURES), line = cut_begin(documents, FORMAT_FEATURES);
     uint64_t number = 0, first = 1, begins;
-    bool on = true;
+    bool ok = true;
     skip_mark(source);
-    while (on && (begins = source->offset, read_line(source, &line))) {
+    while (ok && (begins = source->offset, read_line(source, &line))) {
         number++;
         if (line.bad.kind != BAD_NONE || !has_same_id(&lines, &line.bytes)) {
             lines.ends = begins;
-            if (lines.bytes.length > 0 || lines.bad.kind != BAD_NONE) on = cut_visit(documents, &lines, "", first);
+            if (lines.bytes.length > 0 || lines.bad.kind != BAD_NONE) ok = cut_visit(documents, &lines, "", first);
             lines = cut_begin(documents, FORMAT_FEATURES);
             lines.begins = begins;
             first = number;
@@ -106,13 +106,13 @@ bool cut_features(struct documents *documents) {
         line.bytes.length = 0;
         line.bad.kind = BAD_NONE;
     }
-    bool whole = !source->broken && !source->unreadable;
-    if (on && whole && (lines.bytes.length > 0 || lines.bad.kind != BAD_NONE))
-        on = cut_visit(documents, &lines, "", first);
+    bool readable = !source->broken && !source->unreadable;
+    if (ok && readable && (lines.bytes.length > 0 || lines.bad.kind != BAD_NONE))
+        ok = cut_visit(documents, &lines, "", first);
     else
         raw_document_free(&lines);
     raw_document_free(&line);
-    return on && cut_end(documents);
+    return ok && cut_end(documents);
 }
 
 /* ---- Records of WARC ---- */
@@ -177,10 +177,10 @@ static bool begin_response(struct source *source, struct warc_head *head, struct
     if (!http_parse_head(bytes, length, &http, &raw->bad)) return false;
     source_skip(source, length);
     head->length -= length;
-    if (http.good) head->type_of_block = http.type;
+    if (http.succeeded) head->type_of_block = http.type;
     raw->chunked = http.chunked;
     strcpy(raw->encoding, http.encoding);
-    return http.good;
+    return http.succeeded;
 }
 
 static void set_media(struct raw_document *raw, const struct media_type *type) {

@@ -165,12 +165,12 @@ static bool read_file(struct documents *documents, const char *path, bool in_fol
     const struct opened_file opened = {path, in_folder, documents->source.descriptor};
     documents->files++;
     documents->date = find_date(documents->source.descriptor, &size);
-    bool on = documents->visit_file == NULL || documents->visit_file(documents->context, &opened);
-    if (on) on = read_opened(documents, in_folder);
+    bool ok = documents->visit_file == NULL || documents->visit_file(documents->context, &opened);
+    if (ok) ok = read_opened(documents, in_folder);
     source_close(&documents->source);
     documents->bytes_before += size;
     documents->read_before = documents->source.read;
-    return on;
+    return ok;
 }
 
 static bool read_met_file(void *context, const char *path) {
@@ -187,9 +187,9 @@ void documents_check_folder(struct documents *documents, const char *path, uint6
 /* Reads the files in a folder and below it. Returns false if a visitor stopped. */
 static bool read_folder(struct documents *documents, const char *path) {
     uint64_t files = documents->files, read = documents->read;
-    bool on = folder_walk(path, documents->globs, read_met_file, documents, &documents->failed);
-    if (on) documents_check_folder(documents, path, files, read);
-    return on;
+    bool ok = folder_walk(path, documents->globs, read_met_file, documents, &documents->failed);
+    if (ok) documents_check_folder(documents, path, files, read);
+    return ok;
 }
 
 bool documents_read(struct documents *documents, const struct texts *paths) {
@@ -197,8 +197,8 @@ bool documents_read(struct documents *documents, const struct texts *paths) {
     char **path = paths->count == 0 ? standard_input : paths->values;
     size_t count = paths->count == 0 ? 1 : paths->count;
     for (size_t i = 0; i < count; i++) {
-        bool on = folder_is_at(path[i]) ? read_folder(documents, path[i]) : read_file(documents, path[i], false);
-        if (!on) return false;
+        bool ok = folder_is_at(path[i]) ? read_folder(documents, path[i]) : read_file(documents, path[i], false);
+        if (!ok) return false;
     }
     return true;
 }
@@ -215,12 +215,12 @@ bool documents_read_one(struct documents *documents, const char *path) {
     const char *bytes = "";
     size_t held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
     struct sniffed sniffed = sniff_one(path, (struct span){bytes, held});
-    bool on = sniffed.binary == BINARY_NONE
+    bool ok = sniffed.binary == BINARY_NONE
                   ? cut_whole(documents, sniffed.format)
                   : visit_binary(documents, sniffed.binary,
                                  "idx fingerprint --format plain makes a fingerprint of it all the same");
     source_close(&documents->source);
-    return on;
+    return ok;
 }
 
 /* ---- Before documents are read ---- */

@@ -230,7 +230,7 @@ struct warc_head {
 bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, struct bad *bad);
 
 struct http_head {
-    bool good; /* The status is from 200 to 299. */
+    bool succeeded; /* The status is from 200 to 299. */
     struct media_type type;
     bool chunked;
     char encoding[16]; /* The Content-Encoding; "": there is none. */

@@ -50,11 +50,11 @@ static bool keep_fingerprints(struct below *below, const struct text_result *res
 static bool fingerprint_document(void *context, struct raw_document *raw) {
     struct below *below = context;
     struct text_result result;
-    bool good = raw->bad.kind == BAD_NONE && text_fingerprint(below->text, raw, &result, &raw->bad) &&
-                keep_fingerprints(below, &result, &raw->bad);
+    bool ok = raw->bad.kind == BAD_NONE && text_fingerprint(below->text, raw, &result, &raw->bad) &&
+              keep_fingerprints(below, &result, &raw->bad);
     const char *place = raw->place != NULL ? raw->place : "input";
-    below->good += good;
-    if (!good)
+    below->good += ok;
+    if (!ok)
         bad_count(&below->bad, &raw->bad, place);
     else if (raw->cut)
         bad_count_cut(&below->bad, place);

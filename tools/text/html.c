@@ -200,11 +200,11 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
     struct output kept = OUTPUT_KEPT;
     html->text.length = html->title.length = html->description.length = 0;
     html->main.length = html->articles.length = 0;
-    bool whole = replace_nul(&document, &kept) && (document.length == 0 || parse_events(&parse, document)) &&
-                 html->text.error == 0 && html->title.error == 0 && html->description.error == 0 &&
-                 html->main.error == 0 && html->articles.error == 0;
+    bool ok = replace_nul(&document, &kept) && (document.length == 0 || parse_events(&parse, document)) &&
+              html->text.error == 0 && html->title.error == 0 && html->description.error == 0 &&
+              html->main.error == 0 && html->articles.error == 0;
     free(kept.bytes);
-    if (!whole) return bad_set_memory(bad);
+    if (!ok) return bad_set_memory(bad);
     take_inner_text(html);
     if (parse.too_deep) return bad_set(bad, BAD_HTML, "its elements are nested too deep: %d levels", HTML_MOST_DEPTH);
     if (parse.too_many) return bad_set(bad, BAD_HTML, "an element has more than %d attributes", HTML_MOST_ATTRIBUTES);

@@ -223,7 +223,7 @@ static bool has_ended_well(pid_t process) {
     return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
 }
 
-static bool judge_outcome(enum talk talk, bool well, uint64_t most, struct bad *bad) {
+static bool judge_outcome(enum talk talk, bool ok, uint64_t most, struct bad *bad) {
     switch (talk) {
         case TALK_NO_MEMORY: return bad_set_memory(bad);
         case TALK_TOO_LONG:
@@ -231,7 +231,7 @@ static bool judge_outcome(enum talk talk, bool well, uint64_t most, struct bad *
                            most);
         case TALK_TOO_SLOW:
             return bad_set(bad, BAD_MANUAL, "mandoc did not print this manual page within %d seconds", MOST_SECONDS);
-        default: return (talk == TALK_ENDED && well) || bad_set(bad, BAD_MANUAL, "mandoc can't read this manual page");
+        default: return (talk == TALK_ENDED && ok) || bad_set(bad, BAD_MANUAL, "mandoc can't read this manual page");
     }
 }
 

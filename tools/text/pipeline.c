@@ -94,15 +94,15 @@ static bool submit_batch(struct pipeline *pipeline) {
     if (batch == NULL) return true;
     pthread_mutex_lock(&pipeline->mutex);
     while (!pipeline->stopped && !has_room(pipeline, batch)) pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
-    bool on = !pipeline->stopped;
-    if (on) {
+    bool ok = !pipeline->stopped;
+    if (ok) {
         pipeline->ring[pipeline->submitted++ % RING_BATCHES] = batch;
         pipeline->bytes += batch->bytes;
         pipeline->filling = NULL;
     }
     pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->mutex);
-    return on;
+    return ok;
 }
 
 static void submit_before_wait(void *context) { submit_batch(context); }
@@ -203,17 +203,17 @@ static bool divide_text(struct worker *worker, struct document_result *result, c
     const struct raw_document *raw = &result->raw;
     struct parts parts = {*body, rules->by, false};
     struct span part = {raw->bytes.bytes, raw->bytes.length};
-    bool is_escaped, good = true;
+    bool is_escaped, ok = true;
     /* Texts in UTF-16 can't be cut. */
     if (raw->unit == UNIT_FILE && raw->format == FORMAT_PLAIN &&
         !parts_find_text(&rules->extract, raw->format, part, &part, &is_escaped, &result->raw.bad))
         return false;
     struct made *made = &result->made;
     worker->parts.length = 0;
-    for (uint32_t number = 1; good && parts_next(&parts, &part); number++)
-        good = make_part(worker, result, part, number, output);
-    if (good && worker->parts.error != 0) good = bad_set_memory(&result->raw.bad);
-    if (!good) {
+    for (uint32_t number = 1; ok && parts_next(&parts, &part); number++)
+        ok = make_part(worker, result, part, number, output);
+    if (ok && worker->parts.error != 0) ok = bad_set_memory(&result->raw.bad);
+    if (!ok) {
         output->length -= made->shingle_count * sizeof(uint64_t);
         made->shingle_count = made->part_count = 0;
         return false;
@@ -230,19 +230,18 @@ static void make_results(struct worker *worker, struct document_result *result, 
     struct made *made = &result->made;
     struct text_result text = {.count = 0};
     result->features = UINT64_MAX; /* Where there are no fingerprints, none is reported as having few. */
-    bool good = (rules->makes & MAKES_FINGERPRINTS) != 0
-                    ? text_fingerprint(&worker->text, raw, &text, &raw->bad)
-                    : text_read(&worker->text, raw, &text.id, &text.body, &raw->bad);
-    if (good && (rules->makes & MAKES_FINGERPRINTS) != 0 && count_features(rules, result, &text)) {
+    bool ok = (rules->makes & MAKES_FINGERPRINTS) != 0 ? text_fingerprint(&worker->text, raw, &text, &raw->bad)
+                                                       : text_read(&worker->text, raw, &text.id, &text.body, &raw->bad);
+    if (ok && (rules->makes & MAKES_FINGERPRINTS) != 0 && count_features(rules, result, &text)) {
         made->fingerprint_count = text.count;
         output_bytes(output, text.fingerprints, text.count * sizeof *text.fingerprints);
     }
-    if (good && (rules->makes & MAKES_SHINGLES) != 0)
-        good = rules->by == PARTS_DOCUMENT ? make_shingles(rules, result, &text.body, output)
-                                           : divide_text(worker, result, &text.body, output);
+    if (ok && (rules->makes & MAKES_SHINGLES) != 0)
+        ok = rules->by == PARTS_DOCUMENT ? make_shingles(rules, result, &text.body, output)
+                                         : divide_text(worker, result, &text.body, output);
     made->id.length = text.id.length;
     output_bytes(output, text.id.bytes, text.id.length);
-    if (!good || (rules->makes & MAKES_BODY) == 0) return;
+    if (!ok || (rules->makes & MAKES_BODY) == 0) return;
     made->body_bytes = text.body.length;
     made->body.length = text.body.length < PIPELINE_BODY ? text.body.length : PIPELINE_BODY;
     output_bytes(output, text.body.bytes, made->body.length);
@@ -300,25 +299,25 @@ static void process_large_document(struct worker *worker, struct document_result
 /* Processes the documents of a batch. If memory runs out, nothing of that document and those behind it is printed, and
  * false is returned: then the worker ends. */
 static bool fingerprint_batch(struct worker *worker, struct document_batch *batch) {
-    bool enough = true;
+    bool ok = true;
     for (size_t i = 0; i < batch->count; i++) {
         struct document_result *result = &batch->results[i];
         struct raw_document *raw = &result->raw;
         const struct pipeline_rules *rules = worker->pipeline->rules;
         if (rules->visit != NULL) align(&batch->made);
         result->begin = batch->made.length;
-        if (enough && is_large(rules, most_bytes(rules, raw)))
+        if (ok && is_large(rules, most_bytes(rules, raw)))
             process_large_document(worker, result, &batch->made);
-        else if (enough)
+        else if (ok)
             process_document(worker, result, &batch->made);
         if (batch->made.error != 0) bad_set_memory(&raw->bad);
-        enough = enough && raw->bad.kind != BAD_MEMORY;
-        if (!enough) batch->made.length = result->begin;
+        ok = ok && raw->bad.kind != BAD_MEMORY;
+        if (!ok) batch->made.length = result->begin;
         result->end = batch->made.length;
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_KEPT;
     }
-    return enough;
+    return ok;
 }
 
 /* Fingerprints batches until there are no more, or until the pipeline is stopped or memory runs out. */
@@ -326,13 +325,13 @@ static void *run_worker(void *context) {
     struct worker *worker = context;
     struct pipeline *pipeline = worker->pipeline;
     pthread_mutex_lock(&pipeline->mutex);
-    for (bool enough = true; enough;) {
+    for (bool ok = true; ok;) {
         while (!pipeline->stopped && !pipeline->ended && pipeline->taken == pipeline->submitted)
             pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
         if (pipeline->stopped || pipeline->taken == pipeline->submitted) break;
         struct document_batch *batch = pipeline->ring[pipeline->taken++ % RING_BATCHES];
         pthread_mutex_unlock(&pipeline->mutex);
-        enough = fingerprint_batch(worker, batch);
+        ok = fingerprint_batch(worker, batch);
         pthread_mutex_lock(&pipeline->mutex);
         batch->done = true;
         pthread_cond_broadcast(&pipeline->changed);
@@ -387,13 +386,13 @@ static void print_made(struct pipeline *pipeline, const struct made *made) {
 
 static bool visit_results(struct pipeline *pipeline, struct document_batch *batch, size_t count) {
     const struct pipeline_rules *rules = pipeline->rules;
-    bool on = true;
-    for (size_t i = 0; i < count && on; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++) {
         struct document_result *result = &batch->results[i];
-        on = rules->visit(rules->context, &result->raw, locate_made(batch, result));
-        if (on && rules->prints) print_made(pipeline, &result->made);
+        ok = rules->visit(rules->context, &result->raw, locate_made(batch, result));
+        if (ok && rules->prints) print_made(pipeline, &result->made);
     }
-    return on;
+    return ok;
 }
 
 static void output_lines(struct pipeline *pipeline, const char *lines, size_t length) {
@@ -406,19 +405,19 @@ static void output_lines(struct pipeline *pipeline, const char *lines, size_t le
 static bool print_batch(struct pipeline *pipeline, struct document_batch *batch) {
     struct output *output = &pipeline->output;
     size_t i = 0;
-    bool bad = false, on = true;
+    bool bad = false, ok = true;
     for (; i < batch->count && !bad; i++) {
         count_document(pipeline, &batch->results[i]);
         bad = pipeline->bad.of[BAD_MEMORY] > 0 || (pipeline->rules->strict && bad_total(&pipeline->bad) > 0);
     }
     if (i > 0 && pipeline->rules->visit != NULL)
-        on = visit_results(pipeline, batch, i);
+        ok = visit_results(pipeline, batch, i);
     else if (i > 0)
         output_lines(pipeline, batch->made.bytes, batch->results[i - 1].end);
     uint64_t input_bytes = i > 0 ? batch->results[i - 1].raw.input_bytes : 0;
     progress_say_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes,
                            pipeline->rules->again != NULL ? pipeline->documents : input_bytes);
-    return on && !bad && output->error == 0;
+    return ok && !bad && output->error == 0;
 }
 
 /* Returns the next batch once it is done, or NULL at the end. Before it waits, it flushes the output. */
@@ -448,13 +447,13 @@ static struct document_batch *next_batch(struct pipeline *pipeline) {
 static void *run_printer(void *context) {
     struct pipeline *pipeline = context;
     struct document_batch *batch;
-    bool on = true;
-    while (on && (batch = next_batch(pipeline)) != NULL) {
-        on = print_batch(pipeline, batch);
+    bool ok = true;
+    while (ok && (batch = next_batch(pipeline)) != NULL) {
+        ok = print_batch(pipeline, batch);
         pthread_mutex_lock(&pipeline->mutex);
         pipeline->printed++;
         pipeline->bytes -= batch->bytes;
-        pipeline->stopped = !on;
+        pipeline->stopped = !ok;
         pthread_cond_broadcast(&pipeline->changed);
         pthread_mutex_unlock(&pipeline->mutex);
         batch_free(batch);
@@ -546,11 +545,11 @@ static bool read_all(struct pipeline *pipeline, struct documents *documents, con
     const struct pipeline_rules *rules = pipeline->rules;
     struct opened_file file;
     uint64_t number;
-    bool on = true;
+    bool ok = true;
     if (rules->again == NULL) return documents_read(documents, paths);
-    while (on && rules->again->next_file(rules->context, &file, &number))
-        on = documents_read_again(documents, &file, number);
-    return on;
+    while (ok && rules->again->next_file(rules->context, &file, &number))
+        ok = documents_read_again(documents, &file, number);
+    return ok;
 }
 
 /* Starts the threads, reads all documents, and waits for the threads. Returns whether everything was read. */
@@ -561,14 +560,14 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
     while (started < pipeline->rules->threads &&
            pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) == 0)
         started++;
-    bool all = started == pipeline->rules->threads, whole = false;
+    bool all = started == pipeline->rules->threads, ok = false;
     if (all) all = pthread_create(&printer, NULL, run_printer, pipeline) == 0;
-    if (all) whole = read_all(pipeline, documents, paths) && submit_batch(pipeline);
+    if (all) ok = read_all(pipeline, documents, paths) && submit_batch(pipeline);
     end_threads(pipeline, !all);
     if (all) pthread_join(printer, NULL);
     for (unsigned i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
     if (!all) complain("can't start %u threads; give --threads a smaller number", pipeline->rules->threads);
-    return whole && !pipeline->stopped; /* A visitor may have failed after all was read. */
+    return ok && !pipeline->stopped; /* A visitor may have failed after all was read. */
 }
 
 /* Returns whether the recipe of the texts matches the one that is expected. Returns false after a complaint. */
@@ -610,14 +609,14 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
         pipeline->progress.input = rules->again->documents;
     else if (pipeline->progress.shown)
         pipeline->progress.input = documents_count_bytes(paths, &rules->globs);
-    bool whole = run_threads(pipeline, workers, &documents, paths);
+    bool ok = run_threads(pipeline, workers, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     documents_free(&documents);
     bool any_good = rules->again != NULL || say_totals(pipeline, &documents);
     bool stopped = pipeline->bad.of[BAD_MEMORY] > 0 || (rules->strict && bad_total(&pipeline->bad) > 0);
     bool partly = !any_good || documents.failed || pipeline->bad.of[BAD_FILE] > 0;
-    if (is_stated) print_total(pipeline, !whole || stopped || partly);
-    if (!output_close(&pipeline->output) || !whole || stopped) return PIPELINE_FAILED;
+    if (is_stated) print_total(pipeline, !ok || stopped || partly);
+    if (!output_close(&pipeline->output) || !ok || stopped) return PIPELINE_FAILED;
     if (partly) return PIPELINE_PARTLY;
     return rules->train == NULL || text_table_write(pipeline->table, rules->train) ? PIPELINE_WELL : PIPELINE_FAILED;
 }

@@ -19,9 +19,9 @@ struct listing_file {
 static bool list_document(void *context, struct raw_document *raw) {
     struct listing_file *file = context;
     struct span id, body;
-    bool good = raw->bad.kind == BAD_NONE && text_read(file->text, raw, &id, &body, &raw->bad) &&
-                text_list_shingles(&body, file->shingling, file->list, &raw->bad);
-    file->found = good ? FILE_SET_FOUND : raw->bad.kind == BAD_MEMORY ? FILE_SET_NO_MEMORY : FILE_SET_UNKNOWN;
+    bool ok = raw->bad.kind == BAD_NONE && text_read(file->text, raw, &id, &body, &raw->bad) &&
+              text_list_shingles(&body, file->shingling, file->list, &raw->bad);
+    file->found = ok ? FILE_SET_FOUND : raw->bad.kind == BAD_MEMORY ? FILE_SET_NO_MEMORY : FILE_SET_UNKNOWN;
     if (file->found == FILE_SET_UNKNOWN) complain("%s: %s", raw->place, raw->bad.problem.sentence);
     raw_document_free(raw);
     return true;

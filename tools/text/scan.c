@@ -72,17 +72,17 @@ static bool ends_word(char byte) {
  * false if it is missing or does not end. */
 static bool skip_value(struct unscanned *unscanned, struct span *value) {
     const char *begin = unscanned->at;
-    bool good;
+    bool ok;
     if (take_byte(unscanned, '"')) {
-        good = skip_string(unscanned);
+        ok = skip_string(unscanned);
     } else if (begin < unscanned->end && (*begin == '{' || *begin == '[')) {
-        good = skip_brackets(unscanned);
+        ok = skip_brackets(unscanned);
     } else {
         while (unscanned->at < unscanned->end && !ends_word(*unscanned->at)) unscanned->at++;
-        good = unscanned->at > begin;
+        ok = unscanned->at > begin;
     }
     *value = (struct span){begin, (size_t)(unscanned->at - begin)};
-    return good;
+    return ok;
 }
 
 /* ---- Strings ---- */
@@ -199,11 +199,11 @@ static const char *take_member(struct unscanned *unscanned, struct scan_member *
     skip_blanks(unscanned);
     if (!take_byte(unscanned, ':')) return "a colon is missing";
     skip_blanks(unscanned);
-    bool good = skip_value(unscanned, &value);
+    bool ok = skip_value(unscanned, &value);
     for (size_t i = 0; i < count; i++) {
         if (is_name(key, members[i].name)) members[i].value = value;
     }
-    return good ? NULL : "a value is missing";
+    return ok ? NULL : "a value is missing";
 }
 
 /* Passes over the rest of an object, whose brace was passed over. Returns what is wrong, or NULL. */

@@ -202,8 +202,8 @@ static bool fingerprint_fields(struct text *text, const struct fields *fields, s
 
 /* Extracts the fields. A record may seem to be bad if a library ran out of memory. */
 static bool extract_all(struct text *text, struct raw_document *raw, struct fields *fields, struct bad *bad) {
-    bool good = extract(&text->extractor, raw, fields, bad);
-    return memory_ran_out() ? bad_set_memory(bad) : good;
+    bool ok = extract(&text->extractor, raw, fields, bad);
+    return memory_ran_out() ? bad_set_memory(bad) : ok;
 }
 
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad) {
@@ -213,18 +213,18 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     if (raw->format == FORMAT_FEATURES)
         return features_fingerprint(lines, text->extractor.rules, text->bits, &result->id, result->fingerprints,
                                     &result->features, bad);
-    bool good = extract_all(text, raw, &fields, bad);
+    bool ok = extract_all(text, raw, &fields, bad);
     result->id = fields.id;
     result->body = fields.body;
-    return good && fingerprint_fields(text, &fields, result, bad);
+    return ok && fingerprint_fields(text, &fields, result, bad);
 }
 
 bool text_read(struct text *text, struct raw_document *raw, struct span *id, struct span *body, struct bad *bad) {
     struct fields fields;
-    bool good = extract_all(text, raw, &fields, bad);
+    bool ok = extract_all(text, raw, &fields, bad);
     *id = fields.id;
     *body = fields.body;
-    return good;
+    return ok;
 }
 
 /* The first room is enough for most texts; one with many short words needs a second call. */
@@ -273,7 +273,7 @@ struct fingerprinted_file {
     struct text *text;
     struct text_result result;
     struct output *body; /* NULL: it is not wanted. */
-    bool good;
+    bool ok;
 };
 
 /* Appends the text to the body, if that is wanted. */
@@ -285,11 +285,11 @@ static bool keep_body(struct output *body, struct span text, struct bad *bad) {
 
 static bool fingerprint_one(void *context, struct raw_document *raw) {
     struct fingerprinted_file *file = context;
-    file->good = raw->bad.kind == BAD_NONE && text_fingerprint(file->text, raw, &file->result, &raw->bad) &&
-                 keep_body(file->body, file->result.body, &raw->bad);
-    if (!file->good) complain("%s: %s", raw->place, raw->bad.problem.sentence);
+    file->ok = raw->bad.kind == BAD_NONE && text_fingerprint(file->text, raw, &file->result, &raw->bad) &&
+               keep_body(file->body, file->result.body, &raw->bad);
+    if (!file->ok) complain("%s: %s", raw->place, raw->bad.problem.sentence);
     raw_document_free(raw);
-    return file->good;
+    return file->ok;
 }
 
 bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body) {
@@ -299,7 +299,7 @@ bool text_fingerprint_file(struct text *text, const char *path, struct text_resu
     documents_read_one(&documents, path);
     documents_free(&documents);
     *result = fingerprinted_file.result;
-    return fingerprinted_file.good;
+    return fingerprinted_file.ok;
 }
 
 /* ---- Tables of document frequencies ---- */

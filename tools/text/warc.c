@@ -123,7 +123,7 @@ bool http_parse_head(const char *head, size_t length, struct http_head *parsed, 
     line = trim(line);
     if (version.length < 5 || memcmp(version.bytes, "HTTP/", 5) != 0 || line.length < 3)
         return bad_set(bad, BAD_HTTP, "the response doesn't begin with HTTP/1.1 and a status");
-    parsed->good = line.bytes[0] == '2';
+    parsed->succeeded = line.bytes[0] == '2';
     while (next_header(&rest, &name, &value)) {
         if (is_word(name, "Content-Type")) {
             parsed->type = parse_type(value);
