@@ -22,11 +22,10 @@ struct input_order {
 #define INPUT_ORDER_CLOSED                                                                                             \
     { .lines = TEMPORARY_CLOSED }
 
-/* Takes the line of a document. Its temporary file must be open. Takes 24 bytes of memory per document. Returns false
- * after a complaint. */
+/* Takes the line of a document. Its temporary file must be open. Takes 24 bytes of memory per document. */
 bool input_order_add(struct input_order *order, uint64_t number, const char *line, size_t length);
 
-/* Prints all lines. Returns false after a complaint. */
+/* Prints all lines. */
 bool input_order_print(struct input_order *order, struct output *output);
 
 void input_order_close(struct input_order *order);

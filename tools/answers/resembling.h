@@ -19,7 +19,7 @@ struct set_source {
 };
 
 /* Opens the source at `place`, a file of sets or a folder, for an index of these properties; `place` may be NULL. With
- * `rules`, which stay valid, texts are read. Returns false after a complaint. */
+ * `rules`, which stay valid, texts are read. */
 bool set_source_open(struct set_source *source, const char *place, const struct idx_properties *properties,
                      const struct extract_rules *rules);
 
@@ -69,7 +69,7 @@ struct resembling_question {
     bool exists, json;
 };
 
-/* Answers the texts of the inputs. Sets *found to whether there was a match. Returns false after a complaint. */
+/* Answers the texts of the inputs. Sets *found to whether there was a match. */
 bool resembling_answer(struct resembling_question *question, const struct texts *paths, bool *found);
 
 /* ---- `idx add --if-new --resemble`: resembling_add.c ---- */
@@ -84,7 +84,7 @@ struct resembling_addition {
     uint64_t added, near;                    /* How many texts were added, and left out. */
 };
 
-/* Adds the texts of the inputs that resemble none, and answers all. Returns false after a complaint. */
+/* Adds the texts of the inputs that resemble none, and answers all. */
 bool resembling_add(struct resembling_addition *addition, const struct texts *paths);
 
 /* Warns, if a threshold needs more values than a sketch has, of what may be missed. Returns false, after a complaint,

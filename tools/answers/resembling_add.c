@@ -40,7 +40,7 @@ static void put_answer(struct adding *adding, size_t text, const struct idx_rese
     adding->addition->near += begin < end;
 }
 
-/* Sets the numbers of the texts in an index of integer IDs. Returns false after a complaint. */
+/* Sets the numbers of the texts in an index of integer IDs. */
 static bool number_items(struct adding *adding) {
     struct set_batch *batch = &adding->batch;
     if (adding->properties.id_type == IDX_ID_TEXT) return true;

@@ -41,7 +41,7 @@ struct batch {
 
 /* ---- Arguments ---- */
 
-/* Refuses options that contradict each other, or that have no effect. Returns false after a complaint. */
+/* Refuses options that contradict each other, or that have no effect. */
 static bool check_options(const struct batch *batch) {
     const struct question *question = &batch->question;
     enum idx_batch_method method = batch->options.method;
@@ -108,7 +108,7 @@ static bool take_recipe(struct batch *batch, const struct input *input, const ch
 }
 
 /* Reads all queries. Their recipe must be `recipe`, that of the index, unless that is NULL or "", which means not
- * known. Returns false after a complaint. */
+ * known. */
 static bool read_queries(struct batch *batch, struct texts paths, unsigned bits, const char *recipe) {
     struct input input = {
         .paths = paths, .format = (enum input_format)batch->format, .partial = batch->partial, .reader = READER_INIT};
@@ -160,7 +160,7 @@ static void leave_memory(uint64_t *memory, uint64_t taken) {
     *memory = *memory > taken + IDX_MIN_MEMORY_BYTES ? *memory - taken : IDX_MIN_MEMORY_BYTES;
 }
 
-/* Opens the index for the method that is asked for, and checks the distance. Returns false after a complaint. */
+/* Opens the index for the method that is asked for, and checks the distance. */
 static bool open_index(struct batch *batch, struct idx_index **index) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct question *question = &batch->question;
@@ -222,7 +222,7 @@ static bool add_fingerprints(void *context, const uint64_t *fingerprints, size_t
     return idx_stream_add(batch->stream, fingerprints, count, &batch->error) == IDX_OK;
 }
 
-/* Passes all fingerprints by the queries, and prints the matches. Returns false after a complaint. */
+/* Passes all fingerprints by the queries, and prints the matches. */
 static bool stream_all(struct batch *batch, struct passing *passing, struct stream_answers *answers) {
     if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends))
         return complain("out of memory for the queries");
@@ -241,8 +241,7 @@ static bool stream_all(struct batch *batch, struct passing *passing, struct stre
     return ok && !answers->failed;
 }
 
-/* Sets what was not given: bits and recipe are those of the index, if the fingerprints are from one. Returns false
- * after a complaint. */
+/* Sets what was not given: bits and recipe are those of the index, if the fingerprints are from one. */
 static bool complete_stream_options(struct batch *batch, struct passing *passing, const char **recipe) {
     struct idx_properties properties;
     if (passing->index == NULL) {
@@ -267,7 +266,7 @@ static bool has_standard_input(struct texts paths) {
     return paths.count == 0;
 }
 
-/* Answers --stream. Returns false after a complaint. */
+/* Answers --stream. */
 static bool run_stream(struct batch *batch) {
     struct texts queries = {batch->operands.values, 1};
     struct passing passing = {.paths = {batch->operands.values + 1, batch->operands.count - 1},

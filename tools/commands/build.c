@@ -35,7 +35,7 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
     return true;
 }
 
-/* Refuses options that would have no effect with the format. Returns false after a complaint. */
+/* Refuses options that would have no effect with the format. */
 static bool check_format(const struct build *build) {
     const char *vain = build->notation >= 0 ? "fingerprints" : build->input.skip_bad_lines ? "skip-bad-lines" : NULL;
     if (build->input.format == INPUT_TSV) return true;
@@ -63,8 +63,7 @@ static bool read_shard(struct build *build) {
     return true;
 }
 
-/* Completes what the arguments say by the format, which may depend on the input's first bytes. Returns false after a
- * complaint. */
+/* Completes what the arguments say by the format, which may depend on the input's first bytes. */
 static bool complete_options(struct build *build) {
     static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* In the order of enum idx_id_type. */
     struct input *input = &build->input;

@@ -54,8 +54,7 @@ static bool print_operands(struct distance *distance) {
     return true;
 }
 
-/* Prints the distance of the two fingerprints in a line. Lines that begin with # are skipped. Returns false after a
- * complaint. */
+/* Prints the distance of the two fingerprints in a line. Lines that begin with # are skipped. */
 static bool print_line(struct distance *distance, const struct reader *reader, const char *line, size_t length) {
     const char *tab = memchr(line, '\t', length), *rest = tab == NULL ? NULL : tab + 1;
     struct problem problem;
@@ -74,8 +73,7 @@ static bool print_line(struct distance *distance, const struct reader *reader, c
     return complain("%s:%" PRIu64 ": %s", reader->name, reader->line, problem.sentence);
 }
 
-/* Prints the distances of all lines of standard input, each before it waits for further input. Returns false after a
- * complaint. */
+/* Prints the distances of all lines of standard input, each before it waits for further input. */
 static bool print_lines(struct distance *distance) {
     struct reader reader = READER_INIT;
     const char *line;

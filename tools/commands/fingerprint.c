@@ -96,7 +96,7 @@ static int fingerprint_texts(struct text_options *texts, enum document_format fo
     return pipeline_run(rules, paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
 }
 
-/* Sets the recipe of sketches that are large enough for a resemblance. Returns false after a complaint. */
+/* Sets the recipe of sketches that are large enough for a resemblance. */
 static bool choose_sketch(struct text_options *texts, const char *resemblance) {
     static char recipe[16];
     int64_t threshold;

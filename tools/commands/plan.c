@@ -255,8 +255,7 @@ static enum idx_status plan_once(struct report *report, struct idx_error *error)
     return idx_plan(&report->options, report->plans, MAX_PLANS, &report->count, error);
 }
 
-/* Makes the plans. If no block size is given, doubles the default one until a table can hold all fingerprints. Returns
- * false after a complaint. */
+/* Makes the plans. If no block size is given, doubles the default one until a table can hold all fingerprints. */
 static bool make_plans(struct report *report) {
     struct idx_plan_options *options = &report->options;
     struct idx_error error;
@@ -280,8 +279,7 @@ static void say_unmeasured(const char *parent, const struct idx_error *error) {
         complain("%s", error->sentence);
 }
 
-/* Measures with an index in a temporary folder. A signal takes effect only afterwards, so that no files are left.
- * Returns false after a complaint. */
+/* Measures with an index in a temporary folder. A signal takes effect only afterwards, so that no files are left. */
 static bool measure(struct idx_calibration *machine) {
     struct scratch scratch = {0};
     struct idx_error error;
@@ -295,7 +293,7 @@ static bool measure(struct idx_calibration *machine) {
     return measured;
 }
 
-/* Measures this machine, or reads the measurement of another. Returns false after a complaint. */
+/* Measures this machine, or reads the measurement of another. */
 static bool find_machine(struct report *report) {
     report->machine = (struct idx_calibration)IDX_CALIBRATION_INIT;
     if (report->measures && !measure(&report->machine)) return false;

@@ -16,7 +16,7 @@ struct removing {
     struct idx_removal total;
 };
 
-/* Refuses options that need lines of text as input. Returns false after a complaint. */
+/* Refuses options that need lines of text as input. */
 static bool check_rows(const struct removing *removing) {
     const struct writing *writing = &removing->writing;
     const char *vain = writing->id_alone               ? "--by-id"
@@ -55,7 +55,7 @@ static enum idx_status remove_fingerprints(struct writing *writing, const struct
     return idx_writer_remove_fingerprints(writing->writer, fingerprints, count, removal, error);
 }
 
-/* Removes documents by ID, fingerprint or both, as one call of the library. Returns false after a complaint. */
+/* Removes documents by ID, fingerprint or both, as one call of the library. */
 static bool remove_some(struct removing *removing, const struct idx_item *items, size_t count) {
     struct writing *writing = &removing->writing;
     struct idx_removal removal = {0};

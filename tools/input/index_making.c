@@ -184,8 +184,7 @@ static void set_rules(struct writing *writing) {
     writing->input.gives_recipe = writing->adds && writing->properties.is_empty && *writing->properties.recipe == '\0';
 }
 
-/* Gives an empty index the recipe that the input has stated, before it gets any document. Returns false after a
- * complaint. */
+/* Gives an empty index the recipe that the input has stated, before it gets any document. */
 static bool settle_recipe(struct writing *writing) {
     struct idx_error error;
     if (!writing->input.gives_recipe || writing->input.recipe == NULL) return true;

@@ -13,7 +13,7 @@
  * `output` is the path of the index that will be made. */
 void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown);
 
-/* Adds a document. Returns false after a complaint. */
+/* Adds a document. */
 bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record);
 
 /* Says what there is to say of a new index at `path`: how large it is and what it took, if progress is shown; how many
@@ -46,8 +46,7 @@ struct writing {
     struct output ids;                /* The IDs of the batch. */
 };
 
-/* Opens the writer of the index at `path`, and sets by its properties how lines are read. Returns false after a
- * complaint. */
+/* Opens the writer of the index at `path`, and sets by its properties how lines are read. */
 bool writing_open(struct writing *writing);
 
 /* Makes a batch of the documents that can be read without waiting, but waits for the first one. If the result is not

@@ -41,7 +41,7 @@ static bool is_recipe(const struct tsv_record *record) {
     return true;
 }
 
-/* Keeps a recipe as that of the inputs. Returns false after a complaint. */
+/* Keeps a recipe as that of the inputs. */
 static bool keep_recipe(struct input *input, const struct tsv_record *record) {
     input->recipe = input->own_recipe = strndup(record->id, record->id_length);
     input->recipe_settled = true;
@@ -63,8 +63,7 @@ static bool check_recipe(struct input *input, const struct tsv_record *record) {
     return false;
 }
 
-/* Takes a line #recipe. The first one, before any fingerprint, states the recipe, and all others have to match it.
- * Returns false after a complaint. */
+/* Takes a line #recipe. The first one, before any fingerprint, states the recipe, and all others have to match it. */
 static bool take_recipe(struct input *input, const struct tsv_record *record) {
     if (input->index_recipe != NULL) return check_recipe(input, record);
     if (input->recipe != NULL && input->own_recipe == NULL) return true; /* The user gave it by --recipe. */
@@ -94,7 +93,7 @@ static bool skip_bad_line(struct input *input, const struct problem *problem, co
     return input->skip_bad_lines;
 }
 
-/* Takes a line that is too long, which is a bad one. Returns false after a complaint. */
+/* Takes a line that is too long, which is a bad one. */
 static bool take_long_line(struct input *input, const char *line, size_t length) {
     struct problem problem;
     reader_explain_long(&problem);
@@ -106,7 +105,7 @@ void reader_unescape(struct reader *reader, struct tsv_record *record) {
     record->id_length = escape_undo(reader->bytes + (record->id - reader->bytes), record->id_length);
 }
 
-/* Takes a line of TSV. Returns false after a complaint. */
+/* Takes a line of TSV. */
 static bool take_line(struct input *input, const char *line, size_t length) {
     struct tsv_record *record = &input->records[input->count];
     struct problem problem;
@@ -198,7 +197,7 @@ static uint64_t load_little(const char *bytes) {
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
-/* Takes `count` rows. Returns false after a complaint. */
+/* Takes `count` rows. */
 static bool take_rows(struct input *input, const char *bytes, size_t count) {
     uint64_t over = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits, number = input->documents;
     bool big_endian = input->array.big_endian;
@@ -256,7 +255,7 @@ static const char *path_of(const struct input *input, size_t number) {
     return input->paths.count == 0 ? "-" : input->paths.values[number];
 }
 
-/* Returns whether the file that ends here is whole. Returns false after a complaint. */
+/* Returns whether the file that ends here is whole. */
 static bool check_totals(struct input *input) {
     bool ok = input->partial || totals_check(&input->totals, input->reader.name);
     input->totals = (struct totals){0};
@@ -293,7 +292,7 @@ static bool is_regular(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Counts what a file of TSV states and what it has. Returns false after a complaint. */
+/* Counts what a file of TSV states and what it has. */
 static bool count_totals(const struct input *input, struct reader *reader, struct totals *totals) {
     struct tsv_record record;
     struct problem problem;

@@ -34,7 +34,7 @@ struct reader {
     { NULL, -1, false, NULL, 0, 0, 0, 0, 0, false }
 
 /* Opens a file, or standard input for `-`; if that is a terminal, says that it is waiting. `path` must stay valid. A
- * closed reader may be opened again, and keeps its buffer. Returns false after a complaint. */
+ * closed reader may be opened again, and keeps its buffer. */
 bool reader_open(struct reader *reader, const char *path);
 
 /* Sets *line to the next line without its \n, of at most READER_MOST_LINE bytes, which is valid until the next call.
@@ -239,8 +239,7 @@ enum input_status input_find_recipe(struct input *input);
 enum input_status input_next(struct input *input, const struct tsv_record **records, size_t *count);
 
 /* Returns whether the inputs that are regular files of TSV are whole (struct totals), for which it reads them to their
- * ends. It must be called before input_next, so that nothing is done with documents of an incomplete file. Returns
- * false after a complaint. */
+ * ends. It must be called before input_next, so that nothing is done with documents of an incomplete file. */
 bool input_files_are_whole(const struct input *input);
 
 /* How much all inputs have, as estimated by the sizes of regular files and the lengths of some lines of TSV. */
@@ -273,7 +272,7 @@ struct passing {
 /* A function that takes fingerprints. It returns false to stop, and keeps its errors itself. */
 typedef bool (*passing_visitor)(void *context, const uint64_t *fingerprints, size_t count);
 
-/* Opens the index if the only path is a folder. Returns false after a complaint. */
+/* Opens the index if the only path is a folder. */
 bool passing_open(struct passing *passing);
 
 /* Passes all fingerprints to the visitor, many at a time. Returns false after a complaint, if the visitor returned

@@ -28,8 +28,7 @@ static bool keep_fingerprint(struct kept *kept, uint64_t fingerprint) {
     return kept->count < KEPT || hand_over(kept);
 }
 
-/* Passes on the fingerprints of all files, whose recipe must match that of the queries. Returns false after a
- * complaint. */
+/* Passes on the fingerprints of all files, whose recipe must match that of the queries. */
 static bool read_files(struct kept *kept) {
     const struct passing *passing = kept->passing;
     struct input input = {.paths = passing->paths,

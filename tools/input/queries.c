@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Opens the fingerprinter, and warns if its version of ICU is not that of the index. Returns false after a
- * complaint. */
+/* Opens the fingerprinter, and warns if its version of ICU is not that of the index. */
 static bool open_text(struct queries *queries) {
     if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
     if (!text_open(&queries->text, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
@@ -58,7 +57,7 @@ static enum queries_status next_below(struct queries *queries, struct query *que
     return status == BELOW_FAILED ? QUERIES_FAILED : next_text(queries, query);
 }
 
-/* Fingerprints a text, and lists its shingles if these are asked for. Returns false after a complaint. */
+/* Fingerprints a text, and lists its shingles if these are asked for. */
 static bool read_text(struct queries *queries, const char *path) {
     struct output body = OUTPUT_KEPT;
     struct bad bad = {.kind = BAD_NONE};

@@ -52,7 +52,7 @@ struct queries {
     struct problem problem;
 };
 
-/* Opens standard input or the fingerprinter, if queries need them. Returns false after a complaint. */
+/* Opens standard input or the fingerprinter, if queries need them. */
 bool queries_open(struct queries *queries);
 
 /* Sets *query to the next query, whose ID is valid until the next call. Without `wait`, returns QUERIES_PENDING instead

@@ -46,7 +46,7 @@ static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     }
 }
 
-/* Writes both documents of a pair side by side. Returns false after a complaint. */
+/* Writes both documents of a pair side by side. */
 static bool put_pair(struct output *output, const struct findings *findings, const struct shown *two, bool open) {
     struct excerpt excerpt = {.sides = {{.count = 0}}};
     bool ok = excerpt_make(&excerpt, two);
@@ -221,7 +221,7 @@ static void put_step(struct output *output, const struct findings *findings, con
     output_format(output, "</td><td>%u</td></tr>\n", step->distance);
 }
 
-/* Writes a chain as a table, and both its ends side by side if they have texts. Returns false after a complaint. */
+/* Writes a chain as a table, and both its ends side by side if they have texts. */
 static bool put_chain(struct output *output, const struct findings *findings, size_t which) {
     const struct chain *chain = &findings->chains[which];
     char digits[HTML_DIGITS];

@@ -192,8 +192,8 @@ struct excerpt {
  * memory ran out. */
 bool excerpt_compare(const struct shown two[2], double *resemblance);
 
-/* Cuts the texts of two documents into words, and finds which words differ. Returns false after a complaint. The caller
- * frees the excerpt in any case. */
+/* Cuts the texts of two documents into words, and finds which words differ. The caller frees the excerpt in any case.
+ */
 bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]);
 
 /* Writes one of the two texts as the content of an element. */
@@ -258,7 +258,7 @@ extern const char page_begin[];
 /* The style sheet of the page, which the build makes of style.css. */
 extern const char page_style[];
 
-/* Appends the page to an output that is kept. Returns false after a complaint. */
+/* Appends the page to an output that is kept. */
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);
 
 /* Writes a number as a cell of a table. */
@@ -299,8 +299,7 @@ struct report {
     struct scratch scratch;                /* The page is written here first. */
 };
 
-/* Checks whether the page can be written at its path, where only a report is replaced. Returns false after a
- * complaint. */
+/* Checks whether the page can be written at its path, where only a report is replaced. */
 bool report_check(const struct report *report);
 
 /* Notes the next document of the clusters that are asked for. */
@@ -315,7 +314,7 @@ bool report_gather(struct report *report, const struct idx_index *index);
 bool report_gather_levels(struct report *report, struct resemble *resemble);
 
 /* Adds how many documents and bytes of the inputs were kept and dropped; `dropped` has a bit for each document that was
- * compared. Returns false after a complaint. */
+ * compared. */
 bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped);
 
 /* Reads again, by the journal, the texts that are compared or shown. Returns false after a complaint, and if a signal
@@ -325,7 +324,7 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
 /* Writes the page to the disk, beside its place. Returns false after a complaint, and where a signal was noted. */
 bool report_write(struct report *report);
 
-/* Moves the page to its place. Returns false after a complaint. */
+/* Moves the page to its place. */
 bool report_publish(const struct report *report);
 
 /* Removes a page that was not published. */

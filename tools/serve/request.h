@@ -38,7 +38,7 @@ struct views {
     bool failing;           /* The last refresh failed, and a message said so. `refreshing` protects it. */
 };
 
-/* Opens the index. Returns false after a complaint. */
+/* Opens the index. */
 bool views_open(struct views *views, const char *path, const struct idx_open_options *options);
 
 /* Opens a newer view if the index has changed, and closes the views that nobody uses any more. Returns false after an
@@ -49,8 +49,7 @@ bool views_refresh(struct views *views);
 struct view *views_acquire(struct views *views);
 void views_release(struct views *views, struct view *view);
 
-/* Starts the thread that refreshes every `seconds` seconds, unless that is 0, and when views_ask is called. Returns
- * false after a complaint. */
+/* Starts the thread that refreshes every `seconds` seconds, unless that is 0, and when views_ask is called. */
 bool views_start(struct views *views, unsigned seconds);
 void views_ask(struct views *views);
 

@@ -27,7 +27,7 @@ struct guard {
     size_t token_length;    /* 0: the service does not write. */
 };
 
-/* Reads the token if the service is to write. Returns false after a complaint. */
+/* Reads the token if the service is to write. */
 bool guard_open(struct guard *guard, const struct serve_options *options);
 
 /* Returns whether a client may call the service by this value of the header Host, a host and perhaps a port. A name
@@ -181,8 +181,7 @@ struct texts_service {
     bool warned_of_icu;
 };
 
-/* Opens this part of the service, for an index with these properties, before any other thread is started. Returns false
- * after a complaint. */
+/* Opens this part of the service, for an index with these properties, before any other thread is started. */
 bool texts_open(struct texts_service *texts, const struct serve_options *options,
                 const struct idx_properties *properties);
 
@@ -202,7 +201,7 @@ struct writes {
     struct idx_writer *writer; /* NULL: no writer is open. */
 };
 
-/* Opens the writer if the service is to write. Returns false after a complaint. */
+/* Opens the writer if the service is to write. */
 bool writes_open(struct writes *writes, const struct serve_options *options);
 
 /* Answers POST /check-and-add. */
@@ -257,8 +256,7 @@ struct sockets {
     unsigned count;
 };
 
-/* Listens at the given addresses, or else at the sockets that systemd passed, or else at the default address. Returns
- * false after a complaint. */
+/* Listens at the given addresses, or else at the sockets that systemd passed, or else at the default address. */
 bool sockets_open(struct sockets *sockets, const struct texts *addresses);
 
 /* Says at which addresses the service listens. */

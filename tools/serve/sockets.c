@@ -76,8 +76,7 @@ static bool split_address(const char *name, char *host, size_t size, const char 
     return true;
 }
 
-/* Listens at ADDRESS:PORT or unix:PATH; of several addresses that a name has, at the first. Returns false after a
- * complaint. */
+/* Listens at ADDRESS:PORT or unix:PATH; of several addresses that a name has, at the first. */
 static bool open_address(struct sockets *sockets, const char *name) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
     union address at;

@@ -17,7 +17,7 @@ enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 48 };
 
 static const char *dashes(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
 
-/* Reads a number within the bounds of the rule. Returns false after a complaint. */
+/* Reads a number within the bounds of the rule. */
 static bool read_count(const struct option_rule *rule, const char *text, uint64_t *count) {
     if (!number_parse(text, count))
         return complain_of_usage("%s%s needs a whole number below 2^64 (such as 12, 4K, 1.5e9 or 2^34), not '%s'",
@@ -67,7 +67,7 @@ static bool append_glob(struct globs *globs, const char *pattern, bool includes)
     return appended || complain("out of memory");
 }
 
-/* Stores the argument of an option as its kind says. Returns false after a complaint. */
+/* Stores the argument of an option as its kind says. */
 static bool read_value(const struct option_rule *rule, char *text) {
     switch (rule->kind) {
         case OPTION_FLAG: *(bool *)rule->value = true; return true;

@@ -101,20 +101,20 @@ struct temporary {
     { .output = OUTPUT_KEPT }
 
 /* Makes the file in the scratch folder, which may be removed afterwards. The string `folder`, which messages name, must
- * stay valid until the file is closed. Returns false after a complaint. */
+ * stay valid until the file is closed. */
 bool temporary_open(struct temporary *temporary, const struct scratch *scratch, const char *folder);
 
 /* Writes what is still buffered. Returns false after a complaint, also if an earlier write failed. */
 bool temporary_flush(struct temporary *temporary);
 
-/* Writes what is still buffered, and maps all that was written. Returns false after a complaint. */
+/* Writes what is still buffered, and maps all that was written. */
 bool temporary_map(struct temporary *temporary);
 
 /* Returns the next `length` bytes of the mapped file, and moves *offset, at which they begin, behind them. Returns NULL
  * if fewer are left, as at the end. */
 const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length);
 
-/* Appends all that was written to an output. Returns false after a complaint. */
+/* Appends all that was written to an output. */
 bool temporary_copy(struct temporary *temporary, struct output *to);
 
 /* Closes the file, which disappears. */

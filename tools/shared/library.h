@@ -11,7 +11,7 @@
  * needs no words. */
 bool succeeded(enum idx_status status, const struct idx_error *error);
 
-/* Opens an index to go through it once, so that nothing of it is loaded. Returns false after a complaint. */
+/* Opens an index to go through it once, so that nothing of it is loaded. */
 bool open_unloaded(struct idx_index **index, const char *path);
 
 /* Makes room for one more item behind the `count` of an array, whose pointer is at `array`, and which has room for

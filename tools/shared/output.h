@@ -37,7 +37,7 @@ bool output_flush(struct output *output);
 /* Flushes, complains about an error, and frees the buffer. Returns false if there was an error. */
 bool output_close(struct output *output);
 
-/* Writes a text to standard output. Returns false after a complaint. */
+/* Writes a text to standard output. */
 bool output_print(const char *text);
 
 #endif

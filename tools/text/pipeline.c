@@ -570,7 +570,7 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
     return ok && !pipeline->stopped; /* A visitor may have failed after all was read. */
 }
 
-/* Returns whether the recipe of the texts matches the one that is expected. Returns false after a complaint. */
+/* Returns whether the recipe of the texts matches the one that is expected. */
 static bool check_expected(const char *expected, const char *recipe) {
     bool warned = false;
     if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;

@@ -81,8 +81,7 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
 bool text_read(struct text *text, struct raw_document *raw, struct span *id, struct span *body, struct bad *bad);
 
 /* Fingerprints the file at `path`, or standard input for `-`, as one document of plain text, HTML or a manual page,
- * perhaps compressed. Appends its text to `body`, which keeps it, unless that is NULL. Returns false after a
- * complaint. */
+ * perhaps compressed. Appends its text to `body`, which keeps it, unless that is NULL. */
 bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body);
 
 /* What the shingles of a text are. If all is zero, they are the default ones, each once and ascending. */
@@ -131,16 +130,16 @@ double resembling_compare(struct text *text, const struct resembling *resembling
 /* Rounds a resemblance down to four digits, so that texts have the one that is printed, or more. */
 double resemblance_round(double resemblance);
 
-/* Reads a table of document frequencies, which text_table_free frees. Returns false after a complaint. */
+/* Reads a table of document frequencies, which text_table_free frees. */
 bool text_table_read(struct idx_text_table **table, const char *path);
 
-/* Makes an empty table for the features of a text's recipe. Returns false after a complaint. */
+/* Makes an empty table for the features of a text's recipe. */
 bool text_table_create(struct idx_text_table **table, const struct text *text);
 
 /* Counts a document in the table. Sets *bad and returns false if it is bad, or if memory ran out. */
 bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_document *raw, struct bad *bad);
 
-/* Writes the table, and warns if rare terms were dropped from it. Returns false after a complaint. */
+/* Writes the table, and warns if rare terms were dropped from it. */
 bool text_table_write(const struct idx_text_table *table, const char *path);
 
 void text_table_free(struct idx_text_table *table);
@@ -266,8 +265,8 @@ enum pipeline_status {
 enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths);
 
 /* Prints a line that compares the texts in two files, by the recipe, table, bits and extraction of `rules`, for `idx
- * compare` and `idx fingerprint --compare`. Sets *same to whether they are the same, by their fingerprints at least.
- * Returns false after a complaint. In compare.c. */
+ * compare` and `idx fingerprint --compare`. Sets *same to whether they are the same, by their fingerprints at least. In
+ * compare.c. */
 bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same);
 
 /* ---- The options by which texts become fingerprints, of `idx fingerprint` and `idx dedup` ---- */
@@ -289,8 +288,7 @@ extern const char *const text_hash_names[];
 /* Sets the defaults. */
 void text_options_init(struct text_options *options);
 
-/* Completes the rules once the options are read. The format is FORMAT_AUTO if none was given. Returns false after a
- * complaint. */
+/* Completes the rules once the options are read. The format is FORMAT_AUTO if none was given. */
 bool text_options_settle(struct text_options *options, enum document_format format);
 
 #endif

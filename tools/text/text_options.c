@@ -42,7 +42,7 @@ static void read_features_recipe(const char *recipe, struct extract_rules *rules
     rules->ties = rules->ties || take_end(recipe, &length, ties);
 }
 
-/* Appends the part of an option to a recipe, unless `value` is NULL. Returns false after a complaint. */
+/* Appends the part of an option to a recipe, unless `value` is NULL. */
 static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
     char part[16];
     size_t length = strlen(recipe), room = IDX_MAX_RECIPE_BYTES + 1 - length;
@@ -55,7 +55,7 @@ static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name,
 }
 
 /* Makes --hash and --ties parts of the recipe: of the given one, or of the default for texts, or of "hashes" or
- * "features". Returns false after a complaint. */
+ * "features". */
 static bool complete_recipe(struct text_options *options) {
     struct pipeline_rules *rules = &options->rules;
     const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : text_hash_names[options->hash];
