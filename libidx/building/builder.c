@@ -96,6 +96,7 @@ static enum idx_status open_sorters(struct idx_builder *builder, struct idx_erro
     const struct idx_build_options *options = &builder->options;
     struct idxi_sorter_options sorting = {
         .with_values = options->id_type != IDX_ID_NONE,
+        .once = true,
         .threads = options->threads,
         .memory = idxi_memory_of_arrays(options->memory_bytes, options->threads) >> options->by_id,
         .folder = builder->output.temporary_folder,

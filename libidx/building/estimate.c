@@ -37,12 +37,20 @@ static double by_id_bytes(const struct idx_build_options *options, double count)
     return fingerprint_bytes(64, count) + options->bits / 8.0;
 }
 
-/* Returns which share of all entries the largest merge of runs into one run writes again, before those runs are
- * dropped. `sorted` entries are sorted at a time, in as many runs as threads. */
-static double merged_share(double count, double sorted, unsigned threads, uint64_t memory) {
-    double runs = ceil(count / sorted) * threads, fan = (double)idxi_sorter_fan(memory), merged = 1;
+/* Returns the bytes that runs of `count` entries take where they don't fit into memory, in which `sorted` are sorted at
+ * a time, in as many runs as threads: when a share of the runs was merged into one, and `undropped` bytes of what was
+ * read are still there. */
+static double run_bytes(double bytes, double count, double sorted, unsigned threads, double fan, double undropped) {
+    double runs = ceil(count / sorted) * threads, merged = 1;
+    if (count <= sorted) return 0;
     while (merged * fan <= runs) merged *= fan;
-    return merged > 1 ? merged / runs : 0;
+    return merged > 1 ? bytes + fmin(bytes * merged / runs, undropped) : bytes;
+}
+
+/* Returns the most bytes that runs and what is made of them take together: a run is dropped as it is read, but for
+ * `undropped` bytes of all runs that are merged at a time. */
+static double while_merging(double runs, double made, double undropped) {
+    return fmin(runs + made, fmax(runs, made) + undropped);
 }
 
 static uint64_t to_bytes(double bytes) { return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX; }
@@ -61,23 +69,26 @@ static void fill_estimate(const struct idx_build_options *options, const struct 
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, threads);
     uint64_t share = memory >> options->by_id; /* of the sorter of documents, and of that of their IDs */
     double count = (double)documents, sorted = (double)share / (options->id_type == IDX_ID_NONE ? 16 : 32);
-    double runs = 0, id_runs = 0, orders = 0, run = sorted / threads, chunk = (double)(memory / writers) / 16;
-    double again = 1 + merged_share(count, sorted, threads, share);
-    if (count > sorted) runs = count * document_bytes(options, run, count) * again;
-    if (count > sorted && options->by_id) id_runs = count * by_id_bytes(options, run) * again;
+    double run = sorted / threads, chunk = (double)(memory / writers) / 16, fan = (double)idxi_sorter_fan(share);
+    double undropped = fan * (double)IDXI_RUN_DROP_BYTES;
+    double runs = run_bytes(count * document_bytes(options, run, count), count, sorted, threads, fan, undropped);
+    double id_runs =
+        options->by_id ? run_bytes(count * by_id_bytes(options, run), count, sorted, threads, fan, undropped) : 0;
     bool in_memory = idxi_memory_holds_tables(options->memory_bytes, documents, threads);
     double distinct = in_memory ? 0 : count * fingerprint_bytes(options->bits, count);
-    if (count > chunk) /* left-aligned */
-        orders = count_sorted(scheme, threads) * count * fingerprint_bytes(64, chunk) *
-                 (1 + merged_share(count, chunk, 1, memory / writers));
+    double sorting = count_sorted(scheme, threads), order = count * fingerprint_bytes(64, chunk); /* left-aligned */
+    double orders = sorting * run_bytes(order, count, chunk, 1, (double)idxi_sorter_fan(memory / writers), undropped);
     double keys = plan->table_bytes / (double)plan->tables / options->block_size * 8 * writers;
     if (keys <= (double)idxi_memory_of_keys(options->memory_bytes, threads) * writers) keys = 0;
     double map = options->id_type == IDX_ID_NONE ? 0 : count * document_bytes(options, count, count) * 1.05;
     if (options->id_type == IDX_ID_TEXT) map += count * 2.5;
     double by_id = options->by_id ? count * by_id_bytes(options, count) * 1.05 : 0;
-    double temporary = fmax(runs + id_runs, distinct + fmax(runs, orders + keys));
-    double peak = distinct + fmax(runs + map, orders + keys + plan->table_bytes + map);
-    peak = by_id + fmax(runs + id_runs, peak);
+    /* Tables are sorted, `sorting` of them at a time, beside the distinct fingerprints, until all have read these. */
+    double merging = while_merging(runs, distinct, undropped), orders_left = fmin(orders, undropped * sorting);
+    double temporary = fmax(runs + id_runs, fmax(merging, distinct + orders + keys));
+    double before = plan->table_bytes * (1 - sorting / (double)plan->tables);
+    double writing = fmax(distinct + orders + keys + before, distinct + plan->table_bytes + keys + orders_left);
+    double peak = fmax(fmax(runs + id_runs, while_merging(runs, distinct + map, undropped)), map + writing) + by_id;
     *estimate = (struct idx_build_estimate){.memory_bytes = options->memory_bytes,
                                             .index_bytes = to_bytes(plan->table_bytes + map + by_id),
                                             .temporary_bytes = to_bytes(temporary * MARGIN),

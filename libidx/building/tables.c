@@ -12,6 +12,7 @@ struct making {
     struct idxi_output *output;
     const struct idxi_table_form *form;
     const struct idxi_distinct *distinct;
+    atomic_size_t unread;        /* tables that have yet to read the distinct fingerprints */
     struct idxi_sorter *sorters; /* as many as threads: a table takes one that is free */
     atomic_bool *taken;
     atomic_uint_fast64_t bytes;
@@ -24,7 +25,7 @@ struct shifted {
     struct idxi_stream stream;
     struct idxi_stream *source;
     unsigned shift;
-    struct idxi_progress *progress; /* NULL in a second pass, which counts no work */
+    struct idxi_progress *progress;
 };
 
 static enum idx_status read_shifted(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
@@ -32,16 +33,16 @@ static enum idx_status read_shifted(struct idxi_stream *stream, uint64_t *finger
     struct shifted *shifted = (struct shifted *)stream;
     IDXI_TRY(shifted->source->read(shifted->source, fingerprints, values, capacity, count, error));
     for (size_t i = 0; i < *count; i++) fingerprints[i] <<= shifted->shift;
-    return shifted->progress == NULL ? IDX_OK : idxi_progress_add(shifted->progress, *count, error);
-}
-
-static enum idx_status rewind_shifted(struct idxi_stream *stream, struct idx_error *error) {
-    struct shifted *shifted = (struct shifted *)stream;
-    shifted->progress = NULL;
-    return shifted->source->rewind(shifted->source, error);
+    return idxi_progress_add(shifted->progress, *count, error);
 }
 
 /* ---- Tables that are sorted ---- */
+
+/* Notes that one more table has read all distinct fingerprints. After the last one, the disk has room for other files.
+ */
+static void end_reading(struct making *making) {
+    if (atomic_fetch_sub(&making->unread, 1) == 1) idxi_distinct_drop(making->distinct);
+}
 
 /* Gives all fingerprints, permuted for a table, to a sorter. */
 static enum idx_status permute_all(const struct making *making, size_t number, struct idxi_stream *source,
@@ -75,6 +76,7 @@ static enum idx_status write_sorted(struct making *making, size_t number, struct
     uint64_t mask = making->form->scheme->tables[number].mask;
     idxi_sorter_reset(sorter, (unsigned)__builtin_popcountll(mask));
     enum idx_status status = permute_all(making, number, source, sorter, error);
+    if (status == IDX_OK) end_reading(making);
     if (status == IDX_OK) status = idxi_sorter_end(sorter, &sorted, error);
     if (status == IDX_OK) status = idxi_output_write_table(making->output, making->form, number, sorted, made, error);
     /* After an error the sorter still has fingerprints, so no other table may use it; this thread begins none. */
@@ -87,8 +89,7 @@ static enum idx_status write_sorted(struct making *making, size_t number, struct
 static enum idx_status write_from(struct making *making, size_t number, struct idxi_stream *source,
                                   struct idxi_table_made *made, struct idx_error *error) {
     const struct idx_scheme *scheme = making->form->scheme;
-    struct shifted shifted = {
-        {read_shifted, rewind_shifted}, source, IDX_MAX_BITS - scheme->bits, making->form->progress};
+    struct shifted shifted = {{read_shifted, NULL}, source, IDX_MAX_BITS - scheme->bits, making->form->progress};
     if (!idxi_mask_leads(scheme->tables[number].mask, scheme->bits))
         return write_sorted(making, number, source, made, error);
     return idxi_output_write_table(making->output, making->form, number, &shifted.stream, made, error);
@@ -110,8 +111,9 @@ enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_
                                   struct idxi_tables_made *made, struct idx_error *error) {
     size_t tables = form->scheme->table_count;
     if (threads > tables) threads = (unsigned)tables;
-    struct making making = {.output = output, .form = form, .distinct = distinct};
-    struct idxi_sorter_options options = {.threads = 1,
+    struct making making = {.output = output, .form = form, .distinct = distinct, .unread = tables};
+    struct idxi_sorter_options options = {.once = true,
+                                          .threads = 1,
                                           .memory = memory / threads,
                                           .folder = output->temporary_folder,
                                           .path = output->temporary_path,

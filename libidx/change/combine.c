@@ -75,15 +75,9 @@ static enum idx_status read_remaining(struct idxi_stream *stream, uint64_t *fing
     return IDX_OK;
 }
 
-static enum idx_status rewind_remaining(struct idxi_stream *stream, struct idx_error *error) {
-    struct remaining *rest = (struct remaining *)stream;
-    rest->next = 0;
-    return rest->whole->rewind(rest->whole, error);
-}
-
 static void remaining_init(struct remaining *rest, struct idxi_stream *whole, const struct idxi_entries *left_out,
                            const struct idxi_source *renumbers) {
-    *rest = (struct remaining){{read_remaining, rewind_remaining}, whole, left_out, 0, renumbers};
+    *rest = (struct remaining){{read_remaining, NULL}, whole, left_out, 0, renumbers};
 }
 
 /* ---- Documents ---- */

@@ -313,22 +313,15 @@ static enum idx_status read_map(struct idxi_stream *base, uint64_t *fingerprints
     return IDX_OK;
 }
 
-static enum idx_status rewind_map(struct idxi_stream *base, struct idx_error *error) {
-    struct idxi_map_stream *stream = (struct idxi_map_stream *)base;
-    (void)error;
+void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map *map, uint64_t offset) {
+    stream->stream = (struct idxi_stream){read_map, NULL};
+    stream->map = map;
+    stream->offset = offset;
+    stream->undropped = 0;
     stream->begun = stream->any = false;
     stream->given = 0;
     stream->group.count = 0;
     stream->documents = 0;
-    return IDX_OK;
-}
-
-void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map *map, uint64_t offset) {
-    stream->stream = (struct idxi_stream){read_map, rewind_map};
-    stream->map = map;
-    stream->offset = offset;
-    stream->undropped = 0;
-    rewind_map(&stream->stream, NULL);
 }
 
 enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_page_cursor *cursor,

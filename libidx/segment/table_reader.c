@@ -319,15 +319,8 @@ static enum idx_status read_table(struct idxi_stream *base, uint64_t *fingerprin
     return IDX_OK;
 }
 
-static enum idx_status rewind_table(struct idxi_stream *base, struct idx_error *error) {
-    struct idxi_table_stream *stream = (struct idxi_table_stream *)base;
-    (void)error;
-    idxi_table_stream_init(stream, stream->blocks.table);
-    return IDX_OK;
-}
-
 void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_table *table) {
-    stream->stream = (struct idxi_stream){read_table, rewind_table};
+    stream->stream = (struct idxi_stream){read_table, NULL};
     stream->blocks = (struct idxi_blocks){table, 0, {0, 0}};
     stream->room = table->decoder == NULL ? 0 : idxf_decoded_room(table->decoder);
     stream->given = stream->dropped = 0;

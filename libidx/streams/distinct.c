@@ -29,6 +29,10 @@ enum idx_status idxi_distinct_end(struct idxi_distinct *distinct, struct idx_err
     return distinct->on_disk ? idxi_run_file_end(&distinct->file, &distinct->run, error) : IDX_OK;
 }
 
+void idxi_distinct_drop(const struct idxi_distinct *distinct) {
+    if (distinct->on_disk) idxi_run_drop(&distinct->run);
+}
+
 void idxi_distinct_free(struct idxi_distinct *distinct) {
     if (distinct->on_disk) idxi_run_file_close(&distinct->file);
     idxi_array_release(distinct->items, distinct->most);
@@ -41,7 +45,7 @@ enum idx_status idxi_distinct_open(const struct idxi_distinct *distinct, struct 
     idxi_array_stream_init(&stream->array, distinct->items, NULL, (size_t)distinct->count);
     if (!distinct->on_disk) return IDX_OK;
     stream->stream = &stream->run.stream;
-    return idxi_run_stream_open(&stream->run, &distinct->run, RUN_BUFFER, error);
+    return idxi_run_stream_open(&stream->run, &distinct->run, false, RUN_BUFFER, error);
 }
 
 void idxi_distinct_close(struct idxi_distinct_stream *stream) { idxi_run_stream_close(&stream->run); }

@@ -25,6 +25,9 @@ enum idx_status idxi_distinct_add(struct idxi_distinct *distinct, const uint64_t
 
 enum idx_status idxi_distinct_end(struct idxi_distinct *distinct, struct idx_error *error);
 
+/* Frees the disk space of the fingerprints, which must not be read afterwards. */
+void idxi_distinct_drop(const struct idxi_distinct *distinct);
+
 void idxi_distinct_free(struct idxi_distinct *distinct);
 
 /* A stream of all fingerprints in ascending order. Any number of streams may be open at a time. */

@@ -125,6 +125,14 @@ static enum idx_status fail_damage(const struct idxi_run_stream *stream, struct 
                      "a temporary file does not have the content that was written: check the disk, and build again");
 }
 
+/* Frees the disk space of what lies before `end`, in steps, since each one is a call to the system. */
+static void drop_until(struct idxi_run_stream *stream, uint64_t end) {
+    if (end < stream->run.end) end -= end % IDXI_RUN_DROP_BYTES; /* so that no page of the disk is freed by halves */
+    if (!stream->drops || end <= stream->run.begin) return;
+    idxi_run_drop(&(struct idxi_run){stream->run.file, stream->run.begin, end});
+    stream->run.begin = end;
+}
+
 /* Moves what is left to the front of the buffer and fills it, so that a whole group is in it if the run has one. */
 static enum idx_status read_on(struct idxi_run_stream *stream, struct idx_error *error) {
     const struct idxi_run *run = &stream->run;
@@ -138,6 +146,7 @@ static enum idx_status read_on(struct idxi_run_stream *stream, struct idx_error 
     stream->next += more;
     stream->begin = 0;
     stream->end = left + more;
+    drop_until(stream, stream->next);
     return IDX_OK;
 }
 
@@ -181,10 +190,10 @@ static enum idx_status rewind_run(struct idxi_stream *base, struct idx_error *er
     return IDX_OK;
 }
 
-enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struct idxi_run *run, size_t buffer_bytes,
-                                     struct idx_error *error) {
+enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struct idxi_run *run, bool drops,
+                                     size_t buffer_bytes, struct idx_error *error) {
     *stream = (struct idxi_run_stream){
-        .stream = {read_run, rewind_run}, .run = *run, .next = run->begin, .capacity = buffer_bytes};
+        .stream = {read_run, rewind_run}, .run = *run, .drops = drops, .next = run->begin, .capacity = buffer_bytes};
     stream->buffer = malloc(buffer_bytes);
     stream->fingerprints = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *stream->fingerprints);
     stream->values = calloc(IDXF_MAX_GROUP_ENTRIES, sizeof *stream->values);

@@ -47,6 +47,7 @@ void idxi_run_file_close(struct idxi_run_file *file);
 struct idxi_run_stream {
     struct idxi_stream stream;
     struct idxi_run run;
+    bool drops;
     uint64_t next; /* offset in the file of what is read next */
     uint8_t *buffer;
     size_t capacity, begin, end; /* bytes read and not yet decoded: [begin, end) */
@@ -57,8 +58,11 @@ struct idxi_run_stream {
 /* Opens a stream. Takes `buffer_bytes`, IDXI_MIN_RUN_BUFFER or more, and 16 KiB. Call idxi_run_stream_close even if
  * this fails. */
 #define IDXI_MIN_RUN_BUFFER ((size_t)32 << 10)
-enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struct idxi_run *run, size_t buffer_bytes,
-                                     struct idx_error *error);
+enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struct idxi_run *run, bool drops,
+                                     size_t buffer_bytes, struct idx_error *error);
+
+/* A stream that drops its run keeps less than this of what was read on the disk. */
+#define IDXI_RUN_DROP_BYTES ((uint64_t)4 << 20)
 
 void idxi_run_stream_close(struct idxi_run_stream *stream);
 

@@ -141,7 +141,7 @@ static size_t get_fan(const struct idxi_sorter *sorter) { return idxi_sorter_fan
 
 /* Opens sorter->merge over the last `count` runs. No entries are in memory now, so the buffers of runs take the place
  * of the arrays. */
-static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
+static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, bool once, struct idx_error *error) {
     const struct idxi_sorter_run *runs = sorter->runs + sorter->run_count - count;
     size_t buffer = (size_t)(sorter->options.memory / 4 / count);
     if (buffer < IDXI_MIN_RUN_BUFFER) buffer = IDXI_MIN_RUN_BUFFER;
@@ -151,7 +151,7 @@ static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, struc
     sorter->run_streams = calloc(count, sizeof *sorter->run_streams);
     enum idx_status status = inputs == NULL || sorter->run_streams == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        status = idxi_run_stream_open(&sorter->run_streams[i], &runs[i].run, buffer, error);
+        status = idxi_run_stream_open(&sorter->run_streams[i], &runs[i].run, once, buffer, error);
         sorter->stream_count++;
         inputs[i] = &sorter->run_streams[i].stream;
     }
@@ -188,11 +188,11 @@ static enum idx_status write_merged(struct idxi_sorter *sorter, struct idxi_run 
 /* Merges the last `count` runs into one. */
 static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
     struct idxi_sorter_run merged = {.level = sorter->runs[sorter->run_count - 1].level + 1};
-    enum idx_status status = open_runs(sorter, count, error);
+    enum idx_status status = open_runs(sorter, count, true, error);
     if (status == IDX_OK) status = write_merged(sorter, &merged.run, error);
     close_streams(sorter);
     if (status != IDX_OK) return status;
-    for (size_t i = 0; i < count; i++) idxi_run_drop(&sorter->runs[--sorter->run_count].run);
+    sorter->run_count -= count;
     sorter->runs[sorter->run_count++] = merged;
     return IDX_OK;
 }
@@ -249,7 +249,7 @@ enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream *
     } else {
         if (sorter->count > 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
         while (sorter->run_count > get_fan(sorter)) IDXI_TRY(merge_runs(sorter, get_fan(sorter), error));
-        IDXI_TRY(open_runs(sorter, sorter->run_count, error));
+        IDXI_TRY(open_runs(sorter, sorter->run_count, sorter->options.once, error));
     }
     *stream = idxi_kway_merge_stream(sorter->merge);
     return IDX_OK;

@@ -8,6 +8,7 @@
 
 struct idxi_sorter_options {
     bool with_values;
+    bool once;       /* the sorted entries are read once, so that their disk space is freed as they are */
     unsigned prefix; /* 0, or entries are permuted fingerprints without values that come in order within each prefix of
                         this many bits */
     unsigned threads;

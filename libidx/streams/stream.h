@@ -14,7 +14,7 @@ struct idxi_stream {
      * stream of fingerprints alone. */
     enum idx_status (*read)(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                             size_t *count, struct idx_error *error);
-    /* Goes back to the first entry. */
+    /* Goes back to the first entry; NULL in streams that are read once. */
     enum idx_status (*rewind)(struct idxi_stream *stream, struct idx_error *error);
 };
 

@@ -148,14 +148,9 @@ static enum idx_status read_live(struct idxi_stream *stream, uint64_t *fingerpri
     return IDX_OK;
 }
 
-static enum idx_status rewind_live(struct idxi_stream *stream, struct idx_error *error) {
-    struct idxi_live_documents *documents = (struct idxi_live_documents *)stream;
-    return documents->map.stream.rewind(&documents->map.stream, error);
-}
-
 void idxi_live_documents_init(struct idxi_live_documents *documents, const struct idx_index *index, size_t segment,
                               uint64_t offset) {
-    documents->stream = (struct idxi_stream){read_live, rewind_live};
+    documents->stream = (struct idxi_stream){read_live, NULL};
     documents->index = index;
     documents->segment = segment;
     documents->texts = NULL;

@@ -49,30 +49,15 @@ static void check_table(const struct idxi_table *table, const struct set *set) {
     uint64_t *read = expected + set->distinct_count;
     for (size_t i = 0; i < set->distinct_count; i++) expected[i] = idxf_permute(&table->permutation, set->distinct[i]);
     qsort(expected, set->distinct_count, sizeof *expected, compare_numbers);
-    idxi_table_stream_init(&stream, table);
     for (size_t i = 0; i < LENGTH(capacities); i++) {
+        idxi_table_stream_init(&stream, table);
         assert_ok(read_all(&stream, capacities[i], read, set->distinct_count, &count));
         assert_int_equal(count, set->distinct_count);
         assert_memory_equal(read, expected, count * sizeof *read);
         assert_ok(stream.stream.read(&stream.stream, read, NULL, 1, &count, &failure)); /* and stays at the end */
         assert_int_equal(count, 0);
-        assert_ok(stream.stream.rewind(&stream.stream, &failure));
     }
     free(expected);
-}
-
-/* Rewound in the middle of a block and of what was asked for. */
-static void check_rewinding(const struct idxi_table *table) {
-    uint64_t first[100], again[100];
-    struct idxi_table_stream stream;
-    size_t count, other;
-    idxi_table_stream_init(&stream, table);
-    assert_ok(stream.stream.read(&stream.stream, first, NULL, 100, &count, &failure));
-    assert_ok(stream.stream.read(&stream.stream, again, NULL, 3, &other, &failure));
-    assert_ok(stream.stream.rewind(&stream.stream, &failure));
-    assert_ok(stream.stream.read(&stream.stream, again, NULL, 100, &other, &failure));
-    assert_int_equal(other, count);
-    assert_memory_equal(again, first, count * sizeof *first);
 }
 
 static void test_every_shape(void **state) {
@@ -85,7 +70,6 @@ static void test_every_shape(void **state) {
         build_index(path, &options, set.items, set.count);
         struct idx_index *index = open_index(path, (enum idx_residence)(i % 4));
         for (size_t table = 0; table < 4; table++) check_table(&index->segments[0]->tables[table], &set);
-        if (set.distinct_count > 100) check_rewinding(&index->segments[0]->tables[0]);
         idx_close(index);
         remove_all(path);
         free_set(&set);

@@ -61,7 +61,7 @@ static void add_run(enum kind kind, size_t count, uint64_t *seed) {
 
 static void assert_reads(size_t number, size_t buffer, size_t capacity) {
     struct idxi_run_stream stream;
-    assert_ok(idxi_run_stream_open(&stream, &world.runs[number], buffer, &failure));
+    assert_ok(idxi_run_stream_open(&stream, &world.runs[number], false, buffer, &failure));
     assert_gives_all(&stream.stream, &world.entries[number], world.with_values, capacity);
     idxi_run_stream_close(&stream);
 }
@@ -136,7 +136,7 @@ static void test_rewinding(void **state) {
     add_run(KIND_UNIFORM, 10000, &seed);
     add_run(KIND_FEW, 500, &seed);
     struct idxi_run_stream stream;
-    assert_ok(idxi_run_stream_open(&stream, &world.runs[1], IDXI_MIN_RUN_BUFFER, &failure));
+    assert_ok(idxi_run_stream_open(&stream, &world.runs[1], false, IDXI_MIN_RUN_BUFFER, &failure));
     for (size_t i = 0; i < LENGTH(places); i++) {
         assert_gives(&stream.stream, &world.entries[1], 0, places[i], true, 600);
         assert_ok(stream.stream.rewind(&stream.stream, &failure));
@@ -154,7 +154,7 @@ static void test_streams_side_by_side(void **state) {
     add_run(KIND_UNIFORM, 30000, &seed);
     add_run(KIND_DENSE, 30000, &seed);
     for (size_t i = 0; i < 3; i++)
-        assert_ok(idxi_run_stream_open(&streams[i], &world.runs[i % 2], IDXI_MIN_RUN_BUFFER, &failure));
+        assert_ok(idxi_run_stream_open(&streams[i], &world.runs[i % 2], false, IDXI_MIN_RUN_BUFFER, &failure));
     for (size_t done = 0; done < 30000; done += 1000) {
         for (size_t i = 0; i < 3; i++) assert_gives(&streams[i].stream, &world.entries[i % 2], done, 1000, false, 1000);
         if (done == 10000) add_run(KIND_UNIFORM, 300000, &seed);
@@ -170,7 +170,7 @@ static void test_streams_side_by_side(void **state) {
 static enum idx_status read_out(size_t number) {
     struct idxi_run_stream stream;
     uint64_t fingerprints[500], values[500];
-    enum idx_status status = idxi_run_stream_open(&stream, &world.runs[number], IDXI_MIN_RUN_BUFFER, &failure);
+    enum idx_status status = idxi_run_stream_open(&stream, &world.runs[number], false, IDXI_MIN_RUN_BUFFER, &failure);
     for (size_t done = 0, count = 1; status == IDX_OK && count > 0; done += count) {
         status = stream.stream.read(&stream.stream, fingerprints, values, 500, &count, &failure);
         if (status != IDX_OK) break;
@@ -269,6 +269,30 @@ static void test_dropping(void **state) {
     close_file();
 }
 
+/* A run that is read once gives its space back meanwhile, and is what was written all the same. */
+static void test_dropping_while_reading(void **state) {
+    uint64_t seed = 8;
+    struct idxi_run_stream stream;
+    open_file(*state, true);
+    if (!can_punch(world.file.fd)) {
+        close_file();
+        skip();
+    }
+    add_run(KIND_UNIFORM, 1500, &seed);
+    add_run(KIND_UNIFORM, 700000, &seed);
+    add_run(KIND_UNIFORM, 1500, &seed);
+    int64_t before = count_blocks(), bytes = (int64_t)(world.runs[1].end - world.runs[1].begin);
+    assert_ok(idxi_run_stream_open(&stream, &world.runs[1], true, IDXI_MIN_RUN_BUFFER, &failure));
+    assert_gives(&stream.stream, &world.entries[1], 0, 500000, true, 2000);
+    assert_true(before - count_blocks() >= bytes / 512 / 7);
+    assert_gives(&stream.stream, &world.entries[1], 500000, 200000, true, 2000);
+    idxi_run_stream_close(&stream);
+    assert_true(before - count_blocks() >= bytes / 512 - 2 * 8);
+    assert_ok(read_out(0));
+    assert_ok(read_out(2));
+    close_file();
+}
+
 /* ---- Opening ---- */
 
 static void test_no_folder(void **state) {
@@ -290,6 +314,7 @@ int main(void) {
         in_folder(test_ends_in_a_header),
         in_folder(test_streams_side_by_side),
         in_folder(test_dropping),
+        in_folder(test_dropping_while_reading),
         in_folder(test_no_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
