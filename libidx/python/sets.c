@@ -159,41 +159,54 @@ static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
 
 /* ---- Keeping ---- */
 
-/* Sets both columns of the result, without the GIL. */
+/* Sets the columns of the result, without the GIL: which text each one joins, how much it resembles that one, and where
+ * contained ones are looked for, the share of its own shingles that are in that one. */
 static enum idx_status keep_into(struct sets_object *object, const struct idx_keep_options *options,
                                  struct block *block, struct idx_error *error) {
     uint64_t *kept = block->columns[0].items;
-    double *resemblances = block->columns[1].items;
+    double *resemblances = block->columns[1].items, *shares = NULL;
     struct idx_kept_set *found = malloc(object->count * sizeof *found + 1);
     if (found == NULL) {
         *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
         return error->status;
     }
+    if (options->contained > 0) shares = block->columns[2].items;
     enum idx_status status = idx_sets_keep(object->sets, options, found, NULL, error);
     for (size_t i = 0; i < object->count && status == IDX_OK; i++) {
+        const bool is_kept = found[i].kept == i;
         kept[i] = found[i].kept;
-        resemblances[i] = found[i].kept == i ? 1 : (double)found[i].shared / (double)found[i].total;
+        resemblances[i] = is_kept ? 1 : (double)found[i].shared / (double)found[i].total;
+        if (shares == NULL) continue;
+        const uint32_t size = found[i].total + found[i].shared - found[found[i].kept].total;
+        shares[i] = is_kept ? 1 : (double)found[i].shared / (double)size;
     }
     free(found);
     return status;
 }
 
 static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_options *options) {
-    struct block *block = block_new("Qd");
+    const size_t columns = options->contained > 0 ? 3 : 2;
+    struct block *block = block_new(columns == 3 ? "Qdd" : "Qd");
     struct idx_error error;
-    size_t room[2] = {0, 0};
     PyObject *answer = NULL;
-    if (block != NULL && column_reserve(&block->columns[0], &room[0], object->count) &&
-        column_reserve(&block->columns[1], &room[1], object->count)) {
-        block->columns[0].count = block->columns[1].count = object->count;
+    bool made = block != NULL;
+    for (size_t i = 0, room = 0; i < columns && made; i++, room = 0) {
+        made = column_reserve(&block->columns[i], &room, object->count);
+        block->columns[i].count = object->count;
+    }
+    if (made) {
         object->busy = true;
         object->watch.failed = false;
         PyThreadState *thread = PyEval_SaveThread();
         enum idx_status status = keep_into(object, options, block, &error);
         PyEval_RestoreThread(thread);
         object->busy = false;
-        if (check_call(status, &error, &object->watch))
+        if (!check_call(status, &error, &object->watch))
+            answer = NULL;
+        else if (columns == 2)
             answer = Py_BuildValue("NN", column_view(block, 0), column_view(block, 1));
+        else
+            answer = Py_BuildValue("NNN", column_view(block, 0), column_view(block, 1), column_view(block, 2));
     } else {
         PyErr_NoMemory();
     }
@@ -201,20 +214,25 @@ static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_opt
     return answer;
 }
 
-/* (resemblance, known, preferences or None, copies) → the row of the text that each joins, uint64[n], and how much it
- * resembles that one, float64[n] */
+/* (resemblance or 0, known, preferences or None, copies[, contained, members]) → the row of the text that each joins,
+ * uint64[n], how much it resembles that one, float64[n], and with `contained` the share of its own shingles in that
+ * one, float64[n]. Texts of fewer than `members` shingles are not contained in others. */
 static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     struct sets_object *object = (struct sets_object *)self;
     struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
     PyObject *preferences, *answer = NULL;
     struct array given;
-    unsigned long long known;
-    double resemblance;
+    unsigned long long known, members = 0;
+    double resemblance, contained = 0;
     int copies;
-    if (!PyArg_ParseTuple(arguments, "dKOp", &resemblance, &known, &preferences, &copies)) return NULL;
-    options.threshold = threshold_of(resemblance);
+    if (!PyArg_ParseTuple(arguments, "dKOp|dK", &resemblance, &known, &preferences, &copies, &contained, &members))
+        return NULL;
+    const bool has_contained = contained != 0, is_contained_alone = has_contained && resemblance == 0;
+    if (has_contained && (options.contained = threshold_of(contained)) == 0) return NULL;
+    options.threshold = is_contained_alone ? 0 : threshold_of(resemblance);
     options.known = known;
-    if (options.threshold == 0) return NULL;
+    options.contained_size = members;
+    if (options.threshold == 0 && !is_contained_alone) return NULL;
     bool ordered = preferences != Py_None && array_take(preferences, "preferences", &given);
     if (!PyErr_Occurred() && check_idle(object)) {
         options.preferences = ordered ? (const int64_t *)given.items : NULL;

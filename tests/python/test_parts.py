@@ -1,5 +1,9 @@
 """Texts that are cut by paragraphs or lines, compared with a plain program."""
 
+import contextlib
+import gzip
+import io
+import json
 import random
 
 import families
@@ -8,6 +12,8 @@ import pytest
 import words
 
 import libidx
+from libidx import __main__ as command
+from test_command import columns_of_texts
 
 BREAKS = ("\n\n", "\n\n", "\r\n\r\n", "\n \t\n", "\n", "\n\v\f\r\n", "\n\u00a0\n")
 
@@ -24,20 +30,24 @@ def make_texts(source):
     return texts
 
 
-def expect(texts, by, resemble, min_words, min_document_words, again, within):
-    """The texts that are left, and the rows and parts that are dropped, and of what is kept instead."""
+def expect(texts, by, resemble, min_words, min_document_words, again, within, contained=None):
+    """The texts that are left, and the rows and parts that are dropped, and of what is kept instead, and both measures."""
     parts = [families.divide(text, by) for text in texts]
     counts = [[len(words.words(part)) for part in text] for text in parts]
     places = [(row, at) for row, text in enumerate(parts) for at in range(len(text)) if counts[row][at] >= max(min_words, 1)]
-    joined = families.keep([words.shingles(parts[row][at]) for row, at in places], resemble)
+    sets, order = [words.shingles(parts[row][at]) for row, at in places], None
+    if contained is not None:
+        order = sorted(range(len(sets)), key=lambda number: -len(sets[number]))
+    joined = families.keep(sets, resemble, order, contained=contained, contained_size=max(min_words - 4, min(min_words, 1)))
     having = {}
     for at, (kept, _) in enumerate(joined):
         having.setdefault(kept, set()).add(places[at][0])
     dropped = [
-        (*places[at], *places[kept]) for at, (kept, _) in enumerate(joined)
+        (*places[at], *places[kept], float(alike), len(sets[at] & sets[kept]) / len(sets[at]))
+        for at, (kept, alike) in enumerate(joined)
         if kept != at and (within or places[kept][0] != places[at][0]) and len(having[kept]) >= again
     ]  # fmt: skip
-    lost = {place[:2] for place in dropped}
+    lost = {place[:2] for place in dropped}  # by row and part
     left = []
     for row, text in enumerate(parts):
         kept = [at for at in range(len(text)) if (row, at) not in lost]
@@ -52,21 +62,50 @@ def test_same_as_a_plain_program(seed):
     texts = make_texts(source)
     options = {"by": source.choice(("paragraph", "line")), "min_words": source.choice((0, 1, 5)), "again": source.choice((1, 2, 3)),
                "min_document_words": source.choice((1, 10)), "within": source.random() < 0.5}  # fmt: skip
-    resemble = source.choice(("0.3", "0.8", "1"))
-    left, dropped = expect(texts, resemble=resemble, **options)
-    found = libidx.dedup(texts, resemble=float(resemble), **options)
+    resemble, contained = source.choice((("0.3", None), ("0.8", None), ("1", None), (None, "0.6"), ("0.8", "0.9")))
+    left, dropped = expect(texts, resemble=resemble, contained=contained, **options)
+    options |= {"resemble": resemble and float(resemble), "contained": contained and float(contained)}
+    found = libidx.dedup(texts, **options)
     assert found.texts == left
-    assert list(zip(*(column.tolist() for column in found[1:5]), strict=True)) == dropped
-    assert ((float(resemble) - 1e-9 <= found.resemblance) & (found.resemblance <= 1)).all()
-    batches = libidx.dedup(lambda: iter([texts[:3], texts[3:]]), resemble=float(resemble), **options)
+    assert (found.contained is None) == (contained is None)
+    columns = found[1:] if contained is not None else found[1:6]
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == [line[: len(columns)] for line in dropped]
+    assert put_back(found, texts, options["by"]) == [text for text, cut in zip(texts, left, strict=True) if cut is not None]
+    batches = libidx.dedup(lambda: iter([texts[:3], texts[3:]]), **options)
     assert batches.texts == left
+
+
+def put_back(found, texts, by):
+    """The texts that are left, with what was dropped of them in its place: by the parts that the texts had."""
+    dropped = {}
+    for row, part in zip(found.row.tolist(), found.part.tolist(), strict=True):
+        dropped.setdefault(row, set()).add(part)
+    whole = []
+    for row, cut in enumerate(found.texts):
+        parts, rest = families.divide(texts[row], by), [] if cut is None else families.divide(cut, by)
+        mixed = [part if at in dropped.get(row, ()) else rest.pop(0) for at, part in enumerate(parts)] if rest else parts
+        if cut is not None:
+            assert rest == [], row
+            whole.append("".join(mixed))
+    return whole
+
+
+@pytest.mark.parametrize("by", ["paragraph", "line"])
+def test_hostile_texts_are_whole_again(by):
+    notice = "We use cookies to make this site better."
+    texts = [notice, f"{notice}\r\n", f"\r\n\r\n{notice}\r\n \t\r\nOwn words of this text\rwithout an end", "\n\n\n", "", " ",
+             f"\n{notice}\n\n\n", "word " * 1_000_000, f"{'word ' * 1_000_000}\n\n{notice}", "\r\r" * 1000, f"\v\f\n{notice}\n"]  # fmt: skip
+    found = libidx.dedup(texts, by=by, resemble=1)
+    left = [row for row, text in enumerate(found.texts) if text is not None]
+    assert left == [0, 2, 3, 4, 5, 7, 9]
+    assert put_back(found, texts, by) == [texts[row] for row in left]
 
 
 def test_bytes_nulls_and_none():
     notice = "We use cookies to make this site better."
     found = libidx.dedup([f"{notice}\r\n\r\nOwn words of this text.".encode(), None, f"\n{notice}".encode(), b""], by="paragraph")
     assert found.texts == [f"{notice}\r\n\r\nOwn words of this text.".encode(), None, None, b""]
-    assert [column.tolist() for column in found[1:]] == [[2], [0], [0], [0], [1.0]]
+    assert [column.tolist() for column in found[1:6]] == [[2], [0], [0], [0], [1.0]]
     assert found.row.dtype == numpy.int64
     assert libidx.dedup([], by="line").texts == []
 
@@ -82,3 +121,106 @@ def test_what_has_no_effect_is_refused():
         libidx.dedup(["a"], by="word")
     with pytest.raises(libidx.InvalidArgumentError, match="is for texts"):
         libidx.dedup(numpy.array([1], numpy.uint64), by="line")
+
+
+# ---- The command ----
+
+
+def run(*arguments):
+    """The lines of standard output, and of standard error."""
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = command.main(["dedup", *map(str, arguments)])
+    out.flush()
+    assert status == 0, err.getvalue()
+    return out.buffer.getvalue().decode().splitlines(), err.getvalue().splitlines()
+
+
+NOTICE = "We use cookies to make this site better for all of you."
+ESCAPED = NOTICE.replace("all", "\\u0061ll")
+
+
+def test_command_cuts_each_format(folder):
+    """What is left of each file, byte for byte, as it was written and compressed; and what is listed."""
+    deep = "[" * 3000 + "]" * 3000
+    written = {
+        "a.txt": (f"First of all.\r\n\r\n{NOTICE}\n", None),
+        "b.txt": (f"\ufeff{NOTICE}\n\nThe words of another text.", "\ufeffThe words of another text."),
+        "c.jsonl": (
+            f'\ufeff{{"id": 1, "doc": {{"text": "no"}}, "doc": {{"text": "Caf\\u00e9 \\ud800\\u000A\\n{ESCAPED}\\r\\n \\n", "more": 1}}}}\r\n\n'
+            f'{{"id": 2, "deep": {deep}, "doc": {{"text": "{NOTICE}\\n\\n\xe9\\"Other\\\\n"}}}}\n{{"id": 3, "doc": {{"text": "{NOTICE}"}}}}\n{{"id": 4}}',
+            '\ufeff{"id": 1, "doc": {"text": "no"}, "doc": {"text": "Caf\\u00e9 \\ud800\\u000A\\n", "more": 1}}\r\n'
+            f'{{"id": 2, "deep": {deep}, "doc": {{"text": "\xe9\\"Other\\\\n"}}}}\n{{"id": 4}}',
+        ),
+        "d.tsv": (f"d\t{NOTICE}\r\ne\tSome other words of a text\r\n", "e\tSome other words of a text\r\n"),
+    }
+    for name, (data, _) in written.items():
+        (folder / name).write_bytes(data.encode())
+    (folder / "e.txt.gz").write_bytes(gzip.compress(f"{NOTICE}\n\nWhat is in here, also.".encode()))
+    (folder / "f.txt").write_bytes(NOTICE.encode("utf-16"))
+    names = [*written, "e.txt.gz", "f.txt"]
+    options = ["--by", "paragraph", "--text", "doc.text", "--id", "id", "--min-words", "4"]
+    out, err = run(*names, *options, "--output", "kept")
+    for name, (data, left) in written.items():
+        assert (folder / "kept" / name).read_bytes().decode() == (data if left is None else left), name
+    assert gzip.decompress((folder / "kept/e.txt.gz").read_bytes()).decode() == "What is in here, also."
+    assert (folder / "kept/f.txt").read_bytes() == (folder / "f.txt").read_bytes()
+    assert err[-1].startswith("libidx: 10 paragraphs: 4 to keep, 6 to drop, ") and err[-1].endswith("; 2 of 10 documents to drop as a whole")
+    assert "1 × UTF-16 or UTF-32, which is not divided" in err[-2]
+    out, _ = run(*names, *options)
+    assert out == ["a.txt:2", "b.txt:2", "e:1", "e.txt.gz:2", "4", "f.txt"]
+
+
+@pytest.mark.parametrize("kind", columns_of_texts([]))
+def test_command_cuts_parquet(folder, kind):
+    """Columns of all types: the same schema, rows and other columns, and the texts that the library leaves."""
+    import pyarrow
+    from pyarrow import parquet
+
+    texts = ["First of all.", f"{NOTICE}\n\nThe words of another text.", None, "short", f"\n{NOTICE}", f"One\n\n{NOTICE}\n\ntwo", NOTICE] * 2
+    texts[0] += f"\n\n{NOTICE}\n"
+    more = pyarrow.array([{"a": [at]} for at in range(14)])
+    table = pyarrow.table({"text": columns_of_texts(texts)[kind], "more": more}).replace_schema_metadata({"made": "by a test"})
+    parquet.write_table(table, "a.parquet")
+    left = libidx.dedup(texts, by="paragraph").texts
+    assert left[:7] == [texts[0], "The words of another text.", None, "short", None, "One\n\ntwo", None] and left[7] == "First of all."
+    within = kind in ("struct", "views")
+    run("a.parquet", "--text", "text.text" if within else "text", "--by", "paragraph", "--output", "kept")
+    found = parquet.read_table("kept/a.parquet")
+    assert found.schema.equals(parquet.read_table("a.parquet").schema, check_metadata=True)
+    found.validate(full=True)
+    expected = [text.encode() if "binary" in kind and text else text for text in left]
+    rows = [row for row, (text, cut) in enumerate(zip(texts, left, strict=True)) if cut is not None or text is None]
+    assert found.to_pylist() == [{"text": {"text": expected[row]} if within else expected[row], "more": {"a": [row]}} for row in rows]
+    assert libidx.dedup(folder / "a.parquet", text="text.text" if within else "text", by="paragraph").texts == [
+        text if text is None else text.encode() for text in left
+    ]
+
+
+def test_command_and_contained(folder):
+    """The library gives both measures, and the command keeps the same."""
+    texts = [" ".join(f"w{number}" for number in range(begin, end)) for begin, end in ((0, 30), (0, 200), (180, 205), (0, 19))]
+    (folder / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    found = libidx.dedup(texts, contained=0.7)
+    assert found.representative.tolist() == [1, 1, 1, 3]
+    assert found.contained.tolist() == [1, 1, 16 / 21, 1] and found.resemblance.tolist() == [26 / 196, 1, 16 / 201, 1]
+    assert libidx.dedup(texts, contained=0.8).keep.tolist() == [False, True, True, True]
+    assert libidx.dedup(texts, contained=0.8, resemble=0.05, min_words=19).representative.tolist() == [1, 1, 1, 1]
+    known = libidx.dedup(texts[2:], contained=0.7, against=texts[:2])
+    assert known.known.tolist() == [1, -1] and known.contained.tolist() == [16 / 21, 1]
+    assert run("a.jsonl", "--contained", "0.7")[0] == ["a.jsonl:2", "a.jsonl:4"]
+    assert run("a.jsonl", "--contained", "0.7", "--by", "line", "--min-words", "5")[0] == ["a.jsonl:2:1"]
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (["--again", "2"], "--again needs --by paragraph or --by line"), (["--min-words", "2"], "--min-words needs --by"),
+    (["--by", "line", "--against", "a"], "--against is for whole documents"), (["--by", "line", "--pairs"], "--pairs is for whole"),
+    (["--by", "line", "-k", "3"], "--by compares texts"), (["--contained", "1.5"], "contained = 1.5: give one from"),
+    (["--contained", "1", "--pairs"], "--contained says what to keep"), (["--contained", "1", "-k", "3"], "--contained compares texts"),
+])  # fmt: skip
+def test_command_refuses(folder, options, sentence):
+    (folder / "a.txt").write_text("words")
+    err = io.StringIO()
+    with contextlib.redirect_stderr(err):
+        assert command.main(["dedup", "a.txt", *options]) == 2
+    assert sentence in err.getvalue()

@@ -17,7 +17,9 @@ import libidx
 
 from . import _inputs as _inputs
 from ._inputs import Bad, Mistake, OfCommand, Source, Sources, find_sources, list_counts
+from ._parts import Parts, check_rules, find_parts
 from ._progress import Progress, callback
+from ._resemblance import Sets, check_least, parse_shingle
 
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -51,6 +53,29 @@ def make_parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--resemble", type=float, metavar="T", help="by how much near-duplicates resemble, 0 to 1 (default 0.8)"
     )
+    made.add_argument(
+        "--contained",
+        metavar="T",
+        type=float,
+        help="also drop texts that have T or more of their own shingles in one that is kept, 0 to 1; longer ones are kept first",
+    )
+    made.add_argument(
+        "--by",
+        choices=("document", "paragraph", "line"),
+        default="document",
+        help="what is compared, kept and dropped; paragraphs and lines are cut out, the first one stays",
+    )
+    made.add_argument(
+        "--min-words",
+        type=int,
+        metavar="N",
+        help="with --by: keep shorter paragraphs or lines (default 5); with --contained: look for no shorter texts (20)",
+    )
+    made.add_argument(
+        "--min-document-words", type=int, metavar="N", help="with --by: drop what has fewer words left (default 1)"
+    )
+    made.add_argument("--again", type=int, metavar="N", help="with --by: keep what fewer than N documents have (default 1)")
+    made.add_argument("--within", action="store_true", help="with --by: also drop what repeats within a document")
     made.add_argument(
         "--shingle", metavar="N", help="what they have in common: N words in a row (default 5), or chars:N characters"
     )
@@ -149,6 +174,17 @@ def print_ids(read: Read, keep: list[bool]) -> None:
     sys.stdout.buffer.flush()
 
 
+def print_parts(read: Read, found: Parts) -> None:
+    """The IDs of parts to keep, ID:NUMBER, and last those of records of which no part was compared."""
+    last = set(range(len(read.ids))).difference(found.row[found.compared].tolist(), read.bad)
+    kept = found.compared & ~found.dropped
+    sys.stdout.flush()
+    rows = zip(found.row[kept].tolist(), found.part[kept].tolist(), strict=True)
+    sys.stdout.buffer.writelines(escape(b"%b:%d" % (read.ids[row], part + 1)) + b"\n" for row, part in rows)
+    sys.stdout.buffer.writelines(escape(read.ids[row]) + b"\n" for row in sorted(last.union(read.bad)))
+    sys.stdout.buffer.flush()
+
+
 def print_pairs(read: Read, found: libidx.TextPairs) -> None:
     """Lines of ID, ID, resemblance, rounded down to four digits."""
     sys.stdout.flush()
@@ -193,18 +229,21 @@ def scratch(output: str) -> Iterator[str]:
         yield path
 
 
-def write(sources: list[Source], names: list[str], counts: list[int], keep: list[bool], made: str) -> None:
-    """The records to keep, in files with the paths of the inputs."""
+def write(
+    sources: list[Source], names: list[str], counts: list[int], keep: list[bool], made: str, parts: Optional[Parts] = None
+) -> None:
+    """The records to keep, without the parts that are dropped, in files with the paths of the inputs."""
     os.mkdir(made)
     begin = 0
     for source, name, count in zip(sources, names, counts, strict=True):
         kept = keep[begin : begin + count]
+        lost = {} if parts is None else parts.lost(begin, begin + count)
         begin += count
         if not any(kept):
             continue
         os.makedirs(os.path.dirname(os.path.join(made, name)), exist_ok=True)
         source.check()
-        source.keep(kept, os.path.join(made, name))
+        source.keep(kept, os.path.join(made, name), lost)
         source.check()
 
 
@@ -213,16 +252,27 @@ def write(sources: list[Source], names: list[str], counts: list[int], keep: list
 
 def check(given: argparse.Namespace) -> None:
     """Refuses options that would have no effect."""
-    of_texts = {"--resemble": given.resemble, "--shingle": given.shingle, "--ignore-common": given.ignore_common}
-    for name, value in {**of_texts, "--pairs": given.pairs or None}.items():
+    of_texts = {"--resemble": given.resemble, "--contained": given.contained, "--shingle": given.shingle}
+    of_texts |= {"--ignore-common": given.ignore_common, "--pairs": given.pairs or None}
+    of_texts["--by"] = None if given.by == "document" else given.by
+    for name, value in of_texts.items():
         if given.k is not None and value is not None:
             raise Mistake(f"{name} compares texts, and with -k fingerprints decide: give one of them")
     for name, value in ("--recipe", given.recipe), ("--min-features", given.min_features):
         if given.k is None and value is not None:
             raise Mistake(f"{name} needs -k: without -k, texts are compared, and not their fingerprints")
-    for name, value in ("--output", given.output), ("--against", given.against):
+    for name, value in ("--output", given.output), ("--against", given.against), ("--contained", given.contained):
         if given.pairs and value is not None:
             raise Mistake(f"{name} says what to keep, and --pairs lists pairs: give one of them")
+    of_parts = {"--min-document-words": given.min_document_words, "--again": given.again, "--within": given.within or None}
+    for name, value in {**of_parts, "--min-words": given.min_words if given.contained is None else None}.items():
+        if given.by == "document" and value is not None:
+            raise Mistake(f"{name} needs --by paragraph or --by line")
+    of_documents = {"--against": given.against, "--ignore-common": given.ignore_common, "--pairs": given.pairs or None}
+    of_documents["--representative"] = None if given.representative == "first" else given.representative
+    for name, value in of_documents.items():
+        if given.by != "document" and value is not None:
+            raise Mistake(f"{name} is for whole documents: omit it, or --by")
 
 
 def find(given: argparse.Namespace) -> Sources:
@@ -231,11 +281,15 @@ def find(given: argparse.Namespace) -> Sources:
         return find_sources(given.input, given.text, given.id)
     except OfCommand as error:
         options = {"--resemble": given.resemble, "--shingle": given.shingle, "--ignore-common": given.ignore_common}
+        options |= {"--contained": given.contained, "--by": None if given.by == "document" else given.by}
         options |= {"--against": given.against, "-k": given.k}
         options |= {"--recipe": given.recipe, "--write": given.output}
         words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
         command = shlex.join(["idx", "dedup", *words, "--", *given.input[:8]] + ["…"] * (len(given.input) > 8))
         raise Mistake(f"{error}, which is not read here, but by the command idx: {command}") from None
+
+
+RULES = "min_words", "min_document_words", "again", "within"
 
 
 def compare(given: argparse.Namespace, sources: Sources, read: Read) -> Any:
@@ -246,9 +300,17 @@ def compare(given: argparse.Namespace, sources: Sources, read: Read) -> Any:
     options = {name: getattr(given, name) for name in ("resemble", "shingle", "ignore_common", "threads", "memory", "tmpdir")}
     if given.pairs:
         return libidx.text_pairs(texts, progress=progress, **options)
+    if given.by != "document":
+        rules = check_rules(given.by, {name: getattr(given, name) for name in RULES})
+        assert rules is not None
+        least = check_least(given.resemble, given.contained, given.shingle, given.min_words)
+        sets = Sets(*parse_shingle(given.shingle), given.memory, given.threads, given.tmpdir, shown)
+        return find_parts(read_texts(sources.files, read, shown), sets, least, rules)
     return libidx.dedup(
         texts,
         given.k,
+        contained=given.contained,
+        min_words=given.min_words,
         text=given.text,
         against=None if given.against is None else pathlib.Path(given.against),
         representative=given.representative,
@@ -263,17 +325,20 @@ def dedup(given: argparse.Namespace) -> int:
     """Returns the exit status."""
     check(given)
     sources, read = find(given), Read(given.output is None, given.strict)
+    for source in sources.files:
+        source.by = given.by
     if given.pairs:
         found = compare(given, sources, read)
         print_pairs(read, found)
     elif given.output is None:
         found = compare(given, sources, read)
-        print_ids(read, found.keep.tolist())
+        print_parts(read, found) if given.by != "document" else print_ids(read, found.keep.tolist())
     else:
         names = name_outputs(sources.files)
         with scratch(given.output) as folder:
             found = compare(given, sources, read)
-            write(sources.files, names, read.counts, found.keep.tolist(), os.path.join(folder, "made"))
+            parts, keep = (None, found.keep) if given.by == "document" else (found, ~found.gone)
+            write(sources.files, names, read.counts, keep.tolist(), os.path.join(folder, "made"), parts)
             os.rename(os.path.join(folder, "made"), given.output)
     if sources.left_out:
         say(f"left out of folders: {list_counts(sources.left_out)}")
@@ -282,6 +347,11 @@ def dedup(given: argparse.Namespace) -> int:
     count = sum(read.counts)
     if given.pairs:
         say(f"{count} documents: {len(found.a)} pairs")
+    elif given.by != "document":
+        parts, dropped, gone = (int(column.sum()) for column in (found.compared, found.dropped, found.gone))
+        size = f"{int(found.bytes[found.dropped].sum())} of {int(found.bytes.sum())} bytes"
+        what = f"{parts} {given.by}s: {parts - dropped} to keep, {dropped} to drop, {size}"
+        say(f"{what}; {gone} of {count} documents to drop as a whole")
     else:
         kept = int(found.keep.sum())
         how = "" if given.k is None else "; fingerprints were compared, and not their texts"

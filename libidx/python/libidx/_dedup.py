@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, NamedTuple, 
 
 from . import _core
 from ._batches import list_files, read_files, split_nulls, take_texts
+from ._divide import By
 from ._errors import invalid_argument
 from ._fingerprints import Fingerprinter, without_icu
 from ._index import Index, choose
 from ._making import build
-from ._parts import By, Divided, check_rules, drop_parts
+from ._parts import Divided, check_rules, drop_parts
 from ._progress import Progress, callback
-from ._resemblance import Common, Sets, Shingle, check_resemblance, parse_common, parse_shingle
+from ._resemblance import Common, Least, Sets, Shingle, check_least, check_resemblance, parse_common, parse_shingle
 
 if TYPE_CHECKING:
     from ._batches import Documents
@@ -35,7 +36,8 @@ class Deduplicated(NamedTuple):
     for that itself; None where fingerprints were compared. What `against` has near-duplicates of is not kept, has -1 as
     its cluster and representative, the distance to the nearest one, and of an index NaN as the resemblance. known
     int64[n]: of which text of `against` a text is a near-duplicate, from 0 on, or -1; None without such texts. ignored:
-    how many shingles did not count because of ignore_common.
+    how many shingles did not count because of ignore_common. contained float64[n]: the share of a text's own shingles
+    that its representative has, 1 for that itself; None where that was not asked for.
     """
 
     keep: BoolArray
@@ -45,6 +47,7 @@ class Deduplicated(NamedTuple):
     resemblance: Optional[Float64Array] = None
     known: Optional[Int64Array] = None
     ignored: int = 0
+    contained: Optional[Float64Array] = None
 
 
 class TextPairs(NamedTuple):
@@ -178,7 +181,7 @@ class _Against:
 def _check_options(given: dict[str, Any], k: Optional[int], of_texts: bool, against: _Against) -> None:
     """Refuses what has no effect, by its name."""
     named = {name for name, value in given.items() if value is not None}
-    by_texts = {"resemble", "shingle", "ignore_common"} & named
+    by_texts = {"resemble", "contained", "shingle", "ignore_common"} & named
     by_prints = {"method", "min_features", "bits", "fingerprinter"} & named
     if not of_texts and (wrong := by_texts | {"min_features", "fingerprinter"} & named):
         raise invalid_argument(f"{min(wrong)} is for texts: give texts, not fingerprints")
@@ -188,6 +191,8 @@ def _check_options(given: dict[str, Any], k: Optional[int], of_texts: bool, agai
         raise invalid_argument("against: texts are compared without k: give an index")
     if of_texts and k is None and against.index is not None:
         by_prints.discard("fingerprinter")
+    if "min_words" in named and "contained" not in named:
+        raise invalid_argument("min_words needs by='paragraph' or by='line', or contained")
     if of_texts and k is None and by_prints:
         raise invalid_argument(f"{min(by_prints)} needs k: without k, texts are compared, and not their fingerprints")
 
@@ -196,7 +201,7 @@ def _keep(
     batches: Iterable[Any],
     against: _Against,
     sets: Any,
-    resemble: float,
+    least: Least,
     representative: str,
     dates: Any,
     fingerprinter: Optional[Fingerprinter],
@@ -230,14 +235,16 @@ def _keep(
     if preferences is not None:
         preferences = numpy.concatenate([numpy.zeros(known, numpy.int64), preferences])
     ignored = 0 if most is None else sets.ignore_common(most(count))
-    kept, alike = sets.keep(resemble, known, preferences, representative == "most-documents")
-    joined, alike = kept[known:].astype(numpy.int64), alike[known:]
+    copies = representative == "most-documents"
+    kept, *alike = sets.keep(least.resemble, known, preferences, copies, *least.of_contained())
+    joined, alike = kept[known:].astype(numpy.int64), [column[known:] for column in alike]
     chosen = numpy.where(gone | (joined < known), -1, joined - known)
-    alike[gone] = numpy.nan
+    for column in alike:
+        column[gone] = numpy.nan
     keep = chosen == numpy.arange(len(gone))
     cluster = numpy.where(chosen < 0, -1, (numpy.cumsum(keep) - 1)[chosen])
     theirs = None if against.texts is None else numpy.where(joined < known, joined, -1)
-    return Deduplicated(keep, cluster, chosen, None, alike, theirs, ignored)
+    return Deduplicated(keep, cluster, chosen, None, alike[0], theirs, ignored, *alike[1:])
 
 
 def _add_texts(sets: Any, batches: Iterable[Any]) -> tuple[int, int]:
@@ -308,6 +315,7 @@ def dedup(
     by: Literal["paragraph", "line"],
     text: str = "text",
     resemble: Optional[float] = None,
+    contained: Optional[float] = None,
     shingle: Optional[Shingle] = None,
     min_words: Optional[int] = None,
     min_document_words: Optional[int] = None,
@@ -326,6 +334,7 @@ def dedup(
     by: Literal["document"] = "document",
     text: str = "text",
     resemble: Optional[float] = None,
+    contained: Optional[float] = None,
     shingle: Optional[Shingle] = None,
     ignore_common: Optional[Common] = None,
     against: Any = None,
@@ -335,6 +344,7 @@ def dedup(
     fingerprinter: Optional[Fingerprinter] = None,
     min_features: Optional[int] = None,
     bits: Optional[int] = None,
+    min_words: Optional[int] = None,
     threads: int = 1,
     memory: int = 0,
     tmpdir: Optional[Path] = None,
@@ -347,6 +357,7 @@ def dedup(
     by: By = "document",
     text: str = "text",
     resemble: Optional[float] = None,
+    contained: Optional[float] = None,
     shingle: Optional[Shingle] = None,
     ignore_common: Optional[Common] = None,
     against: Any = None,
@@ -375,6 +386,9 @@ def dedup(
     ignore_common: shingles that more than so many texts have don't count, such as those of licences and menus: a number
     of texts, copies included, or a share of all that are compared, such as 0.001 or '0.1%', rounded up. A text that has
     no others resembles none.
+    contained: a text is also dropped if this share of its own shingles, or more, is in one that is kept, such as a
+    quotation; unless it has fewer than min_words (20), or with 'chars:N' characters. Longer texts are taken first, of
+    equals as representative says, and each joins what it resembles most. Without `resemble` only such texts are dropped.
 
     With k, or where documents are fingerprints, those decide: near-duplicates are what chains of pairs within k bits
     connect (3 by default); with method="star", what is within k bits of a representative. Half of the texts that are
@@ -408,6 +422,8 @@ def dedup(
     array([0, 1, 0])
     >>> libidx.dedup(["one two three four five six", "one two three four five"], resemble=0.5).resemblance
     array([1. , 0.5])
+    >>> libidx.dedup(["one two three four five", "zero one two three four five six"], contained=1, min_words=5).keep
+    array([False,  True])
     >>> libidx.dedup(["One text.\\n\\nWe use cookies on this site.", "We use cookies on this site!"], by="paragraph").texts
     ['One text.\\n\\nWe use cookies on this site.', None]
     >>> libidx.dedup(fingerprints, k=1).keep
@@ -428,12 +444,14 @@ def dedup(
         if batches is None:
             raise invalid_argument(f"by={by!r} is for texts: give texts, not fingerprints")
         sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
-        return drop_parts(batches, sets, check_resemblance(resemble), rules)
+        return drop_parts(batches, sets, check_least(resemble, contained, shingle, min_words), rules)
     with contextlib.ExitStack() as opened:
         known = _Against(against, text, opened)
         options = {"resemble": resemble, "shingle": shingle, "ignore_common": ignore_common, "method": method, "fingerprinter": fingerprinter}
-        _check_options({**options, "min_features": min_features, "bits": bits}, k, of_texts, known)
-        watch, least, most = callback(progress), check_resemblance(resemble), parse_common(ignore_common)
+        options |= {"contained": contained, "min_words": min_words, "min_features": min_features, "bits": bits}
+        _check_options(options, k, of_texts, known)
+        watch, most = callback(progress), parse_common(ignore_common)
+        least = check_least(resemble, contained, shingle, min_words)
         if of_texts and (k is not None or known.index is not None):
             fingerprinter = known.fingerprinter(fingerprinter, bits)
         if batches is not None and k is None:

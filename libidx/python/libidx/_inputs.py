@@ -14,9 +14,10 @@ import re
 import shutil
 import stat
 import zlib
-from typing import Any, BinaryIO, Callable, Iterator, Literal, NamedTuple, Optional, Union, cast
+from typing import Any, BinaryIO, Callable, Iterator, Literal, Mapping, NamedTuple, Optional, Union, cast
 
 from . import _parquet
+from ._divide import By, cut_string, divide, join
 
 BATCH = 4096
 """Texts that are read at a time."""
@@ -109,6 +110,7 @@ class Bad(NamedTuple):
 
 FIELD = "missing field, or field of another type"
 LONG = Bad("too long", "it has a GiB or more")
+WIDE = Bad("UTF-16 or UTF-32, which is not divided", "only texts in UTF-8 are divided: convert it first")
 BINARY = Bad("not text", "it has a NUL byte in its first 8 KiB")
 
 
@@ -129,8 +131,15 @@ def mend(text: str) -> str:
         return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
+Lost = Mapping[int, set[int]]
+"""The numbers of the parts, of the records that are divided, that are cut out."""
+
+
 class Source:
-    """A file of documents. batches: IDs and texts, read anew. keep: writes the records that are kept to a path."""
+    """A file of documents. batches: IDs and texts, read anew. keep: writes the records that are kept to a path, without
+    the parts that are lost. by: how texts are divided into parts."""
+
+    by: By = "document"
 
     def __init__(self, path: str, compression: Optional[str], text: str, id: Optional[str]) -> None:
         self.path, self.compression, self.text, self.id = path, compression, text, id
@@ -155,7 +164,7 @@ class Source:
     def batches(self) -> Iterator[Batch]:
         raise NotImplementedError
 
-    def keep(self, kept: list[bool], path: str) -> None:
+    def keep(self, kept: list[bool], path: str, lost: Lost) -> None:
         raise NotImplementedError
 
 
@@ -167,10 +176,20 @@ class Plain(Source):
             data = file.read()
         id, text = os.fsencode(self.path), decode(data)
         bad = BINARY if is_binary(data[:SNIFFED]) else LONG if len(text) > TEXT_MOST else None
+        if self.by != "document" and find_mark(data) not in ("", "utf-8-sig"):
+            bad = WIDE
         yield Batch([id], [text if bad is None else None], {} if bad is None else {0: bad.at(id)})
 
-    def keep(self, kept: list[bool], path: str) -> None:
-        shutil.copyfile(self.path, path)
+    def keep(self, kept: list[bool], path: str, lost: Lost) -> None:
+        if not lost:
+            shutil.copyfile(self.path, path)
+            return
+        with opened(self.path, self.compression) as source:
+            data = source.read()
+        text = decode(data)
+        with opened(path, self.compression, "wb") as target:
+            target.write(data[: len(data) - len(text)])
+            target.write(join(divide(text, self.by), lost[0]))
 
 
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
@@ -206,6 +225,10 @@ class Lines(Source):
         """The ID, if there is one, and the text, or why there is none."""
         raise NotImplementedError
 
+    def cut(self, line: bytes, lost: set[int]) -> bytes:
+        """The line without parts of its text."""
+        raise NotImplementedError
+
     def batches(self) -> Iterator[Batch]:
         batch, size = Batch([], [], {}), 0
         with opened(self.path, self.compression) as file:
@@ -225,11 +248,12 @@ class Lines(Source):
                     batch, size = Batch([], [], {}), 0
         yield batch
 
-    def keep(self, kept: list[bool], path: str) -> None:
+    def keep(self, kept: list[bool], path: str, lost: Lost) -> None:
         with opened(self.path, self.compression) as source, opened(path, self.compression, "wb") as target:
             records = (line for line in source if not line.isspace())
+            rows = enumerate(zip(records, kept, strict=True))
             try:
-                target.writelines(line for line, stays in zip(records, kept, strict=True) if stays)
+                target.writelines(self.cut(line, lost[row]) if row in lost else line for row, (line, stays) in rows if stays)
             except ValueError:
                 raise self.changed() from None
 
@@ -244,6 +268,11 @@ class Tsv(Lines):
         if not id:
             return None, None, Bad("unusable ID", "the ID is empty")
         return id, text, None
+
+    def cut(self, line: bytes, lost: set[int]) -> bytes:
+        id, tab, text = line.partition(b"\t")
+        written = text.rstrip(b"\r\n")
+        return b"".join((id, tab, join(divide(written, self.by), lost), text[len(written) :]))
 
 
 class Json(Lines):
@@ -267,6 +296,15 @@ class Json(Lines):
             return id, None, Bad(FIELD, describe(self.text, text, "no string"))
         return id, mend(text), None
 
+    def cut(self, line: bytes, lost: set[int]) -> bytes:
+        mark = line[: 3 * line.startswith(codecs.BOM_UTF8)]
+        written = line[len(mark) :].decode("utf-8", "surrogateescape")
+        found = find_value(parse_json(written, LOCATOR), self.text)
+        if not isinstance(found, Located):
+            raise self.changed()
+        begin, end = (len(mark + written[:at].encode("utf-8", "surrogateescape")) for at in (found.begin, found.end))
+        return line[:begin] + cut_string(line[begin:end], found, lost, self.by) + line[end:]
+
 
 MISSING = object()
 
@@ -279,32 +317,56 @@ class Number(str):
     """A number as its digits, of which there may be any number."""
 
 
+JSON: Any = json
+"""Its scanner of pure Python is not declared."""
+
+
+class Located(str):
+    """A string, and where that is between its quotes which it was parsed from."""
+
+    begin: int
+    end: int
+
+
+def scan_located(written: str, begin: int, strict: bool) -> tuple[Located, int]:
+    text, end = JSON.decoder.scanstring(written, begin, strict)
+    found = Located(text)
+    found.begin, found.end = begin, end - 1
+    return found, end
+
+
 DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, strict=False)
+LOCATOR: Any = json.JSONDecoder(parse_int=Number, parse_float=Number, strict=False)
+"""The same, but slower, and strings know where they are."""
+LOCATOR.parse_string = scan_located
+LOCATOR.scan_once = JSON.scanner.py_make_scanner(LOCATOR)
 TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 DEEP = 100
 """Levels of JSON that are read where there are more than Python reads."""
 
 
-def parse_json(line: str) -> Any:
+def parse_json(line: str, decoder: json.JSONDecoder = DECODER) -> Any:
     """The value. Strings may have control characters. What is nested deeper than Python reads is left out."""
     try:
-        return DECODER.decode(line)
+        return decoder.decode(line)
     except RecursionError:
-        return DECODER.decode(cut_depths(line))
+        return decoder.decode(cut_depths(line))
 
 
 def cut_depths(line: str) -> str:
-    """A line of JSON with null in place of what is deeper than DEEP levels."""
+    """A line of JSON, with nothing within what is deeper than DEEP levels; all else is where it was."""
     pieces, depth, begin = [], 0, 0
     for found in TOKENS.finditer(line):
         if found[0] in "[{":
             depth += 1
             if depth == DEEP:
-                pieces.append(line[begin : found.start()] + "null")
+                pieces.append(line[begin : found.end()])
+                begin = found.end()
         elif found[0] in "]}":
             depth -= 1
             if depth == DEEP - 1:
-                begin = found.end()
+                pieces.append(" " * (found.start() - begin))
+                begin = found.start()
     if depth != 0:
         raise ValueError("brackets that do not match")
     return "".join(pieces) + line[begin:]
@@ -362,11 +424,14 @@ class Parquet(Source):
             texts = compute.if_else(stays, texts, pyarrow.scalar(None, texts.type))
         return Batch(ids, texts, bad)
 
-    def keep(self, kept: list[bool], path: str) -> None:
+    def keep(self, kept: list[bool], path: str, lost: Lost) -> None:
+        def cut(text: bytes, row: int) -> bytes:
+            return cast(bytes, join(divide(text, self.by), lost[row]))
+
         with _parquet.open_file(self.path) as file:
             if file.metadata.num_rows != len(kept):
                 raise self.changed()
-            _parquet.copy_rows(file, self.path, kept, path)
+            _parquet.copy_rows(file, self.path, kept, path, _parquet.Cut(self.texts, cut, lost))
 
 
 # ---- Formats ----

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Optional, cast
+from typing import TYPE_CHECKING, Any, Callable, Collection, Iterator, NamedTuple, Optional, cast
 
 from ._errors import invalid_argument
 
@@ -179,8 +179,16 @@ GROUP_BYTES = 1 << 28
 """Bytes of rows that make a row group of their own in what is written, even if they were part of a larger one."""
 
 
-def copy_rows(file: Any, path: str, kept: list[bool], target: str) -> None:
-    """Writes the rows that are kept, compressed and in row groups as they were."""
+class Cut(NamedTuple):
+    """What makes the text of a row shorter, in which column, and of which rows."""
+
+    texts: Column
+    cut: Callable[[bytes, int], bytes]
+    rows: Collection[int]
+
+
+def copy_rows(file: Any, path: str, kept: list[bool], target: str, cut: Optional[Cut] = None) -> None:
+    """Writes the rows that are kept, compressed and in row groups as they were, some of them with a shorter text."""
     import pyarrow
     from pyarrow import parquet
 
@@ -193,11 +201,53 @@ def copy_rows(file: Any, path: str, kept: list[bool], target: str) -> None:
     with named(path), parquet.ParquetWriter(target, file.schema_arrow, **_find_codec(file.metadata)) as writer:
         for group in range(file.num_row_groups):
             for batch in file.iter_batches(ROWS, row_groups=[group]):
+                batch = batch if cut is None else _shorten(batch, cut, begin)
                 held.append(_filter(batch, pyarrow.array(kept[begin : begin + len(batch)], pyarrow.bool_())))
                 begin += len(batch)
                 if sum(some.nbytes for some in held) >= GROUP_BYTES:
                     write()
             write()
+
+
+def _shorten(batch: Any, cut: Cut, begin: int) -> Any:
+    """The rows, which are counted from `begin` on, with texts that are cut."""
+    rows = [row for row in range(len(batch)) if begin + row in cut.rows]
+    if not rows:
+        return batch
+    given = plain_texts(cut.texts.take(batch)).to_pylist()
+    for row in rows:
+        given[row] = cut.cut(given[row], begin + row)
+    place = batch.schema.get_field_index(cut.texts.names[0])
+    column = _replace(batch.column(place), cut.texts.names[1:], given)
+    return batch.set_column(place, batch.schema.field(place), column)
+
+
+def _replace(column: Any, names: list[str], texts: list[Optional[bytes]]) -> Any:
+    """A column of the same type with other texts, in the field of these names if it is of structs."""
+    import pyarrow
+
+    if names:
+        place = column.type.get_field_index(names[0])
+        fields = [column.field(at) for at in range(column.type.num_fields)]
+        fields[place] = _replace(fields[place], names[1:], texts)
+        return pyarrow.StructArray.from_arrays(fields, fields=list(column.type), mask=column.is_null())
+    return _wrap(pyarrow.array(texts, pyarrow.large_binary()), column.type)
+
+
+def _wrap(texts: Any, type: Any) -> Any:
+    """Texts as an array of another type, whether or not they are UTF-8."""
+    import pyarrow
+    from pyarrow import types
+
+    if isinstance(type, pyarrow.BaseExtensionType):
+        return pyarrow.ExtensionArray.from_storage(type, _wrap(texts, type.storage_type))
+    if types.is_dictionary(type):
+        found = texts.dictionary_encode()
+        indices, values = found.indices.cast(type.index_type), _wrap(found.dictionary, type.value_type)
+        return pyarrow.DictionaryArray.from_arrays(indices, values, ordered=type.ordered)
+    if types.is_string(type):
+        return texts.cast(pyarrow.binary()).view(type)
+    return texts.view(type) if types.is_large_string(type) else texts.cast(type)
 
 
 def _find_codec(metadata: Any) -> dict[str, Any]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Optional, Union
 
+from . import _core
 from ._batches import split_nulls
+from ._divide import By, divide, join
 from ._errors import invalid_argument
-from ._resemblance import count_words
+from ._resemblance import Least, count_words
 
 if TYPE_CHECKING:
     from ._types import Float64Array, Int64Array
-
-By = Literal["document", "paragraph", "line"]
 
 
 class Divided(NamedTuple):
@@ -20,7 +19,8 @@ class Divided(NamedTuple):
 
     texts: as they were given, but cut; None for a null, and for a text that is dropped as a whole, since too few words
     are left of it. For each of m parts that are dropped: row int64[m], of its text, and part int64[m], among all parts
-    of that text, from 0; kept_row and kept_part int64[m], of the one that is kept instead; and resemblance float64[m].
+    of that text, from 0; kept_row and kept_part int64[m], of the one that is kept instead; resemblance float64[m], and
+    where it was asked for, contained float64[m]: the share of its own shingles that are in the one that is kept.
     """
 
     texts: list[Union[str, bytes, None]]
@@ -29,25 +29,7 @@ class Divided(NamedTuple):
     kept_row: Int64Array
     kept_part: Int64Array
     resemblance: Float64Array
-
-
-LINE, BREAK, WHITE = r"[^\n]*\n|[^\n]+", r"\n(?:[ \t\r\v\f]*\n)+", " \t\n\r\v\f"
-
-
-def divide(text: Any, by: By) -> list[Any]:
-    """The parts of a str or bytes, which together are the text: lines end behind \\n, paragraphs behind what follows of lines
-    that are blank, in ASCII."""
-    patterns: list[Any] = [LINE, BREAK, WHITE]
-    line, gap, white = patterns if isinstance(text, str) else [pattern.encode() for pattern in patterns]
-    if by == "line":
-        return re.findall(line, text)
-    ends = [match.end() for match in re.finditer(gap, text)]
-    parts = [text[begin:end] for begin, end in zip([0, *ends], [*ends, len(text)], strict=True) if begin < end]
-    if len(parts) > 1 and not parts[0].strip(white):
-        parts[:2] = [parts[0] + parts[1]]
-    if len(parts) > 1 and not parts[-1].strip(white):
-        parts[-2:] = [parts[-2] + parts[-1]]
-    return parts
+    contained: Optional[Float64Array] = None
 
 
 class Rules(NamedTuple):
@@ -60,55 +42,86 @@ class Rules(NamedTuple):
     within: bool
 
 
-def drop_parts(batches: Iterable[Any], sets: Any, resemble: float, rules: Rules) -> Divided:
-    """Adds the parts of all texts to the sets, and drops those that resemble one of another text."""
+class Parts(NamedTuple):
+    """All parts of all texts: the rows of their texts, their numbers there, their bytes, whether they were compared, which
+    ones they join, and what they have in common with these, as Sets.keep says; whether they are dropped; and of each text,
+    whether it is dropped as a whole."""
+
+    row: Any
+    part: Any
+    bytes: Any
+    compared: Any
+    kept: Any
+    alike: list[Any]
+    dropped: Any
+    gone: Any
+
+    def lost(self, first: int, end: int) -> dict[int, set[int]]:
+        """The numbers of the parts that are dropped of each text of some rows, which are counted from the first one on."""
+        import numpy
+
+        begin, stop = numpy.searchsorted(self.row, (first, end))
+        found: dict[int, set[int]] = {}
+        for at in (begin + numpy.flatnonzero(self.dropped[begin:stop])).tolist():
+            found.setdefault(int(self.row[at]) - first, set()).add(int(self.part[at]))
+        return found
+
+
+def _items(batch: Any) -> list[Any]:
+    return list(batch.to_pylist() if hasattr(batch, "to_pylist") else batch)
+
+
+def find_parts(batches: Iterable[Any], sets: Any, least: Least, rules: Rules, held: Optional[list[Any]] = None) -> Parts:
+    """Adds the parts of all texts to the sets, and finds which to drop, as they resemble one of another text. A list gets
+    the parts of each text, or None for a null."""
     import numpy
 
-    texts: list[list[Any]] = []
-    columns: list[list[Any]] = [[numpy.empty(0, numpy.int64)] for _ in range(3)]
-    nulls: set[int] = set()
-    for batch, absent in map(split_nulls, batches):
-        given = [divide(text, rules.by) or [text] for text in batch]
-        nulls.update(len(texts) + row for row in ([] if absent is None else numpy.flatnonzero(absent).tolist()))
+    columns: list[list[Any]] = [[numpy.empty(0, numpy.int64)] for _ in range(4)]
+    count = 0
+    for batch, nulls in map(split_nulls, batches):
+        given = [divide(text, rules.by) or [text] for text in _items(batch)]
         parts = [part for text in given for part in text]
         words = numpy.asarray(count_words(parts))
-        compared = words >= max(rules.min_words, 1)
-        sets.add(parts, (~compared).astype(numpy.uint64))
+        sets.add(parts, (words < max(rules.min_words, 1)).astype(numpy.uint64))
         sizes = numpy.array([len(text) for text in given], numpy.int64)
-        columns[0].append(numpy.repeat(numpy.arange(len(texts), len(texts) + len(given)), sizes))
+        columns[0].append(numpy.repeat(numpy.arange(count, count + len(given)), sizes))
         columns[1].append(numpy.arange(len(parts)) - numpy.repeat(numpy.cumsum(sizes) - sizes, sizes))
         columns[2].append(words)
-        texts.extend(given)
-    row, part, words = map(numpy.concatenate, columns)
-    kept, alike = sets.keep(resemble, 0, None, False)
+        columns[3].append(_core.lengths(parts))
+        count += len(given)
+        if held is not None:
+            absent = [False] * len(given) if nulls is None else nulls.tolist()
+            held.extend(None if null else text for text, null in zip(given, absent, strict=True))
+    row, part, words, sizes = map(numpy.concatenate, columns)
+    kept, *alike = sets.keep(least.resemble, 0, None, False, *least.of_contained())
     kept = kept.astype(numpy.int64)
     pairs = numpy.unique(numpy.stack([kept, row]), axis=1)[0]  # each part that is kept, once for each text
     dropped = (kept != numpy.arange(len(kept))) & (numpy.bincount(pairs, minlength=len(kept))[kept] >= rules.again)
     if not rules.within:
         dropped &= row[kept] != row
-    left = numpy.bincount(row, numpy.where(dropped, 0, words), len(texts))
-    gone = (numpy.bincount(row, dropped, len(texts)) > 0) & (left < max(rules.min_document_words, 1))
-    cut = _cut(texts, nulls, gone, numpy.flatnonzero(dropped), row, part)
-    return Divided(cut, row[dropped], part[dropped], row[kept[dropped]], part[kept[dropped]], alike[dropped])
+    left = numpy.bincount(row, numpy.where(dropped, 0, words), count)
+    gone = (numpy.bincount(row, dropped, count) > 0) & (left < max(rules.min_document_words, 1))
+    return Parts(row, part, sizes, words >= max(rules.min_words, 1), kept, alike, dropped, gone)
 
 
-def _cut(texts: list[Any], nulls: set[int], gone: Any, dropped: Any, row: Any, part: Any) -> list[Any]:
-    """What is left of the texts."""
-    lost: dict[int, set[int]] = {}
-    for at in dropped.tolist():
-        lost.setdefault(int(row[at]), set()).add(int(part[at]))
-    left = []
+def drop_parts(batches: Iterable[Any], sets: Any, least: Least, rules: Rules) -> Divided:
+    """The texts without what is dropped of them."""
+    texts: list[Any] = []
+    found = find_parts(batches, sets, least, rules, texts)
+    lost = found.lost(0, len(texts))
     for number, parts in enumerate(texts):
-        kept = [item for at, item in enumerate(parts) if at not in lost.get(number, ())]
-        left.append(None if number in nulls or gone[number] else parts[0][:0].join(kept))
-    return left
+        if parts is not None:
+            texts[number] = None if found.gone[number] else join(parts, lost.get(number, ()))
+    row, part, kept = found.row[found.dropped], found.part[found.dropped], found.kept[found.dropped]
+    alike = [column[found.dropped] for column in found.alike]
+    return Divided(texts, row, part, found.row[kept], found.part[kept], *alike)
 
 
 def check_rules(by: By, given: dict[str, Any]) -> Optional[Rules]:
     """The rules, or None where documents are compared. Refuses what has no effect, by its name."""
     if by not in ("document", "paragraph", "line"):
         raise invalid_argument(f"by = {by!r}: give 'document', 'paragraph' or 'line'")
-    named = [name for name, value in given.items() if value not in (None, False)]
+    named = [name for name, value in given.items() if value not in (None, False) and name != "min_words"]
     if by == "document" and named:
         raise invalid_argument(f"{named[0]} needs by='paragraph' or by='line'")
     if by == "document":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fractions
 import math
 import re
-from typing import TYPE_CHECKING, Callable, Literal, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple, Optional, Union
 
 from ._errors import invalid_argument
 from ._fingerprints import HAS_TEXT, refuse
@@ -83,9 +83,43 @@ def parse_common(common: Optional[Common]) -> Optional[Callable[[int], int]]:
     return lambda count: max(1, math.ceil(number * count)) if is_share else int(number)
 
 
-def check_resemblance(resemblance: Optional[float]) -> float:
+def check_resemblance(resemblance: Optional[float], name: str = "resemblance") -> float:
     """The one that is given, or else the default."""
     found = RESEMBLE if resemblance is None else resemblance
     if not 0.0001 <= found <= 1:
-        raise invalid_argument(f"resemblance = {found}: give one from 0.0001 to 1")
+        raise invalid_argument(f"{name} = {found}: give one from 0.0001 to 1")
     return found
+
+
+class Least(NamedTuple):
+    """What texts have in common of which one is kept: by how much they resemble, 0 if that does not count, and the share of
+    the shingles of the one, if it has so many, that are in the other."""
+
+    resemble: float
+    contained: Optional[float] = None
+    members: int = 0
+
+    def of_contained(self) -> tuple[Any, ...]:
+        """What Sets.keep is given of it."""
+        return () if self.contained is None else (self.contained, self.members)
+
+
+MIN_WORDS_CONTAINED = 20
+"""Texts of fewer words are not looked for in others, if nothing else is said."""
+
+
+def check_least(
+    resemble: Optional[float],
+    contained: Optional[float] = None,
+    shingle: Optional[Shingle] = None,
+    min_words: Optional[int] = None,
+) -> Least:
+    """What is given, or else the defaults."""
+    words, width = MIN_WORDS_CONTAINED if min_words is None else min_words, parse_shingle(shingle)[0]
+    if words < 0:
+        raise invalid_argument(f"min_words = {words}: give 0 or more")
+    members = max(words - width + 1, min(words, 1))
+    if contained is None:
+        return Least(check_resemblance(resemble))
+    alike = 0 if resemble is None else check_resemblance(resemble)
+    return Least(alike, check_resemblance(contained, "contained"), members)
