@@ -9,6 +9,8 @@
 enum { SETS_OF_TASK = 256, TASKS_OF_THREAD = 4 };
 /* So many sets are prepared before the first of them is compared. */
 enum { PREPARED_AHEAD = 4 };
+/* Sets are signed once a block's are compared with so many others each. */
+enum { SIGNED_FROM = 64 };
 /* Members of all sets of a task at most, unless it has a single set. */
 #define MEMBERS_OF_TASK ((uint64_t)1 << 16)
 
@@ -221,6 +223,22 @@ static size_t make_tasks(struct idxi_set_join *join) {
     return tasks;
 }
 
+/* Returns how many candidates were compared so far. */
+static uint64_t count_compared(const struct idxi_set_join *join) {
+    uint64_t compared = 0;
+    for (size_t i = 0; i <= count_tasks(join); i++) compared += join->probers[i].compared;
+    return compared;
+}
+
+/* Ends the block, and indexes its sets. If they were compared with many, sets have signatures from then on. */
+static enum idx_status index_block(struct idxi_set_join *join, uint64_t compared_before, struct idx_error *error) {
+    IDXI_TRY(end_block(join, &join->probers[count_tasks(join)], error));
+    join->full = idxi_postings_bytes(&join->indexed) > join->memory;
+    if (count_compared(join) - compared_before < (uint64_t)SIGNED_FROM * (join->end - join->begin)) return IDX_OK;
+    IDXI_TRY(idxi_postings_sign(&join->indexed, error));
+    return idxi_postings_sign(&join->block, error);
+}
+
 /* Compares all sets from `start` on with those that are indexed in this round. Sets *next to where the next round
  * starts. */
 static enum idx_status run_round(struct idxi_set_join *join, uint32_t start, uint32_t *next, struct idx_error *error) {
@@ -231,12 +249,12 @@ static enum idx_status run_round(struct idxi_set_join *join, uint32_t start, uin
     idxi_postings_clear(&join->indexed);
     IDXI_TRY(idxi_progress_begin(join->progress, IDX_PHASE_SETS, count - start, error));
     for (join->begin = start; join->begin < count; join->begin = join->end) {
-        size_t tasks = make_tasks(join);
+        const size_t tasks = make_tasks(join);
+        const uint64_t compared = count_compared(join);
         IDXI_TRY(idxi_parallel(tasks, join->threads, run_task, join, join->progress, error));
         if (join->kept == NULL) IDXI_TRY(visit_tasks(join, tasks, error));
         if (join->full) continue;
-        IDXI_TRY(end_block(join, &join->probers[count_tasks(join)], error));
-        join->full = idxi_postings_bytes(&join->indexed) > join->memory;
+        IDXI_TRY(index_block(join, compared, error));
         if (join->full) *next = join->end;
     }
     return IDX_OK;
@@ -268,10 +286,8 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
 }
 
 static void close_join(struct idxi_set_join *join) {
-    for (size_t i = 0; join->probers != NULL && i <= count_tasks(join); i++) {
-        join->summary.candidates += join->probers[i].compared;
-        idxi_prober_close(&join->probers[i]);
-    }
+    if (join->probers != NULL) join->summary.candidates = count_compared(join);
+    for (size_t i = 0; join->probers != NULL && i <= count_tasks(join); i++) idxi_prober_close(&join->probers[i]);
     free(join->probers);
     free(join->tasks);
     free(join->queries);

@@ -37,6 +37,7 @@ struct group {
     uint16_t size, rest; /* rest: the greatest one */
     uint32_t head;
     uint32_t first; /* the first set that was added */
+    uint32_t count;
 };
 
 struct idxi_posting_groups {
@@ -51,6 +52,8 @@ _Static_assert(sizeof(struct posting) == sizeof(uint64_t) && sizeof(struct chunk
 
 /* Numbers are exact below 2^EXACT_BITS; greater ones keep their EXACT_BITS highest bits. */
 enum { EXACT_BITS = 11, EXACT = 1 << EXACT_BITS, PER_OCTAVE = EXACT / 2 };
+/* So many codes there are. */
+enum { CODES = EXACT + (32 - EXACT_BITS) * PER_OCTAVE };
 
 static uint16_t code_down(uint32_t number) {
     if (number < EXACT) return (uint16_t)number;
@@ -109,7 +112,8 @@ enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned thre
 }
 
 uint64_t idxi_postings_bytes(const struct idxi_postings *postings) {
-    uint64_t bytes = postings->sets_used * sizeof *postings->sets;
+    uint64_t bytes =
+        postings->sets_used * sizeof *postings->sets + postings->signed_count * sizeof *postings->sizes->list;
     for (unsigned i = 0; i < postings->shard_count; i++) {
         const struct idxi_posting_shard *shard = &postings->shards[i];
         bytes += count_slots(shard) * sizeof *shard->slots + shard->chunks_used * sizeof *shard->chunks;
@@ -123,7 +127,8 @@ static void free_groups(struct idxi_posting_shard *shard) {
 }
 
 void idxi_postings_clear(struct idxi_postings *postings) {
-    postings->sets_used = 0;
+    postings->sets_used = postings->signed_count = 0;
+    for (size_t i = 0; i < CODES && postings->sizes != NULL; i++) postings->sizes[i].count = 0;
     for (unsigned i = 0; i < postings->shard_count; i++) {
         struct idxi_posting_shard *shard = &postings->shards[i];
         free_groups(shard);
@@ -141,6 +146,8 @@ void idxi_postings_close(struct idxi_postings *postings) {
         free(shard->chunks);
         free(shard->groups);
     }
+    for (size_t i = 0; i < CODES && postings->sizes != NULL; i++) free(postings->sizes[i].list);
+    free(postings->sizes);
     free(postings->shards);
     free(postings->sets);
 }
@@ -227,12 +234,13 @@ static enum idx_status add_to_group(struct idxi_posting_shard *shard, struct idx
         IDXI_GROW(groups->groups, groups->capacity, groups->count + 1, error);
         struct group *at = &groups->groups[low];
         memmove(at + 1, at, (groups->count - low) * sizeof *at);
-        *at = (struct group){posting.size, 0, 0, posting.set};
+        *at = (struct group){.size = posting.size, .first = posting.set};
         groups->count++;
     }
     struct group *group = &groups->groups[low];
     if (group->rest < posting.rest) group->rest = posting.rest;
     if (group->first > posting.set) group->first = posting.set;
+    group->count++;
     return add_to_chain(shard, &group->head, posting, error);
 }
 
@@ -268,17 +276,38 @@ static enum idx_status add_posting(struct idxi_posting_shard *shard, uint32_t ta
 
 /* ---- Adding ---- */
 
-/* Returns where the set of a query ends that begins at `begin`. */
-static size_t end_of(const struct idxi_query *query, size_t begin) {
-    size_t length = sizeof(struct idxi_indexed_set) / sizeof(uint32_t) + query->shared;
+/* Returns where a set with `shared` members ends that begins at `begin`. */
+static size_t end_of(uint32_t shared, size_t begin) {
+    size_t length = sizeof(struct idxi_indexed_set) / sizeof(uint32_t) + shared;
     return begin + (length + SET_UNIT - 1) / SET_UNIT * SET_UNIT;
+}
+
+/* Gives the set at a place a signature. */
+static enum idx_status sign_set(struct idxi_postings *postings, uint32_t place, struct idx_error *error) {
+    const struct idxi_indexed_set *set = idxi_postings_set(postings, place);
+    struct idxi_signature signature;
+    idxi_sign(&signature, place, set->members, set->shared);
+    postings->signed_count++;
+    return idxi_signed_sets_add(&postings->sizes[code_down(set->size)], &signature, error);
+}
+
+enum idx_status idxi_postings_sign(struct idxi_postings *postings, struct idx_error *error) {
+    if (postings->sizes != NULL) return IDX_OK;
+    postings->sizes = calloc(CODES, sizeof *postings->sizes);
+    if (postings->sizes == NULL) return idxi_fail_memory(error);
+    for (size_t at = 0; at < postings->sets_used;) {
+        uint32_t place = (uint32_t)(at / SET_UNIT);
+        IDXI_TRY(sign_set(postings, place, error));
+        at = end_of(idxi_postings_set(postings, place)->shared, at);
+    }
+    return IDX_OK;
 }
 
 /* Copies the members of a set. */
 static enum idx_status add_set(struct idxi_postings *postings, const struct idxi_query *query,
                                struct idx_error *error) {
     const struct idxi_indexed_set set = {query->rank, query->size, query->shared};
-    size_t end = end_of(query, postings->sets_used), before = postings->sets_capacity;
+    size_t end = end_of(query->shared, postings->sets_used), before = postings->sets_capacity;
     if (end / SET_UNIT > UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
     IDXI_GROW(postings->sets, postings->sets_capacity, end, error);
     if (postings->sets_capacity > before)
@@ -287,7 +316,8 @@ static enum idx_status add_set(struct idxi_postings *postings, const struct idxi
     memcpy(at, &set, sizeof set);
     memcpy(at + sizeof set / sizeof *at, query->members, query->shared * sizeof *query->members);
     postings->sets_used = end;
-    return IDX_OK;
+    return postings->sizes == NULL ? IDX_OK
+                                   : sign_set(postings, (uint32_t)((size_t)(at - postings->sets) / SET_UNIT), error);
 }
 
 /* Fetches the lists of the first `count` tags that are of a shard: their slots, or once these are there, their newest
@@ -343,7 +373,7 @@ static enum idx_status add_to_shard(void *context, size_t number, struct idx_err
         if (ahead < adding->count) fetch(postings, far, far->listed, (unsigned)number, false);
         if (nearer < adding->count) fetch(postings, near, near->listed, (unsigned)number, true);
         IDXI_TRY(add_postings(postings, query, begin, (unsigned)number, error));
-        begin = end_of(query, begin);
+        begin = end_of(query->shared, begin);
     }
     return IDX_OK;
 }
@@ -434,14 +464,70 @@ static enum idx_status search_chain(const struct idxi_search *search, const stru
     return IDX_OK;
 }
 
+/* ---- Looking through signatures ---- */
+
+/* Sets of a size are looked through once so many times the postings that were visited exceed them: a posting takes
+ * longer than a signature. */
+enum { SIGNATURES_OF_POSTING = 32 };
+/* Sets that are found together. */
+enum { FOUND_TOGETHER = 64 };
+
+/* Makes candidates of the sets of a size that may be similar as far as signatures tell. */
+static enum idx_status look_through(const struct idxi_search *search, uint16_t size, struct idx_error *error) {
+    const struct idxi_signed_sets *sets = &search->postings->sizes[size];
+    const struct idxi_query *query = search->query;
+    struct idxi_candidates *candidates = search->candidates;
+    struct idxi_signed_match matches[FOUND_TOGETHER];
+    struct idxi_signature signature;
+    idxi_sign(&signature, 0, query->members, query->shared);
+    for (size_t at = 0; at < sets->count;) {
+        uint64_t needed = idxi_fewest(&search->least, 0, query->size, decode(size));
+        size_t found = idxi_signed_sets_find(sets, &signature, needed, &at, matches, FOUND_TOGETHER);
+        for (size_t i = 0; i < found; i++) {
+            uint32_t set = matches[i].set;
+            if (*find_candidate(candidates, set) == UINT32_MAX) IDXI_TRY(add_candidate(search, set, error));
+            struct idxi_candidate *candidate = &candidates->list[*find_candidate(candidates, set)];
+            candidate->shared = candidate->most = matches[i].most;
+        }
+    }
+    return IDX_OK;
+}
+
+/* Searches a group whose sets may be similar, unless all sets of its size were looked through. */
+static enum idx_status search_group(const struct idxi_search *search, const struct idxi_posting_shard *shard,
+                                    const struct group *group, struct idx_error *error) {
+    const struct idxi_signed_sets *sizes = search->postings->sizes;
+    struct idxi_candidates *candidates = search->candidates;
+    if (sizes == NULL) return search_chain(search, shard, group->head, error);
+    struct idxi_visits *visits = &candidates->visits[group->size];
+    if (visits->search != candidates->search) *visits = (struct idxi_visits){candidates->search, 0};
+    if (visits->count == UINT64_MAX) return IDX_OK;
+    visits->count += group->count;
+    if (visits->count * SIGNATURES_OF_POSTING < sizes[group->size].count)
+        return search_chain(search, shard, group->head, error);
+    visits->count = UINT64_MAX;
+    return look_through(search, group->size, error);
+}
+
 static enum idx_status search_groups(const struct idxi_search *search, const struct idxi_posting_shard *shard,
                                      const struct idxi_posting_groups *groups, struct idx_error *error) {
     for (size_t i = 0; i < groups->count; i++) {
         const struct group *group = &groups->groups[i];
         if (may_reach(search, group->first, group->size, group->rest))
-            IDXI_TRY(search_chain(search, shard, group->head, error));
+            IDXI_TRY(search_group(search, shard, group, error));
     }
     return IDX_OK;
+}
+
+/* Begins a search: nothing was visited in it. */
+static enum idx_status begin_search(const struct idxi_search *search, struct idx_error *error) {
+    struct idxi_candidates *candidates = search->candidates;
+    candidates->search++;
+    if (search->postings->sizes != NULL && candidates->visits == NULL) {
+        candidates->visits = calloc(CODES, sizeof *candidates->visits);
+        if (candidates->visits == NULL) return idxi_fail_memory(error);
+    }
+    return fill_seen(candidates, FEW_CANDIDATES, error);
 }
 
 enum idx_status idxi_postings_find(struct idxi_search *search, struct idx_error *error) {
@@ -451,7 +537,7 @@ enum idx_status idxi_postings_find(struct idxi_search *search, struct idx_error 
     candidates->count = candidates->compared = 0;
     candidates->next = FIRST_COMPARED;
     if (postings->sets_used == 0 || query->prefix == 0) return IDX_OK;
-    IDXI_TRY(fill_seen(candidates, FEW_CANDIDATES, error));
+    IDXI_TRY(begin_search(search, error));
     for (unsigned i = 0; i < postings->shard_count; i++) fetch(postings, query, query->prefix, i, true);
     search->rest = query->shared;
     for (uint32_t i = 0; i < query->prefix; i++, search->rest--) {
@@ -472,4 +558,5 @@ const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *pos
 void idxi_candidates_free(struct idxi_candidates *candidates) {
     free(candidates->list);
     free(candidates->seen);
+    free(candidates->visits);
 }

@@ -2,7 +2,7 @@
 #ifndef IDX_LIBIDX_POSTINGS_H
 #define IDX_LIBIDX_POSTINGS_H
 
-#include "libidx/base/base.h"
+#include "libidx/sets/signatures.h"
 
 /* A similarity of two sets, as a fraction. With A and B members, of which s are shared, it is s / (A + B - s). */
 struct idxi_fraction {
@@ -98,6 +98,8 @@ struct idxi_postings {
     size_t sets_used, sets_capacity;
     struct idxi_posting_shard *shards;
     unsigned shard_count;
+    struct idxi_signed_sets *sizes; /* the signatures of all sets, by coded sizes; NULL: they have none */
+    size_t signed_count;
 };
 
 /* Makes an empty index that up to `threads` threads fill. Call idxi_postings_close even if this fails. Errors:
@@ -112,6 +114,10 @@ uint64_t idxi_postings_bytes(const struct idxi_postings *postings);
 enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *queries, size_t count,
                                   struct idx_error *error);
 
+/* Gives all sets signatures, also those that are added later. This pays where sets are compared with many that share
+ * frequent members, since these are looked through by signatures then, and not by lists. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_postings_sign(struct idxi_postings *postings, struct idx_error *error);
+
 /* Fetches the lists of the set into the processor's cache. */
 void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi_query *query);
 
@@ -122,6 +128,12 @@ struct idxi_candidate {
     uint32_t most;   /* it shares so many members at most */
 };
 
+/* How many postings of sets of a size were visited. */
+struct idxi_visits {
+    uint64_t search; /* in this search; in another one there were none */
+    uint64_t count;  /* UINT64_MAX: all sets of this size were looked through */
+};
+
 /* Such sets, each once. */
 struct idxi_candidates {
     struct idxi_candidate *list;
@@ -129,6 +141,8 @@ struct idxi_candidates {
     size_t compared, next;           /* so many were compared; from so many on those that are new are compared */
     uint32_t *seen;                  /* a hash table of places in the list */
     size_t seen_capacity, seen_room; /* slots of it, and slots that there is memory for */
+    struct idxi_visits *visits;      /* by coded sizes, where sets are signed */
+    uint64_t search;                 /* the number of the search */
 };
 
 /* Called when there are some new candidates, behind the first candidates->compared ones. May raise search->least, so

@@ -211,10 +211,9 @@ static struct idx_sets *add_all(const struct corpus *corpus, const struct idx_se
 }
 
 static void check_kept(const char *name, const struct corpus *corpus, const struct idx_keep_options *options,
-                       const struct idx_kept_set *expected, struct idx_sets *sets, uint64_t *rounds) {
+                       const struct idx_kept_set *expected, struct idx_sets *sets, struct idx_sets_summary *summary) {
     struct idx_kept_set *kept = calloc(corpus->count, sizeof *kept);
-    struct idx_sets_summary summary;
-    assert_ok(idx_sets_keep(sets, options, kept, &summary, &failure));
+    assert_ok(idx_sets_keep(sets, options, kept, summary, &failure));
     for (size_t i = 0; i < corpus->count; i++) {
         const struct idx_kept_set *a = &kept[i], *b = &expected[i];
         if (a->kept != b->kept || a->shared != b->shared || a->total != b->total)
@@ -222,7 +221,6 @@ static void check_kept(const char *name, const struct corpus *corpus, const stru
                      (long long)options->threshold, (long long)options->contained, i, (unsigned long long)a->kept,
                      a->shared, a->total, (unsigned long long)b->kept, b->shared, b->total);
     }
-    if (rounds != NULL) *rounds = summary.rounds;
     free(kept);
 }
 
@@ -280,17 +278,62 @@ static void test_rounds(void **state) {
         keep_plainly(&corpus, &keep, expected);
         for (unsigned threads = 1; threads <= 3; threads++) {
             struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
-            uint64_t rounds;
+            struct idx_sets_summary summary;
             options.threads = threads;
             options.memory_bytes = IDX_MIN_MEMORY_BYTES;
             struct idx_sets *sets = add_all(&corpus, &options, kind);
-            check_kept(make.name, &corpus, &keep, expected, sets, &rounds);
-            if (!is_sanitized()) assert_true(rounds > 1);
-            if (rounds > most_rounds) most_rounds = rounds;
+            check_kept(make.name, &corpus, &keep, expected, sets, &summary);
+            if (!is_sanitized()) assert_true(summary.rounds > 1);
+            if (summary.rounds > most_rounds) most_rounds = summary.rounds;
             idx_sets_close(sets);
         }
     }
     assert_true(most_rounds > 1); /* Of the fewer sets with a sanitizer, not every case needs several. */
+    free(expected);
+    free_corpus(&corpus);
+}
+
+/* Sets of 10 of 20 blocks of members, the last one cut, and few members of their own. */
+static struct corpus make_forms(size_t count) {
+    struct corpus corpus = {calloc(count, sizeof(uint64_t *)), calloc(count, sizeof(size_t)), count};
+    uint64_t seed = 1, own = UINT64_C(1) << 40;
+    assert_non_null(corpus.sets);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *set = calloc(10 * 6 + 3, sizeof *set);
+        size_t size = 0;
+        assert_non_null(set);
+        for (uint64_t left = 20, wanted = 10; left > 0; left--) {
+            if (random_below(&seed, left) >= wanted) continue;
+            for (uint64_t j = wanted == 1 ? i % 3 * 2 : 0; j < 6; j++) set[size++] = left * 6 + j;
+            wanted--;
+        }
+        for (uint64_t j = 2 + i % 2; j > 0; j--) set[size++] = own++;
+        corpus.sets[i] = set;
+        corpus.counts[i] = make_distinct(set, size);
+    }
+    return corpus;
+}
+
+/* So many sets share frequent members that they are compared by signatures, and few of them otherwise. */
+static void test_signed(void **state) {
+    (void)state;
+    struct corpus corpus = make_forms(is_sanitized() ? 1300 : 2300);
+    struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
+    for (unsigned kind = 0; kind < 3; kind++) {
+        struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+        struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+        struct idx_sets_summary summary;
+        keep.threshold = 8000;
+        keep.contained = kind == 2 ? 8500 : 0;
+        if (kind != 1) keep_plainly(&corpus, &keep, expected);
+        options.threads = 1;
+        if (kind == 1) options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+        struct idx_sets *sets = add_all(&corpus, &options, kind);
+        check_kept("forms", &corpus, &keep, expected, sets, &summary);
+        if (!is_sanitized()) assert_true(summary.candidates < corpus.count * corpus.count / 4);
+        if (!is_sanitized() && kind == 1) assert_true(summary.rounds > 1);
+        idx_sets_close(sets);
+    }
     free(expected);
     free_corpus(&corpus);
 }
@@ -605,9 +648,16 @@ static void test_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),      cmocka_unit_test(test_rounds),      cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_common),    cmocka_unit_test(test_contained),   cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_arguments), cmocka_unit_test(test_added_later), cmocka_unit_test(test_added_from),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_common),
+        cmocka_unit_test(test_contained),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_added_later),
+        cmocka_unit_test(test_added_from),
+        cmocka_unit_test(test_signed),
         in_folder(test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
