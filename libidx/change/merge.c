@@ -22,11 +22,9 @@ struct merge {
 
 /* Returns the words for a sentence that says in what two indexes differ, or NULL where they match. */
 static const char *find_difference(const struct idxf_manifest *a, const struct idxf_manifest *b) {
-    if (a->bits != b->bits) return "bits";
     if (a->k != b->k) return "k";
     if (a->id_type != b->id_type) return "ID type";
     if (a->by_id != b->by_id) return "maps from IDs (by-id)";
-    if (!idx_recipe_matches(a->recipe, b->recipe, NULL)) return "recipe";
     if (a->table_count != b->table_count) return "scheme";
     for (size_t i = 0; i < a->table_count; i++) {
         if (a->tables[i].mask != b->tables[i].mask || a->tables[i].radius != b->tables[i].radius) return "scheme";
@@ -37,6 +35,7 @@ static const char *find_difference(const struct idxf_manifest *a, const struct i
 /* Compares an index with those before it. */
 static enum idx_status check_match(const struct merge *merge, const struct idx_index *index, struct idx_error *error) {
     const struct idx_index *first = merge->indexes[0];
+    IDXI_TRY(idxi_check_comparable(index, first, "merged", error));
     const char *difference = find_difference(first->manifest, index->manifest);
     if (difference != NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,

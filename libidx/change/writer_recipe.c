@@ -19,11 +19,13 @@ enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *rec
     idx_get_properties(index, &properties);
     IDXI_TRY(idxi_recipe_check(recipe, properties.k, error));
     if (strcmp(properties.recipe, recipe) == 0) return IDX_OK;
-    if (properties.recipe[0] != '\0' || !properties.is_empty)
+    if (properties.recipe[0] != '\0')
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
-                         properties.recipe[0] != '\0'
-                             ? "has another recipe already: build a new index for fingerprints of this one"
-                             : "has had documents, whose recipe is not known: build a new index with the recipe");
+                         "has the recipe '%s' already: build a new index for fingerprints of '%s'", properties.recipe,
+                         recipe);
+    if (!properties.is_empty)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
+                         "has had documents, whose recipe is not known: build a new index with the recipe");
     strcpy(copy, recipe);
     IDXI_TRY(idxi_manifest_switch(index->folder, index->path, change_manifest, copy, &switched, error));
     return idxi_writer_refresh(writer, error);

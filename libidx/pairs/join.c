@@ -189,18 +189,8 @@ enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_o
     return join_indexes(index, index, true, options, visit, visit_context, error);
 }
 
-/* Returns what two indexes differ in so that they can't be joined, as a word for the error; NULL if they can. */
-static const char *find_difference(const struct idxf_manifest *a, const struct idxf_manifest *b) {
-    if (a->bits != b->bits) return "bits";
-    return idx_recipe_matches(a->recipe, b->recipe, NULL) ? NULL : "recipe";
-}
-
 enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b, const struct idx_join_options *options,
                          idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
-    const char *difference = find_difference(a->manifest, b->manifest);
-    if (difference != NULL)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, b->path,
-                         "can't be joined with %s, because they differ in their %s: rebuild one of them", a->path,
-                         difference);
+    IDXI_TRY(idxi_check_comparable(b, a, "joined", error));
     return join_indexes(a, b, false, options, visit, visit_context, error);
 }

@@ -105,6 +105,11 @@ struct idxf_record_rules idxi_index_rules(const struct idx_index *index);
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
 enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
 
+/* Checks that the fingerprints of an index can be compared with those of `first`, with which it is to be `joined`, as
+ * messages say it: that both have the same bits and recipe. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_check_comparable(const struct idx_index *index, const struct idx_index *first, const char *joined,
+                                      struct idx_error *error);
+
 /* Checks that no query has more bits than the fingerprints of the index. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
                                    struct idx_error *error);

@@ -104,7 +104,9 @@ static bool take_recipe(struct batch *batch, const struct input *input, const ch
     batch->recipe = strdup(input->recipe);
     if (of_index == NULL || *of_index == '\0' || recipes_match(of_index, input->recipe, strlen(input->recipe), &warned))
         return true;
-    return complain("the recipe of the queries is not that of the index (see idx info), so they can't be compared");
+    struct problem problem;
+    recipes_differ(&problem, RECIPE_OF_INDEX, of_index, input->recipe, strlen(input->recipe));
+    return complain("%s", problem.sentence);
 }
 
 /* Reads all queries. Their recipe must be `recipe`, that of the index, unless that is NULL or "", which means not

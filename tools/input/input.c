@@ -49,6 +49,15 @@ static bool keep_recipe(struct input *input, const struct tsv_record *record) {
     return input->own_recipe != NULL;
 }
 
+/* Complains of a recipe that is not that of `owner`. Returns false. */
+static bool refuse_recipe(const struct input *input, enum recipe_owner owner, const char *recipe,
+                          const struct tsv_record *record) {
+    struct problem problem;
+    recipes_differ(&problem, owner, recipe, record->id, record->id_length);
+    complain_of(input, problem.sentence);
+    return false;
+}
+
 static bool check_recipe(struct input *input, const struct tsv_record *record) {
     if (input->gives_recipe && !input->recipe_settled && is_recipe(record)) {
         if (!keep_recipe(input, record)) return false;
@@ -57,10 +66,7 @@ static bool check_recipe(struct input *input, const struct tsv_record *record) {
     if (*input->index_recipe == '\0' ||
         recipes_match(input->index_recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
-    complain_of(input, input->other_recipe != NULL
-                           ? input->other_recipe
-                           : recipes_differ(input->index_recipe, record->id, record->id_length));
-    return false;
+    return refuse_recipe(input, input->recipe_owner, input->index_recipe, record);
 }
 
 /* Takes a line #recipe. The first one, before any fingerprint, states the recipe, and all others have to match it. */
@@ -74,9 +80,8 @@ static bool take_recipe(struct input *input, const struct tsv_record *record) {
     if (!input->recipe_settled) return keep_recipe(input, record);
     if (input->recipe != NULL && recipes_match(input->recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
-    complain_of(input, input->recipe == NULL
-                           ? "a recipe after fingerprints without one; give --recipe for all of them"
-                           : "the recipe differs from that of the fingerprints before; give --recipe for all of them");
+    if (input->recipe != NULL) return refuse_recipe(input, RECIPE_OF_THOSE_BEFORE, input->recipe, record);
+    complain_of(input, "a recipe after fingerprints without one; give --recipe for all of them");
     return false;
 }
 

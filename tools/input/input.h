@@ -208,9 +208,9 @@ struct input {
                            inputs. */
     const char *index_recipe; /* That of the index, which all recipes of the inputs must match; "": not known; NULL:
                                  there is no index. */
-    const char *other_recipe; /* The message if one does not match; NULL: recipes_differ. */
-    bool gives_recipe;        /* The index has no recipe and no documents: a recipe that an input states before any
-                                 fingerprint becomes its own. Then `recipe` is set as well. */
+    enum recipe_owner recipe_owner; /* Whose `index_recipe` really is, for messages. */
+    bool gives_recipe; /* The index has no recipe and no documents: a recipe that an input states before any
+                          fingerprint becomes its own. Then `recipe` is set as well. */
 
     /* Results. */
     uint64_t skipped; /* Bad lines that were skipped. */

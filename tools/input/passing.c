@@ -36,9 +36,7 @@ static bool read_files(struct kept *kept) {
                           .rules = passing->rules,
                           .partial = passing->partial,
                           .index_recipe = passing->recipe == NULL ? "" : passing->recipe,
-                          .other_recipe =
-                              "the recipe of these fingerprints is not that of the queries, so they can't be "
-                              "compared",
+                          .recipe_owner = RECIPE_OF_QUERIES,
                           .reader = READER_INIT};
     const struct tsv_record *records;
     enum input_status status;

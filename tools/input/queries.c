@@ -119,7 +119,7 @@ static bool check_recipe(struct queries *queries, const struct tsv_record *recor
     if (*queries->recipe == '\0' ||
         recipes_match(queries->recipe, record->id, record->id_length, &queries->warned_of_icu))
         return true;
-    return problem_set(&queries->problem, "%s", recipes_differ(queries->recipe, record->id, record->id_length));
+    return recipes_differ(&queries->problem, RECIPE_OF_INDEX, queries->recipe, record->id, record->id_length);
 }
 
 /* Returns the next query of standard input. At its end, checks that the lines are whole. */

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/shared/wording.h"
+
 /* ---- The subcommands, and the statuses they end with ---- */
 
 /* The process ends with one of these statuses, as grep does. */
@@ -118,8 +120,13 @@ struct sketch {
 /* Reads a recipe in canonical form. Returns false if it makes no sketches. */
 bool recipe_read_sketch(const char *recipe, struct sketch *sketch);
 
-/* Returns the error about fingerprints whose recipe, the `length` bytes at `other`, is not that of the index. */
-const char *recipes_differ(const char *recipe, const char *other, size_t length);
+/* What fingerprints are compared with, or put beside. */
+enum recipe_owner { RECIPE_OF_INDEX, RECIPE_OF_QUERIES, RECIPE_OF_THOSE_BEFORE };
+
+/* Sets the clause about fingerprints whose recipe, the `length` bytes at `other`, is not the recipe of `owner`. Returns
+ * false. */
+bool recipes_differ(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
+                    size_t length);
 
 /* Returns whether `recipe` matches the `length` bytes at `other`, which need no terminating NUL. If they differ in the
  * version of ICU alone, it warns of that once, and sets *warned. */

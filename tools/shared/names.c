@@ -38,14 +38,22 @@ const char recipes_icu_warning[] =
     "these fingerprints were made with several versions of ICU (see icu= in their recipes): where these divide words "
     "of Chinese, Japanese, Thai and the like differently, equal texts differ in some bits";
 
-const char *recipes_differ(const char *recipe, const char *other, size_t length) {
+bool recipes_differ(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
+                    size_t length) {
+    static const struct {
+        const char *name, *advice;
+    } owners[] = {
+        [RECIPE_OF_INDEX] = {"those of the index", "make them by the recipe of the index, or make the index anew"},
+        [RECIPE_OF_QUERIES] = {"the queries", "make both by one recipe"},
+        [RECIPE_OF_THOSE_BEFORE] = {"those before", "make all by one, or give --recipe for all of them"},
+    };
     static const char before[] = ";man=1", since[] = ";man=2";
     bool older = strstr(recipe, before) != NULL && memmem(other, length, since, strlen(since)) != NULL;
-    return older
-               ? "there are manual pages among these texts, read without headers and footers (man=2 in the recipe), "
-                 "but "
-                 "the index has them with these (man=1), so they can't be compared; make the index anew"
-               : "the recipe of these fingerprints is not that of the index (see idx info), so they can't be compared";
+    return problem_set(problem, "these fingerprints have the recipe '%.*s', and %s '%s', so they can't be compared; %s",
+                       length > IDX_MAX_RECIPE_BYTES ? IDX_MAX_RECIPE_BYTES : (int)length, other, owners[owner].name,
+                       recipe,
+                       older ? "manual pages are read without headers and footers now (man=2), so make the index anew"
+                             : owners[owner].advice);
 }
 
 bool recipes_match(const char *recipe, const char *other, size_t length, bool *warned) {

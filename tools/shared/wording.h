@@ -29,7 +29,7 @@ void message_overwrite(const char *line);
 /* What is wrong with a line, a number or a file: a clause that follows "FILE:LINE: ". Parsers set it instead of
  * printing. */
 struct problem {
-    char sentence[320];
+    char sentence[768]; /* It has room for two recipes. */
 };
 
 /* Sets the clause. Returns false always, so that a parser can return it. */
