@@ -1,44 +1,20 @@
 /* dictionaries.c: tests of what a fingerprinter does where one of ICU's dictionaries is missing. Each is taken
  * out of the data of this process, by another name, in a process of its own. */
+#include "tests/text/icu_data.h"
+
 #include <idx_text.h>
 
-#include <dlfcn.h>
-#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <unicode/uversion.h>
 
 #include <cmocka.h>
-
-/* The data that is linked with this program; NULL where ICU reads it from a file. */
-static char *find_data(size_t *size) {
-    char name[32];
-    Dl_info info;
-    void *symbol = NULL;
-    snprintf(name, sizeof name, "icudt%d_dat", U_ICU_VERSION_MAJOR_NUM);
-    char *data = dlsym(RTLD_DEFAULT, name);
-    if (data == NULL || dladdr1(data, &info, &symbol, RTLD_DL_SYMENT) == 0 || symbol == NULL) return NULL;
-    *size = ((const ElfW(Sym) *)symbol)->st_size;
-    return data;
-}
-
-/* Gives a file of the data another name. */
-static bool hide(char *data, size_t size, const char *name) {
-    char *at = memmem(data, size, name, strlen(name) + 1);
-    if (at == NULL) return false;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *begin = (char *)((uintptr_t)at & ~(uintptr_t)(page - 1));
-    if (mprotect(begin, (size_t)(at - begin) + strlen(name), PROT_READ | PROT_WRITE) != 0) return false;
-    at[strlen(name) - 1]++;
-    return true;
-}
 
 enum { WELL, NOT_HIDDEN, NOT_OPENED, NOT_REFUSED, OTHER_SENTENCE, OTHER_FINGERPRINT };
 
@@ -57,7 +33,7 @@ static int fingerprint(const char *recipe, const char *bytes, uint64_t *made, st
 
 /* By version 1, texts of these scripts are refused where one dictionary is missing, and others are not; by version 2,
  * and by other recipes, none is. */
-static int check_without(char *data, size_t size, const char *file) {
+static int check_without(const char *file) {
     static const char *const whole[] = {"words:1", "words:3", "segments:1", "chars:4", "words:1;cut=spaces;v1"};
     enum { WHOLE = sizeof whole / sizeof *whole };
     uint64_t expected[WHOLE], made;
@@ -66,7 +42,7 @@ static int check_without(char *data, size_t size, const char *file) {
     for (size_t i = 0; i < WHOLE; i++) {
         if (fingerprint(whole[i], sample, &expected[i], &error) != WELL) return NOT_OPENED;
     }
-    if (!hide(data, size, file)) return NOT_HIDDEN;
+    if (!icu_data_hide(file)) return NOT_HIDDEN;
     for (size_t i = 0; i < WHOLE; i++) {
         if (fingerprint(whole[i], sample, &made, &error) != WELL) return NOT_OPENED;
         if (made != expected[i]) return OTHER_FINGERPRINT;
@@ -83,19 +59,15 @@ static int check_without(char *data, size_t size, const char *file) {
 
 static void test_missing_dictionaries(void **state) {
     (void)state;
-    static const char *const dictionaries[] = {"brkitr/cjdict.dict", "brkitr/thaidict.dict", "brkitr/laodict.dict",
-                                               "brkitr/khmerdict.dict", "brkitr/burmesedict.dict"};
-    size_t size = 0;
-    char *data = find_data(&size);
-    if (data == NULL) skip();
-    for (size_t i = 0; i < sizeof dictionaries / sizeof *dictionaries; i++) {
+    if (!icu_data_is_linked()) skip();
+    for (size_t i = 0; i < ICU_DICTIONARIES; i++) {
         int status;
         pid_t child = fork();
         assert_true(child >= 0);
-        if (child == 0) _exit(check_without(data, size, dictionaries[i]));
+        if (child == 0) _exit(check_without(icu_dictionaries[i]));
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFEXITED(status));
-        if (WEXITSTATUS(status) != WELL) fail_msg("%s: %d", dictionaries[i], WEXITSTATUS(status));
+        if (WEXITSTATUS(status) != WELL) fail_msg("%s: %d", icu_dictionaries[i], WEXITSTATUS(status));
     }
 }
 
