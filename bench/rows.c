@@ -15,6 +15,16 @@
 #define FEW_QUERIES 64
 #define DISK_SHARE 50
 #define BATCH_MEMORY ((uint64_t)512 << 20)
+#define COPY_OF 9      /* rows before a copy stands its original */
+#define PATTERNS 64    /* by how many sets of bits copies differ from their originals */
+#define MOST_FLIPPED 6 /* bits in a pattern */
+#define CHECKED 2000   /* of the queries, whose matches are counted without an index */
+
+#define ROW_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+/* What undoes multiplying by that, and by the factors of mix. */
+#define INVERSE_ROW_FACTOR UINT64_C(0xf1de83e19937733d)
+#define INVERSE_FIRST UINT64_C(0x96de1b173f119089)
+#define INVERSE_SECOND UINT64_C(0x319642b2d24d8ec3)
 
 /* This is a match of the query with that number. */
 struct found {
@@ -25,8 +35,10 @@ struct found {
 struct bench {
     const char *path, *name;
     uint64_t count; /* rows */
+    bool has_ids;
     struct idx_index *index;
     uint64_t *queries;
+    size_t *near;        /* how many fingerprints are within K bits of each of the first CHECKED queries */
     struct found *found; /* by the last way that was measured, in the order of the queries */
     size_t found_count, found_room;
     double *seconds; /* of each call */
@@ -48,20 +60,51 @@ static uint64_t flip_some(uint64_t value, unsigned count, uint64_t seed) {
     return value ^ flipped;
 }
 
-/* Computes the fingerprint of a row. Nine tenths are random and differ from each other; a tenth are copies of those of
- * earlier rows with 1 to k + 3 bits flipped. */
-static uint64_t fingerprint_of(uint64_t row, unsigned k) {
-    if (row % 10 != 9) return mix(row * UINT64_C(0x9e3779b97f4a7c15) + 1);
-    uint64_t seed = row ^ UINT64_C(0xc2b2ae3d27d4eb4f), origin = next_random(&seed) % row;
-    unsigned count = 1 + (unsigned)(next_random(&seed) % (k + 3));
-    return flip_some(fingerprint_of(origin, k), count, seed);
+/* Pattern `number`, 1 to MOST_FLIPPED bits. */
+static uint64_t pattern_of(size_t number) {
+    return flip_some(0, 1 + (unsigned)number % MOST_FLIPPED, number ^ UINT64_C(0xc2b2ae3d27d4eb4f));
+}
+
+/* Which pattern a copy is made with. */
+static size_t copy_pattern(uint64_t row) { return mix(~row) % PATTERNS; }
+
+/* Computes the fingerprint of a row. Nine tenths differ from each other, since the function can be inverted; a tenth
+ * are copies of others, with a few bits flipped. */
+static uint64_t fingerprint_of(uint64_t row) {
+    if (row % 10 != COPY_OF) return mix(row * ROW_FACTOR + 1);
+    return fingerprint_of(row - COPY_OF) ^ pattern_of(copy_pattern(row));
+}
+
+/* Returns what `value` was before value ^= value >> shift. */
+static uint64_t unshift(uint64_t value, unsigned shift) {
+    uint64_t before = value;
+    for (unsigned known = shift; known < 64; known += shift) before = value ^ before >> shift;
+    return before;
+}
+
+/* Returns the row that is no copy and would have this fingerprint, among any number of rows. */
+static uint64_t row_of(uint64_t fingerprint) {
+    uint64_t value = unshift(fingerprint, 31) * INVERSE_SECOND;
+    value = unshift(value, 27) * INVERSE_FIRST;
+    return (unshift(value, 30) - 1) * INVERSE_ROW_FACTOR;
+}
+
+/* Whether the fingerprint is that of one of `count` rows. */
+static bool is_there(uint64_t fingerprint, uint64_t count, const uint64_t *patterns) {
+    uint64_t row = row_of(fingerprint);
+    if (row < count && row % 10 != COPY_OF) return true;
+    for (size_t i = 0; i < PATTERNS; i++) {
+        row = row_of(fingerprint ^ patterns[i]);
+        if (row < count && row % 10 == 0 && count - row > COPY_OF && copy_pattern(row + COPY_OF) == i) return true;
+    }
+    return false;
 }
 
 static void write_fingerprints(uint64_t count) {
     static uint64_t buffer[8192];
     const size_t room = sizeof buffer / sizeof *buffer;
     for (uint64_t row = 0; row < count; row++) {
-        buffer[row % room] = htole64(fingerprint_of(row, K));
+        buffer[row % room] = htole64(fingerprint_of(row));
         size_t filled = row + 1 == count ? row % room + 1 : room;
         if (row % room + 1 == filled && fwrite(buffer, sizeof *buffer, filled, stdout) != filled)
             die("can't write to standard output");
@@ -74,7 +117,7 @@ static void measure_sorts(size_t count) {
     uint64_t *fingerprints = huge_new(bytes), *spare = huge_new(bytes);
     double seconds = 0;
     for (unsigned sort = 0; sort < SORTS; sort++) {
-        for (size_t row = 0; row < count; row++) fingerprints[row] = fingerprint_of(row, K);
+        for (size_t row = 0; row < count; row++) fingerprints[row] = fingerprint_of(row);
         memset(spare, 0, bytes); /* so that its pages are there */
         double begin = cpu_now();
         uint64_t *sorted = sort_by_bits(fingerprints, spare, count, 0, 64);
@@ -99,7 +142,7 @@ static uint64_t make_query(const struct bench *bench, size_t number, struct orig
     if (!origin->is_near) return next_random(&seed);
     origin->row = next_random(&seed) % bench->count;
     origin->distance = (unsigned)(next_random(&seed) % (K + 1));
-    origin->fingerprint = fingerprint_of(origin->row, K);
+    origin->fingerprint = fingerprint_of(origin->row);
     return flip_some(origin->fingerprint, origin->distance, seed);
 }
 
@@ -110,19 +153,45 @@ static void fail_query(const struct bench *bench, size_t query, const char *what
     exit(1);
 }
 
+/* Counts the fingerprints within K bits of the first queries, by asking of each value there whether a row has it. */
+static void count_near(struct bench *bench, size_t queries) {
+    uint64_t patterns[PATTERNS];
+    for (size_t i = 0; i < PATTERNS; i++) patterns[i] = pattern_of(i);
+    for (size_t query = 0; query < CHECKED && query < queries; query++) {
+        uint64_t center = bench->queries[query];
+        size_t near = is_there(center, bench->count, patterns);
+        for (unsigned a = 0; a < 64; a++) {
+            uint64_t one = center ^ UINT64_C(1) << a;
+            near += is_there(one, bench->count, patterns);
+            for (unsigned b = 0; b < a; b++) {
+                uint64_t two = one ^ UINT64_C(1) << b;
+                near += is_there(two, bench->count, patterns);
+                for (unsigned c = 0; c < b; c++) near += is_there(two ^ UINT64_C(1) << c, bench->count, patterns);
+            }
+        }
+        bench->near[query] = near;
+    }
+}
+
 static void check_matches(const struct bench *bench, size_t queries) {
+    uint64_t patterns[PATTERNS];
     size_t at = 0;
+    for (size_t i = 0; i < PATTERNS; i++) patterns[i] = pattern_of(i);
     for (size_t query = 0; query < queries; query++) {
         struct origin origin;
         bool is_found = false;
+        size_t first = at;
         make_query(bench, query, &origin);
         for (; at < bench->found_count && bench->found[at].query == query; at++) {
             const struct idx_match *match = &bench->found[at].match;
             if (match->distance > K || match->distance != idx_distance(bench->queries[query], match->fingerprint))
                 fail_query(bench, query, "a match has the wrong distance");
+            if (!is_there(match->fingerprint, bench->count, patterns)) fail_query(bench, query, "a match is in no row");
             is_found |= match->fingerprint == origin.fingerprint && match->distance == origin.distance;
         }
         if (origin.is_near && !is_found) fail_query(bench, query, "its own fingerprint is not among the matches");
+        if (query < CHECKED && at - first != bench->near[query])
+            fail_query(bench, query, "there is another number of fingerprints within 3 bits");
     }
     if (at != bench->found_count) fail_query(bench, bench->found[at].query, "a match is out of order");
 }
@@ -232,7 +301,7 @@ static uint64_t read_documents(const struct bench *bench, struct idx_documents *
     while (try(idx_documents_next(documents, &document, &is_found, &error), &error), is_found) {
         rows++;
         is_own |= document.number == origin.row;
-        if (document.number >= bench->count || fingerprint_of(document.number, K) != found->match.fingerprint)
+        if (document.number >= bench->count || fingerprint_of(document.number) != found->match.fingerprint)
             fail_query(bench, found->query, "a document does not have the fingerprint of the match");
     }
     *seconds = now() - begin;
@@ -276,6 +345,7 @@ static void measure_memory(struct bench *bench, size_t queries) {
     const struct way documents = {"all documents", IDX_RESIDENCE_DIRECTORY, false, 1, 0, NULL};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) measure_way(bench, &ways[i]);
     close_index(bench); /* so that its memory is free for docs.mdb */
+    if (!bench->has_ids) return;
     read_through(bench->path, "000001/docs.mdb");
     measure_documents(bench, &documents);
     close_index(bench);
@@ -291,7 +361,7 @@ static void measure_disk(struct bench *bench, size_t queries) {
     const struct way documents = {"disk documents", disk, true, 1, 0, NULL};
     const struct way batch = {"disk batch", disk, true, queries, queries, answer_batch};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) measure_way(bench, &ways[i]);
-    measure_documents(bench, &documents);
+    if (bench->has_ids) measure_documents(bench, &documents);
     measure_way(bench, &batch);
 }
 
@@ -304,14 +374,18 @@ static void ask_index(struct bench *bench, bool from_disk, size_t queries) {
     idx_get_properties(bench->index, &properties);
     if (bench->name == NULL) snprintf(scheme, sizeof scheme, "%s", properties.scheme->name);
     if (bench->name == NULL) bench->name = scheme;
-    if (properties.documents != bench->count || properties.segments != 1 || properties.id_type != IDX_ID_U64)
-        die("%s is not of %llu fingerprints with integer IDs", bench->path, (unsigned long long)bench->count);
+    bench->has_ids = properties.id_type == IDX_ID_U64;
+    uint64_t found = bench->has_ids ? properties.documents : properties.fingerprints;
+    if (found != bench->count || properties.segments != 1 || properties.id_type == IDX_ID_TEXT)
+        die("%s is not of %llu fingerprints with row numbers or no IDs", bench->path, (unsigned long long)bench->count);
     close_index(bench);
     bench->found_room = 2 * queries;
     bench->queries = allocate(queries, sizeof *bench->queries);
     bench->found = allocate(bench->found_room, sizeof *bench->found);
     bench->seconds = allocate(bench->found_room, sizeof *bench->seconds);
+    bench->near = allocate(CHECKED, sizeof *bench->near);
     for (size_t i = 0; i < queries; i++) bench->queries[i] = make_query(bench, i, &origin);
+    count_near(bench, queries);
     puts("index\tway\tat_a_time\tqueries\tseconds\tqueries_per_second\tcpu_us\tp50_us\tp99_us\tp999_us\t"
          "pages_per_query\tmatches");
     if (from_disk)
@@ -319,6 +393,7 @@ static void ask_index(struct bench *bench, bool from_disk, size_t queries) {
     else if (memory_suffices("all", bench->name, (double)properties.table_bytes))
         measure_memory(bench, queries);
     free(bench->queries);
+    free(bench->near);
     free(bench->found);
     free(bench->seconds);
 }

@@ -241,6 +241,19 @@ def dedup_of(name, texts, least, threads, memory="8G"):
     return (f"if [ {free} -lt {LARGE} ]; then echo 'recombined-1e8 is left out: it takes {LARGE} GB of disk' >&2; exit 1; fi; "
             + run)
 
+LEFT = 5 * 10**9  # bytes of the disk that stay free beside the largest index in 2:1:1
+PEAK = 14  # bytes of disk for a fingerprint that its build takes at its largest, at billions
+
+
+def paper(scheme, count):
+    """Builds an index of so many fingerprints, a number or what the shell computes, and looks up in it."""
+    return (f"n=$(({count})) && {{bench}}/rows write --count $n | bench/within --name \"{scheme} $n\" --size {{scratch}}/paper.idx "
+            f"none {{idx}} build --format u64 --id-type none --memory {{six}} --threads 2 --scheme {scheme} {{scratch}}/paper.idx - && "
+            + PINNED + f"{{bench}}/rows ask {{scratch}}/paper.idx --name {scheme} --count $n --queries 20000 && "
+            + PINNED + "bench/within $(($(du -sb {scratch}/paper.idx | cut -f 1) / 4)) {bench}/rows ask {scratch}/paper.idx "
+            f"--name {scheme} --disk --count $n --queries 20000")
+
+
 PAGES = [
     Page("lookup", "Queries per second within 3 bits, and bytes per fingerprint",
          "One query at a time, and many at once; of uniform fingerprints, and of those of a million paragraphs (texts). "
@@ -341,6 +354,13 @@ TABLES = [
            + PINNED + f"{{bench}}/rows ask {{scratch}}/billion.idx --name {name} --count {{n9}} && " +
            PINNED + f"bench/within {{two}} {{bench}}/rows ask {{scratch}}/billion.idx --name {name} --disk --count {{n9}} && "
            "rm -r {scratch}/billion.idx" for name, scheme in (("2:1:1", "2:1:1"), ("four", FOUR))],
+          lambda runs: billion_rows(runs), rounds=1, full=True),
+    Table("paper", "From disk?", "Billions of fingerprints, half as many as the paper's 8",
+          "Without IDs, built within 6 GiB from standard input, on two threads; look-ups in memory, and with a quarter of "
+          "the files' size as memory. In `2:1:1` as many as leave 5 GB of the disk free meanwhile. 2,000 queries are "
+          "checked to find all that they have to.", 60,
+          [paper("1:1:3", "{n44}"),
+           paper("2:1:1", f"($(df --output=avail -B1 {{scratch}} | tail -n 1) - {LEFT}) / {PEAK} / {{scale}}")],
           lambda runs: billion_rows(runs), rounds=1, full=True),
     Table("build", "Building?", "From a file of fingerprints to a published index",
           "Ten tables with integer IDs, and two tables without; two threads. The copy is one of as many bytes.", 2,
@@ -514,7 +534,9 @@ def billion_rows(runs):
     columns = {"a second": column("queries_per_second"), "processor, µs": column("cpu_us"), "median, µs": column("p50_us"),
                "p99, µs": column("p99_us"), "pages": column("pages_per_query"),
                "processor, s": named("", "user_seconds", "system_seconds"),
-               "bytes": lambda r: number(r["size_bytes"]) / number(r["name"].split()[1]) if "name" in r else None}
+               "MiB": named("", "resident_bytes", scale=2**-20),
+               "bytes": lambda r: number(r["size_bytes"]) / number(r["name"].split()[1]) if "name" in r else None,
+               "fingerprints": lambda r: f"{int(r['name'].split()[1]):,}" if "name" in r else None}
     return grouped(runs, lambda r: f"`{r['index']}` {r['way']} {r['at_a_time']}" if "way" in r else
                    f"`{r['name'].split()[0]}` build", columns, keep=lambda r: r.get("size_bytes", "-") != "-" or (
                        r.get("way") in ("all", "disk") and r["at_a_time"] in ("1", "256")) or "documents" in r.get("way", ""))
