@@ -244,11 +244,32 @@ static void set_defaults(struct dedup *dedup) {
     if (dedup->texts.rules.bits == 0) dedup->texts.rules.bits = IDX_MAX_BITS;
 }
 
+/* Refuses a file whose documents can be listed by their parts, but not written. This is a format_visitor. */
+static bool visit_format(void *context, const char *path, enum document_format format) {
+    struct dedup *dedup = context;
+    if (format != FORMAT_WARC && format != FORMAT_HTML && format != FORMAT_MAN) return true;
+    dedup->partly = true;
+    return complain("%s is %s, whose %ss can be listed, but not cut out: leave out --write and --dropped, or that file",
+                    path,
+                    format == FORMAT_WARC   ? "WARC"
+                    : format == FORMAT_HTML ? "HTML"
+                                            : "a manual page",
+                    by_names[dedup->by]);
+}
+
+/* Checks, before all the work, that the parts of all documents can be cut out. Returns false after a complaint. */
+static bool check_cutting(struct dedup *dedup) {
+    pipeline_visit_formats(&dedup->texts.rules, &dedup->paths, visit_format, dedup);
+    return !dedup->partly;
+}
+
 /* Checks the options that need the inputs a second time. Returns false after a complaint. */
 static bool check_again(struct dedup *dedup) {
+    const bool cuts = dedup->intake.divided != NULL && folders_are_asked_for(&dedup->folders);
     return check_places(dedup) && (dedup->report.path == NULL || report_check(&dedup->report)) &&
            (!reads_twice(dedup) || journal_check_inputs(&dedup->paths)) &&
-           (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths));
+           (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths)) &&
+           (!cuts || check_cutting(dedup));
 }
 
 /* Checks the field by which documents are preferred, and makes the score take the place of the date. Returns false
@@ -466,17 +487,12 @@ static bool keep_bad(struct dedup *dedup, const struct raw_document *raw, const 
     return !is_record || intake_keep(&dedup->intake, id, strlen(id), place);
 }
 
-/* Refuses a document that can be listed by its parts, but not written. Returns false after a complaint. */
-static bool check_cutting(const struct dedup *dedup, const struct raw_document *raw) {
-    const enum document_format format = raw->format;
-    const bool is_cut = raw->unit == UNIT_LINES || (raw->unit == UNIT_FILE && format == FORMAT_PLAIN);
-    if (dedup->intake.divided == NULL || dedup->intake.journal == NULL || is_cut) return true;
-    return complain("%s is %s, whose %ss can be listed, but not cut out: leave out --write and --dropped, or that file",
-                    raw->place,
-                    raw->unit != UNIT_FILE  ? "a record of WARC"
-                    : format == FORMAT_HTML ? "HTML"
-                                            : "a manual page",
-                    by_names[dedup->by]);
+/* Refuses a document of a file that became another one since its format was checked. Returns false after a
+ * complaint. */
+static bool check_cutting_again(struct dedup *dedup, const struct raw_document *raw) {
+    const bool is_of_warc = raw->unit == UNIT_RECORD || raw->unit == UNIT_BROKEN_RECORD;
+    return dedup->intake.divided == NULL || dedup->intake.journal == NULL ||
+           visit_format(dedup, raw->place, is_of_warc ? FORMAT_WARC : raw->format);
 }
 
 /* Takes a document. One without words, or with too few features for a fingerprint, is kept apart. This is a
@@ -489,7 +505,7 @@ static bool visit_document(void *context, const struct raw_document *raw, const 
                               .shingle_count = made->shingle_count,
                               .made = made,
                               .place = {raw->file, raw->begins, raw->ends, raw->unit, FATE_KEPT, raw->format}};
-    if (interrupt_noted() || !check_cutting(dedup, raw)) return false;
+    if (interrupt_noted() || !check_cutting_again(dedup, raw)) return false;
     dedup->large += raw->is_large;
     dedup->divided.text_bytes += raw->text_bytes;
     if (raw->bad.kind != BAD_NONE && made->id.length == 0) return keep_bad(dedup, raw, &arrival.place);

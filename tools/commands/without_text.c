@@ -57,6 +57,11 @@ void text_table_free(struct idx_text_table *table) { (void)table; }
 
 void text_close(struct text *text) { (void)text; }
 
+void pipeline_visit_formats(const struct pipeline_rules *rules, const struct texts *paths, format_visitor visit,
+                            void *context) {
+    (void)rules, (void)paths, (void)visit, (void)context;
+}
+
 bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same) {
     (void)rules, (void)paths, (void)same;
     return complain_of_build();

@@ -255,6 +255,40 @@ bool documents_have_manual(const struct texts *paths, const struct globs *globs)
     return search.found;
 }
 
+struct format_search {
+    struct documents *documents;
+    format_visitor visit;
+    bool in_folder, stopped;
+};
+
+/* Visits the format of a file, unless it is no text. This is a folder_visitor. */
+static bool visit_format(void *context, const char *path) {
+    struct format_search *search = context;
+    struct documents *documents = search->documents;
+    const char *bytes = "";
+    documents->path = path;
+    if (!source_open(&documents->source, path)) return true;
+    size_t held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
+    const struct sniffed sniffed = sniff_file(documents, (struct span){bytes, held}, search->in_folder);
+    source_close(&documents->source);
+    if (sniffed.refusal != NULL || sniffed.binary != BINARY_NONE) return true;
+    search->stopped = !search->visit(documents->context, path, sniffed.format);
+    return !search->stopped;
+}
+
+void documents_visit_formats(struct documents *documents, const struct texts *paths, format_visitor visit) {
+    struct format_search search = {documents, visit, false, false};
+    documents->source.regular_only = true;
+    for (size_t i = 0; i < paths->count && !search.stopped; i++) {
+        const char *path = paths->values[i];
+        search.in_folder = folder_is_at(path);
+        if (search.in_folder)
+            folder_search(path, documents->globs, visit_format, &search);
+        else
+            visit_format(&search, path);
+    }
+}
+
 static bool add_size(void *context, const char *path) {
     struct stat status;
     uint64_t *bytes = context;

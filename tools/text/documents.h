@@ -382,6 +382,13 @@ bool documents_read_one(struct documents *documents, const char *path);
  * what can't be read. */
 bool documents_have_manual(const struct texts *paths, const struct globs *globs);
 
+/* A function that gets the path of a file and the format of its documents. It returns false to stop. */
+typedef bool (*format_visitor)(void *context, const char *path, enum document_format format);
+
+/* Visits all files that documents_read would cut into documents, without reading more of them than their first bytes.
+ * Ignores what can't be read. */
+void documents_visit_formats(struct documents *documents, const struct texts *paths, format_visitor visit);
+
 /* Sets `failed` after a complaint if files of the folder were opened, but none was read: if there are more than
  * `files`, and no more than `read`. */
 void documents_check_folder(struct documents *documents, const char *path, uint64_t files, uint64_t read);

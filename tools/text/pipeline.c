@@ -659,6 +659,14 @@ static enum pipeline_status run_rules(const struct pipeline_rules *rules, const 
     return status;
 }
 
+void pipeline_visit_formats(const struct pipeline_rules *rules, const struct texts *paths, format_visitor visit,
+                            void *context) {
+    struct documents documents = {
+        .format = rules->format, .context = context, .globs = &rules->globs, .json = &rules->extract.json};
+    documents_visit_formats(&documents, paths, visit);
+    documents_free(&documents);
+}
+
 enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths) {
     struct pipeline_rules with_manuals = *rules;
     char *recipe;

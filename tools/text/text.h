@@ -264,6 +264,10 @@ enum pipeline_status {
  * error. Says on standard error what was left out. */
 enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths);
 
+/* Visits the formats of all files that pipeline_run would read, as documents_visit_formats does. */
+void pipeline_visit_formats(const struct pipeline_rules *rules, const struct texts *paths, format_visitor visit,
+                            void *context);
+
 /* Prints a line that compares the texts in two files, by the recipe, table, bits and extraction of `rules`, for `idx
  * compare` and `idx fingerprint --compare`. Sets *same to whether they are the same, by their fingerprints at least. In
  * compare.c. */
