@@ -20,6 +20,7 @@ struct unlike {
     size_t count;
     struct idx_resembling_options options;
     size_t values;                   /* how many of a set are looked up */
+    bool has_text;                   /* the index has text IDs */
     struct idx_resembling_lists old; /* what resembles each of them in the index */
     struct idxi_resembling_lists made;
     struct added_value *added;
@@ -60,7 +61,8 @@ static void add_document(struct unlike *unlike, size_t document) {
 static enum idx_status compare_added(struct unlike *unlike, size_t document, size_t other, struct idx_error *error) {
     const struct idx_set *a = &unlike->sets[document], *b = &unlike->sets[other];
     const struct idx_item *item = &unlike->items[other];
-    const struct idx_document named = {item->number, item->id_length == 0 ? "" : item->id, item->id_length};
+    const struct idx_document named = {item->number, item->id_length == 0 ? "" : item->id,
+                                       unlike->has_text ? item->id_length : 0};
     uint32_t shared, total;
     if (unlike->compared[other] == document + 1) return IDX_OK;
     unlike->compared[other] = document + 1;
@@ -123,8 +125,13 @@ enum idx_status idx_writer_add_unlike(struct idx_writer *writer, struct idx_kept
     IDXI_TRY(idxi_resembling_check(&unlike.options, options, error));
     if (unlike.options.source == NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "adding by resemblance needs the sets of documents");
+    if (unlike.options.limit == 0)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "limit = 0 does not say which documents were added");
     for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_check_id(items[i].id_length, error));
     IDXI_TRY(idxi_writer_begin(writer, 0, error));
+    struct idx_properties properties;
+    idx_get_properties(idx_writer_view(writer), &properties);
+    unlike.has_text = properties.id_type == IDX_ID_TEXT;
     unsigned enough = idx_sketch_values(unlike.options.threshold);
     unlike.values = enough > unlike.options.sketch ? unlike.options.sketch : enough;
     enum idx_status status = add_unlike(&unlike, writer, kept, error);

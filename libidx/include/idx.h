@@ -1251,8 +1251,8 @@ IDX_API void idx_kept_sets_close(struct idx_kept_sets *kept);
  * all of them are there, or none. Unless `kept` is NULL, the set is added to it first, and synced: so a document whose
  * fingerprints are in the index has its set there. Lists the documents that each one resembles, as idx_resembling_make
  * does; a document was added if it resembles none. One with an empty set resembles none, and adds nothing. `options`
- * needs a `source`, such as idx_kept_sets_find with `kept`. Errors: as idx_resembling_make, idx_kept_sets_sync and
- * idx_writer_add; after an error none of the documents were added. */
+ * needs a `source`, such as idx_kept_sets_find with `kept`, and a `limit` above 0. Errors: as idx_resembling_make,
+ * idx_kept_sets_sync and idx_writer_add; after an error none of the documents were added. */
 IDX_API enum idx_status idx_writer_add_unlike(struct idx_writer *writer, struct idx_kept_sets *kept,
                                               const struct idx_item *items, const struct idx_set *sets, size_t count,
                                               const struct idx_resembling_options *options,

@@ -39,6 +39,11 @@ static const struct row_column layouts[RESULT_COUNT][MAX_ROW_COLUMNS] = {
                          {"is_representative", "b", BITS, CLUSTERS_REPRESENTATIVE},
                          {"id", "L", PLAIN, CLUSTERS_NUMBERS},
                          {"id", "U", TEXTS, CLUSTERS_ID_OFFSETS}},
+    [RESULT_RESEMBLING] = {{"query", "l", EXPANDED, RESEMBLING_OFFSETS},
+                           {"id", "L", PLAIN, RESEMBLING_NUMBERS},
+                           {"id", "U", TEXTS, RESEMBLING_ID_OFFSETS},
+                           {"resemblance", "g", PLAIN, RESEMBLING_RESEMBLANCES},
+                           {"error", "g", PLAIN, RESEMBLING_ERRORS}},
 };
 
 /* This is what a stream, its schema or an array keeps alive. */
@@ -55,8 +60,7 @@ static bool is_there(const struct export *export, const struct row_column *row) 
 
 static size_t count_rows(const struct export *export) {
     const struct column *columns = export->block->columns;
-    if (export->result == RESULT_MATCHES || export->result == RESULT_DOCUMENTS)
-        return (size_t)((const int64_t *)columns[0].items)[columns[0].count - 1];
+    if (result_by_query(export->result)) return (size_t)((const int64_t *)columns[0].items)[columns[0].count - 1];
     return columns[0].count;
 }
 
@@ -225,11 +229,8 @@ PyObject *arrow_export(enum result result, struct block *block) {
         return PyErr_NoMemory();
     }
     *export = (struct export){result, block, false, false};
-    const struct column *columns = block->columns;
-    if (result == RESULT_DOCUMENTS)
-        export->binary = !are_utf8(columns + DOCUMENTS_ID_OFFSETS, columns + DOCUMENTS_ID_BYTES);
-    if (result == RESULT_CLUSTERS)
-        export->binary = !are_utf8(columns + CLUSTERS_ID_OFFSETS, columns + CLUSTERS_ID_BYTES);
+    const struct column *numbers = block->columns + result_ids(result);
+    if (numbers > block->columns) export->binary = !are_utf8(numbers + 1, numbers + 2);
     block_hold(block);
     *stream = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, export};
     PyObject *capsule = PyCapsule_New(stream, "arrow_array_stream", free_stream);

@@ -83,6 +83,7 @@ static PyMethodDef functions[] = {
     {"lengths", core_lengths, METH_VARARGS, NULL},
     {"numbers", core_numbers, METH_VARARGS, NULL},
     {"recipe_max_k", core_recipe_max_k, METH_VARARGS, NULL},
+    {"sketch_values", core_sketch_values, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -96,7 +97,7 @@ PyMODINIT_FUNC PyInit__core(void) {
     if (module == NULL) return NULL;
     if (errors_init() && columns_init(module) && results_init(module) && index_init(module) && lookup_init(module) &&
         builder_init(module) && writer_init(module) && stream_init(module) && simhash_init(module) &&
-        PyModule_AddStringConstant(module, "VERSION", idx_version()) == 0 &&
+        kept_init(module) && PyModule_AddStringConstant(module, "VERSION", idx_version()) == 0 &&
         PyModule_AddStringConstant(module, "INSTRUCTIONS", idx_instructions()) == 0)
         return module;
     Py_DECREF(module);

@@ -37,7 +37,7 @@ PyObject *index_exists(PyObject *self, PyObject *const *arguments, Py_ssize_t co
 PyObject *index_count(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 bool lookup_init(PyObject *module);
 
-/* Methods of Index, by PyArg_ParseTuple (batch.c, pairs.c, clusters.c, documents.c). */
+/* Methods of Index, by PyArg_ParseTuple (batch.c, pairs.c, clusters.c, documents.c, resembling.c). */
 PyObject *index_batch(PyObject *self, PyObject *arguments);
 PyObject *index_pairs(PyObject *self, PyObject *arguments);
 PyObject *index_join(PyObject *self, PyObject *arguments);
@@ -45,6 +45,7 @@ PyObject *index_clusters(PyObject *self, PyObject *arguments);
 PyObject *index_part(PyObject *self, PyObject *arguments);
 PyObject *index_documents(PyObject *self, PyObject *arguments);
 PyObject *index_find(PyObject *self, PyObject *arguments);
+PyObject *index_resembling(PyObject *self, PyObject *arguments);
 
 /* ---- Types (builder.c, writer.c, stream.c) ---- */
 
@@ -55,6 +56,7 @@ bool builder_init(PyObject *module);
 bool writer_init(PyObject *module);
 bool stream_init(PyObject *module);
 bool simhash_init(PyObject *module);
+bool kept_init(PyObject *module);
 
 /* Finds the residence with this name, or raises ValueError (index.c). */
 bool residence_take(PyObject *name, enum idx_residence *residence);
@@ -68,5 +70,6 @@ PyObject *core_plan(PyObject *module, PyObject *arguments);
 PyObject *core_plan_unpacked(PyObject *module, PyObject *arguments);
 PyObject *core_calibrate(PyObject *module, PyObject *arguments);
 PyObject *core_scheme(PyObject *module, PyObject *arguments);
+PyObject *core_sketch_values(PyObject *module, PyObject *given);
 
 #endif

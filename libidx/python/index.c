@@ -317,6 +317,7 @@ static PyMethodDef methods[] = {
     {"_part", index_part, METH_VARARGS, NULL},
     {"_documents", index_documents, METH_VARARGS, NULL},
     {"_find", index_find, METH_VARARGS, NULL},
+    {"_resembling", index_resembling, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

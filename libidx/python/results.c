@@ -12,6 +12,17 @@ struct result_object {
 
 static PyTypeObject *types[RESULT_COUNT];
 
+size_t result_ids(enum result result) {
+    return result == RESULT_DOCUMENTS    ? DOCUMENTS_NUMBERS
+           : result == RESULT_CLUSTERS   ? CLUSTERS_NUMBERS
+           : result == RESULT_RESEMBLING ? RESEMBLING_NUMBERS
+                                         : 0;
+}
+
+bool result_by_query(enum result result) {
+    return result == RESULT_MATCHES || result == RESULT_DOCUMENTS || result == RESULT_RESEMBLING;
+}
+
 PyObject *result_new(enum result result, struct block *block) {
     struct result_object *object = PyObject_New(struct result_object, types[result]);
     if (object == NULL) {
@@ -59,8 +70,7 @@ static PyObject *get_column(PyObject *self, void *closure) {
 /* Counts the queries, or the rows. */
 static Py_ssize_t get_length(PyObject *self) {
     const struct result_object *object = (const struct result_object *)self;
-    bool of_queries = object->result == RESULT_MATCHES || object->result == RESULT_DOCUMENTS;
-    return (Py_ssize_t)(object->block->columns[0].count - of_queries);
+    return (Py_ssize_t)(object->block->columns[0].count - result_by_query(object->result));
 }
 
 /* ---- What they look like ---- */
@@ -95,6 +105,11 @@ static PyObject *represent(PyObject *self) {
             name = "Documents", joined = " of ";
             rows = counted(count_rows(columns), "document", "documents");
             whole = counted(length, "fingerprint", "fingerprints");
+            break;
+        case RESULT_RESEMBLING:
+            name = "Resembling", joined = " of ";
+            rows = counted(count_rows(columns), "document", "documents");
+            whole = counted(length, "text", "texts");
             break;
         case RESULT_CLUSTERS:
             name = "Clusters", joined = " in ";
@@ -179,8 +194,7 @@ static PyObject *to_list(PyObject *self, PyObject *arguments, PyObject *keywords
     static char *names[] = {"type", "errors", NULL};
     const struct result_object *object = (const struct result_object *)self;
     const struct column *columns = object->block->columns;
-    bool documents = object->result == RESULT_DOCUMENTS;
-    size_t first = documents ? DOCUMENTS_NUMBERS : CLUSTERS_NUMBERS;
+    size_t first = result_ids(object->result);
     struct ids ids = {columns + first, columns + first + 1, columns + first + 2, false, "strict"};
     PyObject *type = (PyObject *)&PyUnicode_Type;
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O$s", names, &type, &ids.errors)) return NULL;
@@ -189,7 +203,7 @@ static PyObject *to_list(PyObject *self, PyObject *arguments, PyObject *keywords
         PyErr_Format(PyExc_TypeError, "type: expected str or bytes, not %R", type);
         return NULL;
     }
-    return documents ? make_lists(&ids, columns) : make_list(&ids, 0, columns[0].count);
+    return result_by_query(object->result) ? make_lists(&ids, columns) : make_list(&ids, 0, columns[0].count);
 }
 
 /* ---- Types ---- */
@@ -239,6 +253,18 @@ static PyGetSetDef clusters_columns[] = {
     COLUMN("id_bytes", CLUSTERS_ID_BYTES, "uint8[...]: the bytes of all IDs; None where IDs are no text."),
     {NULL, NULL, NULL, NULL, NULL},
 };
+static PyGetSetDef resembling_columns[] = {
+    COLUMN("offsets", RESEMBLING_OFFSETS,
+           "int64[n + 1]: the documents of text i are those from offsets[i] on, before offsets[i + 1]."),
+    COLUMN("resemblances", RESEMBLING_RESEMBLANCES,
+           "float64[m]: how much each resembles its text; of each text the greatest first, of equals by ID."),
+    COLUMN("errors", RESEMBLING_ERRORS, "float64[m]: the standard errors of estimates; None where all are exact."),
+    COLUMN("numbers", RESEMBLING_NUMBERS, "uint64[m]: IDs that are integers; else None."),
+    COLUMN("id_offsets", RESEMBLING_ID_OFFSETS,
+           "int64[m + 1]: ID j is id_bytes[id_offsets[j]:id_offsets[j + 1]]; None where IDs are no text."),
+    COLUMN("id_bytes", RESEMBLING_ID_BYTES, "uint8[...]: the bytes of all IDs; None where IDs are no text."),
+    {NULL, NULL, NULL, NULL, NULL},
+};
 
 #define ARROW_METHOD                                                                                                   \
     {                                                                                                                  \
@@ -250,7 +276,7 @@ static PyMethodDef plain_methods[] = {ARROW_METHOD, {NULL, NULL, 0, NULL}};
 static PyMethodDef documents_methods[] = {ARROW_METHOD,
                                           {"tolist", (PyCFunction)(void (*)(void))to_list, METH_VARARGS | METH_KEYWORDS,
                                            "tolist($self, type=str, *, errors='strict')\n--\n\n"
-                                           "The IDs of each fingerprint, a list for each: of int, or of str or bytes "
+                                           "The IDs of each query, a list for each: of int, or of str or bytes "
                                            "as `type` says. `errors` is what becomes\n"
                                            "of bytes that are no UTF-8: 'surrogateescape' keeps them."},
                                           {NULL, NULL, 0, NULL}};
@@ -270,15 +296,17 @@ static const char *const docs[RESULT_COUNT] = {
     [RESULT_PAIRS] = "Pairs of fingerprints, as columns. Arrow's rows are a, b, distance.\n\nlen() is their number.",
     [RESULT_CLUSTERS] = "The documents of clusters, as columns. Arrow's rows are cluster, fingerprint, distance,\n"
                         "is_representative, id.\n\nlen() is the number of documents.",
+    [RESULT_RESEMBLING] = "The documents that resemble each of many texts, as columns. Arrow's rows are query, id,\n"
+                          "resemblance, error.\n\nlen() is the number of texts.",
 };
 
 bool results_init(PyObject *module) {
     static const char *const names[RESULT_COUNT] = {"libidx.Matches", "libidx.Documents", "libidx.Pairs",
-                                                    "libidx.Clusters"};
+                                                    "libidx.Clusters", "libidx.Resembling"};
     static PyGetSetDef *const columns[RESULT_COUNT] = {matches_columns, documents_columns, pairs_columns,
-                                                       clusters_columns};
+                                                       clusters_columns, resembling_columns};
     static PyMethodDef *const methods[RESULT_COUNT] = {plain_methods, documents_methods, plain_methods,
-                                                       clusters_methods};
+                                                       clusters_methods, documents_methods};
     for (size_t i = 0; i < RESULT_COUNT; i++) {
         PyType_Slot slots[] = {
             {Py_tp_doc, (void *)(uintptr_t)docs[i]},

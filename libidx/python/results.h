@@ -1,11 +1,10 @@
-/* results.h: the types of results: matches, documents, pairs and clusters, each a block of columns. */
+/* results.h: the types of results: matches, documents, pairs, clusters and what resembles, each a block of columns. */
 #ifndef IDX_PYTHON_RESULTS_H
 #define IDX_PYTHON_RESULTS_H
 
 #include "libidx/python/module.h"
 
-/* The columns of each, in this order, and their kinds. Documents and clusters have IDs as numbers, or as text, or none.
- */
+/* The columns of each, in this order, and their kinds. Where there are IDs, they are numbers, or text, or none. */
 enum { MATCHES_OFFSETS, MATCHES_FINGERPRINTS, MATCHES_DISTANCES };
 #define MATCHES_KINDS "qQB"
 enum { DOCUMENTS_OFFSETS, DOCUMENTS_COUNTS, DOCUMENTS_NUMBERS, DOCUMENTS_ID_OFFSETS, DOCUMENTS_ID_BYTES };
@@ -22,8 +21,23 @@ enum {
     CLUSTERS_ID_BYTES
 };
 #define CLUSTERS_KINDS "qQB?QqB"
+enum {
+    RESEMBLING_OFFSETS,
+    RESEMBLING_RESEMBLANCES,
+    RESEMBLING_ERRORS, /* of estimates */
+    RESEMBLING_NUMBERS,
+    RESEMBLING_ID_OFFSETS,
+    RESEMBLING_ID_BYTES
+};
+#define RESEMBLING_KINDS "qddQqB"
 
-enum result { RESULT_MATCHES, RESULT_DOCUMENTS, RESULT_PAIRS, RESULT_CLUSTERS, RESULT_COUNT };
+enum result { RESULT_MATCHES, RESULT_DOCUMENTS, RESULT_PAIRS, RESULT_CLUSTERS, RESULT_RESEMBLING, RESULT_COUNT };
+
+/* The first of the three columns of a result's IDs: numbers, offsets and bytes. 0: it has none. */
+size_t result_ids(enum result result);
+
+/* Whether a result has rows for each of many queries, which its first column, of offsets, says. */
+bool result_by_query(enum result result);
 
 /* Makes a result of a block, whose reference it takes, also where it fails. */
 PyObject *result_new(enum result result, struct block *block);

@@ -209,13 +209,26 @@ static PyMethodDef methods[] = {
      "what progress raised. Ctrl-C cancels the compaction. A compaction that fails or is cancelled loses nothing."},
     {"_add", writer_add, METH_VARARGS, NULL},
     {"_check_and_add", writer_check_and_add, METH_VARARGS, NULL},
+    {"_add_unlike", writer_add_unlike, METH_VARARGS, NULL},
     {"_remove", writer_remove, METH_VARARGS, NULL},
     {"_remove_fingerprints", writer_remove_fingerprints, METH_VARARGS, NULL},
     {"_remove_ids", writer_remove_ids, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
+static PyObject *get_recipe(PyObject *self, void *closure) {
+    struct idx_properties properties;
+    struct writer_object *object = (struct writer_object *)self;
+    (void)closure;
+    if (!writer_enter(object)) return NULL;
+    idx_get_properties(idx_writer_view(object->writer), &properties);
+    PyObject *recipe = PyUnicode_FromString(properties.recipe);
+    object->busy = false;
+    return recipe;
+}
+
 static PyGetSetDef properties[] = {
+    {"_recipe", get_recipe, NULL, NULL, NULL},
     {"closed", get_closed, NULL, "Whether it was closed.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -24,5 +24,6 @@ bool writer_visit(void *context, const struct idx_progress *progress);
 
 PyObject *writer_wait(PyObject *self, PyObject *unused);
 PyObject *writer_check_and_add(PyObject *self, PyObject *arguments);
+PyObject *writer_add_unlike(PyObject *self, PyObject *arguments);
 
 #endif

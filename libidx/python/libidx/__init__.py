@@ -22,7 +22,9 @@ Functions, of which help(libidx.build) and so on have all arguments, errors and 
     calibrate(tmpdir)               Measure this machine, for plan
     scheme(name, k)                 The tables of a scheme
 
-Writer adds to an index and removes from it; Stream needs no index. Every exception is an Error.
+Writer adds to an index and removes from it; Stream needs no index. Fingerprinter(resemble=T) makes sketches, for
+indexes that find texts by resemblance: Index.lookup_texts and Writer.check_and_add, with KeptSets, the texts' shingles
+in a file. Every exception is an Error.
 
 >>> import numpy, libidx
 >>> fingerprints = numpy.array([6, 7, 2**64 - 1], numpy.uint64)
@@ -37,7 +39,7 @@ Writer adds to an index and removes from it; Stream needs no index. Every except
 
 from ._core import INSTRUCTIONS as INSTRUCTIONS
 from ._core import VERSION as __version__
-from ._core import Clusters, Documents, Match, Matches, Pairs, Simhash
+from ._core import Clusters, Documents, Match, Matches, Pairs, Resembling, Simhash
 from ._errors import (
     BadChecksumError,
     BadContentError,
@@ -88,6 +90,7 @@ from ._making import (
 )
 from ._parts import Divided
 from ._resemblance import resemblance, shingles
+from ._resembling import KeptSets
 
 WEIGHT_ONE = 65536
 """Weight 1 in the fixed point that recipes use."""
@@ -121,6 +124,7 @@ __all__ = [
     "Info",
     "InputOutputError",
     "InvalidArgumentError",
+    "KeptSets",
     "LimitError",
     "Mask",
     "Match",
@@ -134,6 +138,7 @@ __all__ = [
     "Pairs",
     "Plan",
     "Removal",
+    "Resembling",
     "Simhash",
     "Stream",
     "Table",

@@ -9,9 +9,12 @@ from . import _core
 from ._core import Clusters, Documents, Matches, Pairs
 from ._errors import BY_STATUS, Error
 from ._progress import Progress, callback
+from ._resembling import Bounds, look_up
 
 if TYPE_CHECKING:
-    from ._types import Ids, Int64Array, Numbers, Path, UInt64Array
+    from ._core import Resembling
+    from ._resembling import Documents as DocumentTexts
+    from ._types import BoolArray, Ids, Int64Array, Numbers, Path, Texts, UInt64Array
 
 Residence = Literal["directory", "none", "all", "disk", "unpacked"]
 METHODS = ("components", "star")
@@ -175,6 +178,65 @@ class Index(_core.Index):
         if isinstance(ids, (str, bytes, int)):
             return self._find([ids])[1]
         return Found(*self._find(ids))
+
+    def lookup_texts(
+        self,
+        texts: Texts,
+        resemble: float,
+        *,
+        documents: Optional[DocumentTexts] = None,
+        limit: Optional[int] = None,
+        agree: int = 1,
+        max_candidates: Optional[int] = None,
+        threads: int = 1,
+    ) -> Resembling:
+        """The documents that resemble each of n texts by `resemble` (0 to 1) or more, in an index of sketches.
+
+        Such an index has the M smallest shingles of each document (the recipe minhash:M; see Fingerprinter). Those that
+        share one with a text are candidates; a document that resembles it by exactly J has none of them with a
+        probability of at most (1 - J)^M. `documents` decides which of them resemble the text, exactly: KeptSets, the
+        path of such a file, which is opened for this call alone, or a mapping or a callable from an ID to the
+        document's text, to its shingles, or to None if it is not known. Without it, and with M = 64 and by_id, the
+        resemblances are estimates with standard errors, 0.05 for 0.8.
+        `limit` lists the documents that resemble each text most. `agree`: candidates share so many values, which is
+        faster, and misses more. `max_candidates`: so many documents of each value are looked at. What was not decided,
+        or may be missed, is warned of. Raises InvalidArgumentError (an index of another recipe), what `documents`
+        raises, and the errors of lookup.
+
+        >>> sketches = libidx.Fingerprinter(resemble=0.5)
+        >>> texts = {"x": "to be or not to be that is the question", "y": "all the world is a stage"}
+        >>> fingerprints, rows = sketches.several(list(texts.values()))
+        >>> libidx.build("texts.idx", fingerprints, [list(texts)[i] for i in rows], recipe=sketches.recipe).documents
+        8
+        >>> with libidx.open("texts.idx") as opened:
+        ...     found = opened.lookup_texts(["To be, or not to be: that is a question"], 0.5, documents=texts)
+        >>> found.tolist(), found.resemblances
+        ([['x']], array([0.5]))
+        """
+        bounds = Bounds(threads, agree, limit, max_candidates)
+        return look_up(self, self.info().recipe, texts, resemble, documents, bounds)
+
+    def exists_texts(
+        self,
+        texts: Texts,
+        resemble: float,
+        *,
+        documents: Optional[DocumentTexts] = None,
+        agree: int = 1,
+        max_candidates: Optional[int] = None,
+        threads: int = 1,
+    ) -> BoolArray:
+        """Whether any document resembles each of n texts: bool[n]. Arguments and errors are those of lookup_texts.
+
+        >>> sketches = libidx.Fingerprinter(resemble=0.5)
+        >>> libidx.build("texts.idx", sketches.several(["one two"])[0], [1], recipe=sketches.recipe).documents
+        1
+        >>> libidx.open("texts.idx").exists_texts(["One two.", "two"], 0.5, documents={1: "one two"})
+        array([ True, False])
+        """
+        bounds = Bounds(threads, agree, 1, max_candidates)
+        offsets = look_up(self, self.info().recipe, texts, resemble, documents, bounds).offsets
+        return offsets[1:] > offsets[:-1]
 
     def batch(
         self,

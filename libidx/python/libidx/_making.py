@@ -7,16 +7,19 @@ import contextlib
 import os
 import tempfile
 import weakref
-from typing import TYPE_CHECKING, Any, Iterator, Literal, Mapping, NamedTuple, Optional, Self, Union
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Mapping, NamedTuple, Optional, Self, Union, overload
 
 from . import _core
 from ._core import Matches
 from ._errors import InvalidArgumentError, invalid_argument
 from ._index import Index, Residence, choose
 from ._progress import Progress, callback
+from ._resembling import KeptSets, add_unlike
 
 if TYPE_CHECKING:
-    from ._types import BoolArray, Ids, Int64Array, Numbers, Path
+    from ._core import Resembling
+    from ._resembling import Finder
+    from ._types import BoolArray, Ids, Int64Array, Numbers, Path, Texts
 
 IdType = Literal["text", "u64", "none"]
 ID_TYPES = ("text", "u64", "none")
@@ -318,7 +321,9 @@ class Writer(_core.Writer):
     ([True, False], [0, 0, 1])
     """
 
-    __slots__ = ("__weakref__",)
+    _kept: Optional[KeptSets]
+    _threads: int
+    __slots__ = ("__weakref__", "_kept", "_threads")
 
     def __new__(
         cls,
@@ -334,6 +339,7 @@ class Writer(_core.Writer):
         records = -1 if compact_records is None else compact_records
         watch = callback(progress)
         writer = super().__new__(cls, path, threads, records, compact_segments, watch)
+        writer._kept, writer._threads = None, threads
         if watch is not None:
             _watched.add(writer)
         return writer
@@ -348,17 +354,61 @@ class Writer(_core.Writer):
         """Add n documents, whatever the index holds; IDs are of its ID type."""
         self._add(fingerprints, ids)
 
+    @overload
     def check_and_add(
-        self, fingerprints: Numbers, ids: Optional[Ids] = None, k: Optional[int] = None, *, limit: Optional[int] = None
-    ) -> tuple[BoolArray, Matches]:
+        self, items: Numbers, ids: Optional[Ids] = None, k: Optional[int] = None, *, limit: Optional[int] = None
+    ) -> tuple[BoolArray, Matches]: ...
+    @overload
+    def check_and_add(
+        self,
+        items: Texts,
+        ids: Ids,
+        *,
+        resemble: float,
+        keep_sets: Union[KeptSets, Path],
+        documents: Optional[Finder] = None,
+        limit: Optional[int] = None,
+        max_candidates: Optional[int] = None,
+    ) -> tuple[BoolArray, Resembling]: ...
+    def check_and_add(
+        self,
+        items: Any,
+        ids: Any = None,
+        k: Optional[int] = None,
+        *,
+        limit: Optional[int] = None,
+        resemble: Optional[float] = None,
+        keep_sets: Union[KeptSets, Path, None] = None,
+        documents: Optional[Finder] = None,
+        max_candidates: Optional[int] = None,
+    ) -> tuple[BoolArray, Union[Matches, Resembling]]:
         """Add each document that has no fingerprint within k bits, also among those that this call added before it.
 
         Returns added bool[n], and the matches of the documents that were not added; with `limit`, the nearest so many.
+
+        With resemble, items are texts, and the index is one of sketches: adds each text that resembles none by so much,
+        exactly, and returns what the others resemble. A text without words is not added. The sets of what is added are
+        appended to the file `keep_sets`, KeptSets that are open for writing, or a path, whose file stays open until the
+        writer is closed; both are on disk when the call returns, and after a kill a text is in the index with all of
+        its sketch or not at all. `documents`: the texts of documents that have no set there, as for Index.lookup_texts.
         """
+        if resemble is not None:
+            return add_unlike(self, items, ids, resemble, keep_sets, documents, limit, max_candidates)
+        if keep_sets is not None or documents is not None or max_candidates is not None:
+            raise invalid_argument("keep_sets, documents and max_candidates are for texts: give resemble as well")
         distance = -1 if k is None else k
         if k is not None:
             _check_small("k", k)
-        return self._check_and_add(fingerprints, ids, distance, -1 if limit is None else limit)
+        return self._check_and_add(items, ids, distance, -1 if limit is None else limit)
+
+    def close(self) -> None:
+        """Close the writer. Cancels a running compaction without effect. May be called again.
+
+        In a forked process it does nothing to the index, nor to the writer of the process that opened it.
+        """
+        super().close()
+        if self._kept is not None:
+            self._kept.close()
 
     def remove(self, fingerprints: Numbers, ids: Ids) -> Removal:
         """Remove n documents by fingerprint and ID."""

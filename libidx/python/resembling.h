@@ -1,0 +1,35 @@
+/* resembling.h: look-ups by resemblance, and the files of sets that they read. */
+#ifndef IDX_PYTHON_RESEMBLING_H
+#define IDX_PYTHON_RESEMBLING_H
+
+#include "libidx/python/core.h"
+
+/* ---- Files of sets (kept_sets.c) ---- */
+
+struct kept_object {
+    PyObject_HEAD struct idx_kept_sets *kept; /* NULL: closed */
+    PyThread_type_lock lock;                  /* held by the call that uses the file */
+    bool writes;
+    long process;
+};
+
+/* Begins a call. Others that read the file wait until it ends; where it is written, they raise. Returns NULL with an
+ * exception set if the object is no KeptSets, or closed. */
+struct kept_object *kept_enter(PyObject *object);
+void kept_leave(struct kept_object *object);
+
+/* ---- Sets that come in (resembling.c) ---- */
+
+/* Sets of hashes that ascend, one behind the other. */
+struct sets {
+    struct array hashes, counts;
+    struct idx_set *list;
+};
+
+bool sets_take(PyObject *hashes, PyObject *counts, struct sets *sets);
+void sets_release(struct sets *sets);
+
+/* Whether the hashes of a set ascend; else it sets ValueError. */
+bool check_ascending(const uint64_t *hashes, size_t count);
+
+#endif
