@@ -54,6 +54,29 @@ def test_fingerprints(spark):
     assert [found[i] for i in range(len(TEXTS))] == signed(one(TEXTS))
 
 
+@pytest.mark.small
+@pytest.mark.parametrize("recipe", ["minhash:4", "segments:3"])
+def test_several_fingerprints(spark, recipe):
+    """Each text has a row for each of its fingerprints, and one that shares any of them is found."""
+    texts = [*TEXTS, "", "of its own"]
+    df = spark.createDataFrame(list(enumerate(texts)), "id long, text string").repartition(3)
+    fingerprinter = libidx.Fingerprinter(recipe)
+    held, owners = fingerprinter.several(texts)
+    wanted = sorted(zip(owners.tolist(), signed(held)))
+    made = idx.fingerprint(df, "text", recipe)
+    assert rows(made.select("id", "fingerprint")) == wanted and len(wanted) > len(texts)
+    assert made.schema["fingerprint"].metadata["libidx"] == {"recipe": fingerprinter.recipe, "bits": 64}
+    new = idx.fingerprint(df.where("id % 50 = 1"), "text", recipe)
+    asked = [(id, value) for id, value in wanted if id % 50 == 1]
+    expected = sorted((value, value, 0, id, other) for id, value in asked for other, same in wanted if same == value)
+    assert rows(idx.match(new, made, 0, new_id="id", old_id="id")) == expected
+    shares = {(id, other) for _, _, _, id, other in expected}
+    sets = [set(held[owners == row].tolist()) for row in range(len(texts))]
+    assert shares == {(a, b) for a in range(1, len(texts), 50) for b in range(len(texts)) if sets[a] & sets[b]}
+    with pytest.raises(libidx.InvalidArgumentError, match=f"'words:1.*'{recipe}"):
+        idx.match(idx.fingerprint(df, "text"), made)
+
+
 def write_files(held):
     """The fingerprints in every kind of file that workers read."""
     pieces = numpy.array_split(held, 5)
