@@ -261,6 +261,36 @@ def test_one_text_many_times(spark):
         assert compared(found) == expected_texts(both, 0.9)
 
 
+def make_documents(random):
+    """Texts of few different lines and paragraphs, some of which repeat with a word replaced, with all line ends."""
+    lines = ["".join(f"{word} " for word in text.split()[:15]) for text in families.make_texts(60, int(random.integers(1000)))]
+    lines += ["", "}", "two words", " \t", "five words are in here"]
+    ends = ["\n", "\r\n", "\n\n", "\r\n \r\n", ""]
+    return ["", *("".join(str(random.choice(lines)) + str(random.choice(ends)) for _ in range(n % 9)) for n in range(250))]
+
+
+@pytest.mark.small
+def test_parts(spark, random):
+    """The same as one process, with the texts in the order of their IDs."""
+    texts = make_documents(random)
+    ids = [f"{n:x}" for n in random.permutation(len(texts)).tolist()]
+    df = spark.createDataFrame(list(zip(ids, texts)), "id string, text string").repartition(5)
+    texts, ids = [text for _, text in sorted(zip(ids, texts))], sorted(ids)
+    for by, options, distribute in [
+        ("paragraph", {"min_document_words": 9, "within": True}, None),
+        ("line", {"resemble": 0.5, "min_words": 2, "again": 3, "shingle": 2}, True),
+    ]:
+        found = idx.dedup(df, "id", "text", by=by, distribute=distribute, **options)
+        wanted = libidx.dedup(texts, by=by, **options)
+        assert found.columns == ["id", "text", "dropped_parts", "cut_text"]
+        assert [row.cut_text for row in found.orderBy("id").collect()] == wanted.texts
+        parts = rows(found.selectExpr("id", "inline(dropped_parts)"))
+        names = [[ids[row] for row in column.tolist()] for column in (wanted.row, wanted.kept_row)]
+        others = wanted.part.tolist(), wanted.kept_part.tolist(), wanted.resemblance.tolist()
+        assert parts == sorted(zip(names[0], others[0], names[1], *others[1:]))
+        assert len(parts) > 100 and any(text is None for text in wanted.texts)
+
+
 @pytest.mark.small
 def test_what_is_refused(spark):
     df = spark.createDataFrame([(1, 5, "a"), (1, 6, "b")], "id long, print long, text string")
@@ -278,6 +308,11 @@ def test_what_is_refused(spark):
         (lambda: idx.dedup(df, "id", "text", k=3, resemble=0.5), "resemble compares texts, and with k"),
         (lambda: idx.dedup(df, "id", "text", k=3, shingle=5), "shingle compares texts, and with k"),
         (lambda: idx.dedup(df, "id", "text", min_features=1), "min_features needs k"),
+        (lambda: idx.dedup(df, "id", "text", min_words=3), "min_words needs by='paragraph' or by='line'"),
+        (lambda: idx.dedup(df, "id", "text", by="word"), "by = 'word': give 'document', 'paragraph' or 'line'"),
+        (lambda: idx.dedup(df, "id", "text", k=3, by="line"), "by compares texts, and with k"),
+        (lambda: idx.dedup(df, "id", fingerprint="print", by="line"), "by is for texts: give text="),
+        (lambda: idx.dedup(df, "id", "text", by="line", ignore_common=9), "ignore_common is for whole documents"),
         (lambda: idx.dedup(df, "id", "text"), "column 'id' has 1 2 times: IDs must be unique"),
         (lambda: idx.dedup(nulls, "id", "text"), "column 'id' has 1 nulls"),
         (lambda: idx.dedup(df, "id", "print"), "column 'print' is of type bigint: texts are strings"),

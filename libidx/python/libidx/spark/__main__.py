@@ -13,6 +13,7 @@ import time
 from typing import Any, Optional
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 import libidx
 from libidx import spark as idx
@@ -63,6 +64,10 @@ def _parser() -> argparse.ArgumentParser:
     kept.add_argument("--resemble", type=float, metavar="T", help="as for idx dedup (default 0.8)")
     kept.add_argument("--shingle", metavar="N", help="as for idx dedup")
     kept.add_argument("--ignore-common", metavar="N", help="as for idx dedup")
+    kept.add_argument("--by", choices=("document", "paragraph", "line"), default="document", help="as for idx dedup")
+    for name in "--min-words", "--min-document-words", "--again":
+        kept.add_argument(name, type=int, metavar="N", help="with --by: as for idx dedup")
+    kept.add_argument("--within", action="store_true", help="with --by: as for idx dedup")
     kept.add_argument("--recipe", help="with -k: as for idx fingerprint")
     kept.add_argument("--min-features", type=int, metavar="N", help="with -k: as for idx dedup")
     kept.add_argument("--keep", action="store_true", help="write only the documents to keep, without added columns")
@@ -88,8 +93,12 @@ def _run(spark: SparkSession, given: argparse.Namespace) -> Optional[DataFrame]:
         return idx.lookup(df, given.shards, given.k, id=given.id, copy=given.copy, **options)
     if given.command == "pairs":
         return idx.pairs(df, given.k, **options)
-    more = {name: getattr(given, name) for name in ("resemble", "shingle", "ignore_common", "recipe", "min_features")}
+    names = ["resemble", "shingle", "ignore_common", "recipe", "min_features"]
+    names += ["by", "min_words", "min_document_words", "again", "within"]
+    more = {name: getattr(given, name) for name in names}
     found = idx.dedup(df, given.id, given.text, k=given.k, **more, **options)
+    if given.by != "document" and given.keep:
+        return found.where("cut_text is not null").withColumn(given.text, F.col("cut_text")).select(df.columns)
     return found.where("not is_duplicate").select(df.columns) if given.keep else found
 
 

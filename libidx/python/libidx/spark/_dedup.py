@@ -9,15 +9,18 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
+from .._divide import By
 from .._fingerprints import Table
+from .._parts import check_rules
 from .._resemblance import Common, Shingle, check_resemblance, parse_common, parse_shingle
 from ._clusters import clusters, keep
 from ._columns import LOG, MEMORY, check_distance, check_fingerprints, check_ids, field_of, invalid, packed
 from ._fingerprint import add_fingerprints
 from ._pairs import compare_all, components
+from ._parts import drop_parts
 from ._resemble import Rule, find_duplicates
 
-ADDED = ("representative_id", "distance", "resemblance", "is_duplicate")
+ADDED = ("representative_id", "distance", "resemblance", "is_duplicate", "dropped_parts", "cut_text")
 DISTANCE = 3
 ONE_TASK = 1 << 32
 """Documents from which on one task no longer compares them."""
@@ -35,6 +38,11 @@ def dedup(
     resemble: Optional[float] = None,
     shingle: Optional[Shingle] = None,
     ignore_common: Optional[Common] = None,
+    by: By = "document",
+    min_words: Optional[int] = None,
+    min_document_words: Optional[int] = None,
+    again: Optional[int] = None,
+    within: bool = False,
     recipe: Optional[str] = None,
     table: Optional[Table] = None,
     bits: Optional[int] = None,
@@ -50,6 +58,10 @@ def dedup(
     `resemble` (0.8) or more, or else represents itself. shingle: what has to be in common, and ignore_common: what does
     not count, as there. distribute: whether many tasks compare the texts that have rare shingles in common, rather than
     one; None: where there are more than 2^28 shingles. Up to half of memory counts shingles, in each task.
+    by: "paragraph" or "line" compares these parts of texts, as libidx.dedup does, and there min_words,
+    min_document_words, again and within. The columns are then dropped_parts, an array of part INT, from 0, kept_id,
+    kept_part and resemblance, null where nothing is dropped; and cut_text, what is left, null for a document that is
+    dropped as a whole.
     With k, or where there are fingerprints, documents that chains of pairs within k bits (3 by default) connect are a
     cluster, and the one with the smallest ID represents it. recipe, table and bits make fingerprints of texts; texts
     with fewer than min_features (1) features are not compared. distribute: whether many tasks compare fingerprints,
@@ -66,12 +78,21 @@ def dedup(
         raise invalid(f"column {text!r} is of type {df.schema[text].dataType.simpleString()}: texts are strings")
     of_texts = {"resemble": resemble, "shingle": shingle, "ignore_common": ignore_common}
     of_prints = {"recipe": recipe, "table": table, "bits": bits, "min_features": min_features}
+    given = {"min_words": min_words, "min_document_words": min_document_words, "again": again, "within": within}
+    if (rules := check_rules(by, given)) is not None:
+        if ignore_common is not None:
+            raise invalid(f"ignore_common is for whole documents: omit it, or by={by!r}")
+        of_texts["by"] = by
+    elif min_words is not None:
+        raise invalid("min_words needs by='paragraph' or by='line'")
     _check_options(of_texts, of_prints, text is not None, k)
     if text is not None and k is None:
         texts = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
         most = parse_common(ignore_common)
         rule = Rule(check_resemblance(resemble), *parse_shingle(shingle))
         count, size = _check_documents(texts, id=id, text=text)
+        if rules is not None:
+            return drop_parts(df, id, text, rule, rules, size, distribute, memory)
         rule = rule._replace(most=None if most is None else most(count))
         found = keep(find_duplicates(texts, rule, size, distribute, memory))
         LOG.info("dedup: %d documents, of which others represent %d", count, found.count())
