@@ -30,10 +30,10 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
 
 /* Reads the manifest and its scheme, and checks that the scheme covers k. */
 static enum idx_status read_manifest(struct idx_index *index, struct idx_error *error) {
-    IDXI_TRY(idxi_manifest_load(index->manifest, index->folder, index->path, &index->manifest_file, error));
-    if (fstat(index->manifest_file, &index->seen) != 0)
+    IDXI_TRY(idxi_manifest_load(index->manifest, index->folder, index->path, &index->origin->manifest_file, error));
+    if (fstat(index->origin->manifest_file, &index->origin->seen) != 0)
         return idxi_fail_system(error, errno, index->manifest_path, "stat");
-    index->log = index->manifest->log;
+    index->origin->log = index->manifest->log;
     snprintf(index->scheme.name, sizeof index->scheme.name, "%s", index->manifest->scheme);
     index->scheme.bits = index->manifest->bits;
     index->scheme.table_count = index->manifest->table_count;
@@ -144,16 +144,25 @@ unsigned idxi_index_farthest(const struct idx_index *index) {
     return index->unpacks && asked != UINT_MAX && asked > k ? asked : k;
 }
 
+static struct idxi_origin *make_origin(void) {
+    struct idxi_origin *origin = calloc(1, sizeof *origin);
+    if (origin == NULL) return NULL;
+    if (pthread_mutex_init(&origin->mutex, NULL) != 0) {
+        free(origin);
+        return NULL;
+    }
+    origin->manifest_file = -1;
+    atomic_init(&origin->holders, 1);
+    return origin;
+}
+
 struct idx_index *idxi_index_new(const struct idx_open_options *options) {
     struct idx_index *index = calloc(1, sizeof *index);
-    if (index == NULL) return NULL;
-    if (pthread_mutex_init(&index->mutex, NULL) != 0) {
+    if (index == NULL || (index->origin = make_origin()) == NULL) {
         free(index);
         return NULL;
     }
-    index->folder = index->manifest_file = -1;
-    index->origin = index;
-    atomic_init(&index->holders, 1);
+    index->folder = -1;
     index->options = *options;
     index->unpacks = options->residence == IDX_RESIDENCE_UNPACKED;
     if (index->unpacks) index->options.residence = IDX_RESIDENCE_NONE;
@@ -197,28 +206,30 @@ enum idx_status idx_open(struct idx_index **result, const char *path, const stru
     return idxi_index_open(result, path, &own, NULL, error);
 }
 
-/* Releases what views of one manifest share. */
-static void release_origin(struct idx_index *origin) {
-    if (atomic_fetch_sub(&origin->holders, 1) != 1) return;
-    for (size_t i = 0; i < origin->open_segments; i++) idxi_segment_release(origin->segments[i]);
-    free(origin->segments);
-    idxi_replay_release(origin->replay);
-    idxi_probings_free(origin->probings);
-    free(origin->manifest);
+static void release_origin(struct idxi_origin *origin) {
     if (origin->manifest_file >= 0) close(origin->manifest_file);
-    if (origin->folder >= 0) close(origin->folder);
     pthread_mutex_destroy(&origin->mutex);
-    free(origin->manifest_path);
-    free(origin->path);
     free(origin);
+}
+
+/* Releases what the views of one manifest share, once there is no other of them. */
+static void release_shared(struct idx_index *index) {
+    for (size_t i = 0; i < index->open_segments; i++) idxi_segment_release(index->segments[i]);
+    free(index->segments);
+    idxi_replay_release(index->replay);
+    idxi_probings_free(index->probings);
+    free(index->manifest);
+    if (index->folder >= 0) close(index->folder);
+    free(index->manifest_path);
+    free(index->path);
+    release_origin(index->origin);
 }
 
 void idx_close(struct idx_index *index) {
     if (index == NULL) return;
-    struct idx_index *origin = index->origin;
     idxi_pending_release(index->pending.records);
-    if (origin != index) free(index);
-    release_origin(origin);
+    if (atomic_fetch_sub(&index->origin->holders, 1) == 1) release_shared(index);
+    free(index);
 }
 
 /* ---- Arguments of look-ups ---- */

@@ -32,7 +32,20 @@ struct idxi_segment {
     struct idxi_removed removed; /* which documents of older segments it removes */
 };
 
+/* What is noted for all views that share one manifest. */
+struct idxi_origin {
+    atomic_size_t holders; /* the views */
+    pthread_mutex_t mutex; /* guards what follows */
+    int manifest_file;     /* descriptor of the manifest seen last that differs in nothing but the log. It stays open,
+                            * so that no other file gets its inode */
+    struct stat seen;      /* the status of that file */
+    struct idxf_manifest_log log; /* what that file says of the log */
+};
+
+/* Views of one manifest have the same pointers and descriptor, but for those of `pending`; the last one to be closed
+ * releases them. */
 struct idx_index {
+    struct idxi_origin *origin;
     char *path, *manifest_path;
     int folder;                      /* descriptor */
     struct idx_open_options options; /* the residence of the files: IDX_RESIDENCE_NONE where they are unpacked */
@@ -46,16 +59,6 @@ struct idx_index {
     struct idxi_pending_view pending;
     bool removes; /* whether segments or pending records have removals */
     bool spoilt;  /* whether `replay` has records that never came into the log: a newer view reads the log anew */
-    /* Views of one manifest share all that is above but `pending` and `removes`. It belongs to the first of them, their
-     * origin, which stays until the last one is closed. */
-    struct idx_index *origin;
-    /* Only an origin uses these. */
-    atomic_size_t holders;
-    pthread_mutex_t mutex; /* guards what follows */
-    int manifest_file;     /* descriptor of the manifest seen last that differs in nothing but the log. It stays open,
-                            * so that no other file gets its inode */
-    struct stat seen;      /* the status of that file */
-    struct idxf_manifest_log log; /* what that file says of the log */
 };
 
 /* Returns an index of which nothing is open yet, to be closed by idx_close, or NULL when memory runs out. */

@@ -1,7 +1,6 @@
 /* refresh.c: newer views of an index: whether its path has another version by now, and what is pending since. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +17,7 @@
  * was renamed has another inode, as that one is open. One that was rewritten in place, which SPEC.md forbids, may look
  * the same. */
 static bool is_seen(const struct idx_index *index, const struct stat *now, struct idxf_manifest_log *log) {
-    struct idx_index *origin = index->origin;
+    struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
     const struct stat *seen = &origin->seen;
     bool same = origin->manifest_file >= 0 && now->st_dev == seen->st_dev && now->st_ino == seen->st_ino &&
@@ -32,7 +31,7 @@ static bool is_seen(const struct idx_index *index, const struct stat *now, struc
 /* Takes a manifest's file, which says `log` of the log, for the one that was seen last. Another thread may have seen a
  * newer one by now: then the file at the path is not this one, and the next look reads that. */
 static void see(const struct idx_index *index, int file, const struct idxf_manifest_log *log) {
-    struct idx_index *origin = index->origin;
+    struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
     int before = origin->manifest_file;
     origin->manifest_file = file;
@@ -44,7 +43,7 @@ static void see(const struct idx_index *index, int file, const struct idxf_manif
 
 /* Takes no file for the one that was seen last: the next look reads the one at the path. */
 static void forget(const struct idx_index *index) {
-    struct idx_index *origin = index->origin;
+    struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
     int before = origin->manifest_file;
     origin->manifest_file = -1;
@@ -53,7 +52,7 @@ static void forget(const struct idx_index *index) {
 }
 
 bool idxi_index_has_log(const struct idx_index *index) {
-    struct idx_index *origin = index->origin;
+    struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
     bool has_log = origin->log.exists;
     pthread_mutex_unlock(&origin->mutex);
@@ -132,7 +131,7 @@ static enum idx_status view_pending(const struct idx_index *index, const struct 
                                     struct idx_index **newer, struct idx_error *error) {
     struct idx_index *view = malloc(sizeof *view);
     if (view == NULL) return idxi_fail_memory(error);
-    memcpy(view, index, offsetof(struct idx_index, holders)); /* the rest is the origin's */
+    *view = *index;
     enum idx_status status = idxi_index_read_log(view, log, error);
     if (status != IDX_OK || view->pending.last == index->pending.last) {
         if (status == IDX_OK) idxi_pending_release(view->pending.records);

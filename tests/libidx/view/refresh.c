@@ -342,7 +342,7 @@ static void test_what_views_share(void **state) {
     assert_null(refreshed(second));
     assert_ptr_equal(first->segments[0], second->segments[0]);
     assert_int_equal(first->segments[0]->holders, 1); /* all views of one manifest together */
-    assert_int_equal(first->holders, 2);
+    assert_int_equal(first->origin->holders, 2);
     assert_ptr_not_equal(second->segments[0], third->segments[0]);
     assert_true(holds_up_to(first, BASE));
     assert_true(holds_up_to(second, BASE + 1));
