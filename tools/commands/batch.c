@@ -8,7 +8,6 @@
 #include <string.h>
 
 static const char *const method_names[] = {"auto", "probe", "sweep", "stream", NULL};
-static const char *const older_method_names[] = {"auto", "probe", "merge", "stream", NULL};
 
 enum { ID_MARK = '\t' };
 
@@ -268,7 +267,6 @@ static bool has_standard_input(struct texts paths) {
     return paths.count == 0;
 }
 
-/* Answers --stream. */
 static bool run_stream(struct batch *batch) {
     struct texts queries = {batch->operands.values, 1};
     struct passing passing = {.paths = {batch->operands.values + 1, batch->operands.count - 1},

@@ -44,8 +44,7 @@ static bool read_number(const struct option_rule *rule, const char *text) {
 static bool read_choice(const struct option_rule *rule, const char *text) {
     char names[256] = "";
     for (int i = 0; rule->names[i] != NULL; i++) {
-        if (strcmp(rule->names[i], text) == 0 ||
-            (rule->older_names != NULL && strcmp(rule->older_names[i], text) == 0)) {
+        if (strcmp(rule->names[i], text) == 0) {
             *(int *)rule->value = i;
             return true;
         }
@@ -67,7 +66,6 @@ static bool append_glob(struct globs *globs, const char *pattern, bool includes)
     return appended || complain("out of memory");
 }
 
-/* Stores the argument of an option as its kind says. */
 static bool read_value(const struct option_rule *rule, char *text) {
     switch (rule->kind) {
         case OPTION_FLAG: *(bool *)rule->value = true; return true;

@@ -61,8 +61,6 @@ struct option_rule {
     enum option_kind kind;
     void *value; /* The value stays as it is if the option is not given. */
     const char *const *names;
-    const char *const
-        *older_names;     /* Former names that OPTION_CHOICE takes as well, in the order of `names`, or NULL. */
     uint64_t least, most; /* Bounds of OPTION_NUMBER and OPTION_COUNT; most 0 is no bound. */
     bool may_be_empty;    /* The argument may be "". */
 };
