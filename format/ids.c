@@ -124,7 +124,6 @@ static bool add_number(struct idxf_ids *ids, size_t *sum) {
     return false;
 }
 
-/* Appends the bytes of its own that a token has. */
 static bool append_own(struct idxf_ids *ids, size_t length, uint8_t *id) {
     if (length == LONG && !add_number(ids, &length)) return false;
     if (length > count_rest(ids) || length > IDXF_MAX_ID_BYTES - ids->length) return false;
@@ -134,7 +133,6 @@ static bool append_own(struct idxf_ids *ids, size_t length, uint8_t *id) {
     return true;
 }
 
-/* Appends the piece that a token has. */
 static bool append_piece(struct idxf_ids *ids, size_t length, uint8_t *id) {
     if (count_rest(ids) < 2) return false;
     size_t place = (size_t)ids->at[0] | (size_t)ids->at[1] << 8;

@@ -235,7 +235,6 @@ static bool is_new_segment(const struct idxf_manifest *manifest, const struct id
     return segment->number > 0;
 }
 
-/* Reads the numbers of fingerprints, documents and removals. */
 static enum idxf_fault read_counts(struct reader *reader, struct idxf_manifest_segment *segment) {
     uint64_t *const counts[] = {&segment->fingerprints, &segment->documents, &segment->removed};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {

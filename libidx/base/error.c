@@ -73,7 +73,6 @@ enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
-/* Returns the status that a value of errno means. */
 static enum idx_status get_status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:

@@ -157,7 +157,6 @@ static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *so
 /* So many documents are added between two looks at the clock. */
 #define STEP 4096
 
-/* Makes room for STEP more documents. */
 static enum idx_status make_room(struct idx_builder *builder, struct idx_error *error) {
     IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP : 0, error));
     if (idxi_sorter_room(&builder->sorter) < STEP) IDXI_TRY(spill(builder, &builder->sorter, error));

@@ -247,7 +247,6 @@ static void make_queries(struct small_index *small) {
     }
 }
 
-/* Adds all fingerprints, and finishes the build. */
 static enum idx_status fill(struct idx_builder *builder, struct idx_error *error) {
     for (uint64_t i = 0; i < FINGERPRINTS; i++) IDXI_TRY(idx_builder_add_u64(builder, get_fingerprint(i), 0, error));
     return idx_builder_finish(builder, NULL, error);

@@ -62,7 +62,6 @@ static unsigned count_sorted(const struct idx_scheme *scheme, unsigned threads) 
     return sorted < threads ? sorted : threads;
 }
 
-/* Sets the estimate for a number of documents. */
 static void fill_estimate(const struct idx_build_options *options, const struct idx_scheme *scheme,
                           const struct idx_plan *plan, uint64_t documents, struct idx_build_estimate *estimate) {
     unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;

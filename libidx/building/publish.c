@@ -36,7 +36,6 @@ void idxi_leftover_digits(char digits[IDXI_LEFTOVER_DIGITS + 1], int attempt) {
 /* Called for each entry of an open folder. */
 typedef bool (*entry_check)(int folder, const char *name, const struct stat *status);
 
-/* Returns whether all entries of a folder pass a check. */
 static bool check_entries(int parent, const char *name, entry_check check) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);

@@ -179,7 +179,6 @@ static enum idx_status open_map_inputs(const struct combining *combining, enum i
     return IDX_OK;
 }
 
-/* Merges all maps of one kind. */
 static enum idx_status combine_maps(struct combining *combining, enum idxi_map_kind kind, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
     struct map_inputs inputs;

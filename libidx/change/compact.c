@@ -230,7 +230,6 @@ static enum idx_status compact(struct compaction *compaction, struct idx_error *
     return IDX_OK;
 }
 
-/* Opens and locks the index at a path. */
 static enum idx_status open_index(struct compaction *compaction, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;

@@ -15,7 +15,6 @@ struct removals {
     size_t count, capacity;
 };
 
-/* Adds a record, if it is a removal. */
 static enum idx_status take_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                     struct idx_error *error) {
     struct removals *removals = context;

@@ -137,7 +137,6 @@ static void summarise(const struct merge *merge, struct idx_build_summary *summa
     strcpy(summary->scheme, merge->indexes[0]->scheme.name);
 }
 
-/* Merges the indexes at `paths` into one at `path`. */
 static enum idx_status run_merge(struct merge *merge, const char *path, const char *const *paths, size_t count,
                                  struct idx_error *error) {
     struct idxi_combination *combination = &merge->combination;

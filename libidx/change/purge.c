@@ -11,7 +11,6 @@
 
 /* ---- Entries ---- */
 
-/* Makes room for `more` entries. */
 static enum idx_status reserve(struct idxi_entries *entries, bool with_values, size_t more, struct idx_error *error) {
     if (entries->capacity - entries->count >= more) return IDX_OK;
     size_t capacity = 2 * entries->capacity + more;
@@ -69,7 +68,6 @@ void idxi_entries_unite(struct idxi_entries *entries) {
 
 /* ---- Removals ---- */
 
-/* Lists the fingerprint of a removal. */
 static enum idx_status note_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                     struct idx_error *error) {
     (void)sequence;

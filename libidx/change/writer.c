@@ -152,7 +152,6 @@ static enum idx_status check_view(struct idx_writer *writer, struct idx_error *e
                      "has pending records that this writer did not write: close the writer, and open it again");
 }
 
-/* Makes room for `most` records in all. */
 static enum idx_status reserve(struct idx_writer *writer, size_t most, struct idx_error *error) {
     if (most <= writer->capacity) return IDX_OK;
     if (most > SIZE_MAX / 2 / sizeof *writer->records) return idxi_fail_memory(error);

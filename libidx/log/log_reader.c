@@ -178,7 +178,6 @@ enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, ui
 
 /* ---- Records ---- */
 
-/* Fails with the fault of a record. */
 static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault fault, uint64_t sequence,
                                    struct idx_error *error) {
     return idxi_fail(error, idxi_fault_status(fault), log->path,

@@ -58,7 +58,6 @@ static enum idx_status write_slot(struct idxi_log_writer *writer, struct idx_err
 
 /* ---- The manifest ---- */
 
-/* Describes the log in a manifest. */
 static void change_manifest(void *context, struct idxf_manifest *manifest) {
     const struct idxi_log *log = &((const struct idxi_log_writer *)context)->log;
     manifest->log = (struct idxf_manifest_log){true, {0}, log->header.first, log->place.sequence};
@@ -297,7 +296,6 @@ static enum idx_status make_room(struct idxi_log_writer *writer, size_t frame, s
     return IDX_OK;
 }
 
-/* Makes the buffer large enough for a frame. */
 static enum idx_status reserve(struct idxi_log_writer *writer, size_t size, struct idx_error *error) {
     if (size <= writer->capacity) return IDX_OK;
     free(writer->bytes);

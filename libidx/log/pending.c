@@ -236,7 +236,6 @@ static struct idxi_pending_links *give_links(struct idxi_pending *pending, uint3
 
 /* ---- Appending: whatever may fail comes first, so that nothing has to be undone ---- */
 
-/* Returns the hash of a record's ID. */
 static uint64_t hash_id_of(const struct idxf_record *record) {
     return idxi_pending_hash_id(record->id_size == 0 ? (const uint8_t *)"" : record->id, record->id_size);
 }

@@ -98,7 +98,6 @@ void idxi_pending_free_buckets(struct idxi_pending *pending) {
 
 /* ---- Adding ---- */
 
-/* Returns the bucket of a fingerprint. */
 static struct idxi_pending_bucket *bucket_of(const struct idxi_pending_rest *rest, uint64_t fingerprint) {
     return &rest->buckets[idxi_pending_bucket_of(&rest->bits, fingerprint)];
 }

@@ -22,7 +22,6 @@ static enum idx_status grow(struct idxi_cluster_order *order, struct idx_error *
     return IDX_OK;
 }
 
-/* Keeps the ID of a document. */
 static enum idx_status keep_id(struct idxi_cluster_order *order, struct idxi_ordered *item, struct idx_error *error) {
     struct idx_document document;
     IDXI_TRY(idxi_documents_get(order->documents, item->value, &document, error));
@@ -89,7 +88,6 @@ enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct 
 
 /* ---- Taking ---- */
 
-/* Forgets all documents. */
 static void reset(struct idxi_cluster_order *order) {
     if (order->added != order->count) idxi_sorter_close(&order->sorter);
     order->sorter = (struct idxi_sorter){0};

@@ -60,7 +60,6 @@ static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t 
     return result == 0 ? IDX_OK : fail_lmdb(error, result, writer->path, "begin a transaction");
 }
 
-/* Ends the transaction. */
 static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *error) {
     int result = mdb_txn_commit(writer->txn);
     writer->txn = NULL;

@@ -77,7 +77,6 @@ static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint3
                      idxf_fault_sentence(fault));
 }
 
-/* Reads and checks the manifest in an open file. */
 static enum idx_status read_file(struct idxf_manifest *manifest, int file, const char *path, struct idx_error *error) {
     size_t size;
     unsigned line;

@@ -12,7 +12,6 @@
 
 /* ---- Opening ---- */
 
-/* Reads the whole file. */
 static enum idx_status read_file(struct idxi_removed *removed, int file, const char *path, struct idx_error *error) {
     uint64_t size;
     IDXI_TRY(idxi_file_size(file, &size, path, error));
@@ -57,7 +56,6 @@ static enum idx_status find_places(struct idxi_removed *removed, const struct id
     return IDX_OK;
 }
 
-/* Reads and checks the whole file. */
 static enum idx_status load_file(struct idxi_removed *removed, int folder, const struct idxf_manifest_segment *segment,
                                  const char *path, struct idx_error *error) {
     struct idxf_removed header;

@@ -169,7 +169,6 @@ struct making {
     uint8_t bytes[IDXF_PAGE_SIZE];
 };
 
-/* Notes the list of a line, if it has one. */
 static enum idx_status note_list(struct making *making, const uint8_t *line) {
     struct lists *lists = &making->lists;
     if (idxf_line_listed(line) == 0) return IDX_OK;

@@ -185,7 +185,6 @@ static enum idx_status write_merged(struct idxi_sorter *sorter, struct idxi_run 
     return idxi_run_file_end(&sorter->files[0], run, error);
 }
 
-/* Merges the last `count` runs into one. */
 static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
     struct idxi_sorter_run merged = {.level = sorter->runs[sorter->run_count - 1].level + 1};
     enum idx_status status = open_runs(sorter, count, true, error);

@@ -115,7 +115,6 @@ static void close_all(struct verification *verification) {
     verification->index = NULL;
 }
 
-/* Returns whether all files could be opened. */
 static bool is_open(const struct verification *verification) {
     size_t segments = verification->index->manifest->segment_count;
     const struct opening *end = openings_of(verification, segments);

@@ -21,7 +21,6 @@ static enum idx_status fail_content(const struct comparison *comparison, struct 
                      "contains other IDs than the documents have: rebuild the index, or restore it");
 }
 
-/* Notes that entry `number` of the map was found. */
 static void note_seen(struct comparison *comparison, uint64_t number) {
     uint64_t bit = UINT64_C(1) << number % 64, *seen = &comparison->seen[number / 64];
     comparison->seen_count += (*seen & bit) == 0;
@@ -98,7 +97,6 @@ static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t
     }
 }
 
-/* Adds the hash of an ID to the chunk. */
 static enum idx_status take_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
     struct comparison *comparison = context;
     if (comparison->count == 0) IDXI_TRY(find_fingerprints(comparison, number, error));

@@ -63,7 +63,6 @@ static void compare_key(const struct idxi_table *table, uint64_t block, struct w
     if (!agrees) note_difference(walk, at / 8);
 }
 
-/* Checks one block, and adds its fingerprints to the walk. */
 static enum idx_status check_block(const struct idxi_table *table, struct idxi_blocks *blocks, struct walk *walk,
                                    struct idx_error *error) {
     uint64_t block = blocks->next, offset = idxi_table_block_offset(table, block);

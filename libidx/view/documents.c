@@ -247,7 +247,6 @@ static enum idx_status next_number(struct idx_documents *documents, struct idx_d
     return IDX_OK;
 }
 
-/* Returns how many documents with text IDs all segments have. */
 static uint64_t count_texts(const struct idx_documents *documents) {
     const struct idxi_map_cursor *last = &documents->cursors[documents->cursor_count];
     return documents->cursor_count == 0 ? 0 : last[-1].offset + last[-1].map->segment.documents;

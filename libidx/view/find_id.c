@@ -47,7 +47,6 @@ static enum idx_status find_candidate(const struct idx_index *index, uint64_t ha
     return IDX_OK;
 }
 
-/* Returns whether a document has the wanted ID. */
 static bool is_wanted(const struct wanted *wanted, const struct idx_document *document) {
     if (wanted->type == IDX_ID_U64) return document->number == wanted->number;
     return document->id_length == wanted->length &&

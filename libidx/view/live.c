@@ -55,7 +55,6 @@ struct collection {
     size_t count;
 };
 
-/* Collects the fingerprint of an addition. */
 static enum idx_status collect(void *context, uint64_t sequence, const struct idxf_record *record,
                                struct idx_error *error) {
     struct collection *collection = context;
@@ -162,7 +161,6 @@ void idxi_live_documents_close(struct idxi_live_documents *documents) { idx_docu
 
 /* ---- Pending ---- */
 
-/* Adds the pending documents of a fingerprint. */
 static void gather(struct idxi_pending_entries *entries, const struct idx_index *index, uint64_t fingerprint,
                    uint64_t offset) {
     struct idxi_pending_cursor cursor;

@@ -115,7 +115,6 @@ static void stop_copying(struct idxi_replay *replay) {
     replay->settling = false;
 }
 
-/* Drops all records that are in memory. */
 static void drop_records(struct idxi_replay *replay) {
     stop_copying(replay);
     idxi_pending_release(replay->records);
@@ -152,7 +151,6 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
     return idxi_pending_append(&replay->newer, record, idxi_pending_map_of(replay->records, record), error);
 }
 
-/* Copies the next records, up to so many. */
 static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) {
     uint64_t at = idxi_pending_last(replay->newer), left = replay->last - at, end = at + (count < left ? count : left);
     for (uint64_t next; at < end; at = next) {

@@ -27,7 +27,6 @@ enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number,
     return idxi_open_part(folder, index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, segment->path, error);
 }
 
-/* Checks that a table is the one that the manifest means. */
 static enum idx_status check_table(const struct idx_index *index, const struct idxi_segment *segment, size_t number,
                                    struct idx_error *error) {
     const struct idxi_table *table = &segment->tables[number];

@@ -41,7 +41,6 @@ static void expect_blocks(const struct idxi_table *table, uint64_t next, uint64_
     }
 }
 
-/* Visits the fingerprints of the blocks from `begin` to `end`. */
 static enum idx_status visit_blocks(struct reading *reading, const struct idxi_table *table, uint64_t begin,
                                     uint64_t end, uint64_t *fingerprints, struct idx_error *error) {
     struct idxf_start start = {0, 0};

@@ -95,7 +95,6 @@ static void put_id(const struct agree *agree, const struct entry *entry, struct 
     }
 }
 
-/* Writes the line of one document of the group. */
 static void put_line(const struct agree *agree, const struct entry *entry, struct output *output) {
     const struct output *query = &agree->query;
     bool json = agree->question->json;

@@ -35,7 +35,6 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
     return true;
 }
 
-/* Refuses options that would have no effect with the format. */
 static bool check_format(const struct build *build) {
     const char *vain = build->notation >= 0 ? "fingerprints" : build->input.skip_bad_lines ? "skip-bad-lines" : NULL;
     if (build->input.format == INPUT_TSV) return true;

@@ -293,7 +293,6 @@ static bool measure(struct idx_calibration *machine) {
     return measured;
 }
 
-/* Measures this machine, or reads the measurement of another. */
 static bool find_machine(struct report *report) {
     report->machine = (struct idx_calibration)IDX_CALIBRATION_INIT;
     if (report->measures && !measure(&report->machine)) return false;

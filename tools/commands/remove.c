@@ -16,7 +16,6 @@ struct removing {
     struct idx_removal total;
 };
 
-/* Refuses options that need lines of text as input. */
 static bool check_rows(const struct removing *removing) {
     const struct writing *writing = &removing->writing;
     const char *vain = writing->id_alone               ? "--by-id"

@@ -41,7 +41,6 @@ static bool is_recipe(const struct tsv_record *record) {
     return true;
 }
 
-/* Keeps a recipe as that of the inputs. */
 static bool keep_recipe(struct input *input, const struct tsv_record *record) {
     input->recipe = input->own_recipe = strndup(record->id, record->id_length);
     input->recipe_settled = true;
@@ -110,7 +109,6 @@ void reader_unescape(struct reader *reader, struct tsv_record *record) {
     record->id_length = escape_undo(reader->bytes + (record->id - reader->bytes), record->id_length);
 }
 
-/* Takes a line of TSV. */
 static bool take_line(struct input *input, const char *line, size_t length) {
     struct tsv_record *record = &input->records[input->count];
     struct problem problem;
@@ -202,7 +200,6 @@ static uint64_t load_little(const char *bytes) {
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
-/* Takes `count` rows. */
 static bool take_rows(struct input *input, const char *bytes, size_t count) {
     uint64_t over = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits, number = input->documents;
     bool big_endian = input->array.big_endian;
@@ -235,7 +232,6 @@ static enum input_status read_rows(struct input *input) {
     return complain_of_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
 }
 
-/* Reads the header of a .npy file. */
 static enum input_status start_npy(struct input *input) {
     const char *bytes = NULL;
     size_t got = 0;
@@ -297,7 +293,6 @@ static bool is_regular(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Counts what a file of TSV states and what it has. */
 static bool count_totals(const struct input *input, struct reader *reader, struct totals *totals) {
     struct tsv_record record;
     struct problem problem;

@@ -65,7 +65,6 @@ static void add_node(struct following *following, uint64_t fingerprint, size_t p
     following->slots[at] = (uint32_t)following->count;
 }
 
-/* Adds all that is near to a node. */
 static enum idx_status add_near(struct following *following, size_t node) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct idx_match_lists lists;

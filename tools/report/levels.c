@@ -77,7 +77,6 @@ static bool ask_pairs(struct asking *asking, size_t level) {
            !interrupt_noted();
 }
 
-/* Counts the clusters that an answer makes. */
 static void count_clusters(struct asking *asking, struct level *at, const struct idx_kept_set *kept) {
     uint64_t leaders = 0;
     at->largest = at->clusters.clusters = 0;

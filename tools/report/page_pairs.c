@@ -46,7 +46,6 @@ static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     }
 }
 
-/* Writes both documents of a pair side by side. */
 static bool put_pair(struct output *output, const struct findings *findings, const struct shown *two, bool open) {
     struct excerpt excerpt = {.sides = {{.count = 0}}};
     bool ok = excerpt_make(&excerpt, two);

@@ -16,7 +16,6 @@ static const char made[] = "report"; /* The name of the page in the scratch fold
 
 /* ---- Checking ---- */
 
-/* Returns whether the file is a report. */
 static bool is_report(const char *path) {
     char begin[64];
     const size_t length = strlen(page_begin);

@@ -62,7 +62,6 @@ static void put_histogram(const struct route_metrics *metrics, const char *route
     output_format(output, "idx_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", route, sum);
 }
 
-/* Writes what the current view says of the index. */
 static void put_index(struct service *service, struct output *output) {
     struct view *view = views_acquire(&service->views);
     const struct idx_properties *properties = &view->properties;

@@ -66,7 +66,6 @@ static void warn_of_icu(struct texts_service *texts, const char *recipe, const c
     pthread_mutex_unlock(&texts->mutex);
 }
 
-/* Frees the thread's fingerprinter. */
 static void drop_text(struct texts_service *texts) {
     free_text(pthread_getspecific(texts->key));
     pthread_setspecific(texts->key, NULL);

@@ -179,7 +179,6 @@ static bool is_same(const char *a, const char *b) {
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/* Returns whether the last names of two paths are the same. */
 static bool has_same_name(const char *a, const char *b) {
     size_t ends[2] = {strlen(a), strlen(b)}, i = 1;
     while (ends[0] > 0 && a[ends[0] - 1] == '/') ends[0]--;
