@@ -1,6 +1,6 @@
 /* charset.c: tests of character sets: byte order marks, names, and what bytes become in UTF-8. */
+#include "tools/text/charset.h"
 #include "tests/tools/exactly.h"
-#include "tools/text/documents.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

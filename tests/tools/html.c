@@ -1,6 +1,6 @@
 /* html.c: tests of the text, title and description of HTML documents, and of the character set that they name. */
+#include "tools/text/html.h"
 #include "tests/tools/exactly.h"
-#include "tools/text/extract.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* jsonl.c: tests of finding the fields of a line of JSON. */
-#include "tools/text/extract.h"
+#include "tools/text/jsonl.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

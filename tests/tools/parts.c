@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/random.h"
+#include "tools/text/scan.h"
 
 /* The expected parts follow each other, each in brackets. */
 static void check(enum parts_by by, bool escaped, const char *text, const char *expected) {

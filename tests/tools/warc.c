@@ -1,6 +1,6 @@
 /* warc.c: tests of the heads of WARC records and HTTP responses, and of joining chunks. */
+#include "tools/text/warc.h"
 #include "tests/tools/exactly.h"
-#include "tools/text/documents.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* texts.c: looks texts up, and shows the texts of documents. A build without libidxtext has without_text.c instead. */
 #include "tools/serve/service.h"
 
+#include "tools/text/sniff.h"
 #include "tools/text/text.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* bad_records.c: counts and reports records that can't be fingerprinted. */
-#include "tools/text/documents.h"
+#include "tools/text/bad_records.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* body.c: makes UTF-8 of the bytes of a document: joins the chunks of HTTP, decompresses, and decodes. */
-#include "tools/text/extract.h"
+#include "tools/text/body.h"
+#include "tools/text/source.h"
+#include "tools/text/warc.h"
 
 #ifdef IDX_BROTLI
 #include <brotli/decode.h>

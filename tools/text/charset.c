@@ -1,5 +1,5 @@
 /* charset.c: converts texts in other character sets to UTF-8, by ICU's converters. */
-#include "tools/text/documents.h"
+#include "tools/text/charset.h"
 
 #include <unicode/ucnv.h>
 #include <unicode/ucnv_cb.h>

@@ -1,5 +1,6 @@
 /* cut.c: cuts inputs into documents that are a file, a line, several lines, or a record of a WARC file. */
-#include "tools/text/documents.h"
+#include "tools/text/cut.h"
+#include "tools/text/warc.h"
 
 #include <string.h>
 

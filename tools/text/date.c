@@ -1,5 +1,5 @@
 /* date.c: reads dates and times as records write them. */
-#include "tools/text/documents.h"
+#include "tools/text/date.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,10 @@
 /* documents.c: reads inputs, and visits the documents that they are cut into. */
 #include "tools/text/documents.h"
 
+#include "tools/text/cut.h"
 #include "tools/text/extract.h"
+#include "tools/text/manual.h"
+#include "tools/text/sniff.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,84 +13,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void raw_document_free(struct raw_document *raw) {
-    free(raw->bytes.bytes);
-    free(raw->place);
-    free(raw->id);
-    *raw = (struct raw_document){.bytes = OUTPUT_KEPT};
-}
-
-/* ---- Passing documents to the visitor ---- */
-
-struct raw_document cut_begin(const struct documents *documents, enum document_format format) {
-    return (struct raw_document){.format = format,
-                                 .bytes = OUTPUT_KEPT,
-                                 .most = documents->most,
-                                 .file = documents->files - 1,
-                                 .unit = UNIT_LINES,
-                                 .begins = documents->source.offset,
-                                 .date = documents->date};
-}
-
-bool cut_visit(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
-    int length = where == NULL ? asprintf(&raw->place, "%s", documents->path)
-                               : asprintf(&raw->place, "%s:%s%" PRIu64, documents->path, where, number);
-    if (length < 0) {
-        raw->place = NULL;
-        bad_set_memory(&raw->bad);
-    }
-    if (raw->ends == 0) raw->ends = documents->source.offset;
-    raw->input_bytes = documents->bytes_before + documents->source.read - documents->read_before;
-    if (raw->bad.kind != BAD_NONE) {
-        free(raw->bytes.bytes);
-        raw->bytes = (struct output)OUTPUT_KEPT;
-    }
-    return documents->visit(documents->context, raw);
-}
-
-/* Visits what is wrong with the file in place of a document. Returns false if the visitor stopped. */
-static bool visit_bad(struct documents *documents, enum bad_kind kind, const char *sentence) {
-    struct raw_document raw = cut_begin(documents, FORMAT_PLAIN);
-    raw.unit = UNIT_FILE;
-    bad_set(&raw.bad, kind, "%s", sentence);
-    return cut_visit(documents, &raw, NULL, 0);
-}
-
-/* Visits the reason why the file can't be read. Returns false if the visitor stopped. */
-static bool visit_problem(struct documents *documents) {
-    const struct source *source = &documents->source;
-    enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
-    return visit_bad(documents, kind, source->problem.sentence);
-}
-
-bool cut_end(struct documents *documents) {
-    const struct source *source = &documents->source;
-    return (!source->broken && !source->unreadable) || visit_problem(documents);
-}
-
-static void set_too_long(struct raw_document *raw) {
-    raw->bytes.length = 0;
-    bad_set(&raw->bad, BAD_LONG, "it has more than %" PRIu64 " bytes; --max-text takes longer ones", raw->most);
-}
-
-void cut_append(struct raw_document *raw, const char *bytes, size_t length) {
-    if (raw->bad.kind != BAD_NONE) return;
-    if (length > raw->most - raw->bytes.length) {
-        set_too_long(raw);
-        return;
-    }
-    output_bytes(&raw->bytes, bytes, length);
-    if (raw->bytes.error != 0) bad_set_memory(&raw->bad);
-}
-
-/* ---- Files ---- */
-
 /* Visits what is wrong with a file that is no text. The advice is about those of unknown kinds. */
 static bool visit_binary(struct documents *documents, enum binary binary, const char *advice) {
     char sentence[200];
-    if (binary != BINARY_OTHER) return visit_bad(documents, BAD_BINARY, sniff_problem(binary));
+    if (binary != BINARY_OTHER) return cut_bad(documents, BAD_BINARY, sniff_problem(binary));
     snprintf(sentence, sizeof sentence, "%s; %s", sniff_problem(binary), advice);
-    return visit_bad(documents, BAD_BINARY, sentence);
+    return cut_bad(documents, BAD_BINARY, sentence);
 }
 
 /* Returns whether the file is standard input that has ended before its first byte: it has no documents, where an empty
@@ -126,7 +57,7 @@ static bool read_opened(struct documents *documents, bool in_folder) {
     size_t held = 0;
     if (documents->format == FORMAT_AUTO || in_folder) held = peek_begin(documents, &bytes);
     struct sniffed sniffed = sniff_file(documents, (struct span){bytes, held}, in_folder);
-    if (sniffed.refusal != NULL) return visit_bad(documents, BAD_FILE, sniffed.refusal);
+    if (sniffed.refusal != NULL) return cut_bad(documents, BAD_FILE, sniffed.refusal);
     if (sniffed.binary != BINARY_NONE && !in_folder)
         return visit_binary(documents, sniffed.binary, "--format plain reads it all the same");
     if (sniffed.binary != BINARY_NONE) {
@@ -159,9 +90,9 @@ static bool read_file(struct documents *documents, const char *path, bool in_fol
     documents->path = path;
     documents->read_before = documents->source.read;
     if (strpbrk(path, "\t\n") != NULL)
-        return visit_bad(documents, BAD_FILE,
-                         "the path contains a tab or a newline, which an ID can't contain; rename the file");
-    if (!source_open(&documents->source, path)) return visit_problem(documents);
+        return cut_bad(documents, BAD_FILE,
+                       "the path contains a tab or a newline, which an ID can't contain; rename the file");
+    if (!source_open(&documents->source, path)) return cut_problem(documents);
     const struct opened_file opened = {path, in_folder, documents->source.descriptor};
     documents->files++;
     documents->date = find_date(documents->source.descriptor, &size);
@@ -211,7 +142,7 @@ bool documents_read_again(struct documents *documents, const struct opened_file 
 
 bool documents_read_one(struct documents *documents, const char *path) {
     documents->path = path;
-    if (!source_open(&documents->source, path)) return visit_problem(documents);
+    if (!source_open(&documents->source, path)) return cut_problem(documents);
     const char *bytes = "";
     size_t held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
     struct sniffed sniffed = sniff_one(path, (struct span){bytes, held});

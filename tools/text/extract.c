@@ -1,5 +1,7 @@
 /* extract.c: finds the fields of a document that was cut from an input, in UTF-8. */
 #include "tools/text/extract.h"
+#include "tools/text/body.h"
+#include "tools/text/manual.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* html.c: finds the text of an HTML document by the events of libxml2's parser, without a tree. */
-#include "tools/text/extract.h"
+#include "tools/text/html.h"
 
 #include <libxml/HTMLparser.h>
 #include <libxml/parser.h>

@@ -1,5 +1,6 @@
 /* jsonl.c: finds the fields of a document that is a line of JSON. */
-#include "tools/text/extract.h"
+#include "tools/text/jsonl.h"
+#include "tools/text/scan.h"
 
 #include <stdlib.h>
 #include <string.h>

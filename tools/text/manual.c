@@ -1,6 +1,6 @@
 /* manual.c: runs mandoc for a manual page, as a child process without a shell. Its input and output are the two
  * directions of one socket. Both are served together, so that neither process waits for the other forever. */
-#include "tools/text/extract.h"
+#include "tools/text/manual.h"
 
 #include "tools/shared/library.h"
 

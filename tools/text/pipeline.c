@@ -4,6 +4,7 @@
 #include "tools/text/text.h"
 
 #include "tools/shared/progress.h"
+#include "tools/text/manual.h"
 
 #include <inttypes.h>
 #include <pthread.h>

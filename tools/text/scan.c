@@ -1,7 +1,7 @@
 /* scan.c: finds values in JSON by their strings and brackets, without reading what is in the others. So whatever a
  * parser could refuse or must count, such as NaN, huge numbers, lone surrogates or deep nesting, has no effect there,
  * and no memory is needed. */
-#include "tools/text/extract.h"
+#include "tools/text/scan.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* sniff.c: finds out what a file is by its name and first bytes: the format of its documents, or why it has none. */
-#include "tools/text/extract.h"
+#include "tools/text/sniff.h"
+#include "tools/text/jsonl.h"
+#include "tools/text/manual.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,9 @@
 /* source.c: reads the bytes of a file, of standard input or of memory, decompressed by libarchive's filters. Only
  * filters that libarchive runs itself are allowed, since some others start programs. gzip is decompressed before them,
  * by zlib, since libarchive neither checks its checksums nor returns what precedes an error. */
-#include "tools/text/documents.h"
+#include "tools/text/source.h"
+
+#include "tools/shared/command.h"
 
 #include <archive.h>
 #include <archive_entry.h>

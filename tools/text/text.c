@@ -3,6 +3,7 @@
 #include "tools/text/text.h"
 
 #include "tools/shared/library.h"
+#include "tools/text/manual.h"
 
 #include <idx_text.h>
 

@@ -1,5 +1,5 @@
 /* warc.c: reads the heads of WARC records, and of the HTTP responses in them. */
-#include "tools/text/documents.h"
+#include "tools/text/warc.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,0 +1,19 @@
+/* cut.h: cuts an open source into documents. Each function returns false if the visitor stopped. */
+#ifndef IDX_TOOLS_TEXT_CUT_H
+#define IDX_TOOLS_TEXT_CUT_H
+
+#include "tools/text/documents.h"
+
+/* The file is a document. */
+bool cut_whole(struct documents *documents, enum document_format format);
+
+/* Each line is a document, but for blank ones. */
+bool cut_lines(struct documents *documents, enum document_format format);
+
+/* Lines of features are a document as long as their ID stays the same. */
+bool cut_features(struct documents *documents);
+
+/* Each record that holds a text is a document. */
+bool cut_warc(struct documents *documents);
+
+#endif

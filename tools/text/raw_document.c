@@ -1,0 +1,73 @@
+/* raw_document.c: begins documents that are cut from an input, adds bytes to them, and passes them to the visitor. */
+#include "tools/text/documents.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void raw_document_free(struct raw_document *raw) {
+    free(raw->bytes.bytes);
+    free(raw->place);
+    free(raw->id);
+    *raw = (struct raw_document){.bytes = OUTPUT_KEPT};
+}
+
+struct raw_document cut_begin(const struct documents *documents, enum document_format format) {
+    return (struct raw_document){.format = format,
+                                 .bytes = OUTPUT_KEPT,
+                                 .most = documents->most,
+                                 .file = documents->files - 1,
+                                 .unit = UNIT_LINES,
+                                 .begins = documents->source.offset,
+                                 .date = documents->date};
+}
+
+bool cut_visit(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
+    int length = where == NULL ? asprintf(&raw->place, "%s", documents->path)
+                               : asprintf(&raw->place, "%s:%s%" PRIu64, documents->path, where, number);
+    if (length < 0) {
+        raw->place = NULL;
+        bad_set_memory(&raw->bad);
+    }
+    if (raw->ends == 0) raw->ends = documents->source.offset;
+    raw->input_bytes = documents->bytes_before + documents->source.read - documents->read_before;
+    if (raw->bad.kind != BAD_NONE) {
+        free(raw->bytes.bytes);
+        raw->bytes = (struct output)OUTPUT_KEPT;
+    }
+    return documents->visit(documents->context, raw);
+}
+
+bool cut_bad(struct documents *documents, enum bad_kind kind, const char *sentence) {
+    struct raw_document raw = cut_begin(documents, FORMAT_PLAIN);
+    raw.unit = UNIT_FILE;
+    bad_set(&raw.bad, kind, "%s", sentence);
+    return cut_visit(documents, &raw, NULL, 0);
+}
+
+bool cut_problem(struct documents *documents) {
+    const struct source *source = &documents->source;
+    enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
+    return cut_bad(documents, kind, source->problem.sentence);
+}
+
+bool cut_end(struct documents *documents) {
+    const struct source *source = &documents->source;
+    return (!source->broken && !source->unreadable) || cut_problem(documents);
+}
+
+static void set_too_long(struct raw_document *raw) {
+    raw->bytes.length = 0;
+    bad_set(&raw->bad, BAD_LONG, "it has more than %" PRIu64 " bytes; --max-text takes longer ones", raw->most);
+}
+
+void cut_append(struct raw_document *raw, const char *bytes, size_t length) {
+    if (raw->bad.kind != BAD_NONE) return;
+    if (length > raw->most - raw->bytes.length) {
+        set_too_long(raw);
+        return;
+    }
+    output_bytes(&raw->bytes, bytes, length);
+    if (raw->bytes.error != 0) bad_set_memory(&raw->bad);
+}
