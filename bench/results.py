@@ -16,6 +16,7 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = SOURCE / "bench/README.figures"
 FIRST = "Measured commit: "
 MOST_LINES = 400
+STEADY = 10  # percent that the rounds of a figure may be from their median; one that varies more is a range in README.md
 SCALES = {"": 1.0, "million": 1e-6, "thousand": 1e-3, "percent": 100.0, "milliseconds": 1e-3}  # the latter of µs
 
 # The pictures that bench/pictures.py draws: the file, its section, and what it shows.
@@ -26,9 +27,8 @@ PICTURES = [
     ("recall-over-time.svg", "How good are the answers?", "pairs of which a text is dropped, over processor time, beside MinHash"),
 ]
 
-# A number in running text, and one in a cell of a table of RESULTS.md.
+# A number in running text.
 FIGURE = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)*(?:e\d+)?(?!\w)")
-NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?: ±.*)?")
 
 
 # ---- Commits ----
@@ -121,14 +121,15 @@ def write(outputs, pictures):
     commits = list(dict.fromkeys(outputs[table.name]["commit"] for table in measured))
     dates = sorted(outputs[table.name]["date"] for table in measured)
     loads = max(outputs[table.name]["others"] for table in measured)
+    drift = max(abs(outputs[table.name]["drift"]) for table in measured)
     minutes = sum(outputs[table.name]["seconds"] for table in measured) / 60
     lines = ["# Results", "", f"{FIRST}{', '.join(commits)}. ", ""]
     lines[2] = lines[2].strip()
     lines += wrapped(
         f"Measured {dates[0]} to {dates[-1]} UTC, in {minutes:.0f} minutes, on {outputs[measured[0].name]['machine']}. "
-        f"Other processes used at most {loads:.2f} of a processor before a table began. `bench/run-all OUTPUT` wrote this "
-        "page, its pictures, and the figures in [README.md](../README.md); nothing here is typed. "
-        "[tables.py](tables.py) has the commands of each table, and OUTPUT keeps what each printed.")
+        f"Other processes used at most {loads:.2f} of a processor before a table began, and a fixed piece of work took within "
+        f"{100 * drift:.0f} % of the same time before each. `bench/run-all OUTPUT` wrote this page, its pictures, and the "
+        "figures in [README.md](../README.md); nothing here is typed. [tables.py](tables.py) has the commands of each table, and OUTPUT keeps what each printed.")
     lines += [""] + wrapped(
         "Unless a table says otherwise: one pinned core, k = 3, exact answers, a tenth of the fingerprints near-copies, "
         "half of the queries near to one. A cell is the median, and behind ± the round that is farthest from it; "
@@ -137,7 +138,8 @@ def write(outputs, pictures):
         "fingerprints with directories; `faiss` is its IndexBinaryMultiHash. Each has the settings that were best for "
         "it. [DECISIONS.md](DECISIONS.md) has what was tried without gain.")
     body, section = [], None
-    for name, title, sentence, where, header, rows in page_tables(measured, outputs):
+    found = page_tables(measured, outputs)
+    for name, title, sentence, where, header, rows in found:
         if where != section:
             section = where
             body += ["", f"## {section}"]
@@ -145,7 +147,8 @@ def write(outputs, pictures):
                 if place == section:
                     body += ["", f"![{shown}]({picture})"]
         body += ["", f"### {name}: {title}", *wrapped(sentence), "", *markdown(header, rows)]
-    numbers = {place: cell for place, cell in read("\n".join(body)).items() if NUMBER.fullmatch(cell)}
+    numbers = {(name, row[0], header[i]): row[i] for name, _, _, _, header, rows in found for row in rows
+               for i in range(1, len(row)) if isinstance(row[i], tables.Figures)}
     compared = [(comparison, *comparison.make(numbers)) for comparison in tables.COMPARISONS]
     if any(rows for _, _, _, rows in compared):
         lines += ["", "## Where do others win, and what has changed?"]
@@ -193,7 +196,8 @@ def without_code(text):
 def found(words, text):
     """Where words are in a text, as matches whose groups are the figures."""
     parts = [r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in words.split("[]")]
-    return list(re.finditer(r"(\d+(?:,\d{3})*(?:\.\d+)?)".join(parts), text))
+    figure = r"\d+(?:,\d{3})*(?:\.\d+)?"
+    return list(re.finditer(rf"({figure}(?: to {figure})?)".join(parts), text))
 
 
 def unnamed(text, entries):
@@ -204,7 +208,8 @@ def unnamed(text, entries):
 
 
 def figure_of(place, cells):
-    """What the figure of a place must be, of two significant digits, or as many as the place says."""
+    """What the figure of a place must be, of two significant digits, or as many as the place says: the median, or where
+    rounds are more than STEADY percent from it, a range such as 1.4 to 1.8."""
     parts = place.split("; ")
     digits = int(parts.pop().split()[0]) if parts[-1].endswith(" digits") else 2
     if len(parts) not in (3, 4) or (len(parts) == 4 and parts[3] not in SCALES):
@@ -212,9 +217,10 @@ def figure_of(place, cells):
     if tuple(parts[:3]) not in cells:
         raise ValueError(f"RESULTS.md has no cell '{'; '.join(parts[:3])}'")
     cell, _, spread = cells[tuple(parts[:3])].partition(" ±")
-    if digits > 2 and spread and float(spread.split()[0]) >= 25:
-        raise ValueError(f"'{place}': a figure of ±{spread} has two digits at most")
-    return tables.number_text(tables.number(cell) * SCALES[parts[3] if len(parts) == 4 else ""], digits)
+    figure, percent = tables.number(cell) * SCALES[parts[3] if len(parts) == 4 else ""], float((spread or "0").split()[0])
+    if percent <= STEADY:
+        return tables.number_text(figure, digits)
+    return " to ".join(tables.number_text(figure * (1 + part * percent / 100), 2) for part in (-1, 1))
 
 
 def filled(text, entries, cells):

@@ -471,9 +471,9 @@ TABLES = [
           [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n6} 'faiss HNSW' 'usearch HNSW'"],
           lambda runs: peer_rows(runs), rounds=1, full=True, needs=("python",), page="python-peers", part="1e6"),
     Table("python-peers-1e7", "From Python?", "Beside other packages, ten million",
-          "The same of ten million.", 3,
+          "The same of ten million.", 9,
           [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n7} " + EXACT],
-          lambda runs: peer_rows(runs), rounds=1, needs=("python",), page="python-peers", part="1e7"),
+          lambda runs: peer_rows(runs), needs=("python",), page="python-peers", part="1e7"),
     Table("python", "From Python?", "Beside C", "The same call in both, in turns.", 1,
           ["taskset -c 0,1 {python} bench/python.py build-release"],
           lambda runs: (["call", "Python", "C", "Python / C"],
@@ -568,31 +568,27 @@ def peer_rows(runs):
 class Comparison:
     name: str
     title: str
-    make: object  # from the cells of RESULTS.md, {(table, row, column): text}, to (sentence, header, rows)
-
-
-def cell_number(cells, *place):
-    shown = cells.get(place, "").split(" ±")[0]
-    return number(shown) if shown else None
+    make: object  # from the numbers in RESULTS.md, {(table, row, column): Figures}, to (sentence, header, rows)
 
 
 def asked_queries(cells):
-    """{what is asked: {system: queries per second}} of all tables of look-ups, whose systems are named alike."""
+    """{what is asked: {system: queries per second, by round}} of all tables of look-ups, whose systems are named alike."""
     rates, sources = {}, {}
-    for table, row, name in cells:
-        value = cell_number(cells, table, row, name)
+    for (table, row, name), figures in cells.items():
+        numbers = figures.numbers
         if table == "lookup" and name.endswith(", a second"):
             part, way = name.removesuffix(", a second").split(": ")
             asked = f"{part}, k = 3, {'one at a time' if way == 'one' else 'many at once'}"
-            system, rate = row, value
+            system, rate = row, numbers
         elif table == "small":
             count = int(name.removesuffix(", ns").replace(",", ""))
-            asked, system, rate = f"{count:.0e}, k = 3, many at once".replace("e+0", "e"), row, value and 1e9 / value
+            asked, system = f"{count:.0e}, k = 3, many at once".replace("e+0", "e"), row
+            rate = [1e9 / number for number in numbers]
         elif table == "large-k":
-            asked, system, rate = f"{row}, many at once", name.removesuffix(", ns"), value and 1e9 / value
+            asked, system, rate = f"{row}, many at once", name.removesuffix(", ns"), [1e9 / number for number in numbers]
         else:
             continue
-        if rate and sources.setdefault(asked, table) == table:  # the first table that asks it: others had other turns
+        if sources.setdefault(asked, table) == table:  # the first table that asks it: others had other turns
             rates.setdefault(asked, {})[system] = rate
     return rates
 
@@ -606,16 +602,18 @@ def fastest_of_each(cells):
             kinds[kind][system] = rate
         if not kinds["peer"] or not kinds["blocks"]:
             continue
-        peer = max(kinds["peer"], key=kinds["peer"].get)
-        most, blocks = kinds["peer"][peer], max(kinds["blocks"].values())
-        unpacked = max(kinds["unpacked"].values(), default=None)
-        lost_before += most > blocks
-        if most > max(blocks, unpacked or 0):
+        peer, blocks, unpacked = (max(kind, key=lambda name, kind=kind: statistics.median(kind[name]), default=None)
+                                  for kind in kinds.values())
+        most = rates[peer]
+        # Each round had all of them in turns, so that its own ratio says more than that of two medians.
+        ratios = [Figures([a / b for a, b in zip(rates[name], most)], 2) if name else "" for name in (blocks, unpacked)]
+        lost_before += ratios[0].median() < 1
+        if max(ratio.median() for ratio in ratios if ratio) < 1:
             lost.append(f"{asked} ({peer})")
-        rows.append([asked, peer, *(number_text(rate) if rate else "" for rate in (most, blocks, unpacked)),
-                     number_text(blocks / most, 2), number_text(unpacked / most, 2) if unpacked else ""])
-    sentence = (f"Queries per second of the fastest peer, whatever bytes it needs, beside idx. In blocks alone, which is all "
-                f"that idx had before its tables could be unpacked in memory, it is slower in {lost_before} of these "
+        rows.append([asked, peer, *(Figures(rates[name]) if name else "" for name in (peer, blocks, unpacked)), *ratios])
+    sentence = ("Queries per second of the fastest peer, whatever bytes it needs, beside idx, and their ratios, round by "
+                "round. In blocks alone, which is all that idx had before its tables could be unpacked in memory, it is "
+                f"slower in {lost_before} of these "
                 f"{len(rows)} rows, now in {len(lost)}" + (f": {'; '.join(lost)}." if lost else "."))
     return sentence, ["asked", "fastest peer", "a second", "idx in blocks", "idx unpacked", "blocks / peer",
                       "unpacked / peer"], rows
@@ -628,14 +626,14 @@ def best_of_texts(cells):
             what, system = row.split(": ", 1)
             systems.setdefault(what, {})[system.strip("`")] = row
     for what, found in systems.items():
-        peers = [system for system in found if "idx" not in system]
+        peers = [system for system, row in found.items() if "idx" not in system and ("texts", row, "resolved") in cells]
         if not peers:
             continue
 
         def get(system, name, found=found):
-            return cells.get(("texts", found[system], name), "") if system in found else ""
+            return cells.get(("texts", found.get(system), name), "")
 
-        best = max(peers, key=lambda system: (number(get(system, "resolved") or "0"), -number(get(system, "seconds"))))
+        best = max(peers, key=lambda system: (get(system, "resolved").median(), -get(system, "seconds").median()))
         shown = best, "libidx.dedup(texts, 3)", "idx dedup --resemble T"
         rows.append([what, best, *(get(system, name) for name in ("resolved", "dropped rightly", "seconds")
                                    for system in shown)])
