@@ -4,6 +4,7 @@ command (tests/tools/resemble) and Python (test_dedup.py)."""
 import collections
 import random as randomness
 import re
+import unicodedata
 from fractions import Fraction
 
 COUNT, SEED = 3000, 5
@@ -20,6 +21,35 @@ def make_texts(count, seed):
             for _ in range(source.choice((0, 1, 1 + len(text) // 20))):
                 text[source.randrange(len(text))] = f"w{source.randrange(3000)}"
     source.shuffle(texts)
+    return texts[:count]
+
+
+# The letters of eleven ranges of scripts, and what stands between words there.
+SCRIPTS = [(range(0x61, 0x7B), " "), (range(0xE0, 0x100), ", "), (range(0x3B1, 0x3CA), " "), (range(0x430, 0x450), " "),
+           (range(0x5D0, 0x5EB), " "), (range(0x627, 0x63B), " "), (range(0x915, 0x93A), " "), (range(0xAC00, 0xAD00), " "),
+           (range(0x10D0, 0x10F1), " \u2013 "), (range(0x4E00, 0x5200), ""), (range(0xE01, 0xE2F), "")]
+
+
+def rewrite(rand, text):
+    """The same words, written otherwise: in capitals, decomposed, or with soft hyphens."""
+    return rand.choice((str, str, str.upper, lambda text: unicodedata.normalize("NFD", text),
+                        lambda text: text.replace("a", "a\u00ad")))(text)
+
+
+def make_scripts(rand, count):
+    """Families of texts of one script, whose members resemble the first one by 0.2 to 1."""
+    vocabularies = [["".join(rand.choices(letters, k=rand.randrange(2, 7) if between else 1)) for _ in range(3000)]
+                    for letters, between in ([list(map(chr, codes)), between] for codes, between in SCRIPTS)]
+    texts = ["", "+ – *", "…"]
+    while len(texts) < count:
+        script = rand.randrange(len(SCRIPTS))
+        original = rand.choices(vocabularies[script], k=rand.choice((4, 8, 40, 120)))
+        for member in range(rand.randrange(1, 8)):
+            alike = rand.uniform(0.2, 1)
+            rate = (1 - (2 * alike / (1 + alike)) ** 0.2) if member > 0 else 0  # of words that are others
+            changed = [rand.choice(vocabularies[script]) if rand.random() < rate else word for word in original]
+            texts.append(rewrite(rand, SCRIPTS[script][1].join(changed)))
+    rand.shuffle(texts)
     return texts[:count]
 
 
