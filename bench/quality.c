@@ -13,7 +13,6 @@
 #define MINHASH_LEAST_AGREE 38 /* of 128 */
 #define TEXTS_OF_A_KIND 200    /* originals of each length and group */
 
-static const char *const group_names[GROUPS] = {"en", "zh", "ja", "other"};
 static const double levels[] = {0.3, 0.5, 0.6, 0.7, 0.8, 0.9};
 static const double rates[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20};
 

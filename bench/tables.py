@@ -273,6 +273,16 @@ PAGES = [
     Page("python-peers", "Beside other packages", "Queries as one array, one core; a scan needs the fewest bytes.", True),
 ]
 
+FEW_EDITED = "grep -P '^test|^edits.*\\t<=1\\t'"  # of what bench/quality prints
+
+
+def quality_rows(runs, languages):
+    return grouped(runs, lambda r: f"`{r['recipe']}` {r['language']}", {
+        f"{size}: {what}, k = {k}": column(what, k=k, **{"class": words})
+        for size, words in (("long", "200+"), ("short", "50-199")) for what in ("recall", "precision")
+        for k in ("3", "6")}, keep=lambda r: r.get("test") == "edits" and r["language"] in languages)
+
+
 TABLES = [
     Table("lookup-1e6", "How fast, how small, and beside whom?", "A million fingerprints", "", 3,
           [LOOKUP + "--count {n6} --seconds 0.3 --queries 1e6 --system scan --system faiss "
@@ -408,14 +418,13 @@ TABLES = [
               "a second, one": column("queries_per_second", threads="1")}), rounds=1),
     Table("quality", "How good are the answers?", "Recall and precision of the recipes",
           "Edited copies of the corpus's documents, at most 1 % of the words, in English, Chinese and Japanese; "
-          "short ones have 50 to 199 words.", 1,
-          ["{bench}/quality {data}/corpus words:1 words:3 chars:5 'words:1;w=tfidf' | "
-           "grep -P '^test|^edits.*\\t<=1\\t'"],
-          lambda runs: grouped(runs, lambda r: f"`{r['recipe']}` {r['language']}", {
-              f"{size}: {what}, k = {k}": column(what, k=k, **{"class": words})
-              for size, words in (("long", "200+"), ("short", "50-199")) for what in ("recall", "precision")
-              for k in ("3", "6")}, keep=lambda r: r.get("test") == "edits" and r["language"] in ("en", "zh", "ja")),
-          rounds=1, needs=("texts",)),
+          "short ones have 50 to 199 words.", 1.5,
+          ["{bench}/quality {data}/corpus words:1 'words:1;v1' chars:2 words:3 chars:5 'words:1;w=tfidf' | " + FEW_EDITED],
+          lambda runs: quality_rows(runs, ("en", "zh", "ja")), rounds=1, needs=("texts",)),
+    Table("quality-scripts", "How good are the answers?", "The same of other scripts, by packages that the corpus lacks",
+          "Chinese, Japanese, Korean, Vietnamese and Khmer, and Chinese documents with an English one behind each.", 0.5,
+          ["{bench}/quality {data}/scripts words:1 'words:1;v1' chars:2 | " + FEW_EDITED],
+          lambda runs: quality_rows(runs, ("zh", "ja", "ko", "vi", "km", "mixed")), rounds=1, needs=("texts",)),
     Table("resemblance", "How good are the answers?", "Pairs of documents as they are, beside MinHash",
           "At a resemblance of 0.5 or more: SimHash within k bits, and 128 MinHash values of which k agree.", 0.5,
           ["{bench}/quality {data}/corpus words:1 MinHash | grep -P '^test|^pairs\\t[^\\t]*\\tall\\t0.5'"],

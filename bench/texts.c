@@ -93,10 +93,12 @@ static void read_bytes(const char *path, struct text *text) {
     fclose(file);
 }
 
+const char *const group_names[GROUPS] = {"en", "zh", "ja", "ko", "vi", "km", "mixed", "other"};
+
 static enum group find_group(const char *language) {
-    if (strcmp(language, "en") == 0) return ENGLISH;
-    if (strcmp(language, "ja") == 0) return JAPANESE;
-    return language[0] == 'z' ? CHINESE : OTHER;
+    int group = 0;
+    while (group < OTHER && strncmp(language, group_names[group], strlen(group_names[group])) != 0) group++;
+    return (enum group)group;
 }
 
 /* Reads the documents that a manifest names. */

@@ -9,7 +9,10 @@
 #include "bench/bench.h"
 
 /* Translations of a manual share no words, so languages are told apart. */
-enum group { ENGLISH, CHINESE, JAPANESE, OTHER, GROUPS };
+enum group { ENGLISH, CHINESE, JAPANESE, KOREAN, VIETNAMESE, KHMER, MIXED, OTHER, GROUPS };
+
+/* The names of the groups, with which the languages of their documents begin. */
+extern const char *const group_names[GROUPS];
 
 struct word {
     uint32_t start, length; /* bytes */
