@@ -32,28 +32,16 @@ struct idx_builder {
 
 /* ---- Opening ---- */
 
-unsigned idx_recipe_max_k(const char *recipe) {
-    static const char *const hashing[] = {"sentences:", "terms:", "idf:", "minhash:"};
-    static const char description[] = "description";
-    size_t length = strcspn(recipe, ";"), digits;
-    if (length == sizeof description - 1 && memcmp(recipe, description, length) == 0) return 0;
-    for (size_t i = 0; i < sizeof hashing / sizeof *hashing; i++) {
-        size_t name = strlen(hashing[i]);
-        if (strncmp(recipe, hashing[i], name) != 0) continue;
-        digits = strspn(recipe + name, "0123456789");
-        return digits > 0 && name + digits == length ? 0 : IDX_MAX_K;
-    }
-    return IDX_MAX_K;
-}
-
 enum idx_status idxi_recipe_check(const char *recipe, unsigned k, struct idx_error *error) {
+    struct idx_recipe_properties properties;
     size_t length = strlen(recipe);
     bool valid = length <= IDX_MAX_RECIPE_BYTES;
     for (size_t i = 0; i < length && valid; i++) valid = (unsigned char)recipe[i] >= 32 && recipe[i] != 127;
     if (!valid)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "a recipe can have up to %d bytes, without control characters", IDX_MAX_RECIPE_BYTES);
-    if (k > idx_recipe_max_k(recipe))
+    idx_recipe_read(recipe, &properties);
+    if (k > properties.max_k)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "fingerprints of the recipe '%s' are hashes, which are equal or unrelated, so an index of "
                          "them has k = 0, not %u",

@@ -6,7 +6,7 @@
 
 #include "libidx/base/base.h"
 #include "libidx/change/change.h"
-#include "libidx/fingerprints/simhash.h"
+#include "libidx/fingerprints/recipe.h"
 
 struct merge {
     struct idx_merge_options options;

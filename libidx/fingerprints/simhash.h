@@ -1,4 +1,4 @@
-/* simhash.h: the ways to add features to a SimHash, MD5, and recipes as an index compares them. */
+/* simhash.h: the ways to add features to a SimHash, and MD5. */
 #ifndef IDX_LIBIDX_SIMHASH_H
 #define IDX_LIBIDX_SIMHASH_H
 
@@ -23,10 +23,5 @@ enum { IDXI_MD5_BYTES = 16 };
 
 /* Sets `digest` to the MD5 of `length` bytes. */
 void idxi_md5(const void *bytes, size_t length, uint8_t digest[IDXI_MD5_BYTES]);
-
-/* ---- Recipes ---- */
-
-/* Returns how many bytes of a recipe are its identity: all but a last part `;icu=` with a decimal number. */
-size_t idxi_recipe_identity(const char *recipe);
 
 #endif

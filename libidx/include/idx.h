@@ -856,8 +856,8 @@ IDX_API const struct idx_index *idx_writer_view(const struct idx_writer *writer)
 /* Records how the fingerprints were made that are to be added, in an empty index that was built without a recipe. The
  * recipe is on disk when the call returns; older views see it once they are refreshed. `recipe` is as in struct
  * idx_build_options. Does nothing where the index has this recipe already. Errors: IDX_INVALID_ARGUMENT (a bad recipe;
- * the index has another one, or is not empty: see struct idx_properties; its k is more than idx_recipe_max_k of the
- * recipe), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_IO_ERROR. */
+ * the index has another one, or is not empty: see struct idx_properties; its k is more than max_k of the recipe,
+ * idx_recipe_read), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *recipe, struct idx_error *error);
 
 /* Waits for the running compaction, if any. Returns its result, or if none is running, the result of the last one:
@@ -971,7 +971,7 @@ enum idx_id_type {
 struct idx_build_options {
     size_t size;
     unsigned bits;       /* f, 1 to 64 */
-    unsigned k;          /* the largest distance of look-ups: 0 to idx_recipe_max_k of the recipe, below bits */
+    unsigned k;          /* the largest distance of look-ups: 0 to max_k of the recipe (idx_recipe_read), below bits */
     const char *scheme;  /* as idx_scheme_parse accepts it */
     uint32_t block_size; /* bytes, a power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE */
     enum idx_id_type id_type;
@@ -1418,10 +1418,37 @@ IDX_API bool idx_weight_parse(const char *text, size_t length, int64_t *weight);
  * scripts without spaces may then be segmented differently, so warn the user. `a` and `b` must not be NULL. */
 IDX_API bool idx_recipe_matches(const char *a, const char *b, bool *same_icu);
 
-/* The largest distance at which fingerprints of a recipe say anything. It is 0 for recipes that make hashes, which are
- * equal or unrelated (idx_text.h: sentences, description, terms, idf and minhash), and IDX_MAX_K for all others and for
- * recipes that are not known. Indexes of a recipe are built with no larger k. `recipe` must not be NULL. */
-IDX_API unsigned idx_recipe_max_k(const char *recipe);
+/* How a recipe makes fingerprints of a text (idx_text.h). */
+enum idx_recipe_method {
+    IDX_RECIPE_OTHER, /* none of these: the name of what another program did */
+    IDX_RECIPE_WORDS,
+    IDX_RECIPE_CHARS,
+    IDX_RECIPE_SEGMENTS,
+    /* From here on, fingerprints are hashes, which are equal or unrelated. */
+    IDX_RECIPE_SENTENCES,
+    IDX_RECIPE_DESCRIPTION,
+    IDX_RECIPE_TERMS,
+    IDX_RECIPE_IDF,
+    IDX_RECIPE_MINHASH,
+};
+
+struct idx_recipe_properties {
+    enum idx_recipe_method method;
+    unsigned number;        /* that of the method, such as N of words:N; 0 if it has none */
+    unsigned fingerprints;  /* the most of a document: N of segments:N, M of minhash:M, and 1 of others */
+    unsigned max_k;         /* the largest distance at which fingerprints say anything: 0 of hashes, else IDX_MAX_K */
+    unsigned shingle_width; /* of minhash: how many words or characters a shingle has; of others 0 */
+    bool by_characters;     /* a shingle has characters, not words */
+    bool by_table;          /* weights come from a table of document frequencies */
+    unsigned version;       /* of the definitions; 0: the recipe does not say */
+    unsigned manuals;       /* the version of the text of manual pages; 0: there are none */
+    unsigned icu;           /* the major version of ICU; 0: the recipe does not say */
+    uint64_t reserved[4];
+};
+
+/* Says what a recipe is, canonical or not. Does not check it: that is idx_text_open's. Of parts that occur twice, the
+ * last one counts. `recipe` must not be NULL. Indexes of a recipe are built with no larger k than max_k. */
+IDX_API void idx_recipe_read(const char *recipe, struct idx_recipe_properties *properties);
 
 #ifdef __cplusplus
 }

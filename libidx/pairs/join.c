@@ -13,7 +13,6 @@
 
 #include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
-#include "libidx/fingerprints/simhash.h"
 #include "libidx/lookup/search.h"
 #include "libidx/pairs/pending_pairs.h"
 

@@ -66,9 +66,19 @@ static PyObject *core_lengths(PyObject *module, PyObject *arguments) {
 
 /* (recipe) → the largest k of its indexes */
 static PyObject *core_recipe_max_k(PyObject *module, PyObject *arguments) {
+    struct idx_recipe_properties properties;
     const char *recipe;
     (void)module;
-    return PyArg_ParseTuple(arguments, "s", &recipe) ? PyLong_FromUnsignedLong(idx_recipe_max_k(recipe)) : NULL;
+    if (!PyArg_ParseTuple(arguments, "s", &recipe)) return NULL;
+    idx_recipe_read(recipe, &properties);
+    return PyLong_FromUnsignedLong(properties.max_k);
+}
+
+/* (recipe, recipe) → whether fingerprints of both can be compared */
+static PyObject *core_recipes_match(PyObject *module, PyObject *arguments) {
+    const char *a, *b;
+    (void)module;
+    return PyArg_ParseTuple(arguments, "ss", &a, &b) ? PyBool_FromLong(idx_recipe_matches(a, b, NULL)) : NULL;
 }
 
 static PyMethodDef functions[] = {
@@ -84,6 +94,7 @@ static PyMethodDef functions[] = {
     {"numbers", core_numbers, METH_VARARGS, NULL},
     {"recipe_max_k", core_recipe_max_k, METH_VARARGS, NULL},
     {"sketch_values", core_sketch_values, METH_O, NULL},
+    {"recipes_match", core_recipes_match, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -118,13 +118,6 @@ static bool fingerprint_all(struct fingerprinter_object *object, const struct id
     return ok;
 }
 
-/* Returns the most fingerprints that a recipe in canonical form makes of a document: its number, where it makes
- * several. */
-static size_t most_of(const char *recipe) {
-    bool several = strncmp(recipe, "segments:", 9) == 0 || strncmp(recipe, "minhash:", 8) == 0;
-    return several ? (size_t)strtoul(strchr(recipe, ':') + 1, NULL, 10) : 1;
-}
-
 /* Makes the fingerprints of documents, in columns of fingerprints, features, and how many fingerprints each has. */
 static bool fill_block(struct fingerprinter_object *object, struct block *block, const struct documents *documents,
                        size_t most, unsigned threads) {
@@ -178,7 +171,9 @@ static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
         return NULL;
     struct block *block = block_new("QQQq");
     struct idx_text *text = take_idle(object);
-    size_t most = several && text != NULL ? most_of(idx_text_recipe(text)) : 1;
+    struct idx_recipe_properties properties = {.fingerprints = 1};
+    if (several && text != NULL) idx_recipe_read(idx_text_recipe(text), &properties);
+    size_t most = properties.fingerprints;
     if (text != NULL) give_idle(object, text);
     if (block == NULL) PyErr_NoMemory();
     if (block != NULL && text != NULL && fill_block(object, block, &documents, most, (unsigned)threads) &&

@@ -139,7 +139,7 @@ static bool settle_recipe(struct build *build) {
 /* Takes the distance that was given, or the default one, or a smaller one that is the most for the recipe. */
 static void settle_distance(struct build *build) {
     const char *recipe = build->options.recipe;
-    unsigned most = recipe == NULL ? IDX_MAX_K : idx_recipe_max_k(recipe);
+    unsigned most = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
     if (build->k != UINT_MAX)
         build->options.k = build->k;
     else if (build->options.k > most)

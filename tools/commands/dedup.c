@@ -302,9 +302,8 @@ static bool apply_representative(struct dedup *dedup) {
 
 /* Refuses a recipe that makes several fingerprints of a document: it could be kept by one and dropped by another. */
 static bool check_recipe(const char *recipe) {
-    static const char several[] = "segments:";
-    if (recipe == NULL || (strncmp(recipe, several, strlen(several)) != 0 && !recipe_makes_sketches(recipe)))
-        return true;
+    enum idx_recipe_method method = recipe == NULL ? IDX_RECIPE_OTHER : recipe_read(recipe).method;
+    if (method != IDX_RECIPE_SEGMENTS && method != IDX_RECIPE_MINHASH) return true;
     return complain_of_usage(
         "recipe %s makes several fingerprints per document; give one that makes a single fingerprint", recipe);
 }

@@ -28,7 +28,7 @@ static bool check_table(const struct texts_service *texts, const struct serve_op
                         const struct idx_properties *properties) {
     const char *recipe = properties->recipe;
     struct text text;
-    if (texts->table == NULL && text_weighs_by_table(recipe))
+    if (texts->table == NULL && recipe_read(recipe).by_table)
         complain("the recipe of %s needs a table of document frequencies, so texts can't be looked up; give that table "
                  "with --table",
                  options->path);

@@ -105,17 +105,18 @@ const char *names_of_documents(enum idx_id_type id_type, uint64_t count);
 /* The warning about fingerprints whose recipes differ in the version of ICU alone. */
 extern const char recipes_icu_warning[];
 
-/* Returns whether a recipe makes sketches (minhash:M), whose fingerprints say how much texts resemble each other. */
-bool recipe_makes_sketches(const char *recipe);
+/* Returns what idx_recipe_read says. */
+struct idx_recipe_properties recipe_read(const char *recipe);
 
-/* What such a recipe says: the values of a sketch, and the words or characters of a shingle. */
+/* What a recipe of sketches says (minhash:M), whose fingerprints say how much texts resemble each other: the values of
+ * a sketch, and the words or characters of a shingle. */
 struct sketch {
     unsigned values, width;
     bool by_characters;
     char shingles[32]; /* The part about shingles, and the version, for a file of sets. */
 };
 
-/* Reads a recipe in canonical form. Returns false if it makes no sketches. */
+/* Reads a recipe. Returns false if it makes no sketches. */
 bool recipe_read_sketch(const char *recipe, struct sketch *sketch);
 
 /* What fingerprints are compared with, or put beside. */

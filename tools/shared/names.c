@@ -23,15 +23,18 @@ const char *names_of_documents(enum idx_id_type id_type, uint64_t count) {
 
 /* ---- Recipes ---- */
 
-bool recipe_makes_sketches(const char *recipe) { return strncmp(recipe, "minhash:", strlen("minhash:")) == 0; }
+struct idx_recipe_properties recipe_read(const char *recipe) {
+    struct idx_recipe_properties properties;
+    idx_recipe_read(recipe, &properties);
+    return properties;
+}
 
 bool recipe_read_sketch(const char *recipe, struct sketch *sketch) {
-    char unit[6];
-    *sketch = (struct sketch){0};
-    if (sscanf(recipe, "minhash:%2u;%5[a-z]=%2u", &sketch->values, unit, &sketch->width) != 3) return false;
-    sketch->by_characters = strcmp(unit, "chars") == 0;
-    snprintf(sketch->shingles, sizeof sketch->shingles, "%s=%u;v1", unit, sketch->width);
-    return sketch->by_characters || strcmp(unit, "words") == 0;
+    struct idx_recipe_properties properties = recipe_read(recipe);
+    *sketch = (struct sketch){properties.number, properties.shingle_width, properties.by_characters, ""};
+    snprintf(sketch->shingles, sizeof sketch->shingles, "%s=%u;v1", sketch->by_characters ? "chars" : "words",
+             sketch->width);
+    return properties.method == IDX_RECIPE_MINHASH;
 }
 
 const char recipes_icu_warning[] =
@@ -47,11 +50,11 @@ bool recipes_differ(struct problem *problem, enum recipe_owner owner, const char
         [RECIPE_OF_QUERIES] = {"the queries", "make both by one recipe"},
         [RECIPE_OF_THOSE_BEFORE] = {"those before", "make all by one, or give --recipe for all of them"},
     };
-    static const char before[] = ";man=1", since[] = ";man=2";
-    bool older = strstr(recipe, before) != NULL && memmem(other, length, since, strlen(since)) != NULL;
-    return problem_set(problem, "these fingerprints have the recipe '%.*s', and %s '%s', so they can't be compared; %s",
-                       length > IDX_MAX_RECIPE_BYTES ? IDX_MAX_RECIPE_BYTES : (int)length, other, owners[owner].name,
-                       recipe,
+    char copy[IDX_MAX_RECIPE_BYTES + 1];
+    snprintf(copy, sizeof copy, "%.*s", (int)(length < sizeof copy ? length : sizeof copy), other);
+    bool older = recipe_read(recipe).manuals == 1 && recipe_read(copy).manuals == 2;
+    return problem_set(problem, "these fingerprints have the recipe '%s', and %s '%s', so they can't be compared; %s",
+                       copy, owners[owner].name, recipe,
                        older ? "manual pages are read without headers and footers now (man=2), so make the index anew"
                              : owners[owner].advice);
 }

@@ -20,10 +20,10 @@ static bool make_side(struct side *side, const struct pipeline_rules *rules, con
                       const char *path) {
     if (!text_open(&side->text, rules->recipe, table, rules->bits, &rules->extract)) return false;
     side->text.extractor.manual_refusal = NULL; /* No recipe is recorded here, so none has to say so. */
-    const char *recipe = text_recipe(&side->text);
-    if (strncmp(recipe, "segments:", 9) == 0)
+    enum idx_recipe_method method = recipe_read(text_recipe(&side->text)).method;
+    if (method == IDX_RECIPE_SEGMENTS)
         return complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
-    if (recipe_makes_sketches(recipe))
+    if (method == IDX_RECIPE_MINHASH)
         return complain("minhash:M makes several fingerprints per document; compare them with idx lookup --resemble");
     return text_fingerprint_file(&side->text, path, &side->made, &side->body);
 }

@@ -2,6 +2,7 @@
  * directions of one socket. Both are served together, so that neither process waits for the other forever. */
 #include "tools/text/manual.h"
 
+#include "tools/shared/command.h"
 #include "tools/shared/library.h"
 
 #include <ctype.h>
@@ -102,8 +103,9 @@ static bool only_includes(struct span page, struct span *name) {
 }
 
 const char *manual_refusal(const char *recipe) {
-    if (strstr(recipe, MANUAL_PART) != NULL) return NULL;
-    return strstr(recipe, MANUAL_ANY) == NULL
+    unsigned version = recipe_read(recipe).manuals;
+    if (version == 2) return NULL;
+    return version == 0
                ? "has no part man=2, which says that the texts of such pages are compared"
                : "has the part man=1, of fingerprints of pages with their headers and footers; pages are read without "
                  "these now, by man=2";

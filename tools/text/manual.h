@@ -4,10 +4,9 @@
 
 #include "tools/text/charset.h"
 
-/* The part that a recipe has if manual pages are among the texts, and how it begins. Its number is the version of this
- * way to read them; before version 2, headers and footers were text. Pages are read by this version alone. */
-#define MANUAL_ANY ";man="
-#define MANUAL_PART MANUAL_ANY "2"
+/* The part that a recipe has if manual pages are among the texts. Its number is the version of this way to read them;
+ * before version 2, headers and footers were text. Pages are read by this version alone. */
+#define MANUAL_PART ";man=2"
 
 /* Says why manual pages can't be compared with the fingerprints of a recipe; it follows the name of the recipe. */
 const char *manual_refusal(const char *recipe);

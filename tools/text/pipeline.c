@@ -152,7 +152,8 @@ static void align(struct output *output) {
 }
 
 static bool makes_sketches(const struct pipeline_rules *rules) {
-    return rules->format != FORMAT_FEATURES && rules->recipe != NULL && recipe_makes_sketches(rules->recipe);
+    return rules->format != FORMAT_FEATURES && rules->recipe != NULL &&
+           recipe_read(rules->recipe).method == IDX_RECIPE_MINHASH;
 }
 
 /* Counts the features of a text. Returns whether they suffice for a fingerprint. */
@@ -575,7 +576,7 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
 static bool check_expected(const char *expected, const char *recipe) {
     bool warned = false;
     if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
-    if (strstr(recipe, MANUAL_PART) != NULL && manual_refusal(expected) != NULL)
+    if (manual_refusal(recipe) == NULL && manual_refusal(expected) != NULL)
         return complain(
             "there are manual pages among the texts, but the recipe of the index, '%s', %s; they can't be compared, so "
             "make the index anew, or read manual pages as they are with --format plain",
@@ -674,8 +675,8 @@ enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const stru
     const char *given = rules->recipe != NULL ? rules->recipe : text_default_recipe;
     /* Of a recipe with an older part the new one is appended, and counts, so that an index with the older one is
      * refused as a whole. A user who gave that part gets each page as a bad record. */
-    const char *part = rules->expected_recipe != NULL ? MANUAL_PART : MANUAL_ANY;
-    if (!has_manuals(rules, paths) || strstr(given, part) != NULL) return run_rules(rules, paths);
+    bool settled = rules->expected_recipe != NULL ? manual_refusal(given) == NULL : recipe_read(given).manuals != 0;
+    if (!has_manuals(rules, paths) || settled) return run_rules(rules, paths);
     if (asprintf(&recipe, "%s" MANUAL_PART, given) < 0) {
         complain("out of memory");
         return PIPELINE_FAILED;

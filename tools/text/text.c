@@ -99,10 +99,6 @@ static bool features_fingerprint(struct span lines, const struct extract_rules *
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
-bool text_weighs_by_table(const char *recipe) {
-    return strstr(recipe, ";w=tfidf") != NULL || strstr(recipe, ";w=idf") != NULL;
-}
-
 /* Returns whether the fingerprinter got all the memory that it needs, and uses the table if one is given. Sets *error
  * if not. */
 static bool check_opened(const struct text *text, bool has_table, struct idx_error *error) {
@@ -110,12 +106,12 @@ static bool check_opened(const struct text *text, bool has_table, struct idx_err
     error->status = memory_ran_out() ? IDX_OUT_OF_MEMORY : IDX_OK;
     if (error->status == IDX_OUT_OF_MEMORY)
         snprintf(error->sentence, sizeof error->sentence, "out of memory");
-    else if (has_table && !text_weighs_by_table(recipe)) {
+    else if (has_table && !recipe_read(recipe).by_table) {
         error->status = IDX_BAD_RECIPE;
         snprintf(error->sentence, sizeof error->sentence,
                  "--table has no effect with recipe '%s', whose weights need no table; omit it, or add w=tfidf",
                  recipe);
-    } else if (text->bits < IDX_MAX_BITS && recipe_makes_sketches(recipe)) {
+    } else if (text->bits < IDX_MAX_BITS && recipe_read(recipe).method == IDX_RECIPE_MINHASH) {
         error->status = IDX_BAD_RECIPE;
         snprintf(error->sentence, sizeof error->sentence, "recipe '%s' makes fingerprints of %d bits, not %u", recipe,
                  IDX_MAX_BITS, text->bits);
@@ -155,8 +151,8 @@ char *text_canonical_recipe(const char *recipe) {
     struct text text;
     struct idx_error error;
     bool opened = text_try_open(&text, recipe, NULL, IDX_MAX_BITS, &rules, &error);
-    const char *icu = strstr(recipe, ";icu=");
-    bool is_other = opened && icu != NULL && strstr(text_recipe(&text), icu) == NULL;
+    unsigned icu = recipe_read(recipe).icu;
+    bool is_other = opened && icu != 0 && recipe_read(text_recipe(&text)).icu != icu;
     char *canonical = strdup(opened && !is_other ? text_recipe(&text) : recipe);
     text_close(&text);
     if (canonical == NULL) complain("out of memory");
@@ -197,7 +193,8 @@ static bool fingerprint_fields(struct text *text, const struct fields *fields, s
     result->signature.bytes = idx_text_signature(text->fingerprinter, &result->signature.length);
     /* With segments:N, a text without words has no fingerprint. It gets 0, as with other recipes. With minhash:M it
      * gets none: 0 could be found by no text that resembles it. */
-    if (result->count == 0 && !recipe_makes_sketches(text_recipe(text))) result->fingerprints[result->count++] = 0;
+    if (result->count == 0 && recipe_read(text_recipe(text)).method != IDX_RECIPE_MINHASH)
+        result->fingerprints[result->count++] = 0;
     return true;
 }
 

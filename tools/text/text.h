@@ -37,10 +37,6 @@ struct text {
 /* The recipe that is used if none is asked for. */
 extern const char text_default_recipe[];
 
-/* Returns whether a recipe in canonical form needs a table of document frequencies. Only a build with libidxtext has
- * this function. */
-bool text_weighs_by_table(const char *recipe);
-
 /* Returns a recipe in canonical form, or as it is given where libidxtext can't parse it, or it names another version of
  * ICU. The caller frees it. NULL after a complaint. */
 char *text_canonical_recipe(const char *recipe);

@@ -14,7 +14,7 @@ from . import _core
 from ._batches import list_files, read_files, split_nulls, take_texts
 from ._divide import By
 from ._errors import invalid_argument
-from ._fingerprints import Fingerprinter, without_icu
+from ._fingerprints import Fingerprinter
 from ._index import Index, choose
 from ._making import build
 from ._parts import Divided, check_rules, drop_parts
@@ -171,8 +171,8 @@ class _Against:
         if not info.recipe:
             sentence = "does not record the recipe of its fingerprints, so texts can't be compared with them"
             raise invalid_argument(f"{os.fsdecode(self.index.path)}: it {sentence}")
-        made = given or Fingerprinter(without_icu(info.recipe), bits=info.bits if bits is None else bits)
-        if made.bits != info.bits or without_icu(made.recipe) != without_icu(info.recipe):
+        made = given or Fingerprinter(info.recipe, bits=info.bits if bits is None else bits)
+        if made.bits != info.bits or not _core.recipes_match(made.recipe, info.recipe):
             has = f"{os.fsdecode(self.index.path)}: it has fingerprints of {info.bits} bits by {info.recipe!r}"
             raise invalid_argument(f"{has}, and not of {made.bits} by {made.recipe!r}")
         return made

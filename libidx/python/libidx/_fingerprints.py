@@ -13,11 +13,6 @@ def refuse(*unused: Any, **also_unused: Any) -> Any:
     raise make(204, 0, "", 0, "this package was built without ICU: it reads no texts")
 
 
-def without_icu(recipe: str) -> str:
-    """A recipe without the version of ICU, which is not part of what it asks for."""
-    return ";".join(part for part in recipe.split(";") if not part.startswith("icu="))
-
-
 if TYPE_CHECKING:
     from typing import Self
 

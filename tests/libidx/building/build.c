@@ -81,22 +81,6 @@ static void test_options_out_of_range(void **state) {
     assert_ok(TRY((options.bits = 1, options.k = 0)));
 }
 
-static void test_max_k(void **state) {
-    (void)state;
-    static const char *const hashes[] = {
-        "description",   "description;nfkc-cf;v1;icu=72", "sentences:3", "sentences:3;nfkc-cf;v1",
-        "terms:10;v1",   "idf:70;w=idf:0000000000000000", "minhash:8",   "minhash:64;chars=3;man=2;v1",
-        "minhash:64;v9",
-    };
-    static const char *const others[] = {
-        "",          "words:1", "segments:4;v1", "descriptions", "description:1", "sentences", "sentences:",
-        "terms:x10", "idf:70 ", "minhash",       "minhash:8,a",  "my;minhash:8",  ";",
-    };
-    for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) assert_int_equal(idx_recipe_max_k(hashes[i]), 0);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_int_equal(idx_recipe_max_k(others[i]), IDX_MAX_K);
-}
-
 static void test_recipes(void **state) {
     struct idx_build_options options;
     char recipe[257];
@@ -527,7 +511,6 @@ static void test_auto_is_chosen_by_count(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_options_out_of_range),
-        cmocka_unit_test(test_max_k),
         in_folder(test_recipes),
         in_folder(test_options_are_copied),
         in_folder(test_options_of_an_older_header),

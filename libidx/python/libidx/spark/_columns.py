@@ -14,8 +14,8 @@ import pyarrow
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StringType, StructField
 
+from .. import _core
 from .._errors import InvalidArgumentError, make
-from .._fingerprints import without_icu
 
 LOG = logging.getLogger("libidx.spark")
 METADATA = "libidx"
@@ -85,7 +85,7 @@ def check_distance(k: int, bits: int = 64) -> None:
 
 def check_same(one: Kind, one_name: str, other: Kind, other_name: str) -> Kind:
     """Refuses to compare fingerprints of two recipes. Where one is unknown, it is taken to be the other."""
-    if one.recipe and other.recipe and without_icu(one.recipe) != without_icu(other.recipe):
+    if one.recipe and other.recipe and not _core.recipes_match(one.recipe, other.recipe):
         raise invalid(
             f"{one_name} has fingerprints of the recipe {one.recipe!r}, and {other_name} of {other.recipe!r}: they "
             "can't be compared; make both by one recipe"

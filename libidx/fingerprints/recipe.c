@@ -1,0 +1,81 @@
+/* recipe.c: what recipes say, as far as an index and its users need it, and which ones have fingerprints that can be
+ * compared. Recipes of other programs are names that say nothing. idx_text.h has the grammar. */
+#include "libidx/fingerprints/recipe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What a recipe says ---- */
+
+static const char *const methods[] = {
+    [IDX_RECIPE_WORDS] = "words",
+    [IDX_RECIPE_CHARS] = "chars",
+    [IDX_RECIPE_SEGMENTS] = "segments",
+    [IDX_RECIPE_SENTENCES] = "sentences",
+    [IDX_RECIPE_DESCRIPTION] = "description",
+    [IDX_RECIPE_TERMS] = "terms",
+    [IDX_RECIPE_IDF] = "idf",
+    [IDX_RECIPE_MINHASH] = "minhash",
+};
+
+/* Reads the decimal number behind `name` at the front of a string. Returns false where there is none, or more. */
+static bool read_number(const char *string, const char *name, const char *ends, unsigned *number) {
+    size_t length = strlen(name), digits;
+    if (strncmp(string, name, length) != 0) return false;
+    digits = strspn(string + length, "0123456789");
+    if (digits < 1 || digits > 7 || strcspn(string + length + digits, ends) != 0) return false;
+    *number = (unsigned)strtoul(string + length, NULL, 10);
+    return true;
+}
+
+static void read_method(const char *recipe, struct idx_recipe_properties *properties) {
+    const size_t length = strcspn(recipe, ":;");
+    int method = IDX_RECIPE_MINHASH;
+    while (method > 0 && (strncmp(recipe, methods[method], length) != 0 || methods[method][length] != '\0')) method--;
+    bool numbered = read_number(recipe + length, ":", method == IDX_RECIPE_WORDS ? ",;" : ";", &properties->number);
+    if (method == IDX_RECIPE_DESCRIPTION ? recipe[length] != ':' : numbered)
+        properties->method = (enum idx_recipe_method)method;
+}
+
+/* Reads a part behind the first, which ends with a semicolon or the recipe. */
+static void read_part(const char *part, struct idx_recipe_properties *properties) {
+    if (read_number(part, "v", ";", &properties->version) || read_number(part, "icu=", ";", &properties->icu) ||
+        read_number(part, "man=", ";", &properties->manuals))
+        return;
+    if (read_number(part, "words=", ";", &properties->shingle_width))
+        properties->by_characters = false;
+    else if (read_number(part, "chars=", ";", &properties->shingle_width))
+        properties->by_characters = true;
+    else if (strncmp(part, "w=tfidf", 7) == 0 || strncmp(part, "w=idf", 5) == 0)
+        properties->by_table = true;
+}
+
+void idx_recipe_read(const char *recipe, struct idx_recipe_properties *properties) {
+    *properties = (struct idx_recipe_properties){.fingerprints = 1, .max_k = IDX_MAX_K};
+    read_method(recipe, properties);
+    if (properties->method == IDX_RECIPE_MINHASH) properties->shingle_width = 5;
+    if (properties->method == IDX_RECIPE_SEGMENTS || properties->method == IDX_RECIPE_MINHASH)
+        properties->fingerprints = properties->number;
+    if (properties->method >= IDX_RECIPE_SENTENCES) properties->max_k = 0;
+    properties->by_table = properties->method == IDX_RECIPE_IDF;
+    for (const char *end = strchr(recipe, ';'); end != NULL; end = strchr(end + 1, ';')) read_part(end + 1, properties);
+}
+
+/* ---- Which recipes have fingerprints that can be compared ---- */
+
+static const char mark[] = ";icu=";
+enum { MARK_LENGTH = sizeof mark - 1 };
+
+size_t idxi_recipe_identity(const char *recipe) {
+    size_t length = strlen(recipe), end = length;
+    while (end > 0 && recipe[end - 1] >= '0' && recipe[end - 1] <= '9') end--;
+    bool named = end < length && end >= MARK_LENGTH && memcmp(recipe + end - MARK_LENGTH, mark, MARK_LENGTH) == 0;
+    return named ? end - MARK_LENGTH : length;
+}
+
+bool idx_recipe_matches(const char *a, const char *b, bool *same_icu) {
+    size_t length = idxi_recipe_identity(a);
+    if (idxi_recipe_identity(b) != length || memcmp(a, b, length) != 0) return false;
+    if (same_icu != NULL) *same_icu = a[length] == '\0' || b[length] == '\0' || strcmp(a + length, b + length) == 0;
+    return true;
+}
