@@ -249,11 +249,12 @@ bool page_put_chains(struct output *output, const struct findings *findings) {
     output_text(output, "<section aria-labelledby=\"chains\"><h2 id=\"chains\">The largest chains</h2>\n");
     if (findings->chain_count == 0)
         output_text(output, "<p>There are none: every document in a cluster is within the distance of the one that is "
-                            "kept, or its text resembles it.</p>\n");
+                            "kept.</p>\n");
     else
-        output_text(output, "<p>Near-duplicates of near-duplicates are in one cluster, whose ends may have little in "
-                            "common. A smaller <code>-k</code> chains less; <code>--method star</code> and "
-                            "<code>--confirm</code> don’t.</p>\n");
+        output_text(output,
+                    "<p>Near-duplicates of near-duplicates are in one cluster, whose ends may have little in "
+                    "common. A smaller <code>-k</code> chains less; <code>--method star</code> doesn’t, nor does "
+                    "<code>--resemble</code>, which compares texts.</p>\n");
     for (size_t i = 0; i < findings->chain_count && ok; i++) ok = put_chain(output, findings, i);
     output_text(output, "</section>\n");
     return ok;
