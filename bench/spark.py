@@ -3,9 +3,9 @@
 usage: spark.py IDX FOLDER FIGURE…
 
 IDX is the command; FOLDER has u7.u64 and u8.u64, 1e7 and 1e8 uniform fingerprints, and paragraphs.tsv (bench/corpus).
-FIGURE is match, match-rows, fingerprint, pairs, dedup, texts, minhash or growth. The cluster is that of the tests: a master
-and two workers on loopback. TURNS=1 in the environment takes one turn instead of three, and SCALE=100 a hundredth of
-all counts, to try the script."""
+FIGURE is match, match-rows, fingerprint, pairs, dedup, texts, recombined, minhash or growth. The cluster is that of the
+tests: a master and two workers on loopback. TURNS=1 in the environment takes one turn instead of three, and SCALE=100 a
+hundredth of all counts, to try the script; COUNTS='1e6 3e6' are those of recombined, instead of 1e6 and 1e7."""
 
 import itertools
 import json
@@ -26,6 +26,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" 
 import cluster as spark_cluster
 import numpy
 import pyarrow
+import pyarrow.csv
 import pyarrow.parquet
 
 import libidx
@@ -296,33 +297,45 @@ def dedup(bench):
 
 
 def texts(bench):
-    """Paragraphs, compared exactly, beside the command; and how the time grows."""
+    """Paragraphs, compared exactly, beside the command."""
     held = read_texts(bench, 10**6 // SCALE)
     path = bench.folder / "texts.tsv"
-
-    def frame(count):
-        table = pyarrow.table({"id": numpy.arange(count), "text": held[:count]})
-        return bench.parquet(f"texts-{count}", table)
 
     def one():
         path.write_text("".join(f"{row}\t{text}\n" for row, text in enumerate(held)), encoding="utf-8")
         with open(bench.folder / "kept.txt", "w") as file:
             return process(bench.command, "dedup", "--threads", 1, "--drop", "--format", "tsv", path, stdout=file)
 
-    df = frame(len(held))
+    df = bench.parquet("texts", pyarrow.table({"id": numpy.arange(len(held)), "text": held}))
     in_turns(f"dedup of {len(held):,} paragraphs", len(held), lambda: bench.job(lambda: duplicates(df)),
              lambda: bench.empty(2 * FILES + 2), one)  # fmt: skip
     dropped = set(map(int, (bench.folder / "kept.txt").read_text().split()))
     assert dropped == {row["id"] for row in duplicates(df).collect()}
-    counts = [count for count in (10**5, 10**6) if count // SCALE <= len(held)]
+
+
+def recombined(bench):
+    """How the time grows with recombined paragraphs (bench/make), of one task that compares them, and of many."""
+
+    def frame(count):
+        path = bench.folder / "recombined.tsv"
+        with open(path, "wb") as file:
+            make = pathlib.Path(bench.command).parent.parent / "bench" / "make"
+            subprocess.run([make, "recombined", str(count), bench.data / "paragraphs.tsv"], check=True, stdout=file)
+        tabs = pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False)
+        names = pyarrow.csv.ReadOptions(column_names=["id", "text"])
+        made = bench.parquet(f"recombined-{count}", pyarrow.csv.read_csv(path, names, tabs))
+        path.unlink()
+        return made
+
     for distribute in False, True:
 
         def deduplicating(count, distribute=distribute):
             some = frame(count)
             return lambda: duplicates(some, distribute=distribute), 2 * FILES + 2
 
-        name = "dedup of texts, many tasks," if distribute else "dedup of texts"
-        grow(bench, name, [count // SCALE for count in counts], deduplicating)
+        counts = [int(float(count)) // SCALE for count in os.environ.get("COUNTS", "1e6 1e7").split()]
+        way = "many tasks" if distribute else "one task"
+        grow(bench, f"dedup of recombined paragraphs, {way},", counts, deduplicating)
 
 
 def minhash(bench):
@@ -390,6 +403,7 @@ FIGURES = {
     "pairs": pairs,
     "dedup": dedup,
     "texts": texts,
+    "recombined": recombined,
     "minhash": minhash,
     "growth": growth,
 }

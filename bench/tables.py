@@ -489,15 +489,17 @@ TABLES = [
                         [[r["call"], r["Python"], r["C"], r["Python / C"]] for r in records(runs)]),
           rounds=1, needs=("python",)),
     Table("spark", "On Spark?", "Beside one process",
-          "Processor seconds of the executors, less those of an empty job, on two workers of one core.", 6,
+          "Processor seconds of the executors, less those of an empty job, on two workers of one core.", 20,
           ["{bench}/rows write --count {n7} >{data}/u7.u64 && {bench}/rows write --count {n8} >{data}/u8.u64 && "
-           "SCALE={scale} TURNS=1 {python} bench/spark.py {idx} {data} match fingerprint pairs dedup"],
+           "SCALE={scale} TURNS=1 {python} bench/spark.py {idx} {data} match fingerprint pairs dedup texts recombined"],
           lambda runs: (["", "Spark", "one process", "ratio"], [
               [m[1], m[2], m[3], m[4]] for text in runs for m in re.finditer(
                   r"^(\S.*?): (-?[\d.]+) s, .*one process ([\d.]+) s, ratio (-?[\d.]+)", text, re.M)] + [
               [f"dedup of {int(m[1]):,} documents, recall {m[3]}, precision {m[4]}", m[2], "", ""] for text in runs
               for m in re.finditer(r"^dedup: (\d+) documents, ([\d.]+) s of .* recall ([\d.]+), precision ([\d.]+)", text,
-                                   re.M)]),
+                                   re.M)] + [
+              [f"{m[1]}: {m[2]}", m[3], "", ""] for text in runs
+              for m in re.finditer(r"^(dedup of recombined .*?), (\S+): ([\d.]+) s, empty", text, re.M)]),
           rounds=1, needs=("texts", "python")),
     Table("serve", "As a service?", "Beside an empty reply",
           "Microseconds of processor time for a request of a service with one thread, and p99 of all time in ms.", 2,

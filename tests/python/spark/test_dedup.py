@@ -13,7 +13,7 @@ from test_match import ball, rows, signed
 
 import libidx
 import libidx.spark as idx
-from libidx.spark import _pairs, _resemble
+from libidx.spark import _connect, _pairs, _resemble
 
 
 def expected_pairs(held, k):
@@ -214,6 +214,25 @@ def test_texts_over_few_counters(spark, random, monkeypatch, caplog):
     said = [record.getMessage() for record in caplog.records if "have shingles in common" in record.getMessage()]
     few, many, same = (int(sentence.split()[1]) for sentence in said[-3:])
     assert few < many == same < 1200
+
+
+@pytest.mark.small
+def test_long_lists(spark, random, monkeypatch, caplog):
+    """Lists of a licence that all texts share, of which most resemble no other, are cut into pieces. No pair is compared
+    twice, though it is in many lists; nor are copies, or texts of a template that other pairs connect."""
+    caplog.set_level("INFO", "libidx.spark")
+    monkeypatch.setattr(_connect, "NEAR", 2)
+    monkeypatch.setattr(_connect, "PIECE", 16)
+    licence = " ".join(f"licence{n}" for n in range(40))
+    own = [random.integers(0, 9999, random.integers(3, 25)).tolist() for _ in range(120)]
+    texts = [" ".join([licence, *(f"own{n}" for n in numbers)]) for numbers in own]
+    template = [f"{licence.replace('licence', 'template')} {n}" for n in range(90)]
+    both = list(zip(random.permutation(330).tolist(), texts + texts + template))
+    df = spark.createDataFrame(both, "id long, text string").repartition(3)
+    wanted = expected_texts(both, 0.7)
+    assert compared(idx.dedup(df, "id", "text", resemble=0.7, distribute=True)) == wanted
+    near, far = (int(r.getMessage().split()[1]) for r in caplog.records if "pairs are compared" in r.getMessage())
+    assert 2 * 80 < near and 100 < far < 1000 - near
 
 
 @pytest.mark.small

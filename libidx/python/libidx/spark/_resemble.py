@@ -3,8 +3,8 @@
 The shingles of all texts are counted, by hash, in saturating counters that several may share. So a counter of 1 proves
 that one text alone has a shingle. Of two texts that resemble each other by T, each has one of the shingles of both
 among its first |A| - ceil(T |A|) + 1, in any order of all shingles. In the order of rarity, these are mostly shingles
-that no other text has: then nothing resembles the text, and its task is done with it. The others are compared by
-one task, or by many, which get what shared shingles connect; and which text joins which is decided there by libidx.
+that no other text has: then nothing resembles the text, and its task is done with it. The others are compared by one
+task; or by many, which then get what is connected. Which text joins which is decided there by libidx.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 import numpy
 import pyarrow
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from .._resemblance import Sets, Unit, make_sets
-from ._clusters import clusters
-from ._columns import LOG, Batches, column_of, invalid, task_folder, unpack_column
+from ._columns import LOG, Batches, column_of, invalid, read_sets, task_folder
+from ._connect import connect
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -48,9 +48,17 @@ class Rule(NamedTuple):
     unit: Unit
     most: Optional[int] = None  # texts that may have a shingle that counts
 
+    @property
+    def least(self) -> int:
+        return int(self.resemblance * UNITS)
+
     def prefixes(self, counts: Any) -> Any:
         """How many of the first of so many shingles two texts have one of in common: int64[n]."""
-        return counts + -int(self.resemblance * UNITS) * counts // UNITS + 1
+        return counts + -self.least * counts // UNITS + 1
+
+    def suffices(self, shared: Any, sizes: Any) -> Any:
+        """Whether so many shared shingles are enough for two texts that have so many together: bool[n]."""
+        return shared * (UNITS + self.least) >= self.least * sizes
 
 
 class Counters(NamedTuple):
@@ -81,11 +89,7 @@ def find_duplicates(
     LOG.info("dedup: %d documents have shingles in common with others: %s", row[0], way)
     sorted_left = left.repartition(1).sortWithinPartitions("id")
     if distribute:
-        schema = StructType([StructField("id", id_type)]).add("member", "long")
-        members = left.mapInArrow(partial(_list_members, rule, counters), schema)
-        first = F.min("id").over(Window.partitionBy("member")).alias("first")
-        found = clusters(members.select("id", first), "id", "first").withColumnRenamed("member", "id")
-        divided = left.join(found, "id").repartition("cluster")
+        divided = left.join(connect(left, rule, counters), "id").repartition("cluster")
         sorted_left = divided.sortWithinPartitions("id").select("id", "packed")
     schema = StructType([StructField("id", id_type), StructField("representative_id", id_type)])
     run = partial(_decide, rule, memory)
@@ -217,31 +221,11 @@ def _leave(rule: Rule, counters: Counters, batches: Batches) -> Batches:
             hashes = hashes[taken:]
 
 
-def _read(batch: pyarrow.RecordBatch) -> tuple[Any, Any]:
-    """The shingles of packed sets, and how many each has."""
-    column = column_of(batch, "packed")
-    offsets = numpy.frombuffer(column.buffers()[1], numpy.int32)[column.offset : column.offset + len(column) + 1]
-    return unpack_column(batch, 0, batch.num_rows), numpy.diff(offsets).astype(numpy.int64) // 8
-
-
-def _list_members(rule: Rule, counters: Counters, batches: Batches) -> Batches:
-    """The IDs of texts, with each of their first shingles, in the order of rarity, that others may have."""
-    for batch in batches:
-        hashes, counts = _read(batch)
-        rarity, owners = counters.of(hashes), numpy.repeat(numpy.arange(len(counts)), counts)
-        order = numpy.lexsort((hashes, rarity, owners))
-        places = numpy.arange(len(hashes)) - numpy.repeat(numpy.cumsum(counts) - counts, counts)
-        chosen = order[(places < numpy.repeat(rule.prefixes(counts), counts)) & (rarity[order] > 1)]
-        ids = column_of(batch, "id").take(pyarrow.array(owners[chosen]))
-        members = pyarrow.array(hashes[chosen].view(numpy.int64))
-        yield pyarrow.RecordBatch.from_arrays([ids, members], names=["id", "member"])
-
-
 def _decide(rule: Rule, memory: int, batches: Batches) -> Batches:
     """Takes documents in the order of their IDs."""
     sets, ids = Sets(rule.width, rule.unit, memory, 1, task_folder(), None), list[Any]()
     for batch in batches:
-        sets.add_sets(*_read(batch))
+        sets.add_sets(*read_sets(batch, "packed"))
         ids.append(column_of(batch, "id"))
     if not ids:
         return
