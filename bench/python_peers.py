@@ -1,8 +1,9 @@
-"""The Python package beside packages that its users have: faiss-cpu, usearch, datasketch, rensa, gaoya and
-text-dedup, one thread each.
+"""The Python package beside packages that its users have: faiss-cpu, usearch, datasketch, rensa, gaoya, text-dedup and
+datatrove, one thread each.
 
 usage: python_peers.py fingerprints COUNT [SYSTEM…]
        python_peers.py texts PARAGRAPHS COUNT RESEMBLANCE [SYSTEM…]
+       python_peers.py parts PARAGRAPHS COUNT [SYSTEM…]
 
 fingerprints: COUNT fingerprints, a tenth of them near-copies of another, and queries of which half are 1 to 3 bits from
 one of them. A system finds what is within 3 bits; what it finds for the first 1000 queries is compared with a linear
@@ -13,6 +14,10 @@ of near-duplicates; they are compared with all pairs whose sets of word 5-shingl
 RESEMBLANCE or more, computed exactly. Whoever deduplicates by pairs drops the later document of each: resolved is the
 share of true pairs of which one is dropped, and those are dropped rightly that are the later one of a true pair. The
 command idx, which a system runs, is that of the environment variable IDX, or of PATH.
+
+parts: COUNT lines of PARAGRAPHS, each 100 of which are a document. A system finds the lines of five words or more that
+repeat an earlier one. They are compared, by their bytes, with those that a plain program finds: whose words 5-shingles
+are the same. Others are those that it does not find: datatrove, for one, takes all numbers for the same.
 
 Prints a line per system. Each runs in a process of its own. Seconds are processor time, user and system; memory is what
 the resident size grew by, mapped files among it, and of a command its peak. Without SYSTEM all run; one whose
@@ -400,6 +405,95 @@ def run_texts(system, folder):
     }
 
 
+# ---- Parts: each system takes documents of lines and returns (document, line) of those that it drops ----
+
+LINES, LEAST_WORDS = 100, 5
+
+
+def read_documents(path, count):
+    texts = read_texts(path, count)
+    return ["\n".join(texts[at : at + LINES]) for at in range(0, len(texts), LINES)]
+
+
+def true_parts(documents):
+    """The lines whose shingles an earlier one has."""
+    seen, found = set(), []
+    for row, document in enumerate(documents):
+        for number, line in enumerate(document.split("\n")):
+            if len(words_of(line)) >= LEAST_WORDS:
+                members = frozenset(shingles(line))
+                if members in seen:
+                    found.append((row, number))
+                seen.add(members)
+    return found
+
+
+def libidx_parts(resemble):
+    def parts_of(documents, folder):
+        import libidx
+
+        found = libidx.dedup(documents, by="line", resemble=resemble, within=True)
+        return zip(found.row.tolist(), found.part.tolist(), strict=True)
+
+    return parts_of
+
+
+def idx_parts(documents, folder):
+    with open(f"{folder}/in.jsonl", "w", encoding="utf-8") as lines:
+        lines.writelines(json.dumps({"id": row, "text": text}) + "\n" for row, text in enumerate(documents))
+    with open(f"{folder}/dropped", "w+") as output:
+        given = ["--by", "line", "--resemble", "1", "--within", "--id-field", "id", "--threads", "1", "--drop"]
+        Command.run([os.environ.get("IDX", "idx"), "dedup", *given, f"{folder}/in.jsonl"], output)
+        output.seek(0)
+        places = [line.split(":") for line in output if ":" in line]
+        return [(int(row), int(number) - 1) for row, number in places]
+
+
+def datatrove_parts(documents, folder):
+    """Its hashes of single lines; those of fewer words are left out afterwards, since it has no rule for them."""
+    from datatrove.data import Document
+    from datatrove.pipeline.dedup.sentence_dedup import SentDedupConfig, SentenceDedupSignature, SentenceFindDedups
+    from datatrove.utils.hashing import HashConfig
+
+    hashes = HashConfig(hash_fc="sha1")  # Its default fails with xxhash 4, which takes bytes alone.
+    config = SentDedupConfig(n_sentences=1, split_sentences=False, hash_config=hashes)
+    for at, step in enumerate((SentenceDedupSignature, SentenceFindDedups)):
+        places = (f"{folder}/0",) if at == 0 else (f"{folder}/0", f"{folder}/1")
+        step(*places, config=config).run((Document(text, str(row)) for row, text in enumerate(documents)), 0, 1)
+    found = numpy.fromfile(f"{folder}/1/0000/00000.c4_dup", [("row", "<u4"), ("line", "<u2")])
+    lines = [document.split("\n") for document in documents]
+    places = zip(found["row"].tolist(), found["line"].tolist(), strict=True)
+    return [(row, line) for row, line in places if len(words_of(lines[row][line])) >= LEAST_WORDS]
+
+
+PART_SYSTEMS = {
+    "idx dedup --by line --resemble 1": idx_parts,
+    "libidx.dedup(by='line', resemble=1)": libidx_parts(1),
+    "libidx.dedup(by='line', resemble=0.8)": libidx_parts(0.8),
+    "datatrove, sentences": datatrove_parts,
+}
+
+
+def run_parts(system, folder):
+    documents = json.load(open(f"{folder}/texts.json"))
+    truth = {tuple(place) for place in json.load(open(f"{folder}/truth.json"))}
+    PART_SYSTEMS[system](documents[:10], tempfile.mkdtemp(dir=folder))
+    found, seconds, memory = memory_of(lambda: set(PART_SYSTEMS[system](documents, tempfile.mkdtemp(dir=folder))))
+    lines = [document.split("\n") for document in documents]
+
+    def size(places):
+        return sum(len(lines[row][number].encode()) + 1 for row, number in places)
+
+    return {
+        "seconds": round(seconds, 2),
+        "MiB": round(memory / 2**20, 1),
+        "lines dropped": len(found),
+        "bytes dropped": size(found),
+        "bytes missed": size(truth - found),
+        "bytes of others": size(found - truth),
+    }
+
+
 # ---- All of them ----
 
 
@@ -413,6 +507,12 @@ def main(kind, *arguments):
             numpy.save(f"{folder}/queries.npy", queries)
             systems = FINGERPRINT_SYSTEMS
             print(f"{len(fingerprints)} fingerprints, {sum(map(len, truth))} neighbours of {CHECKED} queries")
+        elif kind == "parts":
+            names, documents = arguments[2:], read_documents(arguments[0], int(float(arguments[1])))
+            truth = true_parts(documents)
+            json.dump(documents, open(f"{folder}/texts.json", "w"))
+            systems = PART_SYSTEMS
+            print(f"{len(documents)} documents, {sum(len(text.encode()) + 1 for text in documents)} bytes")
         else:
             names = arguments[3:]
             texts, least = read_texts(arguments[0], int(float(arguments[1]))), float(arguments[2])
@@ -438,13 +538,14 @@ def main(kind, *arguments):
             print(f"| {system} | {' | '.join(format(result[name], ',') for name in header)} |", flush=True)
 
 
-NEEDED = {"fingerprints": 1, "texts": 3}  # arguments
+NEEDED = {"fingerprints": 1, "texts": 3, "parts": 2}  # arguments
+RUN = {"fingerprints": run_fingerprints, "texts": run_texts, "parts": run_parts}
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         kind, system, folder = sys.argv[2:]
-        print(json.dumps((run_fingerprints if kind == "fingerprints" else run_texts)(system, folder)))
+        print(json.dumps(RUN[kind](system, folder)))
     elif len(sys.argv) < 2 or len(sys.argv) - 2 < NEEDED.get(sys.argv[1], math.inf):
         sys.exit(__doc__)
     else:

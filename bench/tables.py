@@ -443,6 +443,11 @@ TABLES = [
           ("1e5", "{n5}", 0.8, 1, False, " 'libidx.dedup(texts, 3)' 'datasketch 128'"),
           ("1e5", "{n5}", 0.5, 1, False, " 'libidx.dedup(texts, 3)' 'datasketch 128'"),
           ("1e6", "{n6}", 0.8, 4, False, " 'libidx.dedup(texts, 3)'"))),
+    Table("parts", "How good are the answers?", "Lines that repeat within a million",
+          "In documents of 100 paragraphs, a line each: bytes that are dropped, and by a plain program too few or too "
+          "many. One core; MiB of memory. With a resemblance of 0.8, others are dropped on purpose.", 2,
+          [PINNED + "env IDX={idx} {python} bench/python_peers.py parts {data}/paragraphs.tsv {n6}"],
+          lambda runs: part_rows(runs), rounds=1, needs=("texts", "python")),
     *(Table(f"recombined-{size}", "How good are the answers?", f"{words} recombined paragraphs",
             "Processor seconds of `idx dedup`, on one thread and on two, and MiB of memory.", minutes,
             [dedup_of(f"{least}, {threads}", f"recombined {count} {{data}}/paragraphs.tsv", least, threads, memory)
@@ -557,6 +562,11 @@ def text_rows(runs):
     return grouped(runs, lambda r: f"`{r['system']}`", {
         "seconds": column("seconds"), "MiB": column("MiB"), **{name: column(name) for name in (
             "recall", "precision", "resolved", "dropped", "dropped rightly")}})
+
+
+def part_rows(runs):
+    return grouped(runs, lambda r: f"`{r['system']}`", {name: column(name) for name in (
+        "seconds", "MiB", "lines dropped", "bytes dropped", "bytes missed", "bytes of others")})
 
 
 def dedup_rows(runs, threads=(1, 2)):
