@@ -282,42 +282,41 @@ static size_t end_of(uint32_t shared, size_t begin) {
     return begin + (length + SET_UNIT - 1) / SET_UNIT * SET_UNIT;
 }
 
-/* Gives the set at a place a signature. */
-static enum idx_status sign_set(struct idxi_postings *postings, uint32_t place, struct idx_error *error) {
-    const struct idxi_indexed_set *set = idxi_postings_set(postings, place);
-    struct idxi_signature signature;
-    idxi_sign(&signature, place, set->members, set->shared);
-    postings->signed_count++;
-    return idxi_signed_sets_add(&postings->sizes[code_down(set->size)], &signature, error);
+/* Gives the sets from a place on signatures. */
+static enum idx_status sign_sets(struct idxi_postings *postings, size_t begin, struct idx_error *error) {
+    for (size_t at = begin; at < postings->sets_used; postings->signed_count++) {
+        const uint32_t place = (uint32_t)(at / SET_UNIT);
+        const struct idxi_indexed_set *set = idxi_postings_set(postings, place);
+        struct idxi_signature signature;
+        idxi_sign(&signature, place, set->members, set->shared);
+        IDXI_TRY(idxi_signed_sets_add(&postings->sizes[code_down(set->size)], &signature, error));
+        at = end_of(set->shared, at);
+    }
+    return IDX_OK;
 }
 
 enum idx_status idxi_postings_sign(struct idxi_postings *postings, struct idx_error *error) {
     if (postings->sizes != NULL) return IDX_OK;
     postings->sizes = calloc(CODES, sizeof *postings->sizes);
-    if (postings->sizes == NULL) return idxi_fail_memory(error);
-    for (size_t at = 0; at < postings->sets_used;) {
-        uint32_t place = (uint32_t)(at / SET_UNIT);
-        IDXI_TRY(sign_set(postings, place, error));
-        at = end_of(idxi_postings_set(postings, place)->shared, at);
-    }
-    return IDX_OK;
+    return postings->sizes == NULL ? idxi_fail_memory(error) : sign_sets(postings, 0, error);
 }
 
-/* Copies the members of a set. */
-static enum idx_status add_set(struct idxi_postings *postings, const struct idxi_query *query,
-                               struct idx_error *error) {
-    const struct idxi_indexed_set set = {query->rank, query->size, query->shared};
-    size_t end = end_of(query->shared, postings->sets_used), before = postings->sets_capacity;
+/* Makes room for all sets up to `end`. */
+static enum idx_status make_room(struct idxi_postings *postings, size_t end, struct idx_error *error) {
+    size_t before = postings->sets_capacity;
     if (end / SET_UNIT > UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
     IDXI_GROW(postings->sets, postings->sets_capacity, end, error);
     if (postings->sets_capacity > before)
         use_huge_pages(postings->sets, postings->sets_capacity * sizeof *postings->sets);
-    uint32_t *at = postings->sets + postings->sets_used;
+    return IDX_OK;
+}
+
+/* Copies the members of a set to its place. */
+static void copy_set(const struct idxi_postings *postings, const struct idxi_query *query, size_t begin) {
+    const struct idxi_indexed_set set = {query->rank, query->size, query->shared};
+    uint32_t *at = postings->sets + begin;
     memcpy(at, &set, sizeof set);
     memcpy(at + sizeof set / sizeof *at, query->members, query->shared * sizeof *query->members);
-    postings->sets_used = end;
-    return postings->sizes == NULL ? IDX_OK
-                                   : sign_set(postings, (uint32_t)((size_t)(at - postings->sets) / SET_UNIT), error);
 }
 
 /* Fetches the lists of the first `count` tags that are of a shard: their slots, or once these are there, their newest
@@ -361,7 +360,7 @@ struct adding {
 /* So many sets ahead their slots are fetched, and half as many ahead their chunks. */
 enum { FETCHED_AHEAD = 8 };
 
-/* Adds the postings of all sets to a shard. This is an idxi_task. */
+/* Adds the postings of all sets to a shard, and copies its part of the sets. This is an idxi_task. */
 static enum idx_status add_to_shard(void *context, size_t number, struct idx_error *error) {
     const struct adding *adding = context;
     struct idxi_postings *postings = adding->postings;
@@ -372,6 +371,7 @@ static enum idx_status add_to_shard(void *context, size_t number, struct idx_err
         const struct idxi_query *far = &adding->queries[ahead], *near = &adding->queries[nearer];
         if (ahead < adding->count) fetch(postings, far, far->listed, (unsigned)number, false);
         if (nearer < adding->count) fetch(postings, near, near->listed, (unsigned)number, true);
+        if (i * postings->shard_count / adding->count == number) copy_set(postings, query, begin);
         IDXI_TRY(add_postings(postings, query, begin, (unsigned)number, error));
         begin = end_of(query->shared, begin);
     }
@@ -381,9 +381,15 @@ static enum idx_status add_to_shard(void *context, size_t number, struct idx_err
 enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *queries, size_t count,
                                   struct idx_error *error) {
     struct adding adding = {postings, queries, count, postings->sets_used};
-    for (size_t i = 0; i < count; i++) IDXI_TRY(add_set(postings, &queries[i], error));
-    if (postings->shard_count == 1) return add_to_shard(&adding, 0, error);
-    return idxi_parallel(postings->shard_count, postings->shard_count, add_to_shard, &adding, NULL, error);
+    size_t end = postings->sets_used;
+    for (size_t i = 0; i < count; i++) end = end_of(queries[i].shared, end);
+    IDXI_TRY(make_room(postings, end, error));
+    if (postings->shard_count == 1)
+        IDXI_TRY(add_to_shard(&adding, 0, error));
+    else
+        IDXI_TRY(idxi_parallel(postings->shard_count, postings->shard_count, add_to_shard, &adding, NULL, error));
+    postings->sets_used = end;
+    return postings->sizes == NULL ? IDX_OK : sign_sets(postings, adding.begin, error);
 }
 
 void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi_query *query) {
