@@ -16,6 +16,8 @@ enum { MOST_URI = 4096, MOST_HEAD = 8192 };
 
 static bool answer_asset(struct request *request);
 
+static bool answer_metrics(struct request *request);
+
 static const struct route routes[] = {
     {.path = "/lookup/",
      .takes = TAKES_MATCHES,
@@ -38,7 +40,7 @@ static const struct route routes[] = {
     {.path = "/document", .takes = TAKES_ID, .name = "document", .answer = files_answer},
     {.path = "/info", .name = "info", .answer = status_answer_info},
     {.path = "/healthz", .name = "healthz", .answer_quickly = status_answer_health},
-    {.path = "/metrics", .name = "metrics", .answer_quickly = metrics_answer},
+    {.path = "/metrics", .name = "metrics", .answer_quickly = answer_metrics},
     {.path = "/check-and-add",
      .post = true,
      .writes = true,
@@ -61,7 +63,9 @@ static const struct route routes[] = {
 enum { ROUTES = sizeof routes / sizeof *routes };
 _Static_assert((int)ROUTES < (int)METRICS_ROUTES, "each route has its counts, and so has none");
 
-const char *router_name(unsigned route) { return route < ROUTES ? routes[route].name : "none"; }
+static const char *name_route(unsigned route) { return route < ROUTES ? routes[route].name : "none"; }
+
+static bool answer_metrics(struct request *request) { return metrics_answer(request, name_route); }
 
 /* Answers with a file of the page, which the build put into the executable. */
 static bool answer_asset(struct request *request) {

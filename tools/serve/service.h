@@ -161,8 +161,11 @@ struct metrics {
 /* Counts a request that was answered. */
 void metrics_count(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds);
 
+/* Returns the name of a route. */
+typedef const char *(*route_namer)(unsigned route);
+
 /* Answers GET /metrics. */
-bool metrics_answer(struct request *request);
+bool metrics_answer(struct request *request, route_namer name);
 
 /* Answers GET /info as `idx info --format json` does. */
 void status_answer_info(struct request *request);
@@ -239,9 +242,6 @@ int files_open_folder(const char *path);
 /* embed.cmake writes the bytes of the page, and of the description of the service, into a C file of the build. */
 extern const unsigned char asset_page_html[], asset_page_js[], asset_page_css[], asset_openapi_json[];
 extern const size_t asset_page_html_length, asset_page_js_length, asset_page_css_length, asset_openapi_json_length;
-
-/* Returns the name of a route for the metrics. */
-const char *router_name(unsigned route);
 
 /* ---- Opens the sockets at which a service listens ---- */
 

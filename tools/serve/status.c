@@ -31,14 +31,14 @@ static void put_number(struct output *output, const char *name, const char *type
     output_format(output, "%s %" PRIu64 "\n", name, number);
 }
 
-static void put_requests(const struct metrics *metrics, struct output *output) {
+static void put_requests(const struct metrics *metrics, route_namer name, struct output *output) {
     put_head(output, "idx_requests_total", "counter", "Requests that were answered.");
     for (unsigned i = 0; i < METRICS_ROUTES; i++) {
         for (unsigned status = 0; status < METRICS_STATUSES; status++) {
             uint64_t count = atomic_load(&metrics->routes[i].statuses[status]);
             if (count > 0)
-                output_format(output, "idx_requests_total{route=\"%s\",code=\"%u\"} %" PRIu64 "\n", router_name(i),
-                              status, count);
+                output_format(output, "idx_requests_total{route=\"%s\",code=\"%u\"} %" PRIu64 "\n", name(i), status,
+                              count);
         }
     }
 }
@@ -79,13 +79,13 @@ static void put_index(struct service *service, struct output *output) {
     views_release(&service->views, view);
 }
 
-bool metrics_answer(struct request *request) {
+bool metrics_answer(struct request *request, route_namer name) {
     struct service *service = request->service;
     const struct metrics *metrics = &service->metrics;
     struct output *output = &request->answer;
-    put_requests(metrics, output);
+    put_requests(metrics, name, output);
     put_head(output, "idx_request_seconds", "histogram", "From a request's head to its answer.");
-    for (unsigned i = 0; i < METRICS_ROUTES; i++) put_histogram(&metrics->routes[i], router_name(i), output);
+    for (unsigned i = 0; i < METRICS_ROUTES; i++) put_histogram(&metrics->routes[i], name(i), output);
     put_number(output, "idx_queries_total", "counter", "Fingerprints that were looked up.",
                atomic_load(&metrics->queries));
     put_number(output, "idx_matches_total", "counter", "Matches that they had.", atomic_load(&metrics->matches));
