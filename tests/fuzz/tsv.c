@@ -1,6 +1,6 @@
 /* tsv.c: fuzzes the parser of input lines. An input is: bits, notation, kind of IDs, then the line. A fingerprint that
  * is accepted must fit, and come back when written and read again. */
-#include "tools/input/input.h"
+#include "tools/input/tsv.h"
 
 #include "tests/fuzz/fuzz.h"
 

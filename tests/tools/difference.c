@@ -1,5 +1,5 @@
 /* difference.c: tests of the words that differ, against the longest common subsequence by dynamic programming. */
-#include "tools/report/report.h"
+#include "tools/report/difference.h"
 
 #include "tests/random.h"
 

@@ -1,5 +1,5 @@
 /* npy.c: tests of reading the header of NumPy's array files. */
-#include "tools/input/input.h"
+#include "tools/input/npy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* reader.c: tests of reading by lines and by bytes, over pipes. */
-#include "tools/input/input.h"
+#include "tools/input/reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* tsv.c: tests of the lines that `idx build` and `idx lookup` read. */
-#include "tools/input/input.h"
+#include "tools/input/tsv.h"
 #include "tools/shared/wording.h"
 
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #ifndef IDX_TOOLS_INPUT_ORDER_H
 #define IDX_TOOLS_INPUT_ORDER_H
 
-#include "tools/shared/files.h"
+#include "tools/shared/temporary.h"
 
 /* The line of a document. */
 struct ordered_line {

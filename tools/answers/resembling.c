@@ -1,7 +1,7 @@
 /* resembling.c: reads texts, and prints the documents of an index of sketches that resemble them. */
 #include "tools/answers/resembling.h"
 
-#include "tools/shared/files.h"
+#include "tools/shared/folder.h"
 #include "tools/shared/json.h"
 
 #include <errno.h>

@@ -1,6 +1,8 @@
 /* batch.c: `idx batch`: finds the matches of many queries at once, in an index or among fingerprints that stream
  * past. */
 #include "tools/answers/answers.h"
+#include "tools/input/input.h"
+#include "tools/input/passing.h"
 #include "tools/shared/progress.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* distance.c: `idx distance`: prints the distance of two fingerprints, or of the two in each line. */
-#include "tools/input/input.h"
+#include "tools/input/reader.h"
 #include "tools/shared/output.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* plan.c: `idx plan`: prints the schemes worth considering for a number of fingerprints and a distance, and their
  * costs. */
 #include "tools/shared/command.h"
-#include "tools/shared/files.h"
 #include "tools/shared/json.h"
+#include "tools/shared/scratch.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  */
 #include "tools/answers/resembling.h"
 #include "tools/dedup/folders.h"
-#include "tools/report/report.h"
+#include "tools/report/excerpt.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "tools/dedup/id_hashes.h"
 #include "tools/dedup/journal.h"
 #include "tools/dedup/resemble.h"
-#include "tools/input/input.h"
+#include "tools/input/tsv.h"
 
 /* The values of --representative that idx_clusters does not know. The command numbers them behind those that it
  * knows. */

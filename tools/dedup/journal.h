@@ -2,7 +2,8 @@
 #ifndef IDX_TOOLS_DEDUP_JOURNAL_H
 #define IDX_TOOLS_DEDUP_JOURNAL_H
 
-#include "tools/shared/files.h"
+#include "tools/shared/scratch.h"
+#include "tools/shared/temporary.h"
 #include "tools/text/documents.h"
 #include "tools/text/text.h"
 

@@ -2,8 +2,9 @@
 #ifndef IDX_TOOLS_DEDUP_RESEMBLE_H
 #define IDX_TOOLS_DEDUP_RESEMBLE_H
 
-#include "tools/shared/files.h"
 #include "tools/shared/library.h"
+#include "tools/shared/scratch.h"
+#include "tools/shared/temporary.h"
 #include "tools/text/text.h"
 
 /* A document that is compared. */

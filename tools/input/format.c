@@ -1,5 +1,6 @@
 /* format.c: finds out in which format a file has fingerprints, by its name and first bytes. */
-#include "tools/input/input.h"
+#include "tools/input/format.h"
+#include "tools/input/npy.h"
 
 #include <errno.h>
 #include <fcntl.h>

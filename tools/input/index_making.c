@@ -2,7 +2,8 @@
  * add` and `idx remove` have in common. */
 #include "tools/input/index_making.h"
 
-#include "tools/shared/files.h"
+#include "tools/shared/folder.h"
+#include "tools/shared/temporary.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

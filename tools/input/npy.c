@@ -1,6 +1,6 @@
 /* npy.c: reads the header of NumPy's .npy files: a magic string, a version, a length, and a dictionary in Python's
  * syntax with the keys descr, fortran_order and shape, in any order. */
-#include "tools/input/input.h"
+#include "tools/input/npy.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* passing.c: reads the fingerprints that stream past queries, and passes them on many at a time. */
-#include "tools/input/input.h"
+#include "tools/input/passing.h"
 
+#include "tools/input/input.h"
 #include "tools/shared/library.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef IDX_TOOLS_QUERIES_H
 #define IDX_TOOLS_QUERIES_H
 
-#include "tools/input/input.h"
+#include "tools/input/tsv.h"
 #include "tools/text/text.h"
 
 struct query {

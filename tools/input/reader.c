@@ -1,5 +1,5 @@
 /* reader.c: reads a file or standard input, by lines of any length or by bytes. */
-#include "tools/input/input.h"
+#include "tools/input/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

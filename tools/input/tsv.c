@@ -1,5 +1,5 @@
 /* tsv.c: reads one line of fingerprint<TAB>ID, and checks by the line #total that a stream of lines is whole. */
-#include "tools/input/input.h"
+#include "tools/input/tsv.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* chains.c: finds the largest clusters that form chains, and follows their chains. */
-#include "tools/report/report.h"
+#include "tools/report/gather.h"
 
 #include <stdlib.h>
 #include <string.h>

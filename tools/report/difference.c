@@ -2,7 +2,7 @@
  * Variations", 1986). A path through the words of both texts goes along equal words, and makes an edit where it leaves
  * out a word of one of them. On each diagonal, where as many more words of `a` than of `b` were passed, the paths of
  * one edit more continue those that went farthest with one edit less. */
-#include "tools/report/report.h"
+#include "tools/report/difference.h"
 
 #include <stdlib.h>
 #include <string.h>

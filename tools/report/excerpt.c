@@ -1,5 +1,7 @@
 /* excerpt.c: compares two texts word by word, and writes them side by side. */
-#include "tools/report/report.h"
+#include "tools/report/excerpt.h"
+#include "tools/report/difference.h"
+#include "tools/report/html.h"
 
 #include <idx_text.h>
 

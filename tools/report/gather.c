@@ -1,6 +1,6 @@
 /* gather.c: finds what a report says. Which pairs are shown depends on their fingerprints alone, so that it is the same
  * in whatever order they are found. */
-#include "tools/report/report.h"
+#include "tools/report/gather.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* html.c: writes text and charts into a page. Charts are drawn narrow, so that their letters can be read on a small
  * screen, and grow up to the width that style.css sets. */
-#include "tools/report/report.h"
+#include "tools/report/html.h"
 
 #include <math.h>
 #include <string.h>

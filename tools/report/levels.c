@@ -1,6 +1,6 @@
 /* levels.c: finds what a report says of documents that are compared by their resemblance, for each tenth: exactly, down
  * to where there are too many of them, and below it from a sample of documents that are compared with each other. */
-#include "tools/report/report.h"
+#include "tools/report/gather.h"
 
 #include <stdlib.h>
 

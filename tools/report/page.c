@@ -1,5 +1,5 @@
 /* page.c: writes the page, except for the sections of page_pairs.c. */
-#include "tools/report/report.h"
+#include "tools/report/page.h"
 
 #include <stdio.h>
 #include <string.h>

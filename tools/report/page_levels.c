@@ -1,6 +1,6 @@
 /* page_levels.c: writes what differs where documents are compared by their resemblance: the section by which a reader
  * chooses the threshold, and the chart of how much what was dropped resembles what is kept. */
-#include "tools/report/report.h"
+#include "tools/report/page.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /* page_pairs.c: writes the sections that show pairs, and chains of pairs. */
-#include "tools/report/report.h"
+#include "tools/report/excerpt.h"
+#include "tools/report/page.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* report.c: makes the page of --report from what was found, and publishes it. */
 #include "tools/report/report.h"
+#include "tools/report/excerpt.h"
+#include "tools/report/gather.h"
 
 #include "tools/dedup/bits.h"
 

@@ -1,6 +1,6 @@
 /* sample.c: samples an index, to see beyond its distance. The fingerprints with the smallest hashes are the sample:
  * which these are depends on nothing else. */
-#include "tools/report/report.h"
+#include "tools/report/gather.h"
 
 #include <limits.h>
 #include <stdlib.h>

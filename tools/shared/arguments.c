@@ -1,7 +1,7 @@
 /* arguments.c: reads the command line of a subcommand by a table of its options, over getopt_long. */
 #include "tools/shared/command.h"
 
-#include "tools/shared/files.h"
+#include "tools/shared/folder.h"
 #include "tools/shared/output.h"
 #include "tools/shared/wording.h"
 

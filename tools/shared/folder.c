@@ -1,5 +1,7 @@
 /* folder.c: walks through folders, decides by patterns which files of them are read, and compares paths. */
-#include "tools/shared/files.h"
+#include "tools/shared/folder.h"
+#include "tools/shared/scratch.h"
+#include "tools/shared/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>

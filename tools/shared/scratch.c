@@ -1,5 +1,6 @@
 /* scratch.c: makes folders for what commands need while they run, and removes those that killed commands left. */
-#include "tools/shared/files.h"
+#include "tools/shared/scratch.h"
+#include "tools/shared/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define IDX_TOOLS_TEXT_DOCUMENTS_H
 
 #include "tools/shared/command.h"
-#include "tools/shared/files.h"
+#include "tools/shared/folder.h"
 #include "tools/text/raw_document.h"
 #include "tools/text/source.h"
 

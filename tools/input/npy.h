@@ -1,0 +1,28 @@
+/* npy.h: parses the header of NumPy's .npy files, versions 1 to 3. These functions do no I/O and allocate no memory.
+ * The format is described at https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html. */
+#ifndef IDX_TOOLS_INPUT_NPY_H
+#define IDX_TOOLS_INPUT_NPY_H
+
+#include "tools/shared/wording.h"
+
+/* How many bytes npy_read_prefix needs, and the longest header that is read. */
+enum { NPY_PREFIX_BYTES = 12, NPY_MAX_HEADER_BYTES = 1 << 16 };
+
+struct npy_prefix {
+    size_t header_offset; /* 10 or 12 bytes from the beginning of the file. */
+    size_t header_length;
+};
+
+struct npy_array {
+    uint64_t rows;
+    bool big_endian;
+};
+
+/* Reads the magic string, the version and the length of the header from a file's first NPY_PREFIX_BYTES bytes. Sets
+ * *problem and returns false if they are wrong. */
+bool npy_read_prefix(const void *bytes, size_t length, struct npy_prefix *prefix, struct problem *problem);
+
+/* Reads the header. Sets *problem and returns false unless it is that of a one-dimensional array of uint64. */
+bool npy_read_header(const char *text, size_t length, struct npy_array *array, struct problem *problem);
+
+#endif

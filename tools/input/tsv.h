@@ -1,0 +1,72 @@
+/* tsv.h: parses the lines that `idx build`, `idx lookup` and other commands read. These functions do no I/O and
+ * allocate no memory, so that tests and fuzzers can call them with any bytes. */
+#ifndef IDX_TOOLS_INPUT_TSV_H
+#define IDX_TOOLS_INPUT_TSV_H
+
+#include "tools/input/reader.h"
+#include "tools/shared/wording.h"
+
+/* What follows the fingerprint and a tab in a line. */
+enum tsv_ids {
+    TSV_ID_TEXT,     /* An ID, which is any bytes but tab, at least one; or a second tab and an ID that is escaped. */
+    TSV_ID_U64,      /* An ID, which is a decimal number below 2^64. */
+    TSV_ID_NONE,     /* Nothing: the line is the fingerprint alone, without the tab. */
+    TSV_ID_OPTIONAL, /* An ID as with TSV_ID_TEXT, or nothing, without the tab. */
+    TSV_ID_IGNORED,  /* Anything: the fingerprint alone is read. */
+    /* The line is the ID alone, as with these, whatever it begins with; one that is escaped follows a tab. The
+     * fingerprint is 0 then. */
+    TSV_ID_TEXT_ALONE,
+    TSV_ID_U64_ALONE,
+};
+
+struct tsv_rules {
+    unsigned bits; /* From 1 to 64. */
+    enum notation notation;
+    enum tsv_ids ids;
+};
+
+enum tsv_kind {
+    TSV_RECORD,  /* A fingerprint, and an ID by the rules. */
+    TSV_COMMENT, /* A line that begins with #. */
+    TSV_RECIPE,  /* #recipe, a tab, and the recipe, which may be empty. */
+    TSV_TOTAL,   /* #total, a tab, and what struct totals describes. */
+    TSV_BAD,     /* Anything else; *problem says what is wrong. */
+};
+
+struct tsv_record {
+    uint64_t fingerprint;
+    const char *id; /* The ID in the line, or what follows #recipe or #total; or NULL. */
+    size_t id_length;
+    bool escaped;    /* The ID is escaped; escape_undo makes the original one of it. */
+    uint64_t number; /* The ID, with TSV_ID_U64 and TSV_ID_U64_ALONE. */
+};
+
+/* Reads a line of `length` bytes, without its \n. A \r at its end belongs to the ID. */
+enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
+                        struct problem *problem);
+
+/* Replaces an escaped ID by the original one, in the reader's buffer, which has the line. */
+void reader_unescape(struct reader *reader, struct tsv_record *record);
+
+/* What a stream of fingerprints states and what it has, by which it is known whether it is whole. `idx fingerprint` and
+ * `idx dump` state a recipe before the fingerprints, and end with a line of `#total`, the number of lines with
+ * fingerprints, the number of documents that were left out, and the command's exit status, with tabs in between. This
+ * line counts wherever it is in the stream, because sorting moves it. Concatenated streams have several such lines,
+ * whose numbers are added. */
+struct totals {
+    uint64_t recipes; /* Lines that state a recipe; without any, the stream needs no total. */
+    uint64_t lines;   /* Lines with fingerprints, bad ones included. */
+    uint64_t totals;  /* Lines with a total. */
+    uint64_t stated;  /* The sum of these totals. */
+    bool failed;      /* One of them states a failure. */
+    bool broken;      /* One of them can't be read. */
+};
+
+/* Counts a line, with what tsv_parse made of it. */
+void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record);
+
+/* Returns, at the end of a stream, whether it is whole or states no recipe. Returns false after a complaint, which
+ * begins with the name of the stream and names --partial. */
+bool totals_check(const struct totals *totals, const char *name);
+
+#endif

@@ -1,0 +1,115 @@
+/* findings.h: what a report says about the documents of an index. */
+#ifndef IDX_TOOLS_REPORT_FINDINGS_H
+#define IDX_TOOLS_REPORT_FINDINGS_H
+
+#include "tools/answers/cluster_listing.h"
+#include "tools/dedup/intake.h"
+
+enum {
+    FINDINGS_DISTANCES = IDX_MAX_K + 1, /* Distances begin at 0. */
+    FINDINGS_THRESHOLDS = 11,           /* All tenths from 1 down to 0.1, and the one that was asked for. */
+    FINDINGS_PAIRS = 32,                /* Pairs of each distance whose texts are compared. */
+    FINDINGS_PAIRS_SHOWN = 4,           /* How many of these are shown, from the first on. */
+    FINDINGS_CHAINS = 3,                /* Chains that are followed. */
+    FINDINGS_STEPS = 24,                /* Steps of a chain that are shown. */
+    FINDINGS_ID = 600,                  /* Bytes of an ID that are kept. */
+    FINDINGS_DOCUMENTS = 2 * (FINDINGS_DISTANCES * FINDINGS_PAIRS + FINDINGS_CHAINS),
+};
+
+/* A document that is shown, or only compared with the other one of its pair. */
+struct shown {
+    uint64_t fingerprint;
+    bool is_compared;   /* It is not shown, so its text is freed once it was compared. */
+    double resemblance; /* Of the pair, in its first document; below 0: unknown. It is known if both have texts. */
+    uint64_t number;    /* The document's number, by which its text is found again. */
+    char id[FINDINGS_ID + 1]; /* A NUL byte follows it. */
+    size_t id_length;
+    bool id_is_cut;
+    char *text; /* Belongs to the findings; a NUL byte follows it. NULL: there is none. */
+    size_t text_length;
+    uint64_t text_bytes; /* Length of the whole text; only text_length bytes of it are kept. */
+};
+
+/* Two fingerprints, or the numbers of two documents, that are to be compared. */
+struct shown_pair {
+    uint64_t key; /* A hash of the pair: those with the smallest keys are compared. */
+    uint64_t a, b;
+    double resemblance;            /* Below 0: unknown. */
+    const struct shown *documents; /* Both documents; NULL as long as they are unknown. */
+};
+
+/* What was found at one distance, or from one threshold of resemblance up to the next higher one. */
+struct level {
+    /* Up to k, all pairs of fingerprints; at distance 0, documents whose fingerprint an earlier one has. Beyond k,
+     * pairs with a sampled fingerprint, of which those of two sampled ones count twice. By resemblance, pairs of
+     * different sets, and a pair for each document whose set an earlier one has. */
+    uint64_t pairs;
+    struct shown_pair shown[FINDINGS_PAIRS];
+    size_t shown_count;
+    struct idx_cluster_summary clusters; /* The clusters at this distance; empty beyond k. */
+    uint64_t nearest;                    /* Sampled fingerprints whose nearest other one is at this distance. */
+
+    /* By resemblance alone. */
+    int64_t threshold; /* In units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+    uint64_t dropped;  /* With this threshold. */
+    uint64_t largest;  /* Documents of the largest cluster. */
+};
+
+/* A fingerprint of a chain, and its first document. */
+struct step {
+    uint64_t fingerprint;
+    unsigned distance; /* From the representative. */
+    struct shown document;
+};
+
+/* A chain of near-duplicates leads from the representative of a cluster to the document that is farthest from it. */
+struct chain {
+    struct chain_ends {
+        struct idx_cluster_size size; /* The size of the cluster. */
+        uint64_t farthest;            /* The fingerprint farthest from the representative's; of several, the first. */
+        unsigned distance;            /* The distance of these two. */
+    } ends;
+    size_t length;     /* Fingerprints of the chain, with both ends; 0: it was not followed to its end. */
+    size_t step_count; /* Steps that are kept: of a long chain, the first and the last ones. */
+    struct step steps[FINDINGS_STEPS];
+    const struct shown *shown; /* The documents of both ends. */
+};
+
+/* How many documents had the same fate, and their bytes in the inputs. */
+struct tally {
+    uint64_t documents, bytes;
+};
+
+struct findings {
+    struct idx_properties properties;
+    unsigned k, farthest; /* All pairs are known up to k; those of the sample, up to `farthest`. */
+    uint64_t fingerprints;
+    uint64_t ones[IDX_MAX_BITS]; /* How many fingerprints have each bit set. */
+    uint64_t sampled;            /* Fingerprints, or documents, in the sample. */
+    struct level at[FINDINGS_DISTANCES];
+
+    /* Documents that are compared by their resemblance have no fingerprints: `at` is then by threshold, the highest
+     * first. */
+    size_t thresholds; /* 0: by distance. */
+    size_t exact;      /* How many levels have exact pairs; those of others are estimates from a sample. */
+    size_t decided;    /* The same for what is dropped. */
+    size_t asked;      /* The level of the threshold that was asked for. */
+
+    /* The clusters that were asked for. */
+    struct idx_cluster_summary clusters;
+    /* Counts of documents by distance to their representatives, or by level, without these. */
+    uint64_t distances[IDX_MAX_BITS + 1];
+    struct chain chains[FINDINGS_CHAINS];
+    size_t chain_count;
+    struct chain_ends current; /* The ends in the cluster that is being visited. */
+
+    /* What became of the inputs: `known` are those that the index of --against has, `few` were kept without being
+     * compared. */
+    struct tally kept, dropped, known, few;
+    bool has_bytes, has_texts;
+
+    struct shown *shown; /* All documents that are compared or shown with their texts. */
+    size_t shown_count;
+};
+
+#endif

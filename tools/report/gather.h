@@ -1,0 +1,44 @@
+/* gather.h: goes through an index, or through sets that were compared, for what a report says. */
+#ifndef IDX_TOOLS_REPORT_GATHER_H
+#define IDX_TOOLS_REPORT_GATHER_H
+
+#include "tools/dedup/resemble.h"
+#include "tools/report/findings.h"
+
+/* Fills the findings except for tallies and texts; clusters are found by the options. The caller frees `shown`. Returns
+ * false after a complaint, and if a signal was noted. */
+bool gather(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options);
+
+/* Offers a pair to be shown at its level. A pair that was offered before counts once. The resemblance may be unknown,
+ * and then is below 0. */
+void gather_offer(struct level *at, uint64_t a, uint64_t b, double resemblance);
+
+/* Sets what is known of a document, but for its ID. */
+void gather_describe(struct shown *shown, uint64_t number, const char *id, size_t id_length);
+
+/* levels.c does the same by resemblance. */
+
+/* Fills the findings like gather, for documents whose sets were compared. `memory` is how many bytes --memory allows;
+ * 0: it was not given. */
+bool levels_gather(struct findings *findings, struct resemble *resemble, uint64_t memory);
+
+/* sample.c looks beyond the distance of an index: it compares some of its fingerprints with all. */
+
+/* Mixes the bits of a value, so that equal values stay equal and different ones seem random. */
+uint64_t sample_mix(uint64_t value);
+
+/* Counts fingerprints and their bits, and the matches of the sample beyond k. Returns false after an error, and with
+ * status IDX_OK where a signal was noted or after a complaint. */
+bool sample_far(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
+                struct idx_error *error);
+
+/* chains.c finds the largest clusters that have documents far from the representative, and the near-duplicates that
+ * lead from the representative to the farthest document. */
+
+/* Takes the next document of the clusters, in their order, and NULL after the last one. */
+void chains_note(struct findings *findings, const struct idx_cluster_member *member);
+
+/* Finds the chains of the clusters that were noted. Returns false after an error or a complaint. */
+bool chains_follow(struct findings *findings, const struct idx_index *index, struct idx_error *error);
+
+#endif

@@ -1,0 +1,42 @@
+/* html.h: writes text from outside so that it neither becomes markup nor changes the order of reading, and histograms
+ * as SVG. */
+#ifndef IDX_TOOLS_REPORT_HTML_H
+#define IDX_TOOLS_REPORT_HTML_H
+
+#include "tools/report/findings.h"
+
+/* Writes a text. The byte behind its end must be readable and must not continue a character. Bytes that can't be shown
+ * are written as \xNN, but with `spaces` white space is written as a space. An ellipsis is written once the text has
+ * taken `most` bytes. */
+void html_text(struct output *output, const char *bytes, size_t length, bool spaces, size_t most);
+
+/* Writes a document's ID, or its fingerprint if it has none. */
+void html_id(struct output *output, const struct findings *findings, const struct shown *shown);
+
+void html_fingerprint(struct output *output, const struct findings *findings, uint64_t fingerprint);
+
+/* Prints a number with commas, as 1,234,567, into `text`, and returns it. */
+enum { HTML_DIGITS = 28 };
+const char *html_digits(char text[HTML_DIGITS], uint64_t number);
+
+/* Writes a number and what is counted, which gets an s unless the number is 1. */
+void html_count(struct output *output, uint64_t number, const char *what);
+
+/* Writes the numbers of the bits that are set, such as "bits 14, 3", or "no bit". */
+void html_bits(struct output *output, uint64_t bits);
+
+struct bar {
+    char label[24]; /* It is written as it is, so it must not have markup. */
+    uint64_t value;
+    bool about; /* The value is an estimate. */
+};
+
+/* Writes a figure of bars whose lengths are the logarithms of their values. `name` must be unique in the page; `title`
+ * and `description` are markup. */
+void chart_put(struct output *output, const char *name, const char *title, const char *description,
+               const struct bar *bars, size_t count);
+
+/* Writes a figure of how often each bit is 1 in `all` fingerprints, the most significant bit first. */
+void chart_put_bits(struct output *output, const char *title, const uint64_t *ones, unsigned bits, uint64_t all);
+
+#endif

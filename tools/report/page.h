@@ -1,0 +1,51 @@
+/* page.h: writes the report as one page of HTML that needs no other file. */
+#ifndef IDX_TOOLS_REPORT_PAGE_H
+#define IDX_TOOLS_REPORT_PAGE_H
+
+#include "tools/report/findings.h"
+#include "tools/report/html.h"
+
+/* What the page says of how it was made. */
+struct page_origin {
+    const char *command; /* idx dedup or idx clusters. */
+    const char *recipe;  /* "": not known; NULL: that of the index. */
+    const char *method, *representative;
+    const char *against;                 /* What --against names, or NULL. */
+    const char *shingle, *ignore_common; /* The arguments of these options, or NULL. */
+    bool of_index;                       /* Only an index was read: nothing is known of inputs. */
+};
+
+/* Every report begins with this text, by which report.c recognizes the files that it may replace. */
+extern const char page_begin[];
+
+/* The style sheet of the page, which the build makes of style.css. */
+extern const char page_style[];
+
+/* Appends the page to an output that is kept. */
+bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);
+
+/* Writes a number as a cell of a table. */
+void page_put_cell(struct output *output, uint64_t number);
+
+/* Writes the bars of a chart as a table, for those who can't see the chart. */
+void page_put_bars(struct output *output, const char *caption, const char *label, const char *value,
+                   const struct bar *bars, size_t count);
+
+/* page_levels.c has what differs where documents are compared by their resemblance: the section by which a reader
+ * chooses the threshold, and the chart of what was dropped. */
+void page_put_levels(struct output *output, const struct findings *findings);
+void page_put_dropped(struct output *output, const struct findings *findings);
+
+/* Returns the threshold of a level, up to 1. */
+double page_threshold(const struct findings *findings, size_t level);
+
+/* The bounds of a level, such as "0.8 to 0.9", or with another word in between. */
+enum { PAGE_LEVEL = 24 };
+const char *page_name_level(char name[PAGE_LEVEL], const struct findings *findings, size_t level, const char *to);
+
+/* page_pairs.c has the sections that show pairs, and chains of pairs. Each call appends its section to the output, and
+ * returns false after a complaint. */
+bool page_put_pairs(struct output *output, const struct findings *findings);
+bool page_put_chains(struct output *output, const struct findings *findings);
+
+#endif

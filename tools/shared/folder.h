@@ -1,0 +1,50 @@
+/* folder.h: visits the files in a folder and in those below, by patterns of the shell, and finds the folder that a path
+ * is in. */
+#ifndef IDX_TOOLS_SHARED_FOLDER_H
+#define IDX_TOOLS_SHARED_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct glob {
+    const char *pattern;
+    bool includes;
+};
+
+/* The patterns of --include and --exclude, in the order in which they were given. If all is zero, everything is
+ * read. */
+struct globs {
+    struct glob *values;
+    size_t count;
+};
+
+/* Appends a pattern. Returns false if memory ran out. */
+bool globs_append(struct globs *globs, const char *pattern, bool includes);
+
+void globs_free(struct globs *globs);
+
+/* A function that gets the path of each regular file, and returns false to stop. */
+typedef bool (*folder_visitor)(void *context, const char *path);
+
+/* Visits the regular files at and below the folder `path`, the entries of each folder in the order of their bytes.
+ * Symbolic links aren't followed. What `globs` doesn't admit is left out, and so is all that such a folder has; NULL
+ * admits everything. Scratch folders of any user are left out, and a message names them. What can't be read is skipped
+ * after a complaint, and sets *failed. Returns false if `visit` did, or memory ran out. */
+bool folder_walk(const char *path, const struct globs *globs, folder_visitor visit, void *context, bool *failed);
+
+/* Does the same without messages, for a look at the files before they are walked through. */
+void folder_search(const char *path, const struct globs *globs, folder_visitor visit, void *context);
+
+/* Returns whether the path of an input leads to a folder, and is not -, which is standard input. */
+bool folder_is_at(const char *path);
+
+/* Returns the folder that a path is in, which the caller frees, or NULL if memory ran out. */
+char *folder_parent(const char *path);
+
+/* Checks whether the path can be made in its folder. Returns false after a complaint, which names the option. */
+bool folder_check_parent(const char *path, const char *option);
+
+/* Returns whether two paths lead to the same place, or one directly into the other. Neither need exist. */
+bool folder_is_shared(const char *a, const char *b);
+
+#endif

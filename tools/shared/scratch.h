@@ -1,0 +1,36 @@
+/* scratch.h: a folder for what a command needs while it runs. A scratch folder is locked (flock) while its command
+ * lives, and has a marker in it that says who made it. So a folder that is marked but not locked was left by a killed
+ * command, and the next command removes it. It also removes an empty folder of such a name that this user alone can
+ * read. Any other folder stays. */
+#ifndef IDX_TOOLS_SHARED_SCRATCH_H
+#define IDX_TOOLS_SHARED_SCRATCH_H
+
+#include <stdbool.h>
+
+struct scratch {
+    char *path; /* NULL: there is no folder. */
+    int lock;   /* The descriptor of the folder, which holds the lock. */
+};
+
+/* Returns the folder for temporary files: `folder`, or if that is NULL, $TMPDIR or /tmp. */
+const char *scratch_parent(const char *folder);
+
+/* Removes what killed commands of this user left in `parent`, and says so. */
+void scratch_clean(const char *parent);
+
+/* Cleans `parent`, and makes a folder there that this user alone can read. Returns false after a complaint, which names
+ * the option that chooses the place. */
+bool scratch_open(struct scratch *scratch, const char *parent, const char *option);
+
+/* Returns whether the path has the name and the marker of a scratch folder, whoever made it and wherever it is now.
+ * Such a folder is never read as an input, since it has only copies of other files. */
+bool scratch_is(const char *path);
+
+/* Returns a path in the folder, which the caller frees, or NULL if memory ran out. */
+char *scratch_path(const struct scratch *scratch, const char *name);
+
+/* Removes the folder with everything in it. Open files stay readable. Nothing happens if it was removed before or never
+ * opened. */
+void scratch_remove(struct scratch *scratch);
+
+#endif

@@ -1,0 +1,43 @@
+/* temporary.h: a file without a name, in a scratch folder. It is written to its end, and then mapped into memory. What
+ * was read there stays valid until the file is closed. */
+#ifndef IDX_TOOLS_SHARED_TEMPORARY_H
+#define IDX_TOOLS_SHARED_TEMPORARY_H
+
+#include "tools/shared/output.h"
+#include "tools/shared/scratch.h"
+
+struct temporary {
+    struct output output; /* The file is written through this. */
+    const char *folder;   /* Its folder, for messages. */
+
+    /* temporary.c alone uses these. */
+    const char *mapped; /* The file's bytes; NULL: not mapped. */
+    size_t size;        /* Bytes that are mapped. */
+    size_t touched;     /* How many of them may be in memory. */
+    bool failed;        /* A complaint was made. */
+};
+
+#define TEMPORARY_CLOSED                                                                                               \
+    { .output = OUTPUT_KEPT }
+
+/* Makes the file in the scratch folder, which may be removed afterwards. The string `folder`, which messages name, must
+ * stay valid until the file is closed. */
+bool temporary_open(struct temporary *temporary, const struct scratch *scratch, const char *folder);
+
+/* Writes what is still buffered. Returns false after a complaint, also if an earlier write failed. */
+bool temporary_flush(struct temporary *temporary);
+
+/* Writes what is still buffered, and maps all that was written. */
+bool temporary_map(struct temporary *temporary);
+
+/* Returns the next `length` bytes of the mapped file, and moves *offset, at which they begin, behind them. Returns NULL
+ * if fewer are left, as at the end. */
+const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length);
+
+/* Appends all that was written to an output. */
+bool temporary_copy(struct temporary *temporary, struct output *to);
+
+/* Closes the file, which disappears. */
+void temporary_close(struct temporary *temporary);
+
+#endif
