@@ -64,9 +64,9 @@ static bool visit_chunks(struct ArrowArrayStream *stream, const char *what, cons
         struct ArrowArray array = {.release = NULL};
         if (stream->get_next(stream, &array) != 0) return fail_stream(what, stream);
         if (array.release == NULL) return true;
-        bool fine = visit_one(what, schema, &array, visit, context);
+        bool ok = visit_one(what, schema, &array, visit, context);
         if (array.release != NULL) array.release(&array);
-        if (!fine) return false;
+        if (!ok) return false;
     }
 }
 
@@ -75,9 +75,9 @@ static bool visit_stream(PyObject *capsule, const char *what, arrow_visitor visi
     struct ArrowSchema schema = {.release = NULL};
     if (stream == NULL) return false;
     if (stream->get_schema(stream, &schema) != 0) return fail_stream(what, stream);
-    bool fine = visit_chunks(stream, what, &schema, visit, context);
+    bool ok = visit_chunks(stream, what, &schema, visit, context);
     if (schema.release != NULL) schema.release(&schema);
-    return fine;
+    return ok;
 }
 
 /* Calls a method without arguments; NULL without an exception where there is none. */
@@ -94,13 +94,13 @@ static PyObject *call_if_there(PyObject *object, const char *name) {
 }
 
 bool arrow_visit(PyObject *object, const char *what, arrow_visitor visit, void *context, bool *found) {
-    bool fine = true;
+    bool ok = true;
     PyObject *pair = call_if_there(object, "__arrow_c_array__");
-    if (pair != NULL) fine = arrow_visit_pair(pair, what, visit, context);
+    if (pair != NULL) ok = arrow_visit_pair(pair, what, visit, context);
     PyObject *stream = pair != NULL || PyErr_Occurred() ? NULL : call_if_there(object, "__arrow_c_stream__");
-    if (stream != NULL) fine = visit_stream(stream, what, visit, context);
+    if (stream != NULL) ok = visit_stream(stream, what, visit, context);
     *found = pair != NULL || stream != NULL;
     Py_XDECREF(pair);
     Py_XDECREF(stream);
-    return fine && !PyErr_Occurred();
+    return ok && !PyErr_Occurred();
 }

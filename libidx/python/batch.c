@@ -35,10 +35,10 @@ static PyObject *run_batch(struct view *view, PyObject *queries, struct idx_batc
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status =
         idx_batch(view->index, array.items, array.count, options, take_matches, &gathering, &error);
-    bool enough = !gathering.failed && (status != IDX_OK || gather_end(&gathering, array.count));
+    bool ok = !gathering.failed && (status != IDX_OK || gather_end(&gathering, array.count));
     PyEval_RestoreThread(thread);
     array_release(&array);
-    return result_end(RESULT_MATCHES, gathering.block, status, &error, watch, !enough);
+    return result_end(RESULT_MATCHES, gathering.block, status, &error, watch, !ok);
 }
 
 /* (queries, k, method, threads, memory, tmpdir, progress) */

@@ -96,9 +96,9 @@ bool check_signals(PyThreadState **thread, int64_t *last) {
     if (tenths == *last) return true;
     *last = tenths;
     PyEval_RestoreThread(*thread);
-    bool fine = PyErr_CheckSignals() == 0;
+    bool ok = PyErr_CheckSignals() == 0;
     *thread = PyEval_SaveThread();
-    return fine;
+    return ok;
 }
 
 bool check_process(long owner, const char *what) {

@@ -14,14 +14,14 @@ static const char **take_paths(PyObject *list, PyObject **bytes, Py_ssize_t *cou
     PyObject *paths = PySequence_List(list);
     *count = paths == NULL ? 0 : PyList_Size(paths);
     const char **texts = calloc((size_t)*count + 1, sizeof *texts);
-    bool fine = paths != NULL && texts != NULL;
-    for (Py_ssize_t i = 0; i < *count && fine; i++) {
+    bool ok = paths != NULL && texts != NULL;
+    for (Py_ssize_t i = 0; i < *count && ok; i++) {
         PyObject *one;
-        fine = path_take(PyList_GetItem(paths, i), &one, &texts[i]);
-        if (fine) fine = PyList_SetItem(paths, i, one) == 0;
+        ok = path_take(PyList_GetItem(paths, i), &one, &texts[i]);
+        if (ok) ok = PyList_SetItem(paths, i, one) == 0;
     }
     *bytes = paths;
-    if (fine) return texts;
+    if (ok) return texts;
     free(texts);
     Py_XDECREF(paths);
     return NULL;

@@ -180,12 +180,12 @@ static int refresh_once(struct index_object *object, bool *done) {
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_refresh(view->index, &newer, &error);
     PyEval_RestoreThread(thread);
-    bool fine = check_call(status, &error, NULL);
-    struct view *fresh = fine && newer != NULL ? make_view(newer, object->distance) : NULL;
-    fine = fine && (newer == NULL || fresh != NULL);
+    bool ok = check_call(status, &error, NULL);
+    struct view *fresh = ok && newer != NULL ? make_view(newer, object->distance) : NULL;
+    ok = ok && (newer == NULL || fresh != NULL);
     *done = fresh == NULL || replace_view(object, view, fresh);
     view_release(view);
-    return fine ? newer != NULL : -1;
+    return ok ? newer != NULL : -1;
 }
 
 static PyObject *index_refresh(PyObject *self, PyObject *unused) {

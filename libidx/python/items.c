@@ -21,14 +21,14 @@ bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type,
     *items = (struct items){.id_type = id_type};
     if (!array_take(fingerprints, "fingerprints", &items->fingerprints)) return false;
     items->count = items->fingerprints.count;
-    bool fine = take_ids(ids, numbered, items);
+    bool ok = take_ids(ids, numbered, items);
     size_t given = id_type == IDX_ID_TEXT ? items->texts.count : items->numbers.count;
-    if (fine && ids != Py_None && given != items->count) {
+    if (ok && ids != Py_None && given != items->count) {
         PyErr_Format(PyExc_ValueError, "%zu fingerprints and %zu ids: give as many", items->count, given);
-        fine = false;
+        ok = false;
     }
-    if (!fine) items_release(items);
-    return fine;
+    if (!ok) items_release(items);
+    return ok;
 }
 
 bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items) {

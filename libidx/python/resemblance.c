@@ -79,8 +79,8 @@ static bool list_all(const struct texts *texts, const struct idx_text_shingle_op
     struct column *all = &block->columns[0], *counts = &block->columns[1];
     struct hashes hashes = {NULL, 0, 0};
     int64_t last = 0;
-    bool fine = true;
-    for (size_t i = 0; i < texts->count && fine && *status == IDX_OK; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < texts->count && ok && *status == IDX_OK; i++) {
         *status = hashes_make(&hashes, texts->items[i], texts->lengths[i], options, error);
         if (*status == IDX_OK && !column_reserve(all, &room[0], hashes.count)) {
             *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
@@ -90,10 +90,10 @@ static bool list_all(const struct texts *texts, const struct idx_text_shingle_op
         if (hashes.count > 0) memcpy((uint64_t *)all->items + all->count, hashes.items, 8 * hashes.count);
         all->count += hashes.count;
         ((int64_t *)counts->items)[counts->count++] = (int64_t)hashes.count;
-        fine = check_signals(thread, &last);
+        ok = check_signals(thread, &last);
     }
     free(hashes.items);
-    return fine;
+    return ok;
 }
 
 /* (texts, width, unit) → the shingles of all texts, those of each ascending, uint64[m], and how many each has, int64[n]
@@ -117,9 +117,9 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     if (block != NULL && column_reserve(&block->columns[0], &room[0], 1) &&
         column_reserve(&block->columns[1], &room[1], texts.count)) {
         PyThreadState *thread = PyEval_SaveThread();
-        bool fine = list_all(&texts, &options, block, room, &status, &error, &thread);
+        bool ok = list_all(&texts, &options, block, room, &status, &error, &thread);
         PyEval_RestoreThread(thread);
-        if (fine && check_call(status, &error, NULL))
+        if (ok && check_call(status, &error, NULL))
             answer = Py_BuildValue("NN", column_view(block, 0), column_view(block, 1));
     } else {
         PyErr_NoMemory();
@@ -140,14 +140,14 @@ static bool count_word(void *context, const struct idx_text_word *word) {
 static bool count_all(const struct texts *texts, struct column *counts, enum idx_status *status,
                       struct idx_error *error, PyThreadState **thread) {
     int64_t last = 0, *words = counts->items;
-    bool fine = true;
-    for (size_t i = 0; i < texts->count && fine && *status == IDX_OK; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < texts->count && ok && *status == IDX_OK; i++) {
         words[i] = 0;
         *status = idx_text_visit_words(texts->items[i], texts->lengths[i], count_word, &words[i], error);
         counts->count++;
-        fine = check_signals(thread, &last);
+        ok = check_signals(thread, &last);
     }
-    return fine;
+    return ok;
 }
 
 /* (texts) → how many words each has, int64[n] */
@@ -162,9 +162,9 @@ PyObject *resemblance_words(PyObject *module, PyObject *given) {
     struct block *block = block_new("q");
     if (block != NULL && column_reserve(&block->columns[0], &room, texts.count)) {
         PyThreadState *thread = PyEval_SaveThread();
-        bool fine = count_all(&texts, &block->columns[0], &status, &error, &thread);
+        bool ok = count_all(&texts, &block->columns[0], &status, &error, &thread);
         PyEval_RestoreThread(thread);
-        if (fine && check_call(status, &error, NULL)) answer = column_view(block, 0);
+        if (ok && check_call(status, &error, NULL)) answer = column_view(block, 0);
     } else {
         PyErr_NoMemory();
     }

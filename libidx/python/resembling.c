@@ -93,12 +93,12 @@ static bool call_find(struct source *source, const struct idx_document *document
     PyObject *found = id == NULL ? NULL : PyObject_CallFunctionObjArgs(source->find, id, NULL);
     Py_XDECREF(id);
     array_release(&source->set);
-    bool fine = found != NULL && (found == Py_None || (array_take(found, "a set", &source->set) &&
-                                                       check_ascending(source->set.items, source->set.count)));
-    if (fine && found != Py_None)
+    bool ok = found != NULL && (found == Py_None || (array_take(found, "a set", &source->set) &&
+                                                     check_ascending(source->set.items, source->set.count)));
+    if (ok && found != Py_None)
         *set = (struct idx_set){source->set.count == 0 ? &none : source->set.items, source->set.count};
     Py_XDECREF(found);
-    return fine;
+    return ok;
 }
 
 /* This is an idx_set_source, called without the GIL. In a file, integer IDs are decimal text. */
@@ -131,22 +131,22 @@ static enum idx_status find_set(void *context, const struct idx_document *docume
 static bool reserve(struct block *block, size_t documents, size_t bytes, bool has_text, bool estimates) {
     struct column *columns = block->columns;
     size_t room = 0;
-    bool fine = column_reserve(&columns[RESEMBLING_RESEMBLANCES], &room, documents);
+    bool ok = column_reserve(&columns[RESEMBLING_RESEMBLANCES], &room, documents);
     columns[RESEMBLING_RESEMBLANCES].count = documents;
     if (estimates) {
-        fine = fine && column_reserve(&columns[RESEMBLING_ERRORS], &(size_t){0}, documents);
+        ok = ok && column_reserve(&columns[RESEMBLING_ERRORS], &(size_t){0}, documents);
         columns[RESEMBLING_ERRORS].count = documents;
     }
     if (!has_text) {
-        fine = fine && column_reserve(&columns[RESEMBLING_NUMBERS], &(size_t){0}, documents);
+        ok = ok && column_reserve(&columns[RESEMBLING_NUMBERS], &(size_t){0}, documents);
         columns[RESEMBLING_NUMBERS].count = documents;
-        return fine;
+        return ok;
     }
-    fine = fine && column_reserve(&columns[RESEMBLING_ID_OFFSETS], &(size_t){0}, documents + 1) &&
-           column_reserve(&columns[RESEMBLING_ID_BYTES], &(size_t){0}, bytes);
+    ok = ok && column_reserve(&columns[RESEMBLING_ID_OFFSETS], &(size_t){0}, documents + 1) &&
+         column_reserve(&columns[RESEMBLING_ID_BYTES], &(size_t){0}, bytes);
     columns[RESEMBLING_ID_OFFSETS].count = documents + 1;
     columns[RESEMBLING_ID_BYTES].count = bytes;
-    return fine;
+    return ok;
 }
 
 /* Fills the columns of a document. With `estimates`, sketches of so many values were compared; 0: sets. */

@@ -75,15 +75,15 @@ static bool add_all(struct sets_object *object, const struct texts *texts, const
                     enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
     struct hashes *shingles = &object->shingles;
     int64_t last = 0;
-    bool fine = true;
-    for (size_t i = 0; i < texts->count && fine && *status == IDX_OK; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < texts->count && ok && *status == IDX_OK; i++) {
         const size_t length = left_out != NULL && left_out->items[i] != 0 ? 0 : texts->lengths[i];
         *status = hashes_make(shingles, texts->items[i], length, &object->options, error);
         if (*status == IDX_OK) *status = idx_sets_add(object->sets, shingles->items, shingles->count, error);
         object->count += *status == IDX_OK;
-        fine = check_signals(thread, &last);
+        ok = check_signals(thread, &last);
     }
-    return fine;
+    return ok;
 }
 
 static PyObject *add_texts(struct sets_object *object, const struct texts *texts, const struct array *left_out) {
@@ -94,10 +94,10 @@ static PyObject *add_texts(struct sets_object *object, const struct texts *texts
     if (!check_idle(object)) return NULL;
     object->busy = true;
     PyThreadState *thread = PyEval_SaveThread();
-    bool fine = add_all(object, texts, left_out, &status, &error, &thread);
+    bool ok = add_all(object, texts, left_out, &status, &error, &thread);
     PyEval_RestoreThread(thread);
     object->busy = false;
-    return fine && check_call(status, &error, NULL) ? PyLong_FromSize_t(texts->count) : NULL;
+    return ok && check_call(status, &error, NULL) ? PyLong_FromSize_t(texts->count) : NULL;
 }
 
 /* (texts, uint64[n] or None: not 0 for texts that are taken for empty ones) → how many there are */

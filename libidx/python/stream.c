@@ -125,11 +125,11 @@ static PyObject *stream_finish(PyObject *self, PyObject *unused) {
     }
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_stream_finish(object->stream, take_matches, &gathering, &error);
-    bool enough = !gathering.failed && gather_end(&gathering, object->queries);
+    bool ok = !gathering.failed && gather_end(&gathering, object->queries);
     PyEval_RestoreThread(thread);
     object->busy = false;
     stream_end(object);
-    if (check_call(status, &error, &object->watch) && enough) return result_new(RESULT_MATCHES, gathering.block);
+    if (check_call(status, &error, &object->watch) && ok) return result_new(RESULT_MATCHES, gathering.block);
     block_release(gathering.block);
     return PyErr_Occurred() ? NULL : PyErr_NoMemory();
 }

@@ -11,18 +11,18 @@ void documents_release(struct documents *documents) {
 bool documents_take(PyObject *columns[FIELDS], struct documents *documents) {
     static const char *const names[] = {"texts", "titles", "descriptions"};
     *documents = (struct documents){.given = {true, columns[TITLE] != Py_None, columns[DESCRIPTION] != Py_None}};
-    bool fine = true;
-    for (size_t i = 0; i < FIELDS && fine; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < FIELDS && ok; i++) {
         if (!documents->given[i]) continue;
-        fine = texts_take(columns[i], names[i], &documents->fields[i]);
-        if (fine && documents->fields[i].count != documents->fields[BODY].count) {
+        ok = texts_take(columns[i], names[i], &documents->fields[i]);
+        if (ok && documents->fields[i].count != documents->fields[BODY].count) {
             PyErr_Format(PyExc_ValueError, "%zu texts and %zu %s: give as many", documents->fields[BODY].count,
                          documents->fields[i].count, names[i]);
-            fine = false;
+            ok = false;
         }
     }
-    if (!fine) documents_release(documents);
-    return fine;
+    if (!ok) documents_release(documents);
+    return ok;
 }
 
 size_t documents_fields(const struct documents *documents, size_t at, struct idx_text_field fields[FIELDS]) {

@@ -169,9 +169,9 @@ bool texts_take(PyObject *object, const char *what, struct texts *texts) {
     struct taking taking = {texts, what, false};
     bool found = false;
     *texts = (struct texts){.items = NULL};
-    bool fine = PyList_Check(object) || PyTuple_Check(object) ||
-                (check_unmasked(object, what) && take_arrow(object, &taking, &found));
-    if (fine && !found) fine = take_rows(object, what, texts);
-    if (!fine) texts_release(texts);
-    return fine;
+    bool ok = PyList_Check(object) || PyTuple_Check(object) ||
+              (check_unmasked(object, what) && take_arrow(object, &taking, &found));
+    if (ok && !found) ok = take_rows(object, what, texts);
+    if (!ok) texts_release(texts);
+    return ok;
 }

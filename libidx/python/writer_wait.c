@@ -75,19 +75,19 @@ static bool ends_soon(struct waiting *waiting) {
 /* Without the GIL. False where a signal's handler raised: then the compaction was cancelled. */
 static bool wait_for_end(struct writer_object *object, struct waiting *waiting, PyThreadState **state) {
     int64_t last = 0;
-    bool fine = true;
+    bool ok = true;
     pthread_t thread;
     if (pthread_create(&thread, NULL, wait_for_writer, waiting) != 0) {
         waiting->status = idx_writer_wait(waiting->writer, &waiting->error);
         return true;
     }
     while (!ends_soon(waiting)) {
-        if (fine) fine = check_signals(state, &last);
-        if (!fine) object->cancels = true;
+        if (ok) ok = check_signals(state, &last);
+        if (!ok) object->cancels = true;
     }
     pthread_join(thread, NULL);
     object->cancels = false;
-    return fine;
+    return ok;
 }
 
 PyObject *writer_wait(PyObject *self, PyObject *unused) {
@@ -97,16 +97,16 @@ PyObject *writer_wait(PyObject *self, PyObject *unused) {
     if (!writer_enter(object)) return NULL;
     waiting.writer = object->writer;
     PyThreadState *state = PyEval_SaveThread();
-    bool fine = wait_for_end(object, &waiting, &state);
+    bool ok = wait_for_end(object, &waiting, &state);
     PyEval_RestoreThread(state);
     object->busy = false;
     PyObject *raised = object->raised;
     object->raised = NULL;
-    if (fine && waiting.status == IDX_CANCELLED && raised != NULL) {
+    if (ok && waiting.status == IDX_CANCELLED && raised != NULL) {
         PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
-        fine = false;
+        ok = false;
     }
     Py_XDECREF(raised);
-    if (!fine || !check_call(waiting.status, &waiting.error, NULL)) return NULL;
+    if (!ok || !check_call(waiting.status, &waiting.error, NULL)) return NULL;
     Py_RETURN_NONE;
 }

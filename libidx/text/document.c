@@ -52,20 +52,20 @@ static int compare_terms(const void *first, const void *second) {
 static bool sign_terms(struct idxt_signature *signature, struct idxt_features *features, size_t count, bool sorted) {
     signature->length = 0;
     struct term_bytes *hash_terms = malloc((count + 1) * sizeof *hash_terms);
-    bool well = hash_terms != NULL;
-    for (size_t i = 0; well && i < count; i++) {
+    bool ok = hash_terms != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
         const struct idxt_word *word = &features->words.words[features->ranked[i].number];
         hash_terms[i] = (struct term_bytes){features->words.bytes + word->start, word->length};
     }
-    if (well && sorted) qsort(hash_terms, count, sizeof *hash_terms, compare_terms);
-    for (size_t i = 0; well && i < count; i++) {
+    if (ok && sorted) qsort(hash_terms, count, sizeof *hash_terms, compare_terms);
+    for (size_t i = 0; ok && i < count; i++) {
         char *bytes = reserve_item(signature, hash_terms[i].length);
         if (bytes != NULL) memcpy(bytes, hash_terms[i].bytes, hash_terms[i].length);
         signature->length += hash_terms[i].length;
-        well = bytes != NULL;
+        ok = bytes != NULL;
     }
     free(hash_terms);
-    return well;
+    return ok;
 }
 
 struct sentence {
@@ -311,9 +311,9 @@ static UErrorCode fold_field(struct idx_text *text, const struct idx_text_field 
         UErrorCode code = normalized ? idxt_segmenter_normalize(segmenter, utf8, piece)
                                      : idxt_segmenter_convert(segmenter, utf8, piece);
         if (U_FAILURE(code)) return code;
-        bool well = normalized ? idxt_folding_add(folding, segmenter->units, segmenter->unit_length)
-                               : idxt_folding_add(folding, segmenter->source, segmenter->source_length);
-        if (!well) return U_MEMORY_ALLOCATION_ERROR;
+        bool ok = normalized ? idxt_folding_add(folding, segmenter->units, segmenter->unit_length)
+                             : idxt_folding_add(folding, segmenter->source, segmenter->source_length);
+        if (!ok) return U_MEMORY_ALLOCATION_ERROR;
         utf8 += piece;
         rest -= piece;
     }

@@ -193,12 +193,12 @@ static UErrorCode count_chars(struct idxt_features *features, const char *utf8, 
     if (U_FAILURE(code)) return code;
     struct idxt_folding *folding = &features->folding;
     folding->length = 0;
-    bool well = idxt_folding_add(folding, features->segmenter.units, features->segmenter.unit_length);
-    for (size_t i = 0, start = 0; well && i < folding->length; start = i) {
+    bool ok = idxt_folding_add(folding, features->segmenter.units, features->segmenter.unit_length);
+    for (size_t i = 0, start = 0; ok && i < folding->length; start = i) {
         U16_FWD_1_UNSAFE(folding->units, i);
-        well = count_char(features, (struct idxt_span){folding->units + start, i - start, NULL, 0});
+        ok = count_char(features, (struct idxt_span){folding->units + start, i - start, NULL, 0});
     }
-    return well ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    return ok ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
 /* Counts a text that has fewer words or characters than a shingle or n-gram as one feature. */

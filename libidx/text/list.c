@@ -101,8 +101,8 @@ static enum idx_status put_term(struct list *list, struct part term, uint32_t va
     size_t length = idxt_span_utf8(span, grown);
     if (length == 0) return IDX_OK;
     if (list->table->terms >= list->table->most_terms) return fail_line(list, "the list has too many terms");
-    bool well = idxt_table_put(list->table, XXH3_64bits(grown, length), value);
-    return well ? IDX_OK : idxt_out_of_memory(list->error);
+    bool ok = idxt_table_put(list->table, XXH3_64bits(grown, length), value);
+    return ok ? IDX_OK : idxt_out_of_memory(list->error);
 }
 
 static enum idx_status read_counted(struct list *list, struct part term, struct part number) {
@@ -181,8 +181,8 @@ static enum idx_status read_lines(struct list *list, struct part rest) {
     if (list->table->terms == 0)
         return idxt_fail(list->error, IDX_BAD_CONTENT, "%s is %s", list->path,
                          list->begun ? "a list without terms" : "not a table of document frequencies");
-    bool well = list->table->kind != IDXT_IDF_LIST || find_median(list->table);
-    return well ? IDX_OK : idxt_out_of_memory(list->error);
+    bool ok = list->table->kind != IDXT_IDF_LIST || find_median(list->table);
+    return ok ? IDX_OK : idxt_out_of_memory(list->error);
 }
 
 enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, size_t length, const char *path,

@@ -144,10 +144,10 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     if (!read_number(number, methods[method].least, methods[method].most, &recipe->number))
         return "the number after its first colon is missing or out of range";
     if (number.at + number.length == piece.at) return NULL;
-    bool well = method == IDXT_WORDS && take_start(&piece, "stop=") && read_languages(piece, &recipe->needed_stop);
-    return well ? NULL
-                : "only words:N can be followed by a comma, and then by stop= and languages of de, en, es, fr, "
-                  "it, nl, pt, ru and zh, joined by +";
+    bool ok = method == IDXT_WORDS && take_start(&piece, "stop=") && read_languages(piece, &recipe->needed_stop);
+    return ok ? NULL
+              : "only words:N can be followed by a comma, and then by stop= and languages of de, en, es, fr, "
+                "it, nl, pt, ru and zh, joined by +";
 }
 
 /* Reads the weights, with the hash of a table. Returns NULL, or what is wrong. */

@@ -77,12 +77,12 @@ static const struct {
 
 /* Returns whether ICU has all dictionaries. It finds out by cutting the samples with `iterator`. */
 static bool has_dictionaries(UBreakIterator *iterator, UErrorCode *code) {
-    bool well = true;
-    for (size_t i = 0; i < sizeof samples / sizeof *samples && well && U_SUCCESS(*code); i++) {
+    bool ok = true;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples && ok && U_SUCCESS(*code); i++) {
         ubrk_setText(iterator, samples[i].text, -1, code);
-        well = U_SUCCESS(*code) && ubrk_first(iterator) == 0 && ubrk_next(iterator) == samples[i].end;
+        ok = U_SUCCESS(*code) && ubrk_first(iterator) == 0 && ubrk_next(iterator) == samples[i].end;
     }
-    return well;
+    return ok;
 }
 
 /* ---- From UTF-8 to words ---- */
@@ -365,9 +365,9 @@ static UErrorCode find_runs(struct idxt_segmenter *segmenter, const UChar **text
     *text = segmenter->units;
     segmenter->gram.begin = SIZE_MAX;
     if (segmenter->cut.by_dictionary) {
-        bool well =
+        bool ok =
             !segmenter->lacks_dictionary || idxt_find_unspaced(*text, segmenter->unit_length) == segmenter->unit_length;
-        return well ? U_ZERO_ERROR : U_UNSUPPORTED_ERROR;
+        return ok ? U_ZERO_ERROR : U_UNSUPPORTED_ERROR;
     }
     if (!space_runs(segmenter, text)) return U_MEMORY_ALLOCATION_ERROR;
     if (*text == segmenter->spaced) begin_run(segmenter, 0);

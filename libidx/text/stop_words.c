@@ -109,9 +109,9 @@ static bool add_words(struct idxt_words *words, const char *list) {
 }
 
 bool idxt_stop_words(struct idxt_words *words, uint32_t wanted) {
-    bool well = idxt_words_begin(words);
-    for (unsigned i = 0; i < LANGUAGES && well; i++) {
-        if ((wanted >> i & 1) != 0) well = add_words(words, languages[i].words);
+    bool ok = idxt_words_begin(words);
+    for (unsigned i = 0; i < LANGUAGES && ok; i++) {
+        if ((wanted >> i & 1) != 0) ok = add_words(words, languages[i].words);
     }
-    return well;
+    return ok;
 }

@@ -74,13 +74,13 @@ enum idx_status idx_text_table_merge(struct idx_text_table *table, const struct 
     if (table->documents + other->documents > UINT32_MAX)
         return idxt_fail(error, IDX_LIMIT, "a table can count fewer than 2^32 documents only");
     struct idxt_term *terms = idxt_table_sorted(other);
-    bool well = terms != NULL;
+    bool ok = terms != NULL;
     table->documents += other->documents;
     table->dropped += other->dropped;
     table->hashed = false;
-    for (size_t i = 0; well && i < other->terms; i++) well = idxt_table_add(table, terms[i].hash, terms[i].documents);
+    for (size_t i = 0; ok && i < other->terms; i++) ok = idxt_table_add(table, terms[i].hash, terms[i].documents);
     free(terms);
-    return well ? IDX_OK : table_out_of_memory(error);
+    return ok ? IDX_OK : table_out_of_memory(error);
 }
 
 void idx_text_table_get_properties(const struct idx_text_table *table, struct idx_text_table_properties *properties) {
@@ -166,14 +166,14 @@ static bool name_file(struct publication *publication) {
 /* Writes the file of a table. If that fails, returns false and sets errno, and a former file stays as it was. */
 static bool publish_table(const char *path, const unsigned char *bytes, size_t length) {
     struct publication publication;
-    bool well = begin_publication(&publication, path) && write_all(publication.file, bytes, length) &&
-                fsync(publication.file) == 0 && name_file(&publication) && fsync(publication.folder) == 0;
+    bool ok = begin_publication(&publication, path) && write_all(publication.file, bytes, length) &&
+              fsync(publication.file) == 0 && name_file(&publication) && fsync(publication.folder) == 0;
     int kept = errno;
     if (publication.temporary[0] != '\0') unlinkat(publication.folder, publication.temporary, 0);
     if (publication.file >= 0) close(publication.file);
     if (publication.folder >= 0) close(publication.folder);
     errno = kept;
-    return well;
+    return ok;
 }
 
 enum idx_status idx_text_table_write(const struct idx_text_table *table, const char *path, struct idx_error *error) {
@@ -181,10 +181,10 @@ enum idx_status idx_text_table_write(const struct idx_text_table *table, const c
     size_t length;
     unsigned char *bytes = idxt_table_encode(table, &length);
     if (bytes == NULL) return table_out_of_memory(error);
-    bool well = publish_table(path, bytes, length);
+    bool ok = publish_table(path, bytes, length);
     int kept = errno;
     free(bytes);
-    return well ? IDX_OK : idxt_fail_system(error, path, "write the table", kept);
+    return ok ? IDX_OK : idxt_fail_system(error, path, "write the table", kept);
 }
 
 /* How many bytes of a file are read, at most: a table of IDXT_MAX_TERMS has fewer, and a list of as many words has

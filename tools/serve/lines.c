@@ -38,9 +38,9 @@ static bool read_line(struct request *request, const char *line, size_t length, 
     if (value == NULL && *error.text == '\0') /* jansson leaves the text empty if memory ran out. */
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the body");
     if (value == NULL) return problem_set(problem, "it is not JSON: %s", error.text);
-    bool good = visit(context, value, problem);
+    bool ok = visit(context, value, problem);
     json_decref(value);
-    return good;
+    return ok;
 }
 
 void lines_read(struct request *request, line_visitor visit, void *context) {
@@ -49,8 +49,8 @@ void lines_read(struct request *request, line_visitor visit, void *context) {
     for (size_t number = 1; line < end && request_goes_on(request); number++) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         size_t length = (size_t)((newline == NULL ? end : newline) - line);
-        bool good = is_blank(line, length) || read_line(request, line, length, visit, context, &problem);
-        if (!good && request->status == 0)
+        bool ok = is_blank(line, length) || read_line(request, line, length, visit, context, &problem);
+        if (!ok && request->status == 0)
             request_fail(request, MHD_HTTP_BAD_REQUEST, "line %zu of the body: %s", number, problem.sentence);
         line += length + 1;
     }

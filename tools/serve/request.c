@@ -125,10 +125,10 @@ static bool add_for_pages(struct MHD_Response *response) {
 }
 
 static bool add_for_origin(struct MHD_Response *response, const struct request *request) {
-    bool well =
+    bool ok =
         add_header(response, "Access-Control-Allow-Origin", request->origin) && add_header(response, "Vary", "Origin");
-    if (!request->preflight) return well;
-    return well && add_header(response, "Access-Control-Allow-Methods", request->allow) &&
+    if (!request->preflight) return ok;
+    return ok && add_header(response, "Access-Control-Allow-Methods", request->allow) &&
            add_header(response, "Access-Control-Allow-Headers", "Authorization, Content-Type") &&
            add_header(response, "Access-Control-Max-Age", "600");
 }
@@ -141,18 +141,18 @@ static bool add_for_status(struct MHD_Response *response, unsigned status) {
 
 /* Adds the headers that the status, the type and the origin need. Returns false if memory ran out. */
 static bool add_headers(struct MHD_Response *response, const struct request *request) {
-    bool well = true;
+    bool ok = true;
     if (request->answer_type != NULL) {
-        well = add_header(response, "Content-Type", request->answer_type) &&
-               add_header(response, "X-Content-Type-Options", "nosniff");
-        if (is_for_browsers(request)) well = well && add_for_pages(response);
+        ok = add_header(response, "Content-Type", request->answer_type) &&
+             add_header(response, "X-Content-Type-Options", "nosniff");
+        if (is_for_browsers(request)) ok = ok && add_for_pages(response);
     }
-    if (request->status != MHD_HTTP_OK) well = well && add_for_status(response, request->status);
-    if (request->allow != NULL) well = well && add_header(response, "Allow", request->allow);
-    if (request->origin != NULL) well = well && add_for_origin(response, request);
+    if (request->status != MHD_HTTP_OK) ok = ok && add_for_status(response, request->status);
+    if (request->allow != NULL) ok = ok && add_header(response, "Allow", request->allow);
+    if (request->origin != NULL) ok = ok && add_for_origin(response, request);
     if (request->closes || atomic_load_explicit(&request->service->peers.ending, memory_order_relaxed))
-        well = well && add_header(response, "Connection", "close");
-    return well;
+        ok = ok && add_header(response, "Connection", "close");
+    return ok;
 }
 
 enum MHD_Result reply(struct request *request) {

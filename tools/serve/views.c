@@ -98,10 +98,10 @@ static bool replace_if_newer(struct views *views) {
 
 bool views_refresh(struct views *views) {
     pthread_mutex_lock(&views->refreshing);
-    bool well = replace_if_newer(views);
+    bool ok = replace_if_newer(views);
     close_unused(views);
     pthread_mutex_unlock(&views->refreshing);
-    return well;
+    return ok;
 }
 
 struct view *views_acquire(struct views *views) {
