@@ -14,7 +14,7 @@
 /* How many pairs a visitor gets at a time, at most. */
 #define PAIRS 4096
 
-struct search {
+struct array_search {
     struct idxi_array_pairs *pairs;
     struct idxi_balls **team; /* one for each thread, the first member of its worker */
     pthread_mutex_t handing_over;
@@ -24,7 +24,7 @@ struct search {
 /* The state of one thread. */
 struct worker {
     struct idxi_balls balls;
-    struct search *search;
+    struct array_search *search;
     struct idx_pair pairs[PAIRS];
     size_t pair_count;
 };
@@ -32,7 +32,7 @@ struct worker {
 /* ---- Pairs ---- */
 
 static void hand_over(struct worker *worker) {
-    struct search *search = worker->search;
+    struct array_search *search = worker->search;
     struct idxi_array_pairs *pairs = search->pairs;
     pthread_mutex_lock(&search->handing_over);
     if (!search->ended && worker->pair_count > 0 &&
@@ -50,14 +50,14 @@ static void put_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
 }
 
 static bool goes_on(void *context) {
-    struct search *search = ((struct worker *)context)->search;
+    struct array_search *search = ((struct worker *)context)->search;
     return !search->ended && idxi_progress_add(search->pairs->progress, 0, NULL) == IDX_OK;
 }
 
 /* ---- Threads ---- */
 
 /* Makes a worker for each thread. After an error, the caller frees what was made. */
-static enum idx_status make_team(struct search *search, struct idx_error *error) {
+static enum idx_status make_team(struct array_search *search, struct idx_error *error) {
     search->team = calloc(search->pairs->threads, sizeof(struct idxi_balls *));
     if (search->team == NULL) return idxi_fail_memory(error);
     for (unsigned i = 0; i < search->pairs->threads; i++) {
@@ -76,7 +76,7 @@ static enum idx_status make_team(struct search *search, struct idx_error *error)
 
 enum idx_status idxi_array_pairs_find(struct idxi_array_pairs *pairs, const uint64_t *a, size_t a_count,
                                       const uint64_t *b, size_t b_count, struct idx_error *error) {
-    struct search search = {.pairs = pairs, .handing_over = PTHREAD_MUTEX_INITIALIZER};
+    struct array_search search = {.pairs = pairs, .handing_over = PTHREAD_MUTEX_INITIALIZER};
     pairs->ended = false;
     enum idx_status status = make_team(&search, error);
     if (status == IDX_OK)

@@ -307,7 +307,7 @@ struct side {
 };
 
 /* A search by all threads of a team, with progress; or of two buckets by one thread, without progress. */
-struct search {
+struct ball_search {
     struct idxi_balls *const *team; /* one for each thread */
     unsigned threads;
     struct idxi_progress *progress;
@@ -321,19 +321,19 @@ struct search {
     atomic_size_t next;
 };
 
-static bool goes_on(const struct search *search) {
+static bool goes_on(const struct ball_search *search) {
     return search->team[0]->goes_on(search->team[0]->comparison.context);
 }
 
 /* Runs a task once on each thread; the calls share the work by counting up search->next, which begins at 0. */
-static enum idx_status run_on_team(struct search *search, idxi_task task, struct idx_error *error) {
+static enum idx_status run_on_team(struct ball_search *search, idxi_task task, struct idx_error *error) {
     search->next = 0;
     if (search->threads == 1) return task(search, 0, error);
     return idxi_parallel(search->threads, search->threads, task, search, search->progress, error);
 }
 
 /* Adds to the progress that the one of `count` equal shares of these parts' work with this number is done. */
-static enum idx_status note_progress(const struct search *search, double number, double count,
+static enum idx_status note_progress(const struct ball_search *search, double number, double count,
                                      struct idx_error *error) {
     double a = (double)search->a.count, b = (double)search->b.count;
     double whole = search->b.fingerprints == NULL ? a * (a - 1) / 2 : a * b, unit = search->work;
@@ -344,7 +344,7 @@ static enum idx_status note_progress(const struct search *search, double number,
     return idxi_progress_add(search->progress, after - before, error);
 }
 
-static enum idx_status sort_side(const struct search *search, const struct side *side, struct idx_error *error) {
+static enum idx_status sort_side(const struct ball_search *search, const struct side *side, struct idx_error *error) {
     struct idxi_sorting sorting = {search->team[0]->way,
                                    search->threads,
                                    search->progress,
@@ -357,7 +357,7 @@ static enum idx_status sort_side(const struct search *search, const struct side 
 }
 
 static enum idx_status search_steps(void *context, size_t thread, struct idx_error *error) {
-    struct search *search = context;
+    struct ball_search *search = context;
     double count = (double)search->steps * (double)search->cut.count;
     size_t step;
     while (goes_on(search) && (step = atomic_fetch_add(&search->next, 1)) < search->steps) {
@@ -368,7 +368,7 @@ static enum idx_status search_steps(void *context, size_t thread, struct idx_err
 }
 
 /* Searches one ball, and then adds it to those in which pairs were found. */
-static enum idx_status search_ball(struct search *search, struct idx_error *error) {
+static enum idx_status search_ball(struct ball_search *search, struct idx_error *error) {
     struct idxi_ball ball = search->cut.balls[search->ball];
     bool within = search->b.fingerprints == NULL;
     IDXI_TRY(sort_side(search, &search->a, error));
@@ -381,7 +381,7 @@ static enum idx_status search_ball(struct search *search, struct idx_error *erro
     return IDX_OK;
 }
 
-static enum idx_status search_balls(struct search *search, struct idx_error *error) {
+static enum idx_status search_balls(struct ball_search *search, struct idx_error *error) {
     enum idx_status status = IDX_OK;
     size_t before = search->team[0]->comparison.before_count;
     for (search->ball = 0; search->ball < search->cut.count && goes_on(search) && status == IDX_OK; search->ball++)
@@ -402,7 +402,7 @@ static void compare_between(struct idxi_balls *balls, const uint64_t *a, size_t 
 /* Compares all with all, without buckets. Threads take some fingerprints of `a` and some of `b`, or of `a` alone, at a
  * time until none are left. */
 static enum idx_status compare_some(void *context, size_t thread, struct idx_error *error) {
-    struct search *search = context;
+    struct ball_search *search = context;
     struct idxi_balls *balls = search->team[thread];
     const struct side *a = &search->a, *b = &search->b;
     bool within = b->fingerprints == NULL;
@@ -427,7 +427,7 @@ static enum idx_status compare_some(void *context, size_t thread, struct idx_err
 
 /* Makes the buckets of a side. Only a search with progress may have large arrays, whose memory is taken at once; the
  * others are small and frequent. */
-static bool make_buckets(const struct search *search, struct side *side) {
+static bool make_buckets(const struct ball_search *search, struct side *side) {
     bool large = search->progress != NULL;
     side->buckets.fingerprints = large ? idxi_array_reserve(side->count) : malloc((side->count + 1) * sizeof(uint64_t));
     side->buckets.starts = malloc((((size_t)1 << search->cut.width) + 2) * sizeof(uint32_t));
@@ -435,7 +435,7 @@ static bool make_buckets(const struct search *search, struct side *side) {
     return side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
 }
 
-static void free_buckets(const struct search *search, struct side *side) {
+static void free_buckets(const struct ball_search *search, struct side *side) {
     if (search->progress != NULL)
         idxi_array_release(side->buckets.fingerprints, side->count);
     else
@@ -445,7 +445,7 @@ static void free_buckets(const struct search *search, struct side *side) {
 
 /* Searches by balls, with `memory` bytes besides those of the sides' buckets. If there is no memory for the buckets of
  * two buckets, all are compared instead. */
-static enum idx_status search_sorted(struct search *search, uint64_t memory, struct idx_error *error) {
+static enum idx_status search_sorted(struct ball_search *search, uint64_t memory, struct idx_error *error) {
     unsigned threads = search->threads;
     size_t bytes = threads * idxi_sorting_bytes(search->cut.width);
     bool within = search->b.fingerprints == NULL, enough;
@@ -466,11 +466,11 @@ static enum idx_status search_sorted(struct search *search, uint64_t memory, str
 
 /* Searches two sides, or one within itself: by balls, if these are expected to be faster, cut in halves until the
  * buckets fit the memory; else by comparing all with all. */
-static enum idx_status search_part(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
+static enum idx_status search_part(struct ball_search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
                                    size_t b_count, struct idx_error *error);
 
 /* Halves the larger side, or `a` if `b` is NULL, and searches each half with each. */
-static enum idx_status search_halves(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
+static enum idx_status search_halves(struct ball_search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
                                      size_t b_count, struct idx_error *error) {
     size_t half = (a_count >= b_count ? a_count : b_count) / 2;
     if (b != NULL && a_count < b_count) {
@@ -482,7 +482,7 @@ static enum idx_status search_halves(struct search *search, const uint64_t *a, s
     return search_part(search, a + half, a_count - half, b, b_count, error);
 }
 
-static enum idx_status search_part(struct search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
+static enum idx_status search_part(struct ball_search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
                                    size_t b_count, struct idx_error *error) {
     struct idxi_balls *balls = search->team[0];
     if (!goes_on(search) || a_count == 0 || (b != NULL && b_count == 0)) return IDX_OK;
@@ -507,7 +507,7 @@ static enum idx_status search_part(struct search *search, const uint64_t *a, siz
 enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threads, uint64_t memory,
                                   struct idxi_progress *progress, uint64_t amount, const uint64_t *a, size_t a_count,
                                   const uint64_t *b, size_t b_count, struct idx_error *error) {
-    struct search search = {
+    struct ball_search search = {
         .team = team, .threads = threads, .memory = memory, .progress = progress, .work = (double)amount};
     search.all = b == NULL ? (double)a_count * ((double)a_count - 1) / 2 : (double)a_count * (double)b_count;
     return search_part(&search, a, a_count, b, b_count, error);

@@ -49,7 +49,7 @@ size_t idxi_pending_scans(idxi_pending_scan *scans[IDXI_PENDING_SCANS]) {
 #define STAGED 16
 
 /* A look-up of some queries in a view. */
-struct search {
+struct pending_search {
     const struct idxi_pending *pending;
     struct idxi_pending_range range;
     const uint64_t *queries;
@@ -73,7 +73,7 @@ static bool was_before(const struct idxi_pending *pending, unsigned part, uint64
 }
 
 /* Visits a fingerprint, given by its first record, if it has a document in the view. Returns false to stop. */
-static bool visit_near(const struct search *search, size_t query, uint32_t first) {
+static bool visit_near(const struct pending_search *search, size_t query, uint32_t first) {
     if (!idxi_pending_is_held(search->pending, search->range, first)) return true;
     uint64_t fingerprint = idxi_pending_fingerprint(search->pending, first);
     struct idx_match match = {fingerprint, idxf_count_bits(fingerprint ^ search->queries[query])};
@@ -92,7 +92,7 @@ struct candidates {
 };
 
 /* Visits a candidate if it is near enough and was in no bucket before. Returns false to stop. */
-static bool visit_candidate(const struct search *search, size_t query, const struct candidates *candidates,
+static bool visit_candidate(const struct pending_search *search, size_t query, const struct candidates *candidates,
                             uint32_t link) {
     if (link - 1 >= search->range.end) return true;
     uint64_t errors = idxi_pending_fingerprint(search->pending, link - 1) ^ search->queries[query];
@@ -102,7 +102,7 @@ static bool visit_candidate(const struct search *search, size_t query, const str
     return visit_near(search, query, link - 1);
 }
 
-static bool search_candidates(const struct search *search, size_t query, const struct candidates *candidates) {
+static bool search_candidates(const struct pending_search *search, size_t query, const struct candidates *candidates) {
     uint32_t wanted = idxi_fold(search->queries[query]);
     for (size_t i = 0; i < candidates->count; i += SCANNED) {
         size_t some = candidates->count - i < SCANNED ? candidates->count - i : SCANNED;
@@ -115,14 +115,14 @@ static bool search_candidates(const struct search *search, size_t query, const s
     return true;
 }
 
-static bool search_array(const struct search *search, size_t query, unsigned part,
+static bool search_array(const struct pending_search *search, size_t query, unsigned part,
                          const struct idxi_pending_array *array) {
     size_t count = atomic_load_explicit(&array->count, memory_order_acquire);
     const struct candidates candidates = {array->folded, idxi_pending_links_in(array), count, part, false};
     return search_candidates(search, query, &candidates);
 }
 
-static bool search_run(const struct search *search, size_t query, unsigned part) {
+static bool search_run(const struct pending_search *search, size_t query, unsigned part) {
     const struct idxi_pending_run *run = &search->pending->runs[part];
     size_t bucket = idxi_pending_bucket_of(&run->bits, search->queries[query]);
     uint32_t begin = run->begins[bucket];
@@ -160,7 +160,7 @@ static const struct idxi_pending_array *prefetch_bucket(const struct idxi_pendin
 typedef const struct idxi_pending_array *staged_arrays[STAGED][IDXI_PENDING_MAX_PARTS];
 
 /* Prefetches the places of all buckets of the queries, and after that the buckets. */
-static void stage(const struct search *search, staged_arrays arrays) {
+static void stage(const struct pending_search *search, staged_arrays arrays) {
     const struct idxi_pending *pending = search->pending;
     for (size_t query = 0; query < search->count; query++) {
         for (unsigned part = 0; part < search->parts; part++) {
@@ -176,7 +176,7 @@ static void stage(const struct search *search, staged_arrays arrays) {
             arrays[query][part] = prefetch_bucket(pending, part, search->queries[query], search->has_rest);
 }
 
-static bool search_staged(const struct search *search) {
+static bool search_staged(const struct pending_search *search) {
     staged_arrays arrays;
     if (search->distance == 0) {
         for (size_t query = 0; query < search->count; query++) {
@@ -209,13 +209,13 @@ void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query,
 
 bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,
                        idxi_match_visitor visit, void *context) {
-    struct search search = {.pending = view->records,
-                            .range = idxi_pending_range(view),
-                            .distance = distance,
-                            .parts = distance + 1,
-                            .has_rest = has_rest(view),
-                            .visit = visit,
-                            .context = context};
+    struct pending_search search = {.pending = view->records,
+                                    .range = idxi_pending_range(view),
+                                    .distance = distance,
+                                    .parts = distance + 1,
+                                    .has_rest = has_rest(view),
+                                    .visit = visit,
+                                    .context = context};
     for (size_t i = 0; i < count && search.range.begin < search.range.end; i += STAGED) {
         search.queries = queries + i;
         search.first = i;

@@ -25,7 +25,7 @@ struct state {
     uint8_t cut, bits, shares_before;
 };
 
-struct search {
+struct parts_search {
     struct cut cuts[MAX_CUTS];
     unsigned cut_count;
     struct state states[MAX_SHARES + 1][IDX_MAX_BITS + 1][IDXI_MAX_PARTS_TABLES + 1];
@@ -57,7 +57,7 @@ static double time_of_part(const struct cut *cut, unsigned bits, const struct id
 }
 
 /* Adds a cut to the list, unless it makes too many tables. */
-static void add_cut(struct search *search, struct cut cut, unsigned shares, const struct idxi_times *times) {
+static void add_cut(struct parts_search *search, struct cut cut, unsigned shares, const struct idxi_times *times) {
     cut.shares = idxi_parts_cover(cut.blocks, cut.front, cut.radius) + 1;
     cut.tables = (unsigned)idxi_choose(cut.blocks, cut.front);
     if (cut.shares > shares) cut.shares = shares;
@@ -68,7 +68,7 @@ static void add_cut(struct search *search, struct cut cut, unsigned shares, cons
 
 /* Lists the cuts: one block, or several in front. A cut with a single one of several blocks in front is left out,
  * because its blocks can be parts of their own. */
-static void list_cuts(struct search *search, unsigned shares, const struct idxi_times *times) {
+static void list_cuts(struct parts_search *search, unsigned shares, const struct idxi_times *times) {
     for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius < shares; radius++) {
         add_cut(search, (struct cut){.blocks = 1, .front = 1, .radius = radius}, shares, times);
         for (unsigned blocks = 3; blocks <= MAX_BLOCKS; blocks++) {
@@ -81,7 +81,7 @@ static void list_cuts(struct search *search, unsigned shares, const struct idxi_
 /* ---- Parts ---- */
 
 /* Adds each possible next part to the way to a state, and notes where that is the fastest way to another state. */
-static void extend(struct search *search, unsigned shares, unsigned bits, unsigned tables, unsigned most_shares,
+static void extend(struct parts_search *search, unsigned shares, unsigned bits, unsigned tables, unsigned most_shares,
                    unsigned most_bits) {
     double time = search->states[shares][bits][tables].time;
     for (unsigned i = 0; i < search->cut_count; i++) {
@@ -97,7 +97,7 @@ static void extend(struct search *search, unsigned shares, unsigned bits, unsign
 }
 
 /* Finds the fastest way to each state. */
-static void find_ways(struct search *search, unsigned shares, unsigned bits) {
+static void find_ways(struct parts_search *search, unsigned shares, unsigned bits) {
     for (unsigned i = 0; i <= shares; i++) {
         for (unsigned j = 0; j <= bits; j++) {
             for (unsigned t = 0; t <= IDXI_MAX_PARTS_TABLES; t++) search->states[i][j][t].time = INFINITY;
@@ -120,8 +120,8 @@ static uint64_t first_bits(uint64_t bits, unsigned count) {
 }
 
 /* Adds the tables of the way to a state to a scheme, from its last part to its first. */
-static void make_scheme(const struct search *search, unsigned shares, unsigned bits, unsigned tables, uint64_t live,
-                        struct idx_scheme *scheme) {
+static void make_scheme(const struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
+                        uint64_t live, struct idx_scheme *scheme) {
     while (shares > 0) {
         const struct state *state = &search->states[shares][bits][tables];
         const struct cut *cut = &search->cuts[state->cut];
@@ -138,7 +138,7 @@ enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const 
                                 idxi_scheme_visitor visit, void *context, struct idx_error *error) {
     unsigned live_bits = (unsigned)__builtin_popcountll(live);
     unsigned shares = (k < live_bits ? k : live_bits) + 1; /* no more errors than bits */
-    struct search *search = malloc(sizeof *search);
+    struct parts_search *search = malloc(sizeof *search);
     if (search == NULL) return idxi_fail_memory(error);
     search->cut_count = 0;
     list_cuts(search, shares, times);

@@ -27,7 +27,7 @@ struct group {
     struct bucket buckets[GROUP];
 };
 
-struct search {
+struct unpacked_search {
     const struct idxi_unpacked *unpacked;
     const struct idxi_bucket_way *way;
     unsigned distance;
@@ -42,14 +42,14 @@ struct search {
 };
 
 struct idxi_bucket_way {
-    void (*compare_group)(struct search *search, const struct group *group);
-    void (*compare_queries)(struct search *search, size_t end); /* all, without stages */
+    void (*compare_group)(struct unpacked_search *search, const struct group *group);
+    void (*compare_queries)(struct unpacked_search *search, size_t end); /* all, without stages */
 };
 
 /* ---- Matches ---- */
 
 /* Whether a part before this one finds it as well. */
-static bool is_found_before(const struct search *search, unsigned number, uint64_t errors) {
+static bool is_found_before(const struct unpacked_search *search, unsigned number, uint64_t errors) {
     for (unsigned i = 0; i < number; i++) {
         const struct idxi_part *part = &search->unpacked->layout.parts[i];
         uint32_t value = idxi_part_value(part, errors);
@@ -58,13 +58,13 @@ static bool is_found_before(const struct search *search, unsigned number, uint64
     return false;
 }
 
-static void report(struct search *search, const struct chunk *chunk, uint64_t fingerprint) {
+static void report(struct unpacked_search *search, const struct chunk *chunk, uint64_t fingerprint) {
     if (search->stopped || is_found_before(search, chunk->part, fingerprint ^ chunk->fingerprint)) return;
     search->stopped = !search->visit(search->context, search->begin + chunk->query, fingerprint);
 }
 
 /* Of a vector at `from`, those fingerprints that are near, a bit each: some may be behind the bucket. */
-__attribute__((noinline, unused)) static void report_lanes(struct search *search, const struct chunk *chunk,
+__attribute__((noinline, unused)) static void report_lanes(struct unpacked_search *search, const struct chunk *chunk,
                                                            const uint64_t *from, const uint64_t *end, unsigned lanes) {
     for (; lanes != 0; lanes &= lanes - 1) {
         const uint64_t *found = from + __builtin_ctz(lanes);
@@ -75,9 +75,9 @@ __attribute__((noinline, unused)) static void report_lanes(struct search *search
 /* ---- Comparing ---- */
 
 /* Compares a bucket. Inlined into loops over many, for each kind of instructions. */
-typedef void bucket_function(struct search *search, const struct chunk *chunk, struct bucket bucket);
+typedef void bucket_function(struct unpacked_search *search, const struct chunk *chunk, struct bucket bucket);
 
-IDXF_INLINE void compare_group(struct search *search, const struct group *group, bucket_function *compare) {
+IDXF_INLINE void compare_group(struct unpacked_search *search, const struct group *group, bucket_function *compare) {
     const struct bucket *bucket = group->buckets;
     for (size_t i = 0; i < group->chunk_count; i++) {
         const struct chunk *chunk = &group->chunks[i];
@@ -85,7 +85,7 @@ IDXF_INLINE void compare_group(struct search *search, const struct group *group,
     }
 }
 
-IDXF_INLINE void compare_queries(struct search *search, size_t end, bucket_function *compare) {
+IDXF_INLINE void compare_queries(struct unpacked_search *search, size_t end, bucket_function *compare) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     for (size_t number = search->begin; number < end; number++) {
         struct chunk chunk = {.fingerprint = search->queries[number], .query = (uint32_t)(number - search->begin)};
@@ -104,7 +104,7 @@ IDXF_INLINE void compare_queries(struct search *search, size_t end, bucket_funct
     }
 }
 
-IDXF_INLINE void compare_each(struct search *search, const struct chunk *chunk, struct bucket bucket) {
+IDXF_INLINE void compare_each(struct unpacked_search *search, const struct chunk *chunk, struct bucket bucket) {
     for (const uint64_t *found = bucket.begin; found < bucket.end; found++) {
         if (idxf_count_bits(*found ^ chunk->fingerprint) <= search->distance) report(search, chunk, *found);
     }
@@ -112,10 +112,10 @@ IDXF_INLINE void compare_each(struct search *search, const struct chunk *chunk, 
 
 /* The functions of a way. */
 #define WAY(NAME, INSTRUCTIONS, COMPARE)                                                                               \
-    INSTRUCTIONS static void compare_group_##NAME(struct search *search, const struct group *group) {                  \
+    INSTRUCTIONS static void compare_group_##NAME(struct unpacked_search *search, const struct group *group) {         \
         compare_group(search, group, COMPARE);                                                                         \
     }                                                                                                                  \
-    INSTRUCTIONS static void compare_queries_##NAME(struct search *search, size_t end) {                               \
+    INSTRUCTIONS static void compare_queries_##NAME(struct unpacked_search *search, size_t end) {                      \
         compare_queries(search, end, COMPARE);                                                                         \
     }                                                                                                                  \
     static const struct idxi_bucket_way NAME = {compare_group_##NAME, compare_queries_##NAME};
@@ -126,7 +126,8 @@ WAY(portable, , compare_each)
 WAY(bmi2, IDXF_BMI2, compare_each)
 
 /* One vector is compared even for an empty bucket, so that no branch depends on how many there are up to that. */
-IDXF_AVX2 IDXF_INLINE void compare_avx2(struct search *search, const struct chunk *chunk, struct bucket bucket) {
+IDXF_AVX2 IDXF_INLINE void compare_avx2(struct unpacked_search *search, const struct chunk *chunk,
+                                        struct bucket bucket) {
     const __m256i beyond = _mm256_set1_epi64x((long long)search->distance + 1);
     __m256i query = _mm256_set1_epi64x((long long)chunk->fingerprint);
     const uint64_t *from = bucket.begin;
@@ -143,7 +144,8 @@ WAY(avx2, IDXF_AVX2, compare_avx2)
 
 #define LANES_AVX512 8
 
-IDXF_AVX512 IDXF_INLINE void compare_avx512(struct search *search, const struct chunk *chunk, struct bucket bucket) {
+IDXF_AVX512 IDXF_INLINE void compare_avx512(struct unpacked_search *search, const struct chunk *chunk,
+                                            struct bucket bucket) {
     const __m512i most = _mm512_set1_epi64((long long)search->distance);
     __m512i query = _mm512_set1_epi64((long long)chunk->fingerprint);
     const uint64_t *from = bucket.begin;
@@ -195,7 +197,7 @@ static struct bucket ask_for_bucket(const uint64_t *fingerprints, const uint32_t
 /* Finds the buckets of the group that was begun, and prefetches them. While they arrive, the previous group is
  * compared.
  */
-static void end_group(struct search *search) {
+static void end_group(struct unpacked_search *search) {
     struct group *group = search->beginning;
     size_t at = 0;
     for (size_t i = 0; i < group->chunk_count; i++) {
@@ -209,7 +211,7 @@ static void end_group(struct search *search) {
     search->waiting = group;
 }
 
-static void search_part(struct search *search, struct chunk chunk, uint32_t value) {
+static void search_part(struct unpacked_search *search, struct chunk chunk, uint32_t value) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     const uint32_t *starts = unpacked->starts[chunk.part], *flips = unpacked->patterns[chunk.part].flips;
     for (size_t left = chunk.count; left > 0 && !search->stopped; left -= chunk.count) {
@@ -225,7 +227,7 @@ static void search_part(struct search *search, struct chunk chunk, uint32_t valu
     }
 }
 
-static void search_query(struct search *search, size_t number) {
+static void search_query(struct unpacked_search *search, size_t number) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     uint64_t query = search->queries[number];
     for (unsigned i = 0; i < unpacked->layout.count && !search->stopped; i++) {
@@ -240,7 +242,7 @@ static void search_query(struct search *search, size_t number) {
 #define CACHED ((size_t)8 << 20)
 #define CACHED_FOR_MANY ((size_t)640 << 10)
 
-static bool is_cached(const struct search *search, bool many) {
+static bool is_cached(const struct unpacked_search *search, bool many) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     bool flips = false;
     for (unsigned i = 0; i < unpacked->layout.count; i++) flips |= search->radii[i] > 0;
@@ -250,7 +252,7 @@ static bool is_cached(const struct search *search, bool many) {
 void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idxi_bucket_way *way, unsigned distance,
                           const uint64_t *queries, size_t begin, size_t end, idxi_unpacked_visitor visit,
                           void *context) {
-    struct search search;
+    struct unpacked_search search;
     search.unpacked = unpacked;
     search.way = way != NULL ? way : unpacked->way;
     search.distance = distance;

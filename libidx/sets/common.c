@@ -17,7 +17,7 @@ struct slot {
     uint32_t count;
 };
 
-struct search {
+struct common_search {
     const struct idxi_removal *removal;
     struct idxi_counters counters;
     uint8_t least;        /* a hash whose counter is lower is not common */
@@ -29,14 +29,14 @@ struct search {
 
 /* ---- The table ---- */
 
-static struct slot *find_slot(const struct search *search, uint64_t hash) {
+static struct slot *find_slot(const struct common_search *search, uint64_t hash) {
     size_t at = hash & (search->slot_count - 1);
     while (search->slots[at].count != 0 && search->slots[at].hash != hash) at = (at + 1) & (search->slot_count - 1);
     return &search->slots[at];
 }
 
 /* Moves the hashes of this pass to a table of `count` slots. */
-static enum idx_status move_slots(struct search *search, size_t count, struct idx_error *error) {
+static enum idx_status move_slots(struct common_search *search, size_t count, struct idx_error *error) {
     struct slot *before = search->slots;
     const size_t count_before = search->slot_count;
     struct slot *slots = calloc(count, sizeof *slots);
@@ -54,7 +54,7 @@ static enum idx_status move_slots(struct search *search, size_t count, struct id
 }
 
 /* Makes room for one more hash. If the memory is used up, the upper half of the hashes is left to further passes. */
-static enum idx_status make_room(struct search *search, struct idx_error *error) {
+static enum idx_status make_room(struct common_search *search, struct idx_error *error) {
     while (2 * (search->used + 1) > search->slot_count) {
         size_t count = search->slot_count == 0 ? FEWEST : 2 * search->slot_count;
         if (count > search->most_slots && search->slot_count > 0) {
@@ -68,12 +68,13 @@ static enum idx_status make_room(struct search *search, struct idx_error *error)
 
 /* ---- Passes ---- */
 
-static inline bool may_be_common(const struct search *search, uint64_t hash) {
+static inline bool may_be_common(const struct common_search *search, uint64_t hash) {
     return hash >= search->begin && hash <= search->last && *idxi_counter_of(&search->counters, hash) >= search->least;
 }
 
 /* Counts the hashes of this pass. */
-static enum idx_status count_exactly(struct search *search, struct idxi_set_reader *reader, struct idx_error *error) {
+static enum idx_status count_exactly(struct common_search *search, struct idxi_set_reader *reader,
+                                     struct idx_error *error) {
     const struct idxi_set_store *store = search->removal->store;
     for (size_t i = 0; i < store->count; i++) {
         const struct idxi_stored_set *set = &store->sets[i];
@@ -96,12 +97,12 @@ static enum idx_status count_exactly(struct search *search, struct idxi_set_read
 
 /* Tells a hash that is common from others. This is an idxi_hash_test. */
 static bool is_common(const void *context, uint64_t hash) {
-    const struct search *search = context;
+    const struct common_search *search = context;
     return may_be_common(search, hash) && find_slot(search, hash)->count > search->removal->most;
 }
 
 /* Removes the common hashes from search->begin to search->last, which it lowers if these are too many to count. */
-static enum idx_status remove_some(struct search *search, uint64_t *removed, struct idx_error *error) {
+static enum idx_status remove_some(struct common_search *search, uint64_t *removed, struct idx_error *error) {
     struct idxi_set_store *store = search->removal->store;
     struct idxi_set_reader reader = {.store = store};
     uint64_t common = 0;
@@ -118,7 +119,7 @@ static enum idx_status remove_some(struct search *search, uint64_t *removed, str
     return status;
 }
 
-static enum idx_status remove_all(struct search *search, uint64_t *removed, struct idx_error *error) {
+static enum idx_status remove_all(struct common_search *search, uint64_t *removed, struct idx_error *error) {
     const struct idxi_removal *removal = search->removal;
     enum idx_status status = idxi_counters_make(&search->counters, removal->store, removal->memory / SHARES,
                                                 removal->threads, removal->progress, error);
@@ -132,10 +133,10 @@ static enum idx_status remove_all(struct search *search, uint64_t *removed, stru
 }
 
 enum idx_status idxi_remove_common(const struct idxi_removal *removal, uint64_t *removed, struct idx_error *error) {
-    struct search search = {.removal = removal,
-                            .least =
-                                (uint8_t)(removal->most < IDXI_COUNTER_EXACT ? removal->most + 1 : IDXI_COUNTER_EXACT),
-                            .most_slots = removal->memory / SHARES / sizeof(struct slot)};
+    struct common_search search = {
+        .removal = removal,
+        .least = (uint8_t)(removal->most < IDXI_COUNTER_EXACT ? removal->most + 1 : IDXI_COUNTER_EXACT),
+        .most_slots = removal->memory / SHARES / sizeof(struct slot)};
     *removed = 0;
     if (removal->most >= removal->store->count) return IDX_OK;
     search.copies = calloc(removal->store->count, sizeof *search.copies);

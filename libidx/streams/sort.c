@@ -22,7 +22,7 @@
 #define LINE (64 / sizeof(uint64_t)) /* elements in a cache line */
 
 /* Keys with their values; `values` is NULL if there are none. */
-struct run {
+struct elements {
     uint64_t *keys;
     uint64_t *values;
 };
@@ -39,8 +39,8 @@ struct digit {
     uint64_t mask;
 };
 
-static struct run run_at(struct run run, size_t at) {
-    return (struct run){run.keys + at, run.values == NULL ? NULL : run.values + at};
+static struct elements elements_at(struct elements elements, size_t at) {
+    return (struct elements){elements.keys + at, elements.values == NULL ? NULL : elements.values + at};
 }
 
 uint64_t idxi_find_varying(const uint64_t *keys, size_t count) {
@@ -71,7 +71,7 @@ static struct digit choose_digit(uint64_t varying, size_t count) {
 struct scatter {
     const uint64_t *keys;
     const uint64_t *values; /* or NULL */
-    struct run to;
+    struct elements to;
     size_t count;
     struct digit digit;
 };
@@ -91,7 +91,7 @@ static void find_starts(const struct scatter *scatter, size_t *starts) {
 
 static void scatter_plainly(const struct scatter *scatter, size_t *starts) {
     const uint64_t *values = scatter->values;
-    struct run to = scatter->to;
+    struct elements to = scatter->to;
     struct digit digit = scatter->digit;
     for (size_t i = 0; i < scatter->count; i++) {
         uint64_t key = scatter->keys[i];
@@ -123,7 +123,7 @@ static void write_line_ends(uint64_t *to, const uint64_t *lines, const size_t *e
  * of the next, the next bucket writes all of it, and the end is written over it at last. */
 static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_t *lines) {
     const uint64_t *values = scatter->values;
-    struct run to = scatter->to;
+    struct elements to = scatter->to;
     struct digit digit = scatter->digit;
     size_t digits = digit.mask + 1;
     uint64_t *value_lines = lines + digits * LINE;
@@ -171,30 +171,30 @@ static void insert_keys(uint64_t *keys, size_t count) {
 }
 
 /* Sorts pairs by insertion, which is stable unless it is `by_value`. */
-static void insert_pairs(struct run run, size_t count, bool by_value) {
+static void insert_pairs(struct elements elements, size_t count, bool by_value) {
     for (size_t i = 1; i < count; i++) {
-        uint64_t key = run.keys[i], value = run.values[i];
+        uint64_t key = elements.keys[i], value = elements.values[i];
         size_t at = i;
-        for (;
-             at > 0 && (run.keys[at - 1] > key || (by_value && run.keys[at - 1] == key && run.values[at - 1] > value));
+        for (; at > 0 && (elements.keys[at - 1] > key ||
+                          (by_value && elements.keys[at - 1] == key && elements.values[at - 1] > value));
              at--) {
-            run.keys[at] = run.keys[at - 1];
-            run.values[at] = run.values[at - 1];
+            elements.keys[at] = elements.keys[at - 1];
+            elements.values[at] = elements.values[at - 1];
         }
-        run.keys[at] = key;
-        run.values[at] = value;
+        elements.keys[at] = key;
+        elements.values[at] = value;
     }
 }
 
 /* Sorts by insertion. This compares whole keys, whatever the mask is, since by the other bits the keys are in order. */
-static void insert_all(struct run run, size_t count, bool by_value) {
-    if (run.values == NULL)
-        insert_keys(run.keys, count);
+static void insert_all(struct elements elements, size_t count, bool by_value) {
+    if (elements.values == NULL)
+        insert_keys(elements.keys, count);
     else
-        insert_pairs(run, count, by_value);
+        insert_pairs(elements, count, by_value);
 }
 
-static void copy_run(struct run from, struct run to, size_t count) {
+static void copy_elements(struct elements from, struct elements to, size_t count) {
     memcpy(to.keys, from.keys, count * sizeof *to.keys);
     if (to.values != NULL) memcpy(to.values, from.values, count * sizeof *to.values);
 }
@@ -220,25 +220,25 @@ static size_t find_end(const uint64_t *keys, size_t begin, size_t count, unsigne
     return end;
 }
 
-static void sort_range(struct run here, struct run there, size_t count, struct order order, bool stays);
+static void sort_range(struct elements here, struct elements there, size_t count, struct order order, bool stays);
 
 /* Sorts a range that is in buckets by its bits from `shift` on. The result is here if it `stays`, else there. */
-static void sort_buckets(struct run here, struct run there, size_t count, unsigned shift, struct order order,
+static void sort_buckets(struct elements here, struct elements there, size_t count, unsigned shift, struct order order,
                          bool stays) {
     for (size_t done = 0; done < count;) {
         size_t large = find_large(here.keys, done, count, shift);
-        if (!stays) copy_run(run_at(here, done), run_at(there, done), large - done);
-        insert_all(run_at(stays ? here : there, done), large - done, order.by_value);
+        if (!stays) copy_elements(elements_at(here, done), elements_at(there, done), large - done);
+        insert_all(elements_at(stays ? here : there, done), large - done, order.by_value);
         done = large;
         if (large == count) continue;
         done = find_end(here.keys, large, count, shift);
-        sort_range(run_at(here, large), run_at(there, large), done - large, order, stays);
+        sort_range(elements_at(here, large), elements_at(there, large), done - large, order, stays);
     }
 }
 
 /* Sorts from the least significant digit up, if one or two digits hold all bits that vary: within the cache this is
  * faster than a wide digit and insertion. The result is here if it `stays`, else there. */
-static void sort_by_digits(struct run here, struct run there, size_t count, uint64_t varying, bool stays) {
+static void sort_by_digits(struct elements here, struct elements there, size_t count, uint64_t varying, bool stays) {
     unsigned shift = (unsigned)__builtin_ctzll(varying), bits = count_span(varying);
     unsigned low_bits = bits <= ONE_DIGIT_BITS ? bits : bits / 2;
     struct digit low = {shift, (UINT64_C(1) << low_bits) - 1};
@@ -248,13 +248,13 @@ static void sort_by_digits(struct run here, struct run there, size_t count, uint
     bool is_here = high.mask != 0;
     scatter_all(&first);
     if (is_here) scatter_all(&second);
-    if (is_here && !stays) copy_run(here, there, count);
-    if (!is_here && stays) copy_run(there, here, count);
+    if (is_here && !stays) copy_elements(here, there, count);
+    if (!is_here && stays) copy_elements(there, here, count);
 }
 
 /* Sorts what is `here`. The result is here if it `stays`, else there. Each pass consumes the highest bit that varies,
  * of 64 bits of keys and then 64 of values. That limits the depth of the recursion, which is mostly two. */
-static void sort_range(struct run here, struct run there, size_t count, struct order order, bool stays) {
+static void sort_range(struct elements here, struct elements there, size_t count, struct order order, bool stays) {
     uint64_t varying = idxi_find_varying(here.keys, count) & order.mask;
     if (varying != 0 && !order.by_value && count >= SOME && count_span(varying) <= TWO_DIGITS_BITS) {
         sort_by_digits(here, there, count, varying, stays);
@@ -264,16 +264,16 @@ static void sort_range(struct run here, struct run there, size_t count, struct o
         sort_buckets(there, here, count, scatter.digit.shift, order, !stays);
     } else if (order.by_value) {
         struct order by_value = {UINT64_MAX, false};
-        sort_range((struct run){here.values, here.keys}, (struct run){there.values, there.keys}, count, by_value,
-                   stays);
+        sort_range((struct elements){here.values, here.keys}, (struct elements){there.values, there.keys}, count,
+                   by_value, stays);
     } else if (!stays) {
-        copy_run(here, there, count);
+        copy_elements(here, there, count);
     }
 }
 
 void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, bool by_value, uint64_t *spare,
                      uint64_t *spare_values) {
-    struct run here = {fingerprints, values}, there = {spare, values == NULL ? NULL : spare_values};
+    struct elements here = {fingerprints, values}, there = {spare, values == NULL ? NULL : spare_values};
     struct order order = {UINT64_MAX, by_value && values != NULL};
     sort_range(here, there, count, order, true);
 }
@@ -286,7 +286,7 @@ bool idxi_mask_leads(uint64_t mask, unsigned bits) {
 }
 
 void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare) {
-    struct run here = {fingerprints, NULL}, there = {spare, NULL};
+    struct elements here = {fingerprints, NULL}, there = {spare, NULL};
     struct order order = {prefix == 0 ? 0 : UINT64_MAX << (64 - prefix), false};
     sort_range(here, there, count, order, true);
 }
