@@ -154,4 +154,8 @@ enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_
                                   const struct idxi_distinct *distinct, unsigned threads, uint64_t memory,
                                   struct idxi_tables_made *made, struct idx_error *error);
 
+/* Whether a mask below 2^bits is the highest of `bits` bits (1 to 64): some, none or all. Permuting is then a shift,
+ * and ascending fingerprints stay in order. */
+bool idxi_mask_leads(uint64_t mask, unsigned bits);
+
 #endif

@@ -7,7 +7,6 @@
 #include "libidx/scheme/plan.h"
 #include "libidx/scheme/price.h"
 #include "libidx/scheme/scheme.h"
-#include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 
 #include <idx_planning.h>

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "libidx/base/base.h"
-#include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 
 /* What the threads that write tables share. */
@@ -19,6 +18,11 @@ struct making {
 };
 
 /* ---- Tables that need no sorting ---- */
+
+bool idxi_mask_leads(uint64_t mask, unsigned bits) {
+    uint64_t rest = ~mask & (UINT64_MAX >> (64 - bits));
+    return (rest & (rest + 1)) == 0;
+}
 
 /* The fingerprints of a table whose mask is the leading bits: permuting them is a shift, and their order stays. */
 struct shifted {

@@ -280,11 +280,6 @@ void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, boo
 
 /* ---- Tables ---- */
 
-bool idxi_mask_leads(uint64_t mask, unsigned bits) {
-    uint64_t rest = ~mask & (UINT64_MAX >> (64 - bits));
-    return (rest & (rest + 1)) == 0;
-}
-
 void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare) {
     struct elements here = {fingerprints, NULL}, there = {spare, NULL};
     struct order order = {prefix == 0 ? 0 : UINT64_MAX << (64 - prefix), false};

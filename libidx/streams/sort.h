@@ -25,8 +25,4 @@ void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare);
  * with the same prefix must be in order already. The spare has room for as many and is overwritten. */
 void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare);
 
-/* Whether a mask below 2^bits is the highest of `bits` bits (1 to 64): some, none or all. Permuting is then a shift,
- * and ascending fingerprints stay in order. */
-bool idxi_mask_leads(uint64_t mask, unsigned bits);
-
 #endif
