@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 import urllib.parse
 
@@ -32,7 +33,8 @@ def choose_place():
 class Description:
     """openapi.json, and whether answers are as it says."""
 
-    TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+    TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),
+             "number": (int, float)}
 
     def __init__(self, text):
         self.document = json.loads(text)
@@ -64,7 +66,7 @@ class Description:
                 self.check(item, schema.get("items", {}), place + "[]")
         if isinstance(value, str) and "pattern" in schema:
             assert re.search(schema["pattern"], value), (place, value)
-        if isinstance(value, int) and not isinstance(value, bool):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
             assert schema.get("minimum", value) <= value <= schema.get("maximum", value), (place, value)
 
     def check_any(self, value, schemas, place):
@@ -239,6 +241,12 @@ class ServiceTest(unittest.TestCase):
                               timeout=PATIENCE)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout
+
+    def wait_until(self, condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
 
     def build_near(self):
         self.build([(value, "near") for value in MANY_NEAR])

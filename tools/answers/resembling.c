@@ -100,6 +100,25 @@ void put_resemblance_of(struct output *output, const struct idx_resembling_docum
     output_format(output, "%.4f", resemblance_round((double)found->shared / (double)found->total));
 }
 
+void put_resembling(struct output *output, const struct idx_resembling_lists *lists,
+                    const struct idx_resembling_document *found, enum idx_id_type id_type, unsigned estimates,
+                    bool json) {
+    const struct idx_document document = {found->number, id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL,
+                                          found->id_length};
+    double share = (double)found->shared / (double)found->total;
+    bool exact = found->total < estimates; /* Both sketches have all shingles. */
+    output_text(output, json ? "\"resemblance\":" : "");
+    put_resemblance_of(output, found);
+    if (estimates > 0)
+        output_format(output, json ? ",\"error\":%.4f" : "\t%.4f",
+                      exact ? 0 : sqrt(share * (1 - share) / (double)found->total));
+    output_text(output, json ? ",\"document\":" : "\t");
+    if (json)
+        put_json_id(output, &document);
+    else
+        put_document_id(output, &document);
+}
+
 /* An index that is asked, and the texts that were read and are not answered yet. */
 struct asking {
     struct resembling_question *question;
@@ -113,28 +132,18 @@ struct asking {
 static void put_found(struct asking *asking, const struct idx_item *query, const struct idx_resembling_lists *lists,
                       const struct idx_resembling_document *found) {
     const struct resembling_question *question = asking->question;
-    const struct idx_document document = {
-        found->number, question->properties.id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL, found->id_length};
-    double share = (double)found->shared / (double)found->total;
-    bool exact = found->total < question->options.sketch; /* Both sketches have all shingles. */
     struct output *output = &asking->output;
-    bool json = question->json;
-    output_text(output, json ? "{\"query\":" : "");
-    if (json)
+    if (question->json) {
+        output_text(output, "{\"query\":");
         json_put_bytes(output, query->id, query->id_length);
-    else
+        output_byte(output, ',');
+    } else {
         output_id(output, query->id, query->id_length);
-    output_text(output, json ? ",\"resemblance\":" : "\t");
-    put_resemblance_of(output, found);
-    if (question->place == NULL)
-        output_format(output, json ? ",\"error\":%.4f" : "\t%.4f",
-                      exact ? 0 : sqrt(share * (1 - share) / (double)found->total));
-    output_text(output, json ? ",\"document\":" : "\t");
-    if (json)
-        put_json_id(output, &document);
-    else
-        put_document_id(output, &document);
-    output_text(output, json ? "}\n" : "\n");
+        output_byte(output, '\t');
+    }
+    put_resembling(output, lists, found, question->properties.id_type,
+                   question->place == NULL ? question->options.sketch : 0, question->json);
+    output_text(output, question->json ? "}\n" : "\n");
 }
 
 static void put_query(struct asking *asking, const struct idx_item *query) {
@@ -198,19 +207,36 @@ static bool take_text(void *context, const struct raw_document *raw, const struc
 /* From so many values on, an estimate of 0.8 has a standard error of 0.05. */
 enum { VALUES_OF_ESTIMATES = 64 };
 
-bool resembling_check_sketch(const char *path, const struct sketch *sketch, int64_t threshold, bool has_sets) {
-    double missed = pow(1 - (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, sketch->values);
-    if (!has_sets && sketch->values < VALUES_OF_ESTIMATES)
-        return complain(
-            "%s has sketches of %u values, by which a resemblance of 0.8 is estimated with an error of %.2f: "
-            "give the texts with --documents, or make an index by minhash:%d",
-            path, sketch->values, sqrt(0.16 / sketch->values), VALUES_OF_ESTIMATES);
+bool resembling_takes(const struct idx_properties *properties, const char *option, const char *index, bool has_sets,
+                      struct sketch *sketch, char reason[RESEMBLING_REASON]) {
+    *reason = '\0';
+    if (!recipe_read_sketch(properties->recipe, sketch))
+        snprintf(reason, RESEMBLING_REASON,
+                 "%s needs an index of sketches, and %s has the recipe '%s'; make one by idx fingerprint --resemble",
+                 option, index, properties->recipe);
+    else if (!has_sets && sketch->values < VALUES_OF_ESTIMATES)
+        snprintf(reason, RESEMBLING_REASON,
+                 "%s has sketches of %u values, by which a resemblance of 0.8 is estimated with an error of %.2f: "
+                 "give the texts with --documents, or make an index by minhash:%d",
+                 index, sketch->values, sqrt(0.16 / sketch->values), VALUES_OF_ESTIMATES);
+    else if (!has_sets && !properties->by_id)
+        snprintf(reason, RESEMBLING_REASON,
+                 "without texts, %s needs the sketch of each document, which an index has that was built with --by-id; "
+                 "build %s so, or give the texts with --documents",
+                 option, index);
+    return *reason == '\0';
+}
+
+double resembling_missed(const struct sketch *sketch, int64_t threshold) {
+    return pow(1 - (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, sketch->values);
+}
+
+void resembling_warn(const char *path, const struct sketch *sketch, int64_t threshold) {
     if (idx_sketch_values(threshold) > sketch->values)
         complain(
             "%s has sketches of %u values: of documents that resemble a text by just that much, up to one in %.0f is "
             "missed",
-            path, sketch->values, floor(1 / missed));
-    return true;
+            path, sketch->values, floor(1 / resembling_missed(sketch, threshold)));
 }
 
 void resembling_say_counts(uint64_t unread, uint64_t unknown) {
@@ -227,20 +253,13 @@ void resembling_say_counts(uint64_t unread, uint64_t unknown) {
 static bool open_asking(struct asking *asking) {
     struct resembling_question *question = asking->question;
     struct idx_resembling_options *options = &question->options;
-    const char *recipe = question->properties.recipe;
-    if (!recipe_read_sketch(recipe, &asking->source.sketch))
-        return complain(
-            "--resemble needs an index of sketches, and %s has the recipe '%s'; make one by idx fingerprint "
-            "--recipe minhash:8",
-            question->path, recipe);
+    struct sketch *sketch = &asking->source.sketch;
+    char reason[RESEMBLING_REASON];
     bool has_sets = question->place != NULL;
-    if (!resembling_check_sketch(question->path, &asking->source.sketch, options->threshold, has_sets)) return false;
-    if (!has_sets && !question->properties.by_id)
-        return complain(
-            "without texts, --resemble needs the sketch of each document, which an index has that was built "
-            "with --by-id; build %s so, or give the texts with --documents",
-            question->path);
-    options->sketch = asking->source.sketch.values;
+    if (!resembling_takes(&question->properties, "--resemble", question->path, has_sets, sketch, reason))
+        return complain("%s", reason);
+    resembling_warn(question->path, sketch, options->threshold);
+    options->sketch = sketch->values;
     options->source = has_sets ? set_source_find : NULL;
     options->context = &asking->source;
     return set_source_open(&asking->source, question->place, &question->properties, &question->rules.extract);

@@ -57,6 +57,12 @@ void set_batch_free(struct set_batch *batch);
 /* Writes the resemblance of a document, rounded down to four digits. */
 void put_resemblance_of(struct output *output, const struct idx_resembling_document *found);
 
+/* Writes the resemblance of a document, its standard error, and its ID: columns, or members of JSON. With `estimates`,
+ * sketches of so many values were compared; 0: sets, and there is no error. */
+void put_resembling(struct output *output, const struct idx_resembling_lists *lists,
+                    const struct idx_resembling_document *found, enum idx_id_type id_type, unsigned estimates,
+                    bool json);
+
 /* ---- `idx lookup --resemble` ---- */
 
 struct resembling_question {
@@ -87,9 +93,19 @@ struct resembling_addition {
 /* Adds the texts of the inputs that resemble none, and answers all. */
 bool resembling_add(struct resembling_addition *addition, const struct texts *paths);
 
-/* Warns, if a threshold needs more values than a sketch has, of what may be missed. Returns false, after a complaint,
- * if without sets the sketches are too small for an estimate. */
-bool resembling_check_sketch(const char *path, const struct sketch *sketch, int64_t threshold, bool has_sets);
+/* The most bytes of a reason. */
+enum { RESEMBLING_REASON = IDX_MAX_RECIPE_BYTES + 512 };
+
+/* Reads the sketch of an index. Returns whether it answers by resemblance, with the sets of documents or without; if
+ * not, `reason` is a sentence that calls the option and the index by these names. */
+bool resembling_takes(const struct idx_properties *properties, const char *option, const char *index, bool has_sets,
+                      struct sketch *sketch, char reason[RESEMBLING_REASON]);
+
+/* Returns with which probability a sketch misses a text that resembles a document by just the threshold. */
+double resembling_missed(const struct sketch *sketch, int64_t threshold);
+
+/* Warns, if a threshold needs more values than a sketch has, of what may be missed. */
+void resembling_warn(const char *path, const struct sketch *sketch, int64_t threshold);
 
 /* Says how many documents were not looked at, and how many have no set. */
 void resembling_say_counts(uint64_t unread, uint64_t unknown);

@@ -94,20 +94,17 @@ static bool open_adding(struct adding *adding) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_kept_sets_options keeping = IDX_KEPT_SETS_OPTIONS_INIT;
     struct set_source *source = &adding->source;
+    char reason[RESEMBLING_REASON];
     struct idx_error error;
     options.threads = addition->rules.threads;
     if (addition->compact != UINT64_MAX) options.compact_records = addition->compact;
     if (addition->compact == 0) options.compact_segments = 0;
     if (!succeeded(idx_writer_open(&adding->writer, addition->path, &options, &error), &error)) return false;
     idx_get_properties(idx_writer_view(adding->writer), &adding->properties);
-    if (!recipe_read_sketch(adding->properties.recipe, &source->sketch))
-        return complain(
-            "--resemble needs an index of sketches, and %s has the recipe '%s'; make one by idx fingerprint "
-            "--resemble",
-            addition->path, adding->properties.recipe);
-    if (!resembling_check_sketch(addition->path, &source->sketch, addition->threshold, true) ||
-        !set_source_open(source, addition->place, &adding->properties, &addition->rules.extract))
-        return false;
+    if (!resembling_takes(&adding->properties, "--resemble", addition->path, true, &source->sketch, reason))
+        return complain("%s", reason);
+    resembling_warn(addition->path, &source->sketch, addition->threshold);
+    if (!set_source_open(source, addition->place, &adding->properties, &addition->rules.extract)) return false;
     if (source->kept != NULL)
         return complain("%s: give a file of sets by --keep-sets, and a folder here", addition->place);
     keeping.shingles = source->sketch.shingles;

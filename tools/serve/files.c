@@ -86,6 +86,20 @@ static bool read_file(struct request *request, int file, struct output *bytes) {
     return request->status == 0;
 }
 
+bool files_read(const struct service *service, const char *id, struct output *bytes) {
+    char piece[1 << 16];
+    struct stat status;
+    ssize_t length = -1;
+    int file = open_id(service, id);
+    if (file < 0) return false;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+        while (bytes->length <= MOST_FILE_BYTES && (length = read(file, piece, sizeof piece)) > 0)
+            output_bytes(bytes, piece, (size_t)length);
+    }
+    close(file);
+    return length == 0 && bytes->error == 0;
+}
+
 void files_answer(struct request *request) {
     struct service *service = request->service;
     struct output bytes = OUTPUT_KEPT;

@@ -114,6 +114,13 @@ static bool read_number(struct request *request, const char *name, const char *t
                         least, most);
 }
 
+static void read_resemblance(struct request *request, const char *text, size_t length) {
+    int64_t *resemble = &request->resemble;
+    if (text == NULL || !idx_weight_parse(text, length, resemble) || *resemble < 1 ||
+        *resemble > IDX_DECIMAL_WEIGHT_ONE)
+        request_fail(request, MHD_HTTP_BAD_REQUEST, "resemble has to be a number above 0 and up to 1, such as 0.8");
+}
+
 /* Stores the value of a parameter. Fails the request, and returns false, if the route does not take it or it is bad. */
 static bool read_parameter(struct request *request, const char *name, const char *text, size_t length) {
     unsigned takes = request->route->takes;
@@ -124,6 +131,8 @@ static bool read_parameter(struct request *request, const char *name, const char
         if (read_number(request, name, text, length, 1, most, &number)) request->limit = (size_t)number;
     } else if ((takes & TAKES_DOCUMENTS) && strcmp(name, "max-documents") == 0) {
         if (read_number(request, name, text, length, 0, MOST_LIMIT, &number)) request->max_documents = (size_t)number;
+    } else if ((takes & TAKES_RESEMBLE) && strcmp(name, "resemble") == 0) {
+        read_resemblance(request, text, length);
     } else if ((takes & TAKES_ID) && strcmp(name, "id") == 0) {
         request->id = text == NULL ? "" : text;
         request->id_length = length;
@@ -149,5 +158,7 @@ bool parameters_read(struct request *request) {
     MHD_get_connection_values_n(request->connection, MHD_GET_ARGUMENT_KIND, visit_parameter, request);
     if (request->status == 0 && (request->route->takes & TAKES_ID) && request->id == NULL)
         request_fail(request, MHD_HTTP_BAD_REQUEST, "the parameter id is missing");
+    if (request->status == 0 && request->resemble > 0 && request->distance != UINT_MAX)
+        request_fail(request, MHD_HTTP_BAD_REQUEST, "k has no effect with resemble; omit it");
     return request->status == 0;
 }

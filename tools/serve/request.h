@@ -90,6 +90,7 @@ enum parameters {
     TAKES_DOCUMENTS = 1 << 2, /* The parameter is max-documents. */
     TAKES_FEW = 1 << 3,       /* The parameter is limit, up to MOST_FEW. */
     TAKES_ID = 1 << 4,        /* The parameter is id, which must be given. */
+    TAKES_RESEMBLE = 1 << 5,  /* The parameter is resemble. */
 };
 
 enum { TAKES_MATCHES = TAKES_DISTANCE | TAKES_LIMIT | TAKES_DOCUMENTS };
@@ -130,7 +131,8 @@ struct request {
 
     unsigned distance; /* UINT_MAX: it is the k of the index. */
     size_t limit, max_documents;
-    const char *id; /* The ID, of id_length bytes; NULL: there is none. */
+    int64_t resemble; /* In units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: it is not given. */
+    const char *id;   /* The ID, of id_length bytes; NULL: there is none. */
     size_t id_length;
     int type; /* The body has this one of the route's types. */
 

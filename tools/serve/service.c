@@ -247,9 +247,11 @@ static int run_server(struct server *server) {
     return started ? ENDS_WELL : ENDS_BADLY;
 }
 
+/* Opens the folder of the documents, unless what --documents names is their file of sets, which is open. */
 static bool open_documents(struct service *service) {
-    if (service->options->documents != NULL) service->documents = files_open_folder(service->options->documents);
-    return service->options->documents == NULL || service->documents >= 0;
+    if (service->options->documents == NULL || service->texts.sets != NULL) return true;
+    service->documents = files_open_folder(service->options->documents);
+    return service->documents >= 0;
 }
 
 /* Runs the service after the index was opened and before threads are started. */

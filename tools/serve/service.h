@@ -180,8 +180,9 @@ struct texts_service {
     bool has_key;
     struct idx_text_table *table; /* NULL: the recipe needs none. */
     struct extract_rules rules;
-    pthread_mutex_t mutex; /* It protects the last member. */
+    pthread_mutex_t mutex; /* It protects the next member. */
     bool warned_of_icu;
+    struct sets_file *sets; /* The file of sets of --documents, or NULL. */
 };
 
 /* Opens this part of the service, for an index with these properties, before any other thread is started. */
@@ -196,6 +197,25 @@ void texts_answer(struct request *request);
 void texts_put(struct request *request, struct output *file, const char *name);
 
 void texts_close(struct texts_service *texts);
+
+/* Makes the shingles of a document's file, as texts_put reads it. Returns false if it can't be read as a text. The
+ * caller frees the hashes in either case. */
+bool texts_list_shingles(const struct texts_service *texts, struct output *file, const char *name,
+                         const struct sketch *sketch, struct output *hashes);
+
+/* ---- Looks texts up by resemblance: resembling.c ---- */
+
+/* Opens the file of sets at `path`, for an index with these properties. Leaves *file NULL where there is no file. */
+bool sets_file_open(struct sets_file **file, const char *path, const struct idx_properties *properties);
+
+/* NULL is accepted. */
+void sets_file_close(struct sets_file *file);
+
+/* Returns whether the index answers by resemblance, and how. If not, the request failed. */
+bool resembling_check(struct answers *answers, struct sketch *sketch);
+
+/* Answers with the documents that resemble the text whose set this is. */
+void resembling_put(struct answers *answers, const struct idx_set *set, const struct sketch *sketch);
 
 /* ---- Adds and removes documents, in the one thread that has the index's writer ---- */
 
@@ -238,6 +258,9 @@ void lookups_answer_id(struct request *request);
  * files_open_folder returns the descriptor of that folder, or -1 after a complaint. */
 void files_answer(struct request *request);
 int files_open_folder(const char *path);
+
+/* Appends the file that an ID names to `bytes`. Returns false if there is none, or it can't be read or is too large. */
+bool files_read(const struct service *service, const char *id, struct output *bytes);
 
 /* embed.cmake writes the bytes of the page, and of the description of the service, into a C file of the build. */
 extern const unsigned char asset_page_html[], asset_page_js[], asset_page_css[], asset_openapi_json[];

@@ -49,13 +49,15 @@ bool texts_open(struct texts_service *texts, const struct serve_options *options
     html_start();
     texts->has_key = pthread_key_create(&texts->key, free_text) == 0;
     if (!texts->has_key) return complain("can't start threads");
-    return (options->table_path == NULL || text_table_read(&texts->table, options->table_path)) &&
+    return (options->documents == NULL || sets_file_open(&texts->sets, options->documents, properties)) &&
+           (options->table_path == NULL || text_table_read(&texts->table, options->table_path)) &&
            check_table(texts, options, properties);
 }
 
 void texts_close(struct texts_service *texts) {
     if (texts->has_key) pthread_key_delete(texts->key);
     text_table_free(texts->table);
+    sets_file_close(texts->sets);
     pthread_mutex_destroy(&texts->mutex);
 }
 
@@ -121,7 +123,10 @@ static void fail_by_text(struct request *request, const struct bad *bad) {
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the text can't be read: %s", bad->problem.sentence);
 }
 
-static bool fingerprint_body(struct request *request, struct text *text, struct text_result *result) {
+/* Hands the request's text to a function. Returns false where the request failed. */
+static bool read_body(struct request *request, struct text *text,
+                      bool (*take)(struct text *text, struct raw_document *raw, void *result, struct bad *bad),
+                      void *result) {
     struct bad bad = {.kind = BAD_NONE};
     struct raw_document raw = {.format = request->type == 1 ? FORMAT_HTML : FORMAT_PLAIN,
                                .bytes = request->body,
@@ -132,17 +137,52 @@ static bool fingerprint_body(struct request *request, struct text *text, struct 
      * own. */
     bool known =
         charset_is_known(raw.charset) || bad_set(&bad, BAD_CHARSET, "the character set '%s' is unknown", raw.charset);
-    bool good = known && text_fingerprint(text, &raw, result, &bad);
+    bool good = known && take(text, &raw, result, &bad);
     request->body = raw.bytes;
     if (!good) fail_by_text(request, &bad);
     return good;
+}
+
+/* This is a function that read_body calls, for a struct text_result. */
+static bool take_fingerprints(struct text *text, struct raw_document *raw, void *result, struct bad *bad) {
+    return text_fingerprint(text, raw, result, bad);
+}
+
+/* The shingles of a text. */
+struct listing {
+    struct shingling shingling;
+    struct output hashes;
+};
+
+static struct listing listing_of(const struct sketch *sketch) {
+    return (struct listing){{sketch->width, sketch->by_characters, false}, OUTPUT_KEPT};
+}
+
+/* This is another function that read_body calls, for a struct listing. */
+static bool take_shingles(struct text *text, struct raw_document *raw, void *result, struct bad *bad) {
+    struct listing *listing = result;
+    struct span id, body;
+    return text_read(text, raw, &id, &body, bad) &&
+           text_list_shingles(&body, &listing->shingling, &listing->hashes, bad);
+}
+
+/* Answers with the documents that resemble the request's text, in an index of sketches. */
+static void answer_resembling(struct answers *answers, struct text *text, const struct sketch *sketch) {
+    struct listing listing = listing_of(sketch);
+    static const uint64_t none = 0;
+    if (read_body(answers->request, text, take_shingles, &listing)) {
+        const uint64_t *hashes = (const uint64_t *)(const void *)listing.hashes.bytes;
+        const struct idx_set set = {hashes == NULL ? &none : hashes, listing.hashes.length / sizeof *hashes};
+        resembling_put(answers, &set, sketch);
+    }
+    free(listing.hashes.bytes);
 }
 
 /* Fingerprints the request's text, and writes how many features it has and the matches of each fingerprint. */
 static void answer_text(struct answers *answers, struct text *text) {
     struct request *request = answers->request;
     struct text_result result;
-    if (!fingerprint_body(request, text, &result)) return;
+    if (!read_body(request, text, take_fingerprints, &result)) return;
     output_text(&request->answer, "{\"features\":");
     output_decimal(&request->answer, result.features);
     output_text(&request->answer, ",\"answers\":[");
@@ -158,13 +198,19 @@ void texts_answer(struct request *request) {
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     if (answers_begin(&answers, request)) {
         struct text *text = NULL;
-        if (*answers.properties->recipe == '\0')
+        struct sketch sketch;
+        if (request->resemble > 0 && !resembling_check(&answers, &sketch))
+            text = NULL;
+        else if (*answers.properties->recipe == '\0')
             request_fail(request, MHD_HTTP_CONFLICT,
                          "the index does not record the recipe of its fingerprints, so texts can't be compared with "
                          "them; build it with --recipe, or from the output of idx fingerprint");
         else
             text = get_text(&answers);
-        if (text != NULL) answer_text(&answers, text);
+        if (text != NULL && request->resemble > 0)
+            answer_resembling(&answers, text, &sketch);
+        else if (text != NULL)
+            answer_text(&answers, text);
         /* It may hold memory of the reserve. */
         if (text != NULL && request->status == MHD_HTTP_SERVICE_UNAVAILABLE) drop_text(&request->service->texts);
     }
@@ -187,11 +233,12 @@ static enum document_format find_format(const char *name, const struct output *f
     return format;
 }
 
-void texts_put(struct request *request, struct output *file, const char *name) {
-    struct extract_rules rules = request->service->texts.rules;
+/* Appends the text of a file to `text`, or with a `listing` its shingles. */
+static bool read_file(const struct texts_service *texts, struct output *file, const char *name, struct output *text,
+                      struct listing *listing, struct bad *bad) {
+    struct extract_rules rules = texts->rules;
     struct extractor extractor;
     struct fields fields;
-    struct bad bad = {.kind = BAD_NONE};
     struct raw_document raw = {.format = find_format(name, file),
                                .bytes = *file,
                                .most = MOST_ANSWER_BYTES,
@@ -200,12 +247,27 @@ void texts_put(struct request *request, struct output *file, const char *name) {
     rules.max_text = MOST_ANSWER_BYTES;            /* This bounds the decompressed text. */
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     extractor_init(&extractor, &rules);
-    bool good = extract(&extractor, &raw, &fields, &bad);
-    if (memory_ran_out()) good = bad_set_memory(&bad);
-    if (good)
-        output_bytes(&request->answer, fields.body.bytes, fields.body.length);
-    else
-        fail_by_text(request, &bad);
+    bool good = extract(&extractor, &raw, &fields, bad);
+    if (good && listing != NULL)
+        good = text_list_shingles(&fields.body, &listing->shingling, &listing->hashes, bad);
+    else if (good)
+        output_bytes(text, fields.body.bytes, fields.body.length);
+    if (memory_ran_out()) good = bad_set_memory(bad);
     extractor_free(&extractor);
     *file = raw.bytes;
+    return good;
+}
+
+void texts_put(struct request *request, struct output *file, const char *name) {
+    struct bad bad = {.kind = BAD_NONE};
+    if (!read_file(&request->service->texts, file, name, &request->answer, NULL, &bad)) fail_by_text(request, &bad);
+}
+
+bool texts_list_shingles(const struct texts_service *texts, struct output *file, const char *name,
+                         const struct sketch *sketch, struct output *hashes) {
+    struct bad bad = {.kind = BAD_NONE};
+    struct listing listing = listing_of(sketch);
+    bool good = read_file(texts, file, name, NULL, &listing, &bad);
+    *hashes = listing.hashes;
+    return good;
 }

@@ -4,6 +4,7 @@
 const at = (id) => document.getElementById(id);
 
 let info = {bits: 64, k: 16};
+let resembles = false; // whether texts are looked up by resemblance, in an index of sketches
 let shows = false; // whether the service shows the texts of documents
 let asked = 0; // questions, so that a late answer to an older one is left alone
 let reference = null; // what documents are compared with: {name, text} or {name, id}
@@ -51,8 +52,10 @@ async function lookUpId(id) {
 
 async function lookUpText(text) {
     const headers = {"Content-Type": "text/plain; charset=utf-8"};
-    const answer = await ask(`/text?${parameters()}`, {method: "POST", headers, body: text});
-    return {answers: answer.answers, reference: {name: "Your text", text}};
+    const by = resembles ? new URLSearchParams({resemble: at("resemblance").value, limit: at("limit").value})
+        : parameters();
+    const answer = await ask(`/text?${by}`, {method: "POST", headers, body: text});
+    return {...answer, reference: {name: "Your text", text}};
 }
 
 // Longer ones may not fit into an address.
@@ -137,7 +140,34 @@ function table(answer) {
         make("tbody", {role: "rowgroup"}, ...rows));
 }
 
+function resemblanceRow(found) {
+    const error = found.error === undefined ? "" : ` ± ${found.error.toFixed(4)}`;
+    return make("tr", {role: "row"},
+        make("th", {scope: "row", role: "rowheader"}, found.resemblance.toFixed(4) + error),
+        make("td", {role: "cell"}, make("ul", {}, listDocument(found.document))));
+}
+
+// The documents that resemble a text.
+function showResembling(found) {
+    reference = found.reference;
+    const count = found.resembling.length;
+    const head = make("tr", {role: "row"},
+        ...["Resemblance", "Document"].map((name) => make("th", {scope: "col", role: "columnheader"}, name)));
+    const rows = make("table", {role: "table", class: "resembling"}, make("caption", {}, "The greatest resemblance first"),
+        make("thead", {role: "rowgroup"}, head),
+        make("tbody", {role: "rowgroup"}, ...found.resembling.map(resemblanceRow)));
+    at("answers").replaceChildren(make("h2", {}, "What resembles your text"),
+        count > 0 ? make("div", {class: "wide"}, rows) : make("p", {}, "No document resembles it that much."));
+    const unknown = found.unknown === 0 ? "" : ` ${found.unknown} more may, but their texts are not known.`;
+    const matches = count === 0 ? "No documents." : count === 1 ? "1 document." : `${count} documents.`;
+    say(`${found.taken === undefined ? "" : `${found.taken}. `}${matches}${unknown}`);
+}
+
 function show(found, distance) {
+    if (found.resembling !== undefined) {
+        showResembling(found);
+        return;
+    }
     const none = `No fingerprint is within distance ${distance}.`;
     const nearest = found.answers[0]?.matches[0]?.documents?.[0];
     reference = found.reference ?? (nearest === undefined ? null : {name: nameOf(nearest), id: nearest});
@@ -378,9 +408,11 @@ async function begin() {
         const [known, health] = await Promise.all([ask("/info"), ask("/healthz")]);
         info = known;
         shows = health.documents === true;
-        const what = info.id_type === "none" ? "fingerprints" : "documents";
+        resembles = info.recipe.startsWith("minhash:"); // each document has several values
+        const what = resembles ? "values of sketches" : info.id_type === "none" ? "fingerprints" : "documents";
         at("about").textContent = `An index of ${info.live.toLocaleString("en")} ${what}; fingerprints of ` +
             `${info.bits} bits, distances up to ${health.max_k}.`;
+        at("resembles").hidden = !resembles;
         at("distance").max = health.max_k;
         at("distance").value = info.k;
     } catch (error) {
