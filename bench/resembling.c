@@ -92,7 +92,8 @@ static void add_pair(size_t first, size_t second, uint32_t shared, uint64_t thre
         pairs.list = realloc(pairs.list, pairs.capacity * sizeof *pairs.list);
         if (pairs.list == NULL) die("out of memory");
     }
-    pairs.list[pairs.count++] = (struct idx_set_pair){first, second, shared, total};
+    pairs.list[pairs.count++] =
+        (struct idx_set_pair){.first = first, .second = second, .shared = shared, .total = total};
 }
 
 /* Leaves out the pairs of copies, but for that of each with the first text that equals it. */
@@ -157,12 +158,14 @@ static bool check_pair(void *context, const struct idx_set_pair *pair) {
 
 static void compare_at(double threshold) {
     const int64_t units = (int64_t)(threshold * (double)IDX_DECIMAL_WEIGHT_ONE + 0.5);
+    struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
     struct idx_sets_summary summary;
+    options.threshold = units;
     double begin = cpu_now();
     pairs.count = pairs.at = 0;
     find_plainly((uint64_t)units);
     double middle = cpu_now();
-    try(idx_sets_visit_pairs(sets, units, check_pair, NULL, &summary, &failure), &failure);
+    try(idx_sets_visit_pairs(sets, &options, check_pair, NULL, &summary, &failure), &failure);
     if (pairs.at != pairs.count) die("%zu pairs of %zu were visited", pairs.at, pairs.count);
     printf("%zu\t%g\t%zu\t%llu\t%.2f\t%.2f\n", texts.count, threshold, pairs.count,
            (unsigned long long)summary.candidates, middle - begin, cpu_now() - middle);

@@ -781,22 +781,36 @@ IDX_API enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_ke
                                       struct idx_kept_set *kept, struct idx_sets_summary *summary,
                                       struct idx_error *error);
 
-/* Two sets, the one with the lower number first, and how many hashes both have, and either has. */
+struct idx_set_pair_options {
+    size_t size;
+    int64_t threshold; /* 1 to IDX_DECIMAL_WEIGHT_ONE; 0: only sets that are contained in others make pairs */
+    /* 0: none are looked for. Otherwise, 1 to IDX_DECIMAL_WEIGHT_ONE: two sets are also a pair if both have this share
+     * of the members of the smaller one or more, unless that one has fewer members than `contained_size`. */
+    int64_t contained;
+    uint64_t contained_size;
+};
+
+#define IDX_SET_PAIR_OPTIONS_INIT                                                                                      \
+    { sizeof(struct idx_set_pair_options), 8000, 0, 0 }
+
+/* Two sets, the one with the lower number first: how many hashes both have, and either has, and each of them has. */
 struct idx_set_pair {
     uint64_t first, second;
     uint32_t shared, total;
+    uint32_t first_size, second_size;
 };
 
 /* Called for each pair. Returns false to stop. */
 typedef bool (*idx_set_pair_visitor)(void *context, const struct idx_set_pair *pair);
 
-/* Calls `visit`, on the caller's thread, for all pairs of different sets whose coefficient is `threshold` or more, and
- * for each set that equals an earlier one, once, with the first such set. Pairs ascend by `first`, then by `second`.
- * Pairs that don't fit into memory are sorted in temporary files, at up to 16 bytes each. `summary` may be NULL.
- * Errors: as idx_sets_keep, and those of files as idx_sets_add. */
-IDX_API enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, int64_t threshold, idx_set_pair_visitor visit,
-                                             void *visit_context, struct idx_sets_summary *summary,
-                                             struct idx_error *error);
+/* Calls `visit`, on the caller's thread, for all pairs of different sets whose coefficient is the threshold or more, or
+ * of which one contains the other as `options` say; and for each set that equals an earlier one, and so would be a pair
+ * with it, once, with the first such set. Pairs ascend by `first`, then by `second`, and are the same for any number of
+ * threads and any memory. Those that don't fit into memory are sorted in temporary files, at up to 16 bytes each.
+ * `options` and `summary` may be NULL. Errors: as idx_sets_keep, and those of files as idx_sets_add. */
+IDX_API enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, const struct idx_set_pair_options *options,
+                                             idx_set_pair_visitor visit, void *visit_context,
+                                             struct idx_sets_summary *summary, struct idx_error *error);
 
 /* Frees the sets. Accepts NULL. */
 IDX_API void idx_sets_close(struct idx_sets *sets);

@@ -214,6 +214,14 @@ static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_opt
     return answer;
 }
 
+/* Sets both thresholds, of which the one that is 0 does not count. Returns false with an exception. */
+static bool take_thresholds(double resemblance, double contained, int64_t *threshold, int64_t *share) {
+    const bool is_contained_alone = contained != 0 && resemblance == 0;
+    if (contained != 0 && (*share = threshold_of(contained)) == 0) return false;
+    *threshold = is_contained_alone ? 0 : threshold_of(resemblance);
+    return *threshold != 0 || is_contained_alone;
+}
+
 /* (resemblance or 0, known, preferences or None, copies[, contained, members]) → the row of the text that each joins,
  * uint64[n], how much it resembles that one, float64[n], and with `contained` the share of its own shingles in that
  * one, float64[n]. Texts of fewer than `members` shingles are not contained in others. */
@@ -227,12 +235,9 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     int copies;
     if (!PyArg_ParseTuple(arguments, "dKOp|dK", &resemblance, &known, &preferences, &copies, &contained, &members))
         return NULL;
-    const bool has_contained = contained != 0, is_contained_alone = has_contained && resemblance == 0;
-    if (has_contained && (options.contained = threshold_of(contained)) == 0) return NULL;
-    options.threshold = is_contained_alone ? 0 : threshold_of(resemblance);
+    if (!take_thresholds(resemblance, contained, &options.threshold, &options.contained)) return NULL;
     options.known = known;
     options.contained_size = members;
-    if (options.threshold == 0 && !is_contained_alone) return NULL;
     bool ordered = preferences != Py_None && array_take(preferences, "preferences", &given);
     if (!PyErr_Occurred() && check_idle(object)) {
         options.preferences = ordered ? (const int64_t *)given.items : NULL;
@@ -265,7 +270,7 @@ static PyObject *sets_ignore_common(PyObject *self, PyObject *given) {
 
 struct pair_columns {
     struct block *block;
-    size_t room[3];
+    size_t room[4], count; /* A fourth column where contained texts are looked for. */
     bool full;
 };
 
@@ -273,44 +278,61 @@ struct pair_columns {
 static bool add_pair(void *context, const struct idx_set_pair *pair) {
     struct pair_columns *pairs = context;
     struct column *columns = pairs->block->columns;
-    for (size_t i = 0; i < 3 && !pairs->full; i++) pairs->full = !column_reserve(&columns[i], &pairs->room[i], 1);
+    for (size_t i = 0; i < pairs->count && !pairs->full; i++)
+        pairs->full = !column_reserve(&columns[i], &pairs->room[i], 1);
     if (pairs->full) return false;
     ((int64_t *)columns[0].items)[columns[0].count++] = (int64_t)pair->first;
     ((int64_t *)columns[1].items)[columns[1].count++] = (int64_t)pair->second;
     ((double *)columns[2].items)[columns[2].count++] = (double)pair->shared / (double)pair->total;
+    if (pairs->count < 4) return true;
+    const uint32_t smaller = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
+    ((double *)columns[3].items)[columns[3].count++] = (double)pair->shared / (double)smaller;
     return true;
 }
 
-static PyObject *list_pairs(struct sets_object *object, int64_t threshold) {
-    struct pair_columns pairs = {.block = block_new("qqd")};
+static PyObject *pair_views(const struct pair_columns *pairs) {
+    struct block *block = pairs->block;
+    if (pairs->count == 3)
+        return Py_BuildValue("NNN", column_view(block, 0), column_view(block, 1), column_view(block, 2));
+    return Py_BuildValue("NNNN", column_view(block, 0), column_view(block, 1), column_view(block, 2),
+                         column_view(block, 3));
+}
+
+static PyObject *list_pairs(struct sets_object *object, const struct idx_set_pair_options *options) {
+    const bool of_contained = options->contained > 0;
+    struct pair_columns pairs = {.block = block_new(of_contained ? "qqdd" : "qqd"), .count = of_contained ? 4 : 3};
     struct idx_error error;
     PyObject *answer = NULL;
     bool made = pairs.block != NULL;
-    for (size_t i = 0; i < 3 && made; i++) made = column_reserve(&pairs.block->columns[i], &pairs.room[i], 1);
+    for (size_t i = 0; i < pairs.count && made; i++) made = column_reserve(&pairs.block->columns[i], &pairs.room[i], 1);
     if (made) {
         object->busy = true;
         object->watch.failed = false;
         PyThreadState *thread = PyEval_SaveThread();
-        enum idx_status status = idx_sets_visit_pairs(object->sets, threshold, add_pair, &pairs, NULL, &error);
+        enum idx_status status = idx_sets_visit_pairs(object->sets, options, add_pair, &pairs, NULL, &error);
         PyEval_RestoreThread(thread);
         object->busy = false;
         made = !pairs.full;
-        if (made && check_call(status, &error, &object->watch))
-            answer = Py_BuildValue("NNN", column_view(pairs.block, 0), column_view(pairs.block, 1),
-                                   column_view(pairs.block, 2));
+        if (made && check_call(status, &error, &object->watch)) answer = pair_views(&pairs);
     }
     if (!made) PyErr_NoMemory();
     block_release(pairs.block);
     return answer;
 }
 
-/* (resemblance) → two columns of rows, int64[m], and how much the texts of these resemble each other, float64[m] */
-static PyObject *sets_pairs(PyObject *self, PyObject *given) {
+/* (resemblance or 0[, contained, members]) → two columns of rows, int64[m], how much the texts of these resemble each
+ * other, float64[m], and with `contained` the share of the shingles of the smaller one that are in the other one,
+ * float64[m]. Texts of fewer than `members` shingles are not contained in others. */
+static PyObject *sets_pairs(PyObject *self, PyObject *arguments) {
     struct sets_object *object = (struct sets_object *)self;
-    double resemblance = PyFloat_AsDouble(given);
-    if (PyErr_Occurred()) return NULL;
-    int64_t threshold = threshold_of(resemblance);
-    return threshold > 0 && check_idle(object) ? list_pairs(object, threshold) : NULL;
+    struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
+    double resemblance, contained = 0;
+    unsigned long long members = 0;
+    if (!PyArg_ParseTuple(arguments, "d|dK", &resemblance, &contained, &members)) return NULL;
+    options.contained_size = members;
+    return take_thresholds(resemblance, contained, &options.threshold, &options.contained) && check_idle(object)
+               ? list_pairs(object, &options)
+               : NULL;
 }
 
 static PyMethodDef sets_methods[] = {
@@ -318,7 +340,7 @@ static PyMethodDef sets_methods[] = {
     {"add_sets", sets_add_sets, METH_VARARGS, NULL},
     {"keep", sets_keep, METH_VARARGS, NULL},
     {"ignore_common", sets_ignore_common, METH_O, NULL},
-    {"pairs", sets_pairs, METH_O, NULL},
+    {"pairs", sets_pairs, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -164,7 +164,7 @@ static enum idx_status visit_found(const struct idxi_set_join *join, struct idxi
 static enum idx_status end_pairs(const struct idxi_set_join *join, struct idxi_prober *prober,
                                  const struct idxi_query *query, bool *keeps, struct idx_error *error) {
     struct idxi_similar none = {0};
-    *keeps = query->prefix > 0;
+    *keeps = query->listed > 0;
     if (!*keeps) return IDX_OK;
     IDXI_TRY(idxi_prober_compare(prober, &join->block, query, &none, error));
     return visit_found(join, prober, query->rank, error);

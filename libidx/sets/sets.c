@@ -96,6 +96,12 @@ static enum idx_status check_threshold(int64_t threshold, struct idx_error *erro
                      (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)threshold);
 }
 
+/* Checks that sets are compared by one of both measures, or by both. */
+static enum idx_status check_thresholds(int64_t threshold, int64_t contained, struct idx_error *error) {
+    if (threshold != 0 || contained == 0) IDXI_TRY(check_threshold(threshold, error));
+    return contained == 0 ? IDX_OK : check_threshold(contained, error);
+}
+
 /* Makes all sets readable and counted. */
 static enum idx_status prepare(struct idx_sets *sets, struct idx_error *error) {
     IDXI_TRY(idxi_set_store_end(&sets->store, error));
@@ -114,7 +120,8 @@ static struct idxi_fraction fraction_of(int64_t threshold) {
 }
 
 /* Returns a join of all sets, which may use the memory that the sets and their counters leave. */
-static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold) {
+static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold, int64_t contained,
+                                      uint64_t contained_size) {
     const struct idxi_set_store *store = &sets->store;
     uint64_t taken = store->room * sizeof(uint64_t) + store->count * BYTES_PER_SET + sets->counters.size +
                      store->slot_count * sizeof *store->slots;
@@ -123,7 +130,8 @@ static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold) 
         .store = store,
         .counters = &sets->counters,
         .threshold = fraction_of(threshold),
-        .contained = IDXI_NONE,
+        .contained = fraction_of(contained),
+        .contained_size = contained_size,
         .threads = sets->threads,
         .memory = sets->memory > taken + least ? sets->memory - taken : least,
         .progress = &sets->progress,
@@ -219,15 +227,12 @@ enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_optio
     if (own.preferences != NULL && own.prefer_copies)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "preferences and prefer_copies exclude each other: each is an order of all sets");
-    if (own.threshold != 0 || own.contained == 0) IDXI_TRY(check_threshold(own.threshold, error));
-    if (own.contained != 0) IDXI_TRY(check_threshold(own.contained, error));
+    IDXI_TRY(check_thresholds(own.threshold, own.contained, error));
     IDXI_TRY(prepare(sets, error));
-    struct idxi_set_join join = make_join(sets, own.threshold);
+    struct idxi_set_join join = make_join(sets, own.threshold, own.contained, own.contained_size);
     enum idx_status status = make_order(sets, &own, &preference, error);
     join.kept = kept;
     join.known = (uint32_t)own.known;
-    join.contained = fraction_of(own.contained);
-    join.contained_size = own.contained_size;
     join.order = preference.order;
     join.firsts = preference.firsts;
     if (status == IDX_OK && sets->store.count > 0) status = idxi_set_join_run(&join, error);
@@ -239,27 +244,40 @@ enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_optio
 
 /* ---- All pairs ---- */
 
-/* Notes a pair until all are found. This is an idxi_similar_visitor. */
-static enum idx_status add_pair(void *context, uint32_t rank, const struct idxi_similar *similar,
-                                struct idx_error *error) {
-    return idxi_sorter_put(context, (uint64_t)similar->rank << 32 | rank,
-                           (uint64_t)similar->shared << 32 | similar->total, error);
+/* Pairs that are noted until all are found. */
+struct noted_pairs {
+    struct idxi_sorter sorter;
+    const uint32_t *order; /* the number of the set of each rank; NULL: ranks are numbers */
+};
+
+static enum idx_status note_pair(struct noted_pairs *pairs, uint32_t a, uint32_t b, uint32_t shared, uint32_t total,
+                                 struct idx_error *error) {
+    const uint64_t first = a < b ? a : b, second = a < b ? b : a;
+    return idxi_sorter_put(&pairs->sorter, first << 32 | second, (uint64_t)shared << 32 | total, error);
 }
 
-/* Notes the pair of each set that equals an earlier one with the first such set. */
-static enum idx_status add_copies(const struct idxi_set_store *store, struct idxi_sorter *sorter,
+/* This is an idxi_similar_visitor. */
+static enum idx_status add_pair(void *context, uint32_t rank, const struct idxi_similar *similar,
+                                struct idx_error *error) {
+    struct noted_pairs *pairs = context;
+    return note_pair(pairs, idxi_number_of(pairs->order, similar->rank), idxi_number_of(pairs->order, rank),
+                     similar->shared, similar->total, error);
+}
+
+/* Notes the pair of each set that equals an earlier one with the first such set, if it has `least` members. */
+static enum idx_status add_copies(const struct idxi_set_store *store, uint64_t least, struct noted_pairs *pairs,
                                   struct idx_error *error) {
     for (uint32_t i = 0; i < store->count; i++) {
         const struct idxi_stored_set *set = &store->sets[i];
-        const struct idxi_similar similar = {set->first, set->count, set->count};
-        if (set->first != i) IDXI_TRY(add_pair(sorter, i, &similar, error));
+        if (set->first != i && set->count >= least)
+            IDXI_TRY(note_pair(pairs, set->first, i, set->count, set->count, error));
     }
     return IDX_OK;
 }
 
 /* Calls the visitor for all pairs that were noted. */
-static enum idx_status visit_sorted(struct idxi_sorter *sorter, idx_set_pair_visitor visit, void *context,
-                                    struct idx_error *error) {
+static enum idx_status visit_sorted(const struct idxi_set_store *store, struct idxi_sorter *sorter,
+                                    idx_set_pair_visitor visit, void *context, struct idx_error *error) {
     uint64_t keys[256], values[256];
     struct idxi_stream *stream;
     size_t count;
@@ -267,36 +285,59 @@ static enum idx_status visit_sorted(struct idxi_sorter *sorter, idx_set_pair_vis
     while (true) {
         IDXI_TRY(stream->read(stream, keys, values, sizeof keys / sizeof *keys, &count, error));
         for (size_t i = 0; i < count; i++) {
-            const struct idx_set_pair pair = {keys[i] >> 32, (uint32_t)keys[i], (uint32_t)(values[i] >> 32),
-                                              (uint32_t)values[i]};
+            const uint32_t first = (uint32_t)(keys[i] >> 32), second = (uint32_t)keys[i];
+            const struct idx_set_pair pair = {first,
+                                              second,
+                                              (uint32_t)(values[i] >> 32),
+                                              (uint32_t)values[i],
+                                              store->sets[first].count,
+                                              store->sets[second].count};
             if (!visit(context, &pair)) return IDX_OK;
         }
         if (count == 0) return IDX_OK;
     }
 }
 
-enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, int64_t threshold, idx_set_pair_visitor visit,
-                                     void *visit_context, struct idx_sets_summary *summary, struct idx_error *error) {
-    struct idxi_sorter sorter;
+/* Notes all pairs. Where sets may be contained in others, the larger ones are taken first, as by idx_sets_keep. */
+static enum idx_status find_pairs(const struct idx_sets *sets, const struct idx_set_pair_options *options,
+                                  struct idxi_set_join *join, struct noted_pairs *pairs, struct idx_error *error) {
+    const struct idx_keep_options keep = {.contained = options->contained};
+    struct preference preference = {0};
+    enum idx_status status = make_order(sets, &keep, &preference, error);
+    pairs->order = join->order = preference.order;
+    join->firsts = preference.firsts;
+    join->visit = add_pair;
+    join->context = pairs;
+    if (status == IDX_OK)
+        status = add_copies(&sets->store, options->threshold != 0 ? 0 : options->contained_size, pairs, error);
+    if (status == IDX_OK && sets->store.count > 0) status = idxi_set_join_run(join, error);
+    free(preference.order);
+    free(preference.firsts);
+    return status;
+}
+
+enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, const struct idx_set_pair_options *options,
+                                     idx_set_pair_visitor visit, void *visit_context, struct idx_sets_summary *summary,
+                                     struct idx_error *error) {
+    struct idx_set_pair_options own = IDX_SET_PAIR_OPTIONS_INIT;
+    struct noted_pairs pairs;
+    idxi_copy_options(&own, options);
     if (sets == NULL || visit == NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_visit_pairs needs sets, and a visitor");
-    IDXI_TRY(check_threshold(threshold, error));
+    IDXI_TRY(check_thresholds(own.threshold, own.contained, error));
     IDXI_TRY(prepare(sets, error));
     IDXI_TRY(idxi_set_store_open_folder(&sets->store, error));
-    const struct idxi_sorter_options options = {.with_values = true,
+    const struct idxi_sorter_options sorting = {.with_values = true,
                                                 .threads = sets->threads,
                                                 .memory = sets->memory / PAIRS_SHARE,
                                                 .folder = sets->store.folder,
                                                 .path = sets->store.path,
                                                 .progress = &sets->progress};
-    struct idxi_set_join join = make_join(sets, threshold);
-    join.visit = add_pair;
-    join.context = &sorter;
-    enum idx_status status = idxi_sorter_open(&sorter, &options, error);
-    if (status == IDX_OK) status = add_copies(&sets->store, &sorter, error);
-    if (status == IDX_OK && sets->store.count > 0) status = idxi_set_join_run(&join, error);
-    if (status == IDX_OK) status = visit_sorted(&sorter, visit, visit_context, error);
+    struct idxi_set_join join = make_join(sets, own.threshold, own.contained, own.contained_size);
+    enum idx_status status = idxi_sorter_open(&pairs.sorter, &sorting, error);
+    if (status == IDX_OK) status = find_pairs(sets, &own, &join, &pairs, error);
+    if (status == IDX_OK) status = visit_sorted(&sets->store, &pairs.sorter, visit, visit_context, error);
     if (summary != NULL) *summary = join.summary;
-    idxi_sorter_close(&sorter);
+    idxi_sorter_close(&pairs.sorter);
     return status;
 }

@@ -2,6 +2,7 @@
 command (tests/tools/resemble) and Python (test_dedup.py)."""
 
 import collections
+import itertools
 import random as randomness
 import re
 import unicodedata
@@ -57,6 +58,25 @@ def shingle(text):
     """The shingles of a text of words that blanks separate."""
     words = text.lower().split()
     return {tuple(words[at:at + 5]) for at in range(max(len(words) - 4, 1))} if words else set()
+
+
+def find_pairs(sets, threshold, contained=None, contained_size=0):
+    """All pairs of sets that resemble each other by the threshold or more, or of which the smaller one has a share
+    `contained` of its members, if these are `contained_size` or more, in the other one: both numbers, the resemblance
+    and that share. A set that equals earlier ones is in one pair, with the first of them."""
+    least, most = Fraction(2 if threshold is None else threshold), Fraction(2 if contained is None else contained)
+    first = {own: number for number, own in reversed([*enumerate(map(frozenset, sets))]) if own}
+    pairs = [(own, own, first[own], number) for number, own in enumerate(map(frozenset, sets)) if own and first[own] < number]
+    pairs += [(a, b, *sorted((first[a], first[b]))) for a, b in itertools.combinations(first, 2)]
+    found = []
+    for a, b, one, other in pairs:
+        if a.isdisjoint(b):
+            continue
+        shared, size = len(a & b), min(len(a), len(b))
+        alike, share = Fraction(shared, len(a | b)), Fraction(shared, size)
+        if alike >= least or (size >= contained_size and share >= most):
+            found.append((one, other, alike, share))
+    return sorted(found)
 
 
 def keep(sets, threshold, order=None, known=0, contained=None, contained_size=0):

@@ -1,8 +1,6 @@
 """dedup and text_pairs of texts, beside a plain program: which texts are kept, and which resemble each other."""
 
 import collections
-import fractions
-import itertools
 import json
 import pathlib
 import random as randomness
@@ -115,16 +113,11 @@ def test_shingles(shingle):
         check_pairs(libidx.text_pairs(texts, float(resemblance), shingle=shingle), texts, resemblance, plain)
 
 
-def check_pairs(found, texts, resemblance, shingle=families.shingle):
+def check_pairs(found, texts, resemblance, shingle=families.shingle, contained=None, members=0):
     """All pairs of different sets, and each copy once, beside its first."""
-    sets = [frozenset(shingle(text)) for text in texts]
-    first = {members: row for row, members in reversed(list(enumerate(sets))) if members}
-    pairs = [(first[members], row, 1.0) for row, members in enumerate(sets) if members and first[members] != row]
-    for (one, a), (other, b) in itertools.combinations(first.items(), 2):
-        shared, total = len(one & other), len(one | other)
-        if shared >= fractions.Fraction(resemblance) * total:
-            pairs.append((min(a, b), max(a, b), shared / total))
-    assert list(zip(*columns(found), strict=True)) == sorted(pairs)
+    pairs = families.find_pairs([shingle(text) for text in texts], resemblance, contained, members)
+    expected = [(*rows, float(alike), float(share))[: 3 if contained is None else 4] for *rows, alike, share in pairs]
+    assert list(zip(*(column for column in columns(found) if column is not None), strict=True)) == expected
     assert len(pairs) > 5
 
 
@@ -135,9 +128,12 @@ def test_text_pairs(resemblance):
     words = [text or "" for text in texts]
     for documents in texts, iter(texts), lambda: iter([texts[:9], texts[9:]]):
         check_pairs(libidx.text_pairs(documents, float(resemblance), threads=2), words, resemblance)
+    for alike in None, resemblance:
+        found = libidx.text_pairs(texts, alike and float(alike), contained=0.6, min_words=8, threads=2)
+        check_pairs(found, words, alike, contained="0.6", members=4)
     if resemblance == "0.8":
         assert columns(libidx.text_pairs(texts)) == columns(libidx.text_pairs(texts, 0.8, shingle=5))
-    assert columns(libidx.text_pairs([])) == [[], [], []]
+    assert columns(libidx.text_pairs([])) == [[], [], [], None]
 
 
 @pytest.mark.parametrize("common, most", [(3, 3), ("3", 3), (0.01, 4), ("1%", 4), ("0.5%", 2), (1.0, 400)])

@@ -209,6 +209,9 @@ def test_command_and_contained(folder):
     known = libidx.dedup(texts[2:], contained=0.7, against=texts[:2])
     assert known.known.tolist() == [1, -1] and known.contained.tolist() == [16 / 21, 1]
     assert run("a.jsonl", "--contained", "0.7")[0] == ["a.jsonl:2", "a.jsonl:4"]
+    pairs = libidx.text_pairs(texts, contained=0.7)
+    assert list(zip(*(column.tolist() for column in pairs))) == [(0, 1, 26 / 196, 1), (1, 2, 16 / 201, 16 / 21)]
+    assert run("a.jsonl", "--contained", "0.7", "--pairs")[0] == ["a.jsonl:1\ta.jsonl:2\t0.1326\t1.0000", "a.jsonl:2\ta.jsonl:3\t0.0796\t0.7619"]
     assert run("a.jsonl", "--contained", "0.7", "--by", "line", "--min-words", "5")[0] == ["a.jsonl:2:1"]
 
 
@@ -216,7 +219,7 @@ def test_command_and_contained(folder):
     (["--again", "2"], "--again needs --by paragraph or --by line"), (["--min-words", "2"], "--min-words needs --by"),
     (["--by", "line", "--against", "a"], "--against is for whole documents"), (["--by", "line", "--pairs"], "--pairs is for whole"),
     (["--by", "line", "-k", "3"], "--by compares texts"), (["--contained", "1.5"], "contained = 1.5: give one from"),
-    (["--contained", "1", "--pairs"], "--contained says what to keep"), (["--contained", "1", "-k", "3"], "--contained compares texts"),
+    (["--contained", "1", "-k", "3"], "--contained compares texts"),
 ])  # fmt: skip
 def test_command_refuses(folder, options, sentence):
     (folder / "a.txt").write_text("words")

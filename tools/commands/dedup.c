@@ -391,7 +391,6 @@ static bool check_pairs(const struct dedup *dedup) {
     const char *other = listing->drop                                         ? "--drop"
                         : listing->json                                       ? "--json"
                         : dedup->clusters                                     ? "--clusters"
-                        : dedup->contained != NULL                            ? "--contained"
                         : dedup->by != PARTS_DOCUMENT                         ? "--by"
                         : dedup->folders.kept.path != NULL                    ? "--write"
                         : dedup->folders.dropped.path != NULL                 ? "--dropped"

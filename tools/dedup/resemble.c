@@ -179,17 +179,23 @@ static bool put_pair(void *context, const struct idx_set_pair *pair) {
     output_id(writer->output, second.bytes, second.length);
     output_byte(writer->output, '\t');
     listing_put_share(writer->output, pair->shared, pair->total);
+    if (writer->resemble->contained > 0) {
+        output_byte(writer->output, '\t');
+        listing_put_share(writer->output, pair->shared,
+                          pair->first_size < pair->second_size ? pair->first_size : pair->second_size);
+    }
     output_byte(writer->output, '\n');
     writer->pairs++;
     return writer->output->error == 0 && !interrupt_noted();
 }
 
 bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs) {
+    const struct idx_set_pair_options options = {sizeof options, resemble->threshold, resemble->contained,
+                                                 resemble->contained_size};
     struct pair_writer writer = {resemble, output, 0};
     struct idx_error error;
-    bool put =
-        temporary_map(&resemble->ids) &&
-        succeeded(idx_sets_visit_pairs(resemble->sets, resemble->threshold, put_pair, &writer, NULL, &error), &error);
+    bool put = temporary_map(&resemble->ids) &&
+               succeeded(idx_sets_visit_pairs(resemble->sets, &options, put_pair, &writer, NULL, &error), &error);
     *pairs = writer.pairs;
     return put && output->error == 0 && !interrupt_noted();
 }

@@ -72,8 +72,9 @@ static bool take_pair(void *context, const struct idx_set_pair *pair) {
 /* Finds all pairs down to a level. */
 static bool ask_pairs(struct asking *asking, size_t level) {
     struct idx_error error;
-    int64_t threshold = asking->findings->at[level].threshold;
-    return succeeded(idx_sets_visit_pairs(asking->sets, threshold, take_pair, asking, NULL, &error), &error) &&
+    struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
+    options.threshold = asking->findings->at[level].threshold;
+    return succeeded(idx_sets_visit_pairs(asking->sets, &options, take_pair, asking, NULL, &error), &error) &&
            !interrupt_noted();
 }
 
@@ -251,7 +252,7 @@ bool levels_gather(struct findings *findings, struct resemble *resemble, uint64_
         return false;
     for (uint64_t i = 0; i < resemble->count; i++) {
         const struct idx_kept_set *kept = &resemble->kept[i];
-        const struct idx_set_pair pair = {kept->kept, i, kept->shared, kept->total};
+        const struct idx_set_pair pair = {.shared = kept->shared, .total = kept->total};
         if (kept->kept != i) findings->distances[level_of(findings, &pair) - findings->at]++;
     }
     show_pairs(findings, resemble);

@@ -12,7 +12,7 @@ Functions, of which help(libidx.build) and so on have all arguments, errors and 
     merge(path, inputs)             Merge indexes into a new one
     compact(path)                   Merge what Writer added to an index into one segment
     dedup(documents, k)             Which of many texts or fingerprints to keep
-    text_pairs(texts, resemble)     All pairs of texts that resemble each other
+    text_pairs(texts, resemble)     All pairs of texts that resemble each other, or of which one contains the other
     resemblance(a, b)               How much two texts have in common
     shingles(text, width)           What that goes by, as sorted hashes
     train(texts, recipe)            Count document frequencies, for Fingerprinter, which makes fingerprints of texts

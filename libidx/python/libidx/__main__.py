@@ -97,7 +97,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="make it, with the records to keep, in files with the paths of the inputs; else print IDs",
     )
     made.add_argument(
-        "--pairs", action="store_true", help="print all pairs that resemble each other instead: ID, ID, resemblance"
+        "--pairs", action="store_true", help="print all pairs that resemble each other instead: ID, ID, resemblance, and with --contained that share"
     )
     made.add_argument("--strict", action="store_true", help="end with status 2 at the first bad record")
     made.add_argument("--threads", type=int, default=1, metavar="N")
@@ -186,13 +186,12 @@ def print_parts(read: Read, found: Parts) -> None:
 
 
 def print_pairs(read: Read, found: libidx.TextPairs) -> None:
-    """Lines of ID, ID, resemblance, rounded down to four digits."""
+    """Lines of ID, ID, resemblance, and where it was asked for, contained, rounded down to four digits."""
     sys.stdout.flush()
-    rows = zip(found.a.tolist(), found.b.tolist(), found.resemblance.tolist(), strict=True)
-    sys.stdout.buffer.writelines(
-        b"%b\t%b\t%.4f\n" % (escape(read.ids[a]), escape(read.ids[b]), math.floor(alike * 10000 + 1e-9) / 10000)
-        for a, b, alike in rows
-    )
+    measures = [column.tolist() for column in (found.resemblance, found.contained) if column is not None]
+    for a, b, *shares in zip(found.a.tolist(), found.b.tolist(), *measures, strict=True):
+        digits = b"".join(b"\t%.4f" % (math.floor(share * 10000 + 1e-9) / 10000) for share in shares)
+        sys.stdout.buffer.write(b"%b\t%b%b\n" % (escape(read.ids[a]), escape(read.ids[b]), digits))
     sys.stdout.buffer.flush()
 
 
@@ -261,7 +260,7 @@ def check(given: argparse.Namespace) -> None:
     for name, value in ("--recipe", given.recipe), ("--min-features", given.min_features):
         if given.k is None and value is not None:
             raise Mistake(f"{name} needs -k: without -k, texts are compared, and not their fingerprints")
-    for name, value in ("--output", given.output), ("--against", given.against), ("--contained", given.contained):
+    for name, value in ("--output", given.output), ("--against", given.against):
         if given.pairs and value is not None:
             raise Mistake(f"{name} says what to keep, and --pairs lists pairs: give one of them")
     of_parts = {"--min-document-words": given.min_document_words, "--again": given.again, "--within": given.within or None}
@@ -299,7 +298,8 @@ def compare(given: argparse.Namespace, sources: Sources, read: Read) -> Any:
     texts = lambda: read_texts(sources.files, read, shown)  # noqa: E731
     options = {name: getattr(given, name) for name in ("resemble", "shingle", "ignore_common", "threads", "memory", "tmpdir")}
     if given.pairs:
-        return libidx.text_pairs(texts, progress=progress, **options)
+        of_contained = {"contained": given.contained, "min_words": given.min_words}
+        return libidx.text_pairs(texts, progress=progress, **of_contained, **options)
     if given.by != "document":
         rules = check_rules(given.by, {name: getattr(given, name) for name in RULES})
         assert rules is not None

@@ -19,7 +19,7 @@ from ._index import Index, choose
 from ._making import build
 from ._parts import Divided, check_rules, drop_parts
 from ._progress import Progress, callback
-from ._resemblance import Common, Least, Sets, Shingle, check_least, check_resemblance, parse_common, parse_shingle
+from ._resemblance import Common, Least, Sets, Shingle, check_least, parse_common, parse_shingle
 
 if TYPE_CHECKING:
     from ._batches import Documents
@@ -51,11 +51,16 @@ class Deduplicated(NamedTuple):
 
 
 class TextPairs(NamedTuple):
-    """Pairs of texts: the row of the first int64[m], that of the second int64[m], and their resemblance float64[m]."""
+    """Pairs of texts: the row of the first int64[m], that of the second int64[m], and their resemblance float64[m].
+
+    contained float64[m]: of the text that has fewer shingles, the share of them that the other one has; None where that
+    was not asked for.
+    """
 
     a: Int64Array
     b: Int64Array
     resemblance: Float64Array
+    contained: Optional[Float64Array] = None
 
 
 DEDUP_REPRESENTATIVES = ("first", "most-documents", "longest", "newest")
@@ -479,6 +484,8 @@ def text_pairs(
     resemble: Optional[float] = None,
     *,
     text: str = "text",
+    contained: Optional[float] = None,
+    min_words: Optional[int] = None,
     shingle: Optional[Shingle] = None,
     ignore_common: Optional[Common] = None,
     threads: int = 1,
@@ -488,19 +495,24 @@ def text_pairs(
 ) -> TextPairs:
     """All pairs of texts that resemble each other by `resemble` (0.8) or more, exactly: a, b and resemblance.
 
+    With contained, also those of which the text with fewer shingles has this share of them or more in the other one, and
+    without resemble only these; beside the resemblance, there is that share.
+
     Of each text that has the same shingles as earlier ones, there is its pair with the first of them alone. Pairs
     ascend by a, then by b, the larger row. Texts and other arguments are as those of dedup.
 
     >>> texts = ["one two three four five six", "other words", "one two three four five", "ONE two, three four five"]
     >>> libidx.text_pairs(texts, 0.5)
-    TextPairs(a=array([0, 2]), b=array([2, 3]), resemblance=array([0.5, 1. ]))
+    TextPairs(a=array([0, 2]), b=array([2, 3]), resemblance=array([0.5, 1. ]), contained=None)
     """
     batches = take_texts(texts, text)
     if batches is None:
         raise TypeError("texts: these are numbers; expected texts")
-    least, most = check_resemblance(resemble), parse_common(ignore_common)
+    if min_words is not None and contained is None:
+        raise invalid_argument("min_words needs contained")
+    least, most = check_least(resemble, contained, shingle, min_words), parse_common(ignore_common)
     sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
     _, count = _add_texts(sets, batches)
     if most is not None:
         sets.ignore_common(most(count))
-    return TextPairs(*sets.pairs(least))
+    return TextPairs(*sets.pairs(least.resemble, *least.of_contained()))

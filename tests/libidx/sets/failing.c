@@ -31,12 +31,14 @@ static bool count_pair(void *context, const struct idx_set_pair *pair) {
 /* Adds every second set to further sets, and visits their pairs. */
 static enum idx_status ask_half(struct idx_sets *sets, const struct idx_sets_options *options, uint64_t *answer) {
     uint64_t numbers[SETS / 2];
+    struct idx_set_pair_options pairs = IDX_SET_PAIR_OPTIONS_INIT;
     struct idx_sets *half;
+    pairs.threshold = 3000;
     for (size_t i = 0; i < SETS / 2; i++) numbers[i] = 2 * i;
     enum idx_status status = idx_sets_open(&half, options, &failure);
     if (status != IDX_OK) return status;
     status = idx_sets_add_from(half, sets, numbers, SETS / 2, &failure);
-    if (status == IDX_OK) status = idx_sets_visit_pairs(half, 3000, count_pair, answer, NULL, &failure);
+    if (status == IDX_OK) status = idx_sets_visit_pairs(half, &pairs, count_pair, answer, NULL, &failure);
     idx_sets_close(half);
     return status;
 }
@@ -46,6 +48,7 @@ static enum idx_status ask(unsigned threads, uint64_t *answer) {
     static struct idx_kept_set kept[SETS];
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+    struct idx_set_pair_options pairs = {sizeof pairs, 3000, 5000, 5};
     struct idx_sets *sets;
     uint64_t ignored = 0;
     options.threads = threads;
@@ -62,7 +65,7 @@ static enum idx_status ask(unsigned threads, uint64_t *answer) {
     keep.contained = 5000;
     if (status == IDX_OK) status = idx_sets_keep(sets, &keep, kept, NULL, &failure);
     for (size_t i = 0; i < SETS && status == IDX_OK; i++) *answer += kept[i].kept * kept[i].shared;
-    if (status == IDX_OK) status = idx_sets_visit_pairs(sets, 3000, count_pair, answer, NULL, &failure);
+    if (status == IDX_OK) status = idx_sets_visit_pairs(sets, &pairs, count_pair, answer, NULL, &failure);
     if (status == IDX_OK) status = ask_half(sets, &options, answer);
     idx_sets_close(sets);
     return status;

@@ -384,8 +384,16 @@ static bool take_pair(void *context, const struct idx_set_pair *pair) {
     return pairs->count < pairs->most;
 }
 
+/* Returns whether two sets are a pair. */
+static bool are_pair(const struct idx_set_pair_options *options, const struct idx_set_pair *pair) {
+    uint64_t smaller = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
+    if (options->threshold > 0 && is_similar(pair->shared, pair->total, options->threshold)) return true;
+    return options->contained > 0 && smaller >= options->contained_size &&
+           is_similar(pair->shared, smaller, options->contained);
+}
+
 /* Lists the pairs that idx_sets_visit_pairs must visit. */
-static struct pairs list_pairs(const struct corpus *corpus, int64_t threshold) {
+static struct pairs list_pairs(const struct corpus *corpus, const struct idx_set_pair_options *options) {
     struct pairs pairs = {.most = SIZE_MAX};
     bool *is_copy = calloc(corpus->count, sizeof *is_copy);
     for (size_t i = 0; i < corpus->count; i++)
@@ -393,41 +401,75 @@ static struct pairs list_pairs(const struct corpus *corpus, int64_t threshold) {
     for (size_t i = 0; i < corpus->count; i++) {
         for (size_t j = i + 1; j < corpus->count && !is_copy[i]; j++) {
             uint32_t shared = count_shared(corpus, i, j);
-            uint32_t total = (uint32_t)(corpus->counts[i] + corpus->counts[j]) - shared;
-            struct idx_set_pair pair = {i, j, shared, total};
-            if (is_similar(shared, total, threshold) && (!is_copy[j] || shared == total)) take_pair(&pairs, &pair);
+            uint32_t size = (uint32_t)corpus->counts[i], other = (uint32_t)corpus->counts[j];
+            struct idx_set_pair pair = {i, j, shared, size + other - shared, size, other};
+            if (are_pair(options, &pair) && (!is_copy[j] || shared == pair.total)) take_pair(&pairs, &pair);
         }
     }
     free(is_copy);
     return pairs;
 }
 
+/* Compares all pairs with those of the plain program, and stops at the first one. Returns how many there are. */
+static size_t check_pairs(const struct corpus *corpus, const struct idx_set_pair_options *options,
+                          struct idx_sets *sets, struct idx_sets_summary *summary) {
+    struct pairs expected = list_pairs(corpus, options), found = {.most = SIZE_MAX};
+    assert_ok(idx_sets_visit_pairs(sets, options, take_pair, &found, summary, &failure));
+    assert_int_equal(found.count, expected.count);
+    for (size_t i = 0; i < found.count; i++)
+        assert_memory_equal(&found.pairs[i], &expected.pairs[i], sizeof *found.pairs);
+    if (found.count > 1) {
+        found.count = 0;
+        found.most = 1;
+        assert_ok(idx_sets_visit_pairs(sets, options, take_pair, &found, NULL, &failure));
+        assert_int_equal(found.count, 1);
+    }
+    free(expected.pairs);
+    free(found.pairs);
+    return expected.count;
+}
+
+/* All kinds of sets and thresholds, and sets that are contained in others, alone and beside what resembles. */
 static void test_pairs(void **state) {
+    uint64_t seed = 1;
     (void)state;
     for (size_t trial = 0; trial < LENGTH(makes) * LENGTH(thresholds); trial += stride()) {
         const struct make *make = &makes[trial % LENGTH(makes)];
         int64_t threshold = thresholds[trial / LENGTH(makes)];
         struct corpus corpus = make_corpus(make, trial + 100);
         struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
-        struct pairs expected = list_pairs(&corpus, threshold), found = {.most = SIZE_MAX};
+        struct idx_set_pair_options pairs = {sizeof pairs, threshold, 0, 0};
         options.threads = 1 + trial % 3;
         options.memory_bytes = trial % 2 == 0 ? 0 : IDX_MIN_MEMORY_BYTES;
         struct idx_sets *sets = add_all(&corpus, &options, trial);
-        assert_ok(idx_sets_visit_pairs(sets, threshold, take_pair, &found, NULL, &failure));
-        assert_int_equal(found.count, expected.count);
-        for (size_t i = 0; i < found.count; i++)
-            assert_memory_equal(&found.pairs[i], &expected.pairs[i], sizeof *found.pairs);
-        if (found.count > 1) {
-            found.count = 0;
-            found.most = 1;
-            assert_ok(idx_sets_visit_pairs(sets, threshold, take_pair, &found, NULL, &failure));
-            assert_int_equal(found.count, 1);
-        }
+        check_pairs(&corpus, &pairs, sets, NULL);
+        pairs.contained = thresholds[random_below(&seed, LENGTH(thresholds))];
+        pairs.contained_size = random_below(&seed, make->members + 1);
+        check_pairs(&corpus, &pairs, sets, NULL);
+        pairs.threshold = 0;
+        check_pairs(&corpus, &pairs, sets, NULL);
         idx_sets_close(sets);
-        free(expected.pairs);
-        free(found.pairs);
         free_corpus(&corpus);
     }
+}
+
+/* More sets than the memory holds, many of them parts of others: pairs are found in several rounds. */
+static void test_pairs_in_rounds(void **state) {
+    const struct make make = {"in rounds", 2600, 200, 20000, 10, 20, 5, false, 30, 0};
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    struct idx_set_pair_options pairs = {sizeof pairs, 7000, 8000, 10};
+    struct corpus corpus = make_corpus(&make, 7);
+    (void)state;
+    options.threads = 2;
+    options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    struct idx_sets *sets = add_all(&corpus, &options, 1);
+    for (; pairs.threshold >= 0; pairs.threshold -= 7000) {
+        struct idx_sets_summary summary;
+        assert_true(check_pairs(&corpus, &pairs, sets, &summary) > 100);
+        assert_true(summary.rounds > 1);
+    }
+    idx_sets_close(sets);
+    free_corpus(&corpus);
 }
 
 /* ---- Common hashes ---- */
@@ -471,13 +513,8 @@ static void check_common(const struct make *make, uint64_t most, const struct id
         keep.prefer_copies = seed % 2 == 0;
         keep_plainly(&corpus, &keep, expected);
         check_kept(make->name, &corpus, &keep, expected, sets, NULL);
-        struct pairs pairs = list_pairs(&corpus, keep.threshold), found = {.most = SIZE_MAX};
-        assert_ok(idx_sets_visit_pairs(sets, keep.threshold, take_pair, &found, NULL, &failure));
-        assert_int_equal(found.count, pairs.count);
-        for (size_t i = 0; i < found.count; i++)
-            assert_memory_equal(&found.pairs[i], &pairs.pairs[i], sizeof *found.pairs);
-        free(pairs.pairs);
-        free(found.pairs);
+        const struct idx_set_pair_options pairs = {sizeof pairs, keep.threshold, 0, 0};
+        check_pairs(&corpus, &pairs, sets, NULL);
     }
     idx_sets_close(sets);
     free(expected);
@@ -594,6 +631,7 @@ static void test_arguments(void **state) {
     struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
     struct idx_kept_set kept[1];
     struct idx_sets *sets;
+    const struct idx_set_pair_options none = {.size = sizeof none}, over = {.size = sizeof over, .contained = 10001};
     const uint64_t hash = 1;
     const int64_t preference = 1;
     uint64_t ignored;
@@ -621,7 +659,9 @@ static void test_arguments(void **state) {
     keep.preferences = &preference;
     keep.prefer_copies = true;
     assert_status(IDX_INVALID_ARGUMENT, idx_sets_keep(sets, &keep, kept, NULL, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_sets_visit_pairs(sets, 1, NULL, NULL, NULL, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_visit_pairs(sets, NULL, NULL, NULL, NULL, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_visit_pairs(sets, &none, take_pair, NULL, NULL, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_sets_visit_pairs(sets, &over, take_pair, NULL, NULL, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_sets_ignore_common(sets, 0, &ignored, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_sets_ignore_common(sets, 1, NULL, &failure));
     idx_sets_close(sets);
@@ -648,17 +688,12 @@ static void test_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_common),
-        cmocka_unit_test(test_contained),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_added_later),
-        cmocka_unit_test(test_added_from),
-        cmocka_unit_test(test_signed),
-        in_folder(test_folder),
+        cmocka_unit_test(test_kept),        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_pairs),       cmocka_unit_test(test_pairs_in_rounds),
+        cmocka_unit_test(test_common),      cmocka_unit_test(test_contained),
+        cmocka_unit_test(test_cancelled),   cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_added_later), cmocka_unit_test(test_added_from),
+        cmocka_unit_test(test_signed),      in_folder(test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
