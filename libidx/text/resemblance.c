@@ -11,9 +11,9 @@
 
 /* ---- Sorting ---- */
 
-enum { SMALL = 48, DIGITS = 256 };
+enum { FEW = 12, SMALL = 128, SMALL_DIGITS = 64, DIGITS = 256 };
 
-static void sort_small(uint64_t *hashes, size_t count) {
+static void insert_each(uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint64_t hash = hashes[i];
         size_t at = i;
@@ -22,12 +22,26 @@ static void sort_small(uint64_t *hashes, size_t count) {
     }
 }
 
+/* Sorts a few hashes that differ from the byte at `shift` on. Those of a text are all over their range, so by six bits
+ * most of them get to their places at once, and inserting moves few. */
+static void sort_small(uint64_t *hashes, size_t count, unsigned shift) {
+    uint64_t copy[SMALL];
+    uint8_t next[SMALL_DIGITS + 1] = {0};
+    if (count > FEW) {
+        memcpy(copy, hashes, count * sizeof *hashes);
+        for (size_t i = 0; i < count; i++) next[(copy[i] >> (shift + 2)) % SMALL_DIGITS + 1]++;
+        for (size_t digit = 1; digit < SMALL_DIGITS; digit++) next[digit] = (uint8_t)(next[digit] + next[digit - 1]);
+        for (size_t i = 0; i < count; i++) hashes[next[(copy[i] >> (shift + 2)) % SMALL_DIGITS]++] = copy[i];
+    }
+    insert_each(hashes, count);
+}
+
 /* Sorts hashes by the byte at `shift`, and those with the same byte by the bytes below it: in place, and in linear time
  * whatever the hashes are. */
 static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
     size_t next[DIGITS], ends[DIGITS] = {0};
     if (count <= SMALL) {
-        sort_small(hashes, count);
+        sort_small(hashes, count, shift);
         return;
     }
     for (size_t i = 0; i < count; i++) ends[hashes[i] >> shift & 0xff]++;
