@@ -66,7 +66,7 @@ static enum idx_status compare_added(struct unlike *unlike, size_t document, siz
     uint32_t shared, total;
     if (unlike->compared[other] == document + 1) return IDX_OK;
     unlike->compared[other] = document + 1;
-    idxi_compare_sets(a->hashes, a->count, b->hashes, b->count, &shared, &total);
+    idxi_compare_sets(a->hashes, a->count, b->hashes, b->count, unlike->options.threshold, &shared, &total);
     return idxi_reaches(shared, total, unlike->options.threshold)
                ? idxi_resembling_add(&unlike->made, &named, shared, total, error)
                : IDX_OK;

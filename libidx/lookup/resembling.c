@@ -32,14 +32,21 @@ enum idx_status idxi_resembling_check(struct idx_resembling_options *own, const 
 
 /* ---- Comparing ---- */
 
-void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, uint32_t *shared,
-                       uint32_t *total) {
+/* How many members are passed between two looks at whether the sets can still reach the threshold. */
+enum { COMPARED_AT_ONCE = 64 };
+
+void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, int64_t threshold,
+                       uint32_t *shared, uint32_t *total) {
+    const uint64_t one = IDX_DECIMAL_WEIGHT_ONE, least = (uint64_t)threshold;
+    const size_t needed = (size_t)((least * (a_count + b_count) + one + least - 1) / (one + least));
     size_t i = 0, j = 0, both = 0;
-    while (i < a_count && j < b_count) {
-        uint64_t x = a[i], y = b[j];
-        both += x == y;
-        i += x <= y;
-        j += y <= x;
+    while (i < a_count && j < b_count && a_count - i + both >= needed && b_count - j + both >= needed) {
+        for (unsigned k = 0; k < COMPARED_AT_ONCE && i < a_count && j < b_count; k++) {
+            uint64_t x = a[i], y = b[j];
+            both += x == y;
+            i += x <= y;
+            j += y <= x;
+        }
     }
     *shared = (uint32_t)both;
     *total = (uint32_t)(a_count + b_count - both);
@@ -194,7 +201,7 @@ static enum idx_status decide(struct finding *finding, const struct idx_set *set
         IDXI_TRY(options->source(options->context, document, &other, error));
         finding->made.lists.unknown += other.hashes == NULL;
         if (other.hashes != NULL)
-            idxi_compare_sets(set->hashes, set->count, other.hashes, other.count, &shared, &total);
+            idxi_compare_sets(set->hashes, set->count, other.hashes, other.count, options->threshold, &shared, &total);
     }
     return idxi_reaches(shared, total, options->threshold)
                ? idxi_resembling_add(&finding->made, document, shared, total, error)

@@ -10,9 +10,10 @@
 enum idx_status idxi_resembling_check(struct idx_resembling_options *own, const struct idx_resembling_options *options,
                                       struct idx_error *error);
 
-/* Sets how many members a set and another one share, and how many either has. Both ascend. */
-void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, uint32_t *shared,
-                       uint32_t *total);
+/* Sets how many members a set and another one share, and how many either has; where these don't reach the threshold, by
+ * which it may stop, they may be any that don't. Both ascend. */
+void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, int64_t threshold,
+                       uint32_t *shared, uint32_t *total);
 
 /* Returns whether `shared` of `total` members reach a threshold. */
 static inline bool idxi_reaches(uint32_t shared, uint32_t total, int64_t threshold) {
