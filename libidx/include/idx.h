@@ -1228,18 +1228,24 @@ struct idx_kept_sets_options {
     enum idx_id_type id_type; /* of the index: IDX_ID_TEXT or IDX_ID_U64 */
     const char *shingles;     /* what the sets are made of, such as "words=5;v1": a file of others is refused */
     bool writes;              /* sets are added, by one process at a time; a file that is not there is made */
+    /* The index that has the documents, opened before the file, and used only until that is open. NULL: not known. */
+    const struct idx_index *index;
 };
 
 #define IDX_KEPT_SETS_OPTIONS_INIT                                                                                     \
-    { sizeof(struct idx_kept_sets_options), IDX_ID_TEXT, "words=5;v1", false }
+    { sizeof(struct idx_kept_sets_options), IDX_ID_TEXT, "words=5;v1", false, NULL }
 
 /* Opens a file of sets, checks all of its checksums, and keeps where each set is: 24 to 48 bytes a set. What a killed
- * process left behind the last whole frame is passed over, and cut off by `writes`. `options` may be NULL. The caller
- * closes *kept. Errors: IDX_INVALID_ARGUMENT (also a file of other shingles or IDs), IDX_NOT_FOUND, IDX_BUSY (another
- * process writes), IDX_BAD_CONTENT (no file of sets), IDX_BAD_CHECKSUM, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY,
- * IDX_NO_ACCESS, IDX_IO_ERROR, IDX_DISK_FULL. */
+ * process left behind the last whole frame is passed over, and cut off by `writes`; but with an `index` that has a
+ * document of it, the file was cut later, and is not opened. `options` may be NULL. The caller closes *kept.
+ * Errors: IDX_INVALID_ARGUMENT (also a file of other shingles or IDs), IDX_NOT_FOUND, IDX_BUSY (another process
+ * writes), IDX_BAD_CONTENT (no file of sets, or one that was cut), IDX_BAD_CHECKSUM, IDX_NEW_VERSION,
+ * IDX_OUT_OF_MEMORY, IDX_NO_ACCESS, IDX_IO_ERROR, IDX_DISK_FULL, and those of idx_document_lists_make. */
 IDX_API enum idx_status idx_kept_sets_open(struct idx_kept_sets **kept, const char *path,
                                            const struct idx_kept_sets_options *options, struct idx_error *error);
+
+/* How many bytes were passed over, or cut off, behind the last whole frame. */
+IDX_API uint64_t idx_kept_sets_cut(const struct idx_kept_sets *kept);
 
 /* Adds the set of the document that `item` names by its ID; its fingerprint does not matter. It is in the file, and is
  * found, from the next idx_kept_sets_sync on. Of several sets of one ID the last one counts. Errors:
@@ -1252,7 +1258,7 @@ IDX_API enum idx_status idx_kept_sets_add(struct idx_kept_sets *kept, const stru
 IDX_API enum idx_status idx_kept_sets_sync(struct idx_kept_sets *kept, struct idx_error *error);
 
 /* Finds the set of a document, valid until the next idx_kept_sets_sync: an idx_set_source whose context is the file's
- * struct idx_kept_sets. Does not fail. */
+ * struct idx_kept_sets. Errors: IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_kept_sets_find(void *kept, const struct idx_document *document, struct idx_set *set,
                                            struct idx_error *error);
 

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -26,18 +28,24 @@ struct record {
     size_t id_length, count, size; /* `size`: of the whole record */
 };
 
-/* Reads the record at `at`. Returns false where it does not fit before `end`. */
-static bool read_record(const uint8_t *at, const uint8_t *end, struct record *record) {
+/* Reads the record at `at`, of which only the ID and one hash need to be there. Returns false where these don't fit
+ * before `end`. */
+static bool begin_record(const uint8_t *at, const uint8_t *end, struct record *record) {
     size_t room = (size_t)(end - at);
     if (room < RECORD_HEAD) return false;
     record->id_length = idxf_load32(at);
     record->count = idxf_load32(at + 4);
-    uint64_t size = RECORD_HEAD + (uint64_t)padded(record->id_length) + (uint64_t)record->count * sizeof(uint64_t);
-    if (size > room) return false;
+    uint64_t begin = RECORD_HEAD + (uint64_t)padded(record->id_length);
+    if (begin + (record->count > 0) * sizeof(uint64_t) > room) return false;
     record->id = at + RECORD_HEAD;
-    record->hashes = record->id + padded(record->id_length);
-    record->size = (size_t)size;
+    record->hashes = at + begin;
+    record->size = (size_t)begin + record->count * sizeof(uint64_t);
     return true;
+}
+
+/* Reads the record at `at`. Returns false where it does not fit before `end`. */
+static bool read_record(const uint8_t *at, const uint8_t *end, struct record *record) {
+    return begin_record(at, end, record) && record->size <= (size_t)(end - at);
 }
 
 static void make_header(const struct idx_kept_sets_options *options, uint8_t header[HEADER_BYTES]) {
@@ -63,6 +71,8 @@ struct idx_kept_sets {
     bool failed;
     const uint8_t *bytes; /* the mapped file */
     uint64_t mapped, size;
+    uint64_t noted; /* the sets up to here have slots */
+    uint64_t cut;   /* bytes behind `size` that were no whole frame when the file was opened */
     struct slot *slots;
     size_t slot_count, set_count; /* the former is a power of two */
     uint8_t *added;               /* the frame of what was added, with room for its head */
@@ -149,10 +159,71 @@ static enum idx_status note_frame(struct idx_kept_sets *kept, uint64_t begin, ui
     return IDX_OK;
 }
 
+/* Notes the records of the frames that were written since the last call. */
+static enum idx_status note_written(struct idx_kept_sets *kept, struct idx_error *error) {
+    if (kept->noted == kept->size) return IDX_OK;
+    IDXI_TRY(map_file(kept, error));
+    while (kept->noted < kept->size) {
+        uint64_t begin = kept->noted + FRAME_HEAD, length = idxf_load64(kept->bytes + kept->noted);
+        IDXI_TRY(note_frame(kept, begin, begin + length, error));
+        kept->noted = begin + length;
+    }
+    return IDX_OK;
+}
+
 static bool is_zero(const uint8_t *bytes, uint64_t size) {
     for (uint64_t i = 0; i < size; i++)
         if (bytes[i] != 0) return false;
     return true;
+}
+
+/* Sets *found to whether the index has a document, by its first value. An integer ID may be decimal text in the file.
+ */
+static enum idx_status find_in_index(const struct idx_kept_sets *kept, const struct record *record, bool *found,
+                                     struct idx_error *error) {
+    const uint64_t value = idxf_load64(record->hashes);
+    struct idx_document_lists lists;
+    *found = false;
+    IDXI_TRY(idx_document_lists_make(kept->options.index, &value, 1, NULL, &lists, error));
+    for (int64_t i = 0; i < lists.offsets[1] && !*found; i++) {
+        char digits[24];
+        uint8_t number[8];
+        const void *id = number;
+        size_t length = sizeof number;
+        if (lists.numbers == NULL) {
+            id = lists.ids + lists.id_offsets[i];
+            length = (size_t)(lists.id_offsets[i + 1] - lists.id_offsets[i]);
+        } else if (kept->options.id_type == IDX_ID_TEXT) {
+            id = digits;
+            length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, lists.numbers[i]);
+        } else {
+            idxf_store64(number, lists.numbers[i]);
+        }
+        *found = record->id_length == length && (length == 0 || memcmp(record->id, id, length) == 0);
+    }
+    idx_document_lists_free(&lists);
+    return IDX_OK;
+}
+
+/* Fails if the index has a document of a frame that is cut off, and the file has no other set of it: what the index has
+ * was acknowledged, after its frame was on disk, so the file was cut later. */
+static enum idx_status check_lost(struct idx_kept_sets *kept, const uint8_t *at, const uint8_t *end,
+                                  struct idx_error *error) {
+    struct record record;
+    enum idx_status status = IDX_OK;
+    bool lost = false;
+    if (kept->options.index == NULL || end - at <= FRAME_HEAD) return IDX_OK;
+    for (at += FRAME_HEAD; status == IDX_OK && !lost && begin_record(at, end, &record); at += record.size) {
+        const struct slot *slot =
+            find_slot(kept, idxf_checksum(record.id, record.id_length), record.id, record.id_length);
+        if (record.count > 0 && slot->offset == 0) status = find_in_index(kept, &record, &lost, error);
+        if (record.size > (size_t)(end - at)) break;
+    }
+    if (status != IDX_OK || !lost) return status;
+    return idxi_fail(error, IDX_BAD_CONTENT, kept->path,
+                     "was cut off at byte %llu, in sets of documents that the index has: restore it from a copy, or "
+                     "make both anew from the texts",
+                     (unsigned long long)(kept->size + kept->cut));
 }
 
 /* Notes the sets of all whole frames of a file of `size` bytes, and sets kept->size to where they end. A frame that
@@ -173,8 +244,9 @@ static enum idx_status read_frames(struct idx_kept_sets *kept, uint64_t size, st
         IDXI_TRY(note_frame(kept, at + FRAME_HEAD, at + FRAME_HEAD + length, error));
         at += FRAME_HEAD + length;
     }
-    kept->size = at;
-    return IDX_OK;
+    kept->size = kept->noted = at;
+    kept->cut = size - at;
+    return check_lost(kept, kept->bytes + at, kept->bytes + size, error);
 }
 
 /* ---- Opening ---- */
@@ -276,6 +348,8 @@ void idx_kept_sets_close(struct idx_kept_sets *kept) {
     free(kept);
 }
 
+uint64_t idx_kept_sets_cut(const struct idx_kept_sets *kept) { return kept->cut; }
+
 /* ---- Finding ---- */
 
 /* Sets *id and *length to the bytes by which a document is found. */
@@ -294,6 +368,7 @@ enum idx_status idx_kept_sets_find(void *context, const struct idx_document *doc
     const void *id;
     size_t length;
     struct record record;
+    IDXI_TRY(note_written(kept, error));
     name_document(kept, document->id, document->id_length, document->number, bytes, &id, &length);
     const struct slot *slot = find_slot(kept, idxf_checksum(id, length), id, length);
     bool found = slot->offset != 0 && read_record(kept->bytes + slot->offset, kept->bytes + kept->size, &record);
@@ -303,7 +378,6 @@ enum idx_status idx_kept_sets_find(void *context, const struct idx_document *doc
     for (size_t i = 0; i < record.count; i++) kept->native[i] = idxf_load64(record.hashes + 8 * i);
     *set = (struct idx_set){kept->native, record.count};
 #else
-    (void)error;
     *set = (struct idx_set){(const uint64_t *)(const void *)record.hashes, record.count};
 #endif
     return IDX_OK;
@@ -337,17 +411,16 @@ enum idx_status idx_kept_sets_add(struct idx_kept_sets *kept, const struct idx_i
     return IDX_OK;
 }
 
-/* Writes the frame, syncs it, and maps it. */
+/* Writes the frame, and syncs it. */
 static enum idx_status write_frame(struct idx_kept_sets *kept, struct idx_error *error) {
-    uint64_t begin = kept->size, length = kept->added_size - FRAME_HEAD;
+    uint64_t length = kept->added_size - FRAME_HEAD;
     idxf_store64(kept->added, length);
     idxf_store64(kept->added + 8, idxf_checksum(kept->added + FRAME_HEAD, (size_t)length));
     idxf_store64(kept->added + 16, idxf_checksum(kept->added, FRAME_HEAD - 8));
-    IDXI_TRY(idxi_write_at(kept->file, kept->added, kept->added_size, begin, kept->path, error));
+    IDXI_TRY(idxi_write_at(kept->file, kept->added, kept->added_size, kept->size, kept->path, error));
     if (fdatasync(kept->file) != 0) return idxi_fail_system(error, errno, kept->path, "sync");
     kept->size += kept->added_size;
-    IDXI_TRY(map_file(kept, error));
-    return note_frame(kept, begin + FRAME_HEAD, kept->size, error);
+    return IDX_OK;
 }
 
 enum idx_status idx_kept_sets_sync(struct idx_kept_sets *kept, struct idx_error *error) {

@@ -3,6 +3,7 @@
 
 #include "tools/shared/folder.h"
 #include "tools/shared/json.h"
+#include "tools/shared/scratch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,35 +14,97 @@
 
 /* ---- The sets of documents ---- */
 
-bool set_source_open(struct set_source *source, const char *place, const struct idx_properties *properties,
-                     const struct extract_rules *rules) {
-    struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
+/* A frame is written for so many hashes. */
+enum { FRAME_HASHES = 1 << 20 };
+
+bool set_keeping_add(void *context, const struct raw_document *raw, const struct made *made) {
+    struct set_keeping *keeping = context;
+    const struct idx_item item = {.id = made->id.bytes, .id_length = made->id.length};
+    const struct idx_set set = {made->shingles, made->shingle_count};
     struct idx_error error;
+    if (raw->bad.kind != BAD_NONE || made->shingle_count == 0) return true;
+    keeping->hashes += made->shingle_count;
+    bool kept = succeeded(idx_kept_sets_add(keeping->kept, &item, &set, &error), &error);
+    if (!kept || keeping->hashes < FRAME_HASHES) return kept;
+    keeping->hashes = 0;
+    return succeeded(idx_kept_sets_sync(keeping->kept, &error), &error);
+}
+
+bool set_file_is_at(const char *path) {
+    static const char magic[] = "idx sets";
+    char first[sizeof magic - 1];
+    FILE *file = fopen(path, "rbe");
+    bool is =
+        file != NULL && fread(first, 1, sizeof first, file) == sizeof first && memcmp(first, magic, sizeof first) == 0;
+    if (file != NULL) fclose(file);
+    return is;
+}
+
+/* Reads the texts of a file once, and puts their sets into a temporary file. */
+static bool read_texts(struct set_source *source, const char *place, struct idx_kept_sets_options *options,
+                       const struct pipeline_rules *rules) {
+    const struct texts path = {(char **)(uintptr_t)&place, 1};
+    struct pipeline_rules reading = *rules;
+    struct scratch scratch = {0};
+    struct set_keeping keeping = {NULL, 0};
+    struct idx_error error;
+    if (!scratch_open(&scratch, scratch_parent(NULL), "$TMPDIR")) return false;
+    char *sets = scratch_path(&scratch, "sets");
+    options->writes = true;
+    bool good = (sets != NULL || complain("out of memory")) && open_kept_sets(&keeping.kept, sets, options);
+    source->read = keeping.kept;
+    scratch_remove(&scratch);
+    free(sets);
+    reading.recipe = text_default_recipe;
+    reading.expected_recipe = NULL;
+    reading.bits = IDX_MAX_BITS;
+    reading.visit = set_keeping_add;
+    reading.makes = MAKES_SHINGLES;
+    reading.shingling = source->shingling;
+    reading.context = &keeping;
+    return good && pipeline_run(&reading, &path) == PIPELINE_WELL &&
+           succeeded(idx_kept_sets_sync(keeping.kept, &error), &error);
+}
+
+bool set_source_open(struct set_source *source, const char *place, const struct idx_index *index,
+                     const struct pipeline_rules *rules) {
+    struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
+    struct idx_properties properties;
+    idx_get_properties(index, &properties);
     source->shingling = (struct shingling){source->sketch.width, source->sketch.by_characters, false};
     source->list = (struct output)OUTPUT_KEPT;
     if (place == NULL) return true;
+    options.shingles = source->sketch.shingles;
     if (folder_is_at(place)) {
         source->folder = place;
-        if (properties->id_type == IDX_ID_TEXT) return text_open(&source->text, NULL, NULL, IDX_MAX_BITS, rules);
+        if (properties.id_type == IDX_ID_TEXT)
+            return text_open(&source->text, NULL, NULL, IDX_MAX_BITS, &rules->extract);
         return complain("%s: texts in a folder are found by text IDs, which the index has not", place);
     }
-    options.shingles = source->sketch.shingles;
-    return succeeded(idx_kept_sets_open(&source->kept, place, &options, &error), &error);
+    if (rules != NULL && !set_file_is_at(place)) return read_texts(source, place, &options, rules);
+    options.index = index;
+    return open_kept_sets(&source->kept, place, &options);
+}
+
+/* Finds a set in a file, where integer IDs are decimal text. */
+static enum idx_status find_kept(struct idx_kept_sets *kept, const struct idx_document *document, struct idx_set *set,
+                                 struct idx_error *error) {
+    char digits[24];
+    struct idx_document named = *document;
+    if (kept == NULL) return IDX_OK;
+    if (document->id == NULL) {
+        named.id = digits;
+        named.id_length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, document->number);
+    }
+    return idx_kept_sets_find(kept, &named, set, error);
 }
 
 enum idx_status set_source_find(void *context, const struct idx_document *document, struct idx_set *set,
                                 struct idx_error *error) {
     struct set_source *source = context;
-    if (source->kept != NULL) {
-        char digits[24];
-        struct idx_document named = *document;
-        if (document->id == NULL) {
-            named.id = digits;
-            named.id_length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, document->number);
-        }
-        enum idx_status status = idx_kept_sets_find(source->kept, &named, set, error);
-        if (status != IDX_OK || set->hashes != NULL || source->folder == NULL) return status;
-    }
+    enum idx_status status = find_kept(source->kept, document, set, error);
+    if (status == IDX_OK && set->hashes == NULL) status = find_kept(source->read, document, set, error);
+    if (status != IDX_OK || set->hashes != NULL || source->folder == NULL) return status;
     source->list.length = 0;
     enum file_set found = resembling_list(&source->text, source->folder, &source->shingling,
                                           (struct span){document->id, document->id_length}, &source->list);
@@ -57,6 +120,7 @@ enum idx_status set_source_find(void *context, const struct idx_document *docume
 
 void set_source_close(struct set_source *source) {
     idx_kept_sets_close(source->kept);
+    idx_kept_sets_close(source->read);
     if (source->folder != NULL) text_close(&source->text);
     free(source->list.bytes);
 }
@@ -262,7 +326,7 @@ static bool open_asking(struct asking *asking) {
     options->sketch = sketch->values;
     options->source = has_sets ? set_source_find : NULL;
     options->context = &asking->source;
-    return set_source_open(&asking->source, question->place, &question->properties, &question->rules.extract);
+    return set_source_open(&asking->source, question->place, question->index, &question->rules);
 }
 
 bool resembling_answer(struct resembling_question *question, const struct texts *paths, bool *found) {

@@ -7,21 +7,34 @@
 
 /* ---- The sets of documents ---- */
 
-/* Where the sets of the documents of an index are: in a file of sets, below a folder of texts, or nowhere. In a file,
- * integer IDs are decimal text. */
+/* A file of sets that is being written. */
+struct set_keeping {
+    struct idx_kept_sets *kept;
+    size_t hashes; /* Those that were added since the last frame. */
+};
+
+/* Adds the set of a document, and writes a frame where that is due. This is a made_visitor. */
+bool set_keeping_add(void *context, const struct raw_document *raw, const struct made *made);
+
+/* Returns whether there is a file of sets at this path. */
+bool set_file_is_at(const char *path);
+
+/* Where the sets of the documents of an index are: in a file of sets, below a folder of texts, in a file of texts,
+ * whose sets are put into a temporary file, or nowhere. In a file, integer IDs are decimal text. */
 struct set_source {
     struct sketch sketch;
     struct shingling shingling; /* That of the sketch. */
-    struct idx_kept_sets *kept;
-    const char *folder; /* NULL: there is none. */
-    struct text text;   /* Reads the files of the folder. */
-    struct output list; /* The set of the document that was read last. */
+    struct idx_kept_sets *kept; /* A file of sets, or NULL. */
+    struct idx_kept_sets *read; /* What was read of a file of texts, or NULL. */
+    const char *folder;         /* NULL: there is none. */
+    struct text text;           /* Reads the files of the folder. */
+    struct output list;         /* The set of the document that was read last. */
 };
 
-/* Opens the source at `place`, a file of sets or a folder, for an index of these properties; `place` may be NULL. With
- * `rules`, which stay valid, texts are read. */
-bool set_source_open(struct set_source *source, const char *place, const struct idx_properties *properties,
-                     const struct extract_rules *rules);
+/* Opens the source at `place`, a file or a folder, for an index; `place` may be NULL. By `rules`, which stay valid,
+ * texts are read; NULL: the place is a file of sets. */
+bool set_source_open(struct set_source *source, const char *place, const struct idx_index *index,
+                     const struct pipeline_rules *rules);
 
 /* This is an idx_set_source, whose context is a struct set_source. */
 enum idx_status set_source_find(void *context, const struct idx_document *document, struct idx_set *set,

@@ -104,12 +104,13 @@ static bool open_adding(struct adding *adding) {
     if (!resembling_takes(&adding->properties, "--resemble", addition->path, true, &source->sketch, reason))
         return complain("%s", reason);
     resembling_warn(addition->path, &source->sketch, addition->threshold);
-    if (!set_source_open(source, addition->place, &adding->properties, &addition->rules.extract)) return false;
+    if (!set_source_open(source, addition->place, idx_writer_view(adding->writer), &addition->rules)) return false;
     if (source->kept != NULL)
-        return complain("%s: give a file of sets by --keep-sets, and a folder here", addition->place);
+        return complain("%s: give a file of sets by --keep-sets, and texts here", addition->place);
     keeping.shingles = source->sketch.shingles;
     keeping.writes = true;
-    return succeeded(idx_kept_sets_open(&source->kept, addition->sets, &keeping, &error), &error);
+    keeping.index = idx_writer_view(adding->writer);
+    return open_kept_sets(&source->kept, addition->sets, &keeping);
 }
 
 static bool run_adding(struct adding *adding, const struct texts *paths) {

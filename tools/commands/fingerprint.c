@@ -1,6 +1,8 @@
 /* fingerprint.c: `idx fingerprint`: makes lines of texts that `idx build` and `idx lookup` read. */
+#include "tools/answers/resembling.h"
 #include "tools/dedup/resemble.h"
 #include "tools/shared/command.h"
+#include "tools/shared/library.h"
 #include "tools/shared/wording.h"
 #include "tools/text/text.h"
 
@@ -38,33 +40,10 @@ static int compare(const struct pipeline_rules *rules, const struct texts *paths
     return same ? ENDS_WELL : ENDS_WITHOUT;
 }
 
-/* A file of sets that is being written. */
-struct keeping {
-    struct idx_kept_sets *kept;
-    size_t hashes; /* Those that were added since the last frame. */
-};
-
-/* A frame is written for so many hashes. */
-enum { FRAME_HASHES = 1 << 20 };
-
-/* Adds the set of a document. This is a made_visitor. */
-static bool keep_set(void *context, const struct raw_document *raw, const struct made *made) {
-    struct keeping *keeping = context;
-    const struct idx_item item = {.id = made->id.bytes, .id_length = made->id.length};
-    const struct idx_set set = {made->shingles, made->shingle_count};
-    struct idx_error error;
-    if (raw->bad.kind != BAD_NONE || made->shingle_count == 0) return true;
-    keeping->hashes += made->shingle_count;
-    bool kept = succeeded(idx_kept_sets_add(keeping->kept, &item, &set, &error), &error);
-    if (!kept || keeping->hashes < FRAME_HASHES) return kept;
-    keeping->hashes = 0;
-    return succeeded(idx_kept_sets_sync(keeping->kept, &error), &error);
-}
-
 /* Prints fingerprints, and adds the set of each document to a file. */
 static int fingerprint_and_keep(struct pipeline_rules *rules, const char *path, const struct texts *paths) {
     struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
-    struct keeping keeping = {NULL, 0};
+    struct set_keeping keeping = {NULL, 0};
     struct sketch sketch;
     struct idx_error error;
     char *recipe = rules->recipe == NULL ? NULL : text_canonical_recipe(rules->recipe);
@@ -74,10 +53,10 @@ static int fingerprint_and_keep(struct pipeline_rules *rules, const char *path, 
         return complain_of_usage("--keep-sets is for sketches: give --recipe minhash:M, or --resemble"), ENDS_BADLY;
     options.shingles = sketch.shingles;
     options.writes = true;
-    if (!succeeded(idx_kept_sets_open(&keeping.kept, path, &options, &error), &error)) return ENDS_BADLY;
-    rules->visit = keep_set;
-    rules->prints = true;
-    rules->makes = MAKES_FINGERPRINTS | MAKES_SHINGLES;
+    if (!open_kept_sets(&keeping.kept, path, &options)) return ENDS_BADLY;
+    rules->visit = set_keeping_add;
+    rules->prints = sketch.values;
+    rules->makes = MAKES_SHINGLES;
     rules->shingling = (struct shingling){sketch.width, sketch.by_characters, false};
     rules->context = &keeping;
     bool ok = pipeline_run(rules, paths) == PIPELINE_WELL;

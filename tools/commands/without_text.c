@@ -19,6 +19,16 @@ bool text_open(struct text *text, const char *recipe, const struct idx_text_tabl
     return complain_of_build();
 }
 
+bool set_keeping_add(void *context, const struct raw_document *raw, const struct made *made) {
+    (void)context, (void)raw, (void)made;
+    return complain_of_build();
+}
+
+bool set_file_is_at(const char *path) {
+    (void)path;
+    return false;
+}
+
 bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body) {
     (void)text, (void)path, (void)result, (void)body;
     return complain_of_build();

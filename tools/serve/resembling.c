@@ -23,7 +23,8 @@ static off_t size_of_file(const char *path) {
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) ? status.st_size : -1;
 }
 
-bool sets_file_open(struct sets_file **result, const char *path, const struct idx_properties *properties) {
+bool sets_file_open(struct sets_file **result, const char *path, const struct idx_index *index) {
+    struct idx_properties properties;
     off_t bytes = size_of_file(path);
     struct sets_file *file = bytes < 0 ? NULL : calloc(1, sizeof *file);
     char reason[RESEMBLING_REASON];
@@ -33,9 +34,11 @@ bool sets_file_open(struct sets_file **result, const char *path, const struct id
     pthread_mutex_init(&file->mutex, NULL);
     file->path = path;
     file->bytes = bytes;
-    if (!resembling_takes(properties, "a file of sets in --documents", "the index", true, &file->source.sketch, reason))
+    idx_get_properties(index, &properties);
+    if (!resembling_takes(&properties, "a file of sets in --documents", "the index", true, &file->source.sketch,
+                          reason))
         return complain("%s", reason);
-    return set_source_open(&file->source, path, properties, NULL);
+    return set_source_open(&file->source, path, index, NULL);
 }
 
 void sets_file_close(struct sets_file *file) {

@@ -258,7 +258,7 @@ static bool open_documents(struct service *service) {
 static int run_open(struct service *service) {
     struct server server = {.service = service};
     int status = ENDS_BADLY;
-    bool texts = texts_open(&service->texts, service->options, &service->views.current->properties);
+    bool texts = texts_open(&service->texts, service->options, service->views.current->index);
     if (texts && writes_open(&service->writes, service->options) && open_documents(service)) {
         bool catches = interrupt_catch_in_service() || complain("can't make a pipe: %s", strerror(errno));
         if (catches && sockets_open(&server.sockets, &service->options->listen)) status = run_server(&server);

@@ -185,9 +185,8 @@ struct texts_service {
     struct sets_file *sets; /* The file of sets of --documents, or NULL. */
 };
 
-/* Opens this part of the service, for an index with these properties, before any other thread is started. */
-bool texts_open(struct texts_service *texts, const struct serve_options *options,
-                const struct idx_properties *properties);
+/* Opens this part of the service, for an index, before any other thread is started. */
+bool texts_open(struct texts_service *texts, const struct serve_options *options, const struct idx_index *index);
 
 /* Answers POST /text. */
 void texts_answer(struct request *request);
@@ -205,8 +204,8 @@ bool texts_list_shingles(const struct texts_service *texts, struct output *file,
 
 /* ---- Looks texts up by resemblance: resembling.c ---- */
 
-/* Opens the file of sets at `path`, for an index with these properties. Leaves *file NULL where there is no file. */
-bool sets_file_open(struct sets_file **file, const char *path, const struct idx_properties *properties);
+/* Opens the file of sets at `path`, for an index. Leaves *file NULL where there is no file. */
+bool sets_file_open(struct sets_file **file, const char *path, const struct idx_index *index);
 
 /* NULL is accepted. */
 void sets_file_close(struct sets_file *file);

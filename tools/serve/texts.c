@@ -41,17 +41,18 @@ static bool check_table(const struct texts_service *texts, const struct serve_op
     return opened;
 }
 
-bool texts_open(struct texts_service *texts, const struct serve_options *options,
-                const struct idx_properties *properties) {
+bool texts_open(struct texts_service *texts, const struct serve_options *options, const struct idx_index *index) {
+    struct idx_properties properties;
+    idx_get_properties(index, &properties);
     *texts = (struct texts_service){.rules = {.max_text = options->max_body, .main_text = options->main_text}};
     pthread_mutex_init(&texts->mutex, NULL);
     memory_watch();
     html_start();
     texts->has_key = pthread_key_create(&texts->key, free_text) == 0;
     if (!texts->has_key) return complain("can't start threads");
-    return (options->documents == NULL || sets_file_open(&texts->sets, options->documents, properties)) &&
+    return (options->documents == NULL || sets_file_open(&texts->sets, options->documents, index)) &&
            (options->table_path == NULL || text_table_read(&texts->table, options->table_path)) &&
-           check_table(texts, options, properties);
+           check_table(texts, options, &properties);
 }
 
 void texts_close(struct texts_service *texts) {

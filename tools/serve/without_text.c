@@ -3,9 +3,8 @@
 #include "tools/serve/service.h"
 #include "tools/text/text.h"
 
-bool texts_open(struct texts_service *texts, const struct serve_options *options,
-                const struct idx_properties *properties) {
-    (void)properties;
+bool texts_open(struct texts_service *texts, const struct serve_options *options, const struct idx_index *index) {
+    (void)index;
     *texts = (struct texts_service){.table = NULL};
     return options->table_path == NULL || text_table_read(&texts->table, options->table_path);
 }

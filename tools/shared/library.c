@@ -3,6 +3,7 @@
 
 #include "tools/shared/json.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +18,17 @@ bool open_unloaded(struct idx_index **index, const char *path) {
     struct idx_error error;
     options.residence = IDX_RESIDENCE_NONE;
     return succeeded(idx_open(index, path, &options, &error), &error);
+}
+
+bool open_kept_sets(struct idx_kept_sets **kept, const char *path, const struct idx_kept_sets_options *options) {
+    struct idx_error error;
+    if (!succeeded(idx_kept_sets_open(kept, path, options, &error), &error)) return false;
+    uint64_t cut = idx_kept_sets_cut(*kept);
+    if (cut > 0)
+        complain("%s: its last %" PRIu64
+                 " bytes are no whole frame, as a process leaves that was killed, or that is writing: they are %s",
+                 path, cut, options->writes ? "cut off" : "passed over");
+    return true;
 }
 
 bool array_grow(void *array, size_t *capacity, size_t count, size_t size) {

@@ -14,6 +14,9 @@ bool succeeded(enum idx_status status, const struct idx_error *error);
 /* Opens an index to go through it once, so that nothing of it is loaded. */
 bool open_unloaded(struct idx_index **index, const char *path);
 
+/* Opens a file of sets (--keep-sets), and says what was passed over at its end. Returns false after a complaint. */
+bool open_kept_sets(struct idx_kept_sets **kept, const char *path, const struct idx_kept_sets_options *options);
+
 /* Makes room for one more item behind the `count` of an array, whose pointer is at `array`, and which has room for
  * *capacity items of `size` bytes each. Returns false if memory ran out; the array stays as it is then. */
 bool array_grow(void *array, size_t *capacity, size_t count, size_t size);

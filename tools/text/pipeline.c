@@ -171,7 +171,8 @@ static bool make_shingles(const struct pipeline_rules *rules, struct document_re
     size_t begin = output->length;
     if (!text_list_shingles(body, &rules->shingling, output, &result->raw.bad)) return false;
     result->made.shingle_count = (output->length - begin) / sizeof(uint64_t);
-    result->few = result->made.shingle_count == 0;
+    if (rules->prints > 0) result->features = result->made.shingle_count;
+    result->few = result->made.shingle_count < (rules->prints > 0 ? rules->min_features : 1);
     return true;
 }
 
@@ -375,10 +376,10 @@ static const struct made *locate_made(const struct document_batch *batch, struct
     return made;
 }
 
-/* Prints the lines of a document that was visited. */
-static void print_made(struct pipeline *pipeline, const struct made *made) {
-    for (size_t i = 0; i < made->fingerprint_count; i++) {
-        output_fingerprint(&pipeline->output, NOTATION_HEX, pipeline->rules->bits, made->fingerprints[i]);
+/* Prints the sketch of a document that was visited. */
+static void print_sketch(struct pipeline *pipeline, const struct made *made) {
+    for (size_t i = 0; i < made->shingle_count && i < pipeline->rules->prints; i++) {
+        output_fingerprint(&pipeline->output, NOTATION_HEX, IDX_MAX_BITS, made->shingles[i]);
         output_byte(&pipeline->output, '\t');
         output_bytes(&pipeline->output, made->id.bytes, made->id.length);
         output_byte(&pipeline->output, '\n');
@@ -392,7 +393,7 @@ static bool visit_results(struct pipeline *pipeline, struct document_batch *batc
     for (size_t i = 0; i < count && ok; i++) {
         struct document_result *result = &batch->results[i];
         ok = rules->visit(rules->context, &result->raw, locate_made(batch, result));
-        if (ok && rules->prints) print_made(pipeline, &result->made);
+        if (ok && !result->few) print_sketch(pipeline, &result->made);
     }
     return ok;
 }
@@ -603,7 +604,7 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
     if (!check_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
-    bool is_stated = recipe != NULL && rules->train == NULL && (rules->visit == NULL || rules->prints);
+    bool is_stated = recipe != NULL && rules->train == NULL && (rules->visit == NULL || rules->prints > 0);
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
     pipeline->progress.reading = rules->again != NULL || (rules->makes & MAKES_SHINGLES) != 0;

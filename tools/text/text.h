@@ -233,8 +233,8 @@ struct pipeline_rules {
     uint64_t min_features; /* Documents with fewer are left out. */
     bool strict;           /* The first bad record ends the work. */
     bool progress;
-    made_visitor visit;                 /* Unless NULL, called in place of printing. */
-    bool prints;                        /* The lines of fingerprints are printed although there is a visitor. */
+    made_visitor visit; /* Unless NULL, called in place of printing. */
+    unsigned prints; /* Unless 0, there is a visitor, and of each document so many shingles are printed as a sketch. */
     void (*before_wait)(void *context); /* Called by the thread of `visit` before it waits. May be NULL. */
     unsigned makes;                     /* What the visitor gets: MAKES_FINGERPRINTS and others, added up. */
     enum parts_by by;                   /* Of what shingles are made: of texts, or of their parts. */

@@ -9,7 +9,7 @@
 static struct idx_kept_sets *kept;
 
 static enum idx_status open_by(const char *path, enum idx_id_type id_type, const char *shingles, bool writes) {
-    const struct idx_kept_sets_options options = {sizeof options, id_type, shingles, writes};
+    const struct idx_kept_sets_options options = {sizeof options, id_type, shingles, writes, NULL};
     return idx_kept_sets_open(&kept, path, &options, &failure);
 }
 
@@ -154,6 +154,49 @@ static void test_cut(void **state) {
     free(bytes);
 }
 
+/* Where a frame is cut that has a document of the index, the file is refused; but not where another set of it is there,
+ * nor where the index lacks all that can be read. */
+static void test_lost(void **state) {
+    const char *path = path_in(*state, "sets"), *cut = path_in(*state, "cut"), *index_path = path_in(*state, "index");
+    struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
+    struct idx_build_options building = IDX_BUILD_OPTIONS_INIT;
+    size_t last, size;
+    uint8_t *bytes;
+    size = make_file(path, &bytes, &last);
+    for (unsigned kind = 0; kind < 6; kind++) {
+        const bool integers = kind == 3, has = kind != 1;
+        const char *id = kind == 2 ? "a" : kind == 4 ? "late" : "later";
+        const uint64_t value = kind == 5 ? 31 : 30;
+        struct idx_builder *builder;
+        struct idx_index *index;
+        building.id_type = integers ? IDX_ID_U64 : IDX_ID_TEXT;
+        building.k = 0;
+        building.replace = true;
+        assert_ok(idx_builder_open(&builder, index_path, &building, &failure));
+        if (has && integers) assert_ok(idx_builder_add_u64(builder, value, 7, &failure));
+        if (has && !integers) assert_ok(idx_builder_add(builder, value, id, strlen(id), &failure));
+        assert_ok(idx_builder_finish(builder, NULL, &failure));
+        idx_builder_close(builder);
+        assert_ok(idx_open(&index, index_path, NULL, &failure));
+        options.index = index;
+        if (integers) { /* which a file of text IDs has in digits */
+            memcpy(bytes + last + 24 + 8, "7\0\0\0\0\0\0\0", 8);
+            bytes[last + 24] = 1;
+        }
+        for (size_t length = last; length < size; length++) {
+            const bool shown = length >= last + 24 + 8 + 8 + 8; /* the ID and a hash */
+            write_file(cut, bytes, length);
+            const bool lost = shown && (kind == 0 || integers);
+            assert_status(lost ? IDX_BAD_CONTENT : IDX_OK, idx_kept_sets_open(&kept, cut, &options, &failure));
+            if (lost) continue;
+            assert_int_equal(idx_kept_sets_cut(kept), length - last);
+            idx_kept_sets_close(kept);
+        }
+        idx_close(index);
+    }
+    free(bytes);
+}
+
 /* A changed byte is an error, and nothing is cut off then. */
 static void test_damage(void **state) {
     const char *path = path_in(*state, "sets"), *other = path_in(*state, "other");
@@ -176,7 +219,7 @@ static void test_damage(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_found), in_folder(test_numbers), in_folder(test_one_writer),
-        in_folder(test_cut),   in_folder(test_damage),
+        in_folder(test_cut),   in_folder(test_lost),    in_folder(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
