@@ -51,7 +51,7 @@ static bool read_texts(struct set_source *source, const char *place, struct idx_
     if (!scratch_open(&scratch, scratch_parent(NULL), "$TMPDIR")) return false;
     char *sets = scratch_path(&scratch, "sets");
     options->writes = true;
-    bool good = (sets != NULL || complain("out of memory")) && open_kept_sets(&keeping.kept, sets, options);
+    bool ok = (sets != NULL || complain("out of memory")) && open_kept_sets(&keeping.kept, sets, options);
     source->read = keeping.kept;
     scratch_remove(&scratch);
     free(sets);
@@ -62,7 +62,7 @@ static bool read_texts(struct set_source *source, const char *place, struct idx_
     reading.makes = MAKES_SHINGLES;
     reading.shingling = source->shingling;
     reading.context = &keeping;
-    return good && pipeline_run(&reading, &path) == PIPELINE_WELL &&
+    return ok && pipeline_run(&reading, &path) == PIPELINE_WELL &&
            succeeded(idx_kept_sets_sync(keeping.kept, &error), &error);
 }
 

@@ -357,10 +357,31 @@ static bool check_documents(const struct dedup *dedup) {
     return complain("%s has no text IDs, so --documents can't find the texts of its documents", against->path);
 }
 
+/* Has shingles be those of an index of sketches where its sets are read. Without texts or sets, sketches would decide
+ * by estimates, which drop texts wrongly. */
+static bool apply_sketch(struct dedup *dedup) {
+    const struct against *against = &dedup->against;
+    const struct sketch *sketch = &against->sketch;
+    struct shingling *shingling = &dedup->texts.rules.shingling;
+    if (!against->has_sketches || !dedup->by_sets) return true;
+    if (against->documents.count == 0)
+        return complain_of_usage("%s is an index of sketches, by which texts can only be found: give the texts of its "
+                                 "documents, or the file "
+                                 "of --keep-sets, with --documents",
+                                 against->path);
+    if (against_sets(against) == NULL) return true;
+    if (dedup->shingle == NULL) {
+        shingling->width = sketch->width;
+        shingling->of_characters = sketch->by_characters;
+    }
+    return (shingling->width == sketch->width && shingling->of_characters == sketch->by_characters) ||
+           complain_of_usage("--shingle %s: the sets of %s are of %s", dedup->shingle, against->path, sketch->shingles);
+}
+
 /* Opens what --against names, and checks that it can be compared with. Returns false after a complaint. */
 static bool open_against(struct dedup *dedup) {
     struct against *against = &dedup->against;
-    if (!against_open(against) || !check_documents(dedup)) return false;
+    if (!against_open(against) || !apply_sketch(dedup) || !check_documents(dedup)) return false;
     if (against->path != NULL && !against->is_index && !dedup->by_sets)
         return complain("%s is no index, and texts can be compared with texts only, without -k", against->path);
     if (!against_looks_up(against)) return true;

@@ -2,6 +2,7 @@
 #include "tools/dedup/against.h"
 
 #include "tools/answers/cluster_listing.h"
+#include "tools/answers/resembling.h"
 #include "tools/dedup/bits.h"
 
 #include <inttypes.h>
@@ -18,6 +19,7 @@ bool against_open(struct against *against) {
     if (status == IDX_NOT_FOUND) return complain("%s: there is no such index, file or folder", against->path);
     if (!succeeded(status, &error)) return false;
     idx_get_properties(against->index, &against->properties);
+    against->has_sketches = recipe_read_sketch(against->properties.recipe, &against->sketch);
     return against->properties.id_type == IDX_ID_NONE ||
            succeeded(idx_documents_open(against->index, &against->cursor, &error), &error);
 }
@@ -77,6 +79,44 @@ static bool add_ids(void *context, const struct idx_match *match) {
     return !interrupt_noted();
 }
 
+const char *against_sets(const struct against *against) {
+    const char *path = against->documents.count == 1 ? against->documents.values[0] : NULL;
+    return against->has_sketches && path != NULL && set_file_is_at(path) ? path : NULL;
+}
+
+/* Adds the set of each document of a fingerprint that was not added before. This is an idx_match_visitor. */
+static bool add_sets(void *context, const struct idx_match *match) {
+    struct against *against = context;
+    struct idx_document document;
+    struct idx_error error;
+    bool found = true;
+    if (!succeeded(idx_documents_find(against->cursor, match->fingerprint, NULL, &error), &error)) return false;
+    while (found && !interrupt_noted()) {
+        struct idx_set set = {NULL, 0};
+        if (!succeeded(idx_documents_next(against->cursor, &document, &found, &error), &error)) return false;
+        size_t at = found ? id_hashes_find(&against->ids, document.id, document.id_length) : 0;
+        if (!found || bit_is_set(against->found, at)) continue;
+        if (!succeeded(idx_kept_sets_find(against->kept, &document, &set, &error), &error)) return false;
+        if (set.hashes == NULL) continue;
+        bit_set(against->found, at);
+        if (!resemble_add(against->resemble, (struct span){document.id, document.id_length}, set.hashes, set.count, 0))
+            return false;
+    }
+    return !interrupt_noted();
+}
+
+/* Reads the sets of the documents from a file of sets. */
+static bool read_sets(struct against *against, const char *path) {
+    struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
+    struct idx_error error;
+    options.shingles = against->sketch.shingles;
+    options.index = against->index;
+    if (!open_kept_sets(&against->kept, path, &options)) return false;
+    enum idx_status status = idx_visit_all(against->index, add_sets, against, &error);
+    idx_kept_sets_close(against->kept);
+    return succeeded(status, &error) && !interrupt_noted();
+}
+
 /* Takes a text, which with an index must be that of one of its documents. This is a made_visitor. */
 static bool add_text(void *context, const struct raw_document *raw, const struct made *made) {
     struct against *against = context;
@@ -120,8 +160,11 @@ bool against_read_texts(struct against *against, const struct pipeline_rules *ru
         against->found = bits_make(against->ids.count);
         if (against->found == NULL) return false;
     }
-    bool read =
-        pipeline_run(&reading, against->is_index ? &against->documents : &path) == PIPELINE_WELL && !interrupt_noted();
+    const char *sets = against_sets(against);
+    bool read = sets != NULL
+                    ? read_sets(against, sets)
+                    : pipeline_run(&reading, against->is_index ? &against->documents : &path) == PIPELINE_WELL &&
+                          !interrupt_noted();
     resemble->known = resemble->count;
     return read && (!against->is_index || say_missing(against));
 }

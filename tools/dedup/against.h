@@ -10,10 +10,13 @@
 struct against {
     /* These are set by the caller. */
     const char *path;       /* NULL: there is nothing. */
-    struct texts documents; /* Files and folders with the texts of the index's documents; none: fingerprints decide. */
+    struct texts documents; /* Files and folders with the texts of the index's documents, or of sketches a file
+                               of sets; none: fingerprints decide. */
     unsigned distance;      /* Of fingerprints. */
 
     bool is_index;
+    bool has_sketches; /* The index is one of sketches, which look up nothing here: texts or sets decide. */
+    struct sketch sketch;
     struct idx_properties properties;
     struct idx_index *index;
 
@@ -21,6 +24,7 @@ struct against {
     struct idx_documents *cursor;
     struct id_hashes ids;
     uint64_t *found; /* A bit for each of these IDs that a text has. */
+    struct idx_kept_sets *kept;
     struct resemble *resemble;
 };
 
@@ -28,6 +32,9 @@ struct against {
 static inline bool against_looks_up(const struct against *against) {
     return against->is_index && against->documents.count == 0;
 }
+
+/* Returns the file of sets in which those of the documents are, or NULL if they are texts. */
+const char *against_sets(const struct against *against);
 
 /* Opens the index if the path is that of one. Returns false after a complaint. */
 bool against_open(struct against *against);

@@ -14,7 +14,7 @@ bool succeeded(enum idx_status status, const struct idx_error *error);
 /* Opens an index to go through it once, so that nothing of it is loaded. */
 bool open_unloaded(struct idx_index **index, const char *path);
 
-/* Opens a file of sets (--keep-sets), and says what was passed over at its end. Returns false after a complaint. */
+/* Opens a file of sets (--keep-sets), and says what was passed over at its end. */
 bool open_kept_sets(struct idx_kept_sets **kept, const char *path, const struct idx_kept_sets_options *options);
 
 /* Makes room for one more item behind the `count` of an array, whose pointer is at `array`, and which has room for
