@@ -4,6 +4,7 @@ datatrove, one thread each.
 usage: python_peers.py fingerprints COUNT [SYSTEM…]
        python_peers.py texts PARAGRAPHS COUNT RESEMBLANCE [SYSTEM…]
        python_peers.py parts PARAGRAPHS COUNT [SYSTEM…]
+       python_peers.py resembling PARAGRAPHS COUNT RESEMBLANCE [SYSTEM…]
 
 fingerprints: COUNT fingerprints, a tenth of them near-copies of another, and queries of which half are 1 to 3 bits from
 one of them. A system finds what is within 3 bits; what it finds for the first 1000 queries is compared with a linear
@@ -18,6 +19,11 @@ command idx, which a system runs, is that of the environment variable IDX, or of
 parts: COUNT lines of PARAGRAPHS, each 100 of which are a document. A system finds the lines of five words or more that
 repeat an earlier one. They are compared, by their bytes, with those that a plain program finds: whose words 5-shingles
 are the same. Others are those that it does not find: datatrove, for one, takes all numbers for the same.
+
+resembling: the texts are put into an index, which then finds for each of them the others that resemble it, exactly:
+peers' candidates are confirmed by the sets of the texts. A query's time has that of making its sketch. Bytes are those
+of the index: of files, or what the resident size grew by. Milvus Lite 3.2 is left out, since it has no binary vectors,
+which MINHASH_LSH needs.
 
 Prints a line per system. Each runs in a process of its own. Seconds are processor time, user and system; memory is what
 the resident size grew by, mapped files among it, and of a command its peak. Without SYSTEM all run; one whose
@@ -494,6 +500,107 @@ def run_parts(system, folder):
     }
 
 
+# ---- Look-ups by resemblance: each system takes texts, and returns a search for all of them, which returns pairs of a
+# row and another one, and the bytes of its files, or None ----
+
+
+def idx_minhash(maps):
+    def make(texts, folder, least):
+        idx, threads = os.environ.get("IDX", "idx"), ["--threads", "1"]
+        given = ["--resemble", str(least), "--documents", f"{folder}/sets"]
+        with open(f"{folder}/texts.tsv", "w", encoding="utf-8") as lines:
+            lines.writelines(f"{row}\t{text}\n" for row, text in enumerate(texts))
+        with open(f"{folder}/sketches.tsv", "w") as lines:
+            given_sets = ["--keep-sets", given[3], f"{folder}/texts.tsv"]
+            Command.run([idx, "fingerprint", *threads, *given[:2], *given_sets], lines)
+        with open(os.devnull, "w") as nothing:
+            Command.run([idx, "build", *threads, "--id-type", "u64", *maps, f"{folder}/x.idx", lines.name], nothing)
+
+        def search():
+            with open(f"{folder}/found.tsv", "w+") as found:
+                asked = [f"{folder}/x.idx", "--text", f"{folder}/texts.tsv"]
+                Command.run([idx, "lookup", *asked, *threads, *given], found)
+                found.seek(0)
+                columns = (line.split("\t") for line in found)
+                return [(int(row), int(other)) for row, _, other in columns if int(row) != int(other)]
+
+        files = (os.path.join(path, name) for path, _, names in os.walk(f"{folder}/x.idx") for name in names)
+        return search, sum(map(os.path.getsize, files))
+
+    return make
+
+
+def confirmed(texts, least, candidates):
+    """The pairs of candidates that resemble each other."""
+
+    def search():
+        return [(row, other) for row, text in enumerate(texts) for other in candidates(row)
+                if other != row and resemblance(shingles(text), shingles(texts[other])) >= least]
+
+    return search
+
+
+def datasketch_lsh(*bands):
+    def make(texts, folder, least):
+        from datasketch import MinHash, MinHashLSH
+
+        def hashes(text):
+            made = MinHash(num_perm=128)
+            made.update_batch([shingle.encode() for shingle in shingles(text)])
+            return made
+
+        lsh = MinHashLSH(threshold=least, num_perm=128, params=bands or None)
+        for row, text in enumerate(texts):
+            lsh.insert(row, hashes(text))
+        return confirmed(texts, least, lambda row: lsh.query(hashes(texts[row]))), None
+
+    return make
+
+
+def rensa_lsh(bands):
+    def make(texts, folder, least):
+        from rensa import RMinHash, RMinHashLSH
+
+        def hashes(text):
+            made = RMinHash(128, 42)
+            made.update(list(shingles(text)))
+            return made
+
+        lsh = RMinHashLSH(least, 128, bands)
+        for row, text in enumerate(texts):
+            lsh.insert(row, hashes(text))
+        return confirmed(texts, least, lambda row: lsh.query(hashes(texts[row]))), None
+
+    return make
+
+
+RESEMBLING_SYSTEMS = {
+    "idx minhash": idx_minhash([]),
+    "idx minhash, --by-id": idx_minhash(["--by-id"]),
+    "datasketch 128": datasketch_lsh(),
+    "datasketch 32 × 4": datasketch_lsh(32, 4),
+    "rensa 32 × 4": rensa_lsh(32),
+    "rensa 64 × 2": rensa_lsh(64),
+}
+
+
+def run_resembling(system, folder):
+    texts, least = json.load(open(f"{folder}/texts.json"))
+    truth = {pair for a, b in json.load(open(f"{folder}/truth.json")) for pair in ((a, b), (b, a))}
+    make = RESEMBLING_SYSTEMS[system]
+    make(texts[:100], tempfile.mkdtemp(dir=folder), least)[0]()
+    (search, size), seconds, memory = memory_of(lambda: make(texts, tempfile.mkdtemp(dir=folder), least))
+    begin = processor_seconds()
+    found = set(search())
+    return {
+        "seconds to build": round(seconds, 1),
+        "texts per second": round(len(texts) / (processor_seconds() - begin)),
+        "bytes per text": round((size or memory) / len(texts), 1),
+        "recall": round(len(truth & found) / max(1, len(truth)), 6),
+        "wrong": len(found - truth),
+    }
+
+
 # ---- All of them ----
 
 
@@ -518,7 +625,7 @@ def main(kind, *arguments):
             texts, least = read_texts(arguments[0], int(float(arguments[1]))), float(arguments[2])
             truth = true_pairs(texts, least)
             json.dump((texts, least), open(f"{folder}/texts.json", "w"))
-            systems = TEXT_SYSTEMS
+            systems = TEXT_SYSTEMS if kind == "texts" else RESEMBLING_SYSTEMS
             print(f"{len(texts)} texts, {len(truth)} pairs of resemblance {least} or more")
         json.dump(truth, open(f"{folder}/truth.json", "w"))
         header = None
@@ -538,8 +645,8 @@ def main(kind, *arguments):
             print(f"| {system} | {' | '.join(format(result[name], ',') for name in header)} |", flush=True)
 
 
-NEEDED = {"fingerprints": 1, "texts": 3, "parts": 2}  # arguments
-RUN = {"fingerprints": run_fingerprints, "texts": run_texts, "parts": run_parts}
+NEEDED = {"fingerprints": 1, "texts": 3, "parts": 2, "resembling": 3}  # arguments
+RUN = {"fingerprints": run_fingerprints, "texts": run_texts, "parts": run_parts, "resembling": run_resembling}
 
 
 if __name__ == "__main__":

@@ -227,6 +227,7 @@ LOOKUP = PINNED + "{bench}/lookup --folder {scratch} --passes 3 "
 SCHEMES = f" --scheme 2:1:1 --scheme '{THREE}' --scheme '{FIVE}' --scheme auto"
 EXACT = "'libidx auto' 'libidx 2:1:1' 'faiss Flat' 'faiss MultiHash 4x16' 'faiss MultiHash 2x32 flip 1'"  # in Python
 RESEMBLING = "'libidx.dedup(texts, resemble=T)' 'idx dedup --resemble T' 'rensa 128, 32 bands' 'gaoya 42 × 3'"
+SKETCHES = "'idx minhash' 'idx minhash, --by-id' 'datasketch 128' 'datasketch 32 × 4' 'rensa 32 × 4' 'rensa 64 × 2'"
 PEERS = " --system idx --system uncompressed --system mih"
 LARGE = 70  # GB of free disk that a hundred million texts take
 
@@ -266,6 +267,10 @@ PAGES = [
     Page("texts", "Paragraphs that resemble each other",
          "Pairs whose sets of word 5-shingles have a Jaccard coefficient of the last number or more; MinHash has 128 "
          "values. Dropped are documents by who keeps the first of each pair. One core; MiB of memory.", False),
+    Page("sketches", "Look-ups by resemblance",
+         "A hundred thousand paragraphs, each looked up in an index of all, and candidates confirmed by their sets: "
+         "`idx lookup --resemble` by a file of sets, and LSH of 128 MinHash values in memory. Bytes are those of files, or "
+         "of memory. One core; the time of a query has that of its sketch.", False),
     Page("recombined", "A million to a hundred million paragraphs",
          "Pieces of paragraphs, put together anew (`bench/make --help`), with a tenth of edited copies. Processor seconds of "
          "`idx dedup --resemble T`, and those elapsed, within 4 GiB, and at 1e8 within 8. The memory that rensa takes at "
@@ -448,6 +453,13 @@ TABLES = [
           "many. One core; MiB of memory. With a resemblance of 0.8, others are dropped on purpose.", 2,
           [PINNED + "env IDX={idx} {python} bench/python_peers.py parts {data}/paragraphs.tsv {n6}"],
           lambda runs: part_rows(runs), rounds=1, needs=("texts", "python")),
+    *(Table(f"sketches-{least}", "How good are the answers?", f"A hundred thousand paragraphs, resemblance {least}",
+            "Each paragraph is looked up in an index of all, and candidates are confirmed; one core.", 2,
+            [PINNED + f"env IDX={{idx}} {{python}} bench/python_peers.py resembling {{data}}/paragraphs.tsv {{n5}} {least} "
+             + SKETCHES], lambda runs: grouped(runs, lambda r: f"`{r['system']}`", {name: column(name) for name in (
+                 "seconds to build", "texts per second", "bytes per text", "recall", "wrong")}), rounds=1,
+            needs=("texts", "python"), page="sketches", part=str(least))
+      for least in (0.8, 0.5)),
     *(Table(f"recombined-{size}", "How good are the answers?", f"{words} recombined paragraphs",
             "Processor seconds of `idx dedup`, on one thread and on two, and MiB of memory.", minutes,
             [dedup_of(f"{least}, {threads}", f"recombined {count} {{data}}/paragraphs.tsv", least, threads, memory)
