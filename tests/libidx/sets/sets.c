@@ -410,7 +410,7 @@ static struct pairs list_pairs(const struct corpus *corpus, const struct idx_set
     return pairs;
 }
 
-/* Compares all pairs with those of the plain program, and stops at the first one. Returns how many there are. */
+/* Compares all pairs with those of the plain program, and stops once at the first one. Returns how many there are. */
 static size_t check_pairs(const struct corpus *corpus, const struct idx_set_pair_options *options,
                           struct idx_sets *sets, struct idx_sets_summary *summary) {
     struct pairs expected = list_pairs(corpus, options), found = {.most = SIZE_MAX};
@@ -418,7 +418,7 @@ static size_t check_pairs(const struct corpus *corpus, const struct idx_set_pair
     assert_int_equal(found.count, expected.count);
     for (size_t i = 0; i < found.count; i++)
         assert_memory_equal(&found.pairs[i], &expected.pairs[i], sizeof *found.pairs);
-    if (found.count > 1) {
+    if (found.count > 1 && options->contained == 0) {
         found.count = 0;
         found.most = 1;
         assert_ok(idx_sets_visit_pairs(sets, options, take_pair, &found, NULL, &failure));
