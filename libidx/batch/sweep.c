@@ -169,8 +169,7 @@ static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsign
 
 /* ---- Threads ---- */
 
-/* Sorts the queries for one table after the other that no thread has taken yet. A thread uses one spare for all, since
- * new memory takes time. */
+/* Sorts the queries for tables that no thread has taken yet, with one spare array, since new memory takes time. */
 static enum idx_status sort_queries(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
     uint64_t *spare = idxi_array_reserve(sweep->count);

@@ -22,7 +22,8 @@ static uint32_t *get_counts(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->counts + (thread << idxf_count_bits(sorting->mask));
 }
 
-static enum idx_status count_some(void *context, size_t thread, struct idx_error *error) {
+/* Counts how many fingerprints of a thread's part have each value of the bits that are sorted by. */
+static enum idx_status count_part(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = get_begin(sorting, thread), end = get_begin(sorting, thread + 1);
     memset(get_counts(sorting, thread), 0, idxi_sorting_bytes(idxf_count_bits(sorting->mask)));
@@ -30,7 +31,7 @@ static enum idx_status count_some(void *context, size_t thread, struct idx_error
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
-static enum idx_status place_some(void *context, size_t thread, struct idx_error *error) {
+static enum idx_status place_part(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = get_begin(sorting, thread), end = get_begin(sorting, thread + 1);
     sorting->way->place(sorting->from + begin, end - begin, sorting->mask, sorting->to.fingerprints,
@@ -62,7 +63,7 @@ enum idx_status idxi_sorting_run(struct idxi_sorting *sorting, struct idx_error 
                           sorting->to.starts + 1);
         return sorting->progress == NULL ? IDX_OK : idxi_progress_add(sorting->progress, 0, error);
     }
-    IDXI_TRY(idxi_parallel(threads, threads, count_some, sorting, sorting->progress, error));
+    IDXI_TRY(idxi_parallel(threads, threads, count_part, sorting, sorting->progress, error));
     sum_counts(sorting);
-    return idxi_parallel(threads, threads, place_some, sorting, sorting->progress, error);
+    return idxi_parallel(threads, threads, place_part, sorting, sorting->progress, error);
 }

@@ -205,14 +205,9 @@ enum idx_residence {
     IDX_RESIDENCE_DISK = 3,      /* as DIRECTORY, for an index larger than memory: a look-up requests all blocks that it
                                     needs from the disk (idx_lookup_many: those of several queries) before it waits for
                                     the first one, with one system call per block */
-    IDX_RESIDENCE_UNPACKED = 4   /* everything mapped, and besides, plain tables in memory for look-ups and probing
-                                    batches, made from the files. Those of a segment take up to 40 bytes per
-                                    fingerprint; 57 for a distance of 3 or below 15,000 fingerprints, or 64 KiB in all
-                                    if that is more, as idx_plan_unpacked says; another 8 while they are made; and about
-                                    as many seconds of opening as there are tens of millions of fingerprints. Of many at
-                                    once, look-ups take about half of the time with ALL, and less for a larger distance
-                                    or fewer fingerprints. For a distance of 3 this holds up to 19 million fingerprints
-                                    in a segment; with 100 million, the blocks of the scheme "auto" are faster */
+    IDX_RESIDENCE_UNPACKED = 4   /* everything mapped, and plain tables in memory besides, which opening makes of the
+                                    files, and which look-ups of up to tens of millions of fingerprints at a small
+                                    distance are fastest in. idx_plan_unpacked says what they take */
 };
 
 struct idx_open_options {

@@ -23,8 +23,8 @@ static enum idx_status fail_lmdb(struct idx_error *error, int result, const char
                      mdb_strerror(result));
 }
 
-/* The same after a call that may have written to the file of an open environment. LMDB says EIO of a write that was cut
- * short: this becomes ENOSPC where the disk turns out to be full, and otherwise the sentence names both causes. */
+/* Says that a call failed which may have written to the file of an open environment. LMDB says EIO of a write that was
+ * cut short: this becomes ENOSPC where the disk turns out to be full, and otherwise the sentence names both causes. */
 static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path) {
     static const uint8_t page[IDXF_PAGE_SIZE];
     struct stat status;

@@ -115,7 +115,7 @@ static void close_all(struct verification *verification) {
     verification->index = NULL;
 }
 
-static bool is_open(const struct verification *verification) {
+static bool are_all_open(const struct verification *verification) {
     size_t segments = verification->index->manifest->segment_count;
     const struct opening *end = openings_of(verification, segments);
     for (const struct opening *opening = verification->openings; opening < end; opening++) {
@@ -129,7 +129,7 @@ static enum idx_status open_newest(struct verification *verification, const char
     for (int attempt = 1;; attempt++) {
         enum idx_status status = open_once(verification, path, error);
         const struct idx_index *index = verification->index;
-        if ((status == IDX_OK && is_open(verification)) || attempt == MAX_ATTEMPTS || index == NULL ||
+        if ((status == IDX_OK && are_all_open(verification)) || attempt == MAX_ATTEMPTS || index == NULL ||
             !idxi_index_is_outdated(index))
             return status;
         close_all(verification);

@@ -57,6 +57,7 @@ static bool refuse_recipe(const struct input *input, enum recipe_owner owner, co
     return false;
 }
 
+/* Takes a line #recipe: where none is known yet it is that of the fingerprints, and others must be comparable. */
 static bool check_recipe(struct input *input, const struct tsv_record *record) {
     if (input->gives_recipe && !input->recipe_settled && is_recipe(record)) {
         if (!keep_recipe(input, record)) return false;
