@@ -157,7 +157,7 @@ static void test_cut(void **state) {
 /* Where a frame is cut that has a document of the index, the file is refused; but not where another set of it is there,
  * nor where the index lacks all that can be read. */
 static void test_lost(void **state) {
-    const char *path = path_in(*state, "sets"), *cut = path_in(*state, "cut"), *index_path = path_in(*state, "index");
+    const char *path = path_in(*state, "sets"), *cut = path_in(*state, "cut");
     struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
     struct idx_build_options building = IDX_BUILD_OPTIONS_INIT;
     size_t last, size;
@@ -167,11 +167,11 @@ static void test_lost(void **state) {
         const bool integers = kind == 3, has = kind != 1;
         const char *id = kind == 2 ? "a" : kind == 4 ? "late" : "later";
         const uint64_t value = kind == 5 ? 31 : 30;
+        const char *index_path = path_in(*state, "index-%u", kind);
         struct idx_builder *builder;
         struct idx_index *index;
         building.id_type = integers ? IDX_ID_U64 : IDX_ID_TEXT;
         building.k = 0;
-        building.replace = true;
         assert_ok(idx_builder_open(&builder, index_path, &building, &failure));
         if (has && integers) assert_ok(idx_builder_add_u64(builder, value, 7, &failure));
         if (has && !integers) assert_ok(idx_builder_add(builder, value, id, strlen(id), &failure));
