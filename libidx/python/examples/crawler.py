@@ -8,6 +8,8 @@ pages.idx, the sets by which pages are compared, pages.sets, and the pages, kept
 may not have been kept once more: each of them is kept once. Needs the command idx, version 1.0, and no package.
 
 With Scrapy, the class SeenPipeline is an item pipeline: ITEM_PIPELINES = {"crawler.SeenPipeline": 300}.
+
+    pip install scrapy
 """
 import json
 import os
