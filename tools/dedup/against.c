@@ -65,45 +65,46 @@ bool against_put_id(struct against *against, const struct idx_match *match, stru
 
 /* ---- Texts ---- */
 
-/* Keeps hashes of the IDs of a fingerprint's documents. This is an idx_match_visitor. */
-static bool add_ids(void *context, const struct idx_match *match) {
-    struct against *against = context;
+/* Calls `take` for each document of a fingerprint, until it returns false or a signal was noted. */
+static bool take_documents(struct against *against, const struct idx_match *match,
+                           bool (*take)(struct against *against, const struct idx_document *document)) {
     struct idx_document document;
     struct idx_error error;
     bool found = true;
     if (!succeeded(idx_documents_find(against->cursor, match->fingerprint, NULL, &error), &error)) return false;
     while (found && !interrupt_noted()) {
         if (!succeeded(idx_documents_next(against->cursor, &document, &found, &error), &error)) return false;
-        if (found && !id_hashes_add(&against->ids, document.id, document.id_length)) return false;
+        if (found && !take(against, &document)) return false;
     }
     return !interrupt_noted();
 }
+
+static bool take_id(struct against *against, const struct idx_document *document) {
+    return id_hashes_add(&against->ids, document->id, document->id_length);
+}
+
+/* This is an idx_match_visitor. */
+static bool add_ids(void *context, const struct idx_match *match) { return take_documents(context, match, take_id); }
 
 const char *against_sets(const struct against *against) {
     const char *path = against->documents.count == 1 ? against->documents.values[0] : NULL;
     return against->has_sketches && path != NULL && set_file_is_at(path) ? path : NULL;
 }
 
-/* Adds the set of each document of a fingerprint that was not added before. This is an idx_match_visitor. */
-static bool add_sets(void *context, const struct idx_match *match) {
-    struct against *against = context;
-    struct idx_document document;
+/* Adds the set of a document, unless another fingerprint of it came before. */
+static bool take_set(struct against *against, const struct idx_document *document) {
+    struct idx_set set = {NULL, 0};
     struct idx_error error;
-    bool found = true;
-    if (!succeeded(idx_documents_find(against->cursor, match->fingerprint, NULL, &error), &error)) return false;
-    while (found && !interrupt_noted()) {
-        struct idx_set set = {NULL, 0};
-        if (!succeeded(idx_documents_next(against->cursor, &document, &found, &error), &error)) return false;
-        size_t at = found ? id_hashes_find(&against->ids, document.id, document.id_length) : 0;
-        if (!found || bit_is_set(against->found, at)) continue;
-        if (!succeeded(idx_kept_sets_find(against->kept, &document, &set, &error), &error)) return false;
-        if (set.hashes == NULL) continue;
-        bit_set(against->found, at);
-        if (!resemble_add(against->resemble, (struct span){document.id, document.id_length}, set.hashes, set.count, 0))
-            return false;
-    }
-    return !interrupt_noted();
+    size_t at = id_hashes_find(&against->ids, document->id, document->id_length);
+    if (bit_is_set(against->found, at)) return true;
+    if (!succeeded(idx_kept_sets_find(against->kept, document, &set, &error), &error)) return false;
+    if (set.hashes == NULL) return true;
+    bit_set(against->found, at);
+    return resemble_add(against->resemble, (struct span){document->id, document->id_length}, set.hashes, set.count, 0);
 }
+
+/* This is an idx_match_visitor. */
+static bool add_sets(void *context, const struct idx_match *match) { return take_documents(context, match, take_set); }
 
 /* Reads the sets of the documents from a file of sets. */
 static bool read_sets(struct against *against, const char *path) {
