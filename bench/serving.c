@@ -71,11 +71,11 @@ static int look_up(const char *path, const char *queries) {
     FILE *file = fopen(queries, "rb");
     if (file == NULL || idx_open(&index, path, NULL, NULL) != IDX_OK) return 1;
     idx_get_properties(index, &properties);
-    bool well = look_up_all(index, properties.k, file, &sum) && look_up_all(index, properties.k, file, &sum);
-    if (well) printf("%.1f %zu\n", sum.seconds * 1e9 / (double)sum.queries, sum.matches);
+    bool ok = look_up_all(index, properties.k, file, &sum) && look_up_all(index, properties.k, file, &sum);
+    if (ok) printf("%.1f %zu\n", sum.seconds * 1e9 / (double)sum.queries, sum.matches);
     idx_close(index);
     fclose(file);
-    return well ? 0 : 1;
+    return ok ? 0 : 1;
 }
 
 int main(int argc, char **argv) {

@@ -169,7 +169,8 @@ static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsign
 
 /* ---- Threads ---- */
 
-/* Sorts the queries for tables that no thread has taken yet, with one spare array, since new memory takes time. */
+/* Is run by each thread: takes the next table that no thread has, and sorts the queries for it, until none is left. One
+ * spare array serves all of them, since it takes time to get new memory. */
 static enum idx_status sort_queries(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
     uint64_t *spare = idxi_array_reserve(sweep->count);

@@ -142,16 +142,16 @@ static void test_main_and_article(void **state) {
 
 /* ---- Depth ---- */
 
-static void check_depth(size_t depth, bool good) {
+static void check_depth(size_t depth, bool ok) {
     struct html html = HTML_INIT;
     struct bad bad = {0};
     char *document = malloc(3 * depth + 1);
     assert_non_null(document);
     for (size_t i = 0; i < depth; i++) memcpy(document + 3 * i, "<b>", 3);
     document[3 * depth] = 'x';
-    assert_int_equal(html_parse(&html, (struct span){document, 3 * depth + 1}, false, &bad), good);
-    assert_int_equal(bad.kind, good ? BAD_NONE : BAD_HTML);
-    if (good)
+    assert_int_equal(html_parse(&html, (struct span){document, 3 * depth + 1}, false, &bad), ok);
+    assert_int_equal(bad.kind, ok ? BAD_NONE : BAD_HTML);
+    if (ok)
         assert_kept(&html.text, "x\n");
     else
         assert_string_equal(bad.problem.sentence, "its elements are nested too deep: 2000 levels");

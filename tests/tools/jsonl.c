@@ -14,7 +14,7 @@ struct parsed {
     struct jsonl jsonl;
     struct fields fields;
     struct bad bad;
-    bool good;
+    bool ok;
 };
 
 static struct parsed parse_bytes(const struct jsonl_rules *rules, const char *line, size_t length) {
@@ -22,7 +22,7 @@ static struct parsed parse_bytes(const struct jsonl_rules *rules, const char *li
     assert_non_null(parsed.line);
     memcpy(parsed.line, line, length);
     struct span span = {parsed.line, length};
-    parsed.good = jsonl_parse(rules, span, &parsed.jsonl, &parsed.fields, &parsed.bad);
+    parsed.ok = jsonl_parse(rules, span, &parsed.jsonl, &parsed.fields, &parsed.bad);
     return parsed;
 }
 
@@ -39,7 +39,7 @@ static void assert_field(const char *bytes, size_t length, const char *expected)
 static void check_text(const char *path, const char *line, const char *text) {
     struct jsonl_rules rules = {.text = path};
     struct parsed parsed = parse_bytes(&rules, line, strlen(line));
-    assert_true(parsed.good);
+    assert_true(parsed.ok);
     assert_int_equal(parsed.bad.kind, BAD_NONE);
     assert_field(parsed.fields.body.bytes, parsed.fields.body.length, text);
     assert_null(parsed.fields.id.bytes);
@@ -49,7 +49,7 @@ static void check_text(const char *path, const char *line, const char *text) {
 
 static void refuse(const struct jsonl_rules *rules, const char *line, enum bad_kind kind, const char *sentence) {
     struct parsed parsed = parse_bytes(rules, line, strlen(line));
-    assert_false(parsed.good);
+    assert_false(parsed.ok);
     assert_int_equal(parsed.bad.kind, kind);
     assert_string_equal(parsed.bad.problem.sentence, sentence);
     release(&parsed);
@@ -74,7 +74,7 @@ static void test_text(void **state) {
     struct jsonl_rules rules = {.text = "text"};
     const char *line = "{\"text\":\"a\\u0000b\"}";
     struct parsed parsed = parse_bytes(&rules, line, strlen(line));
-    assert_true(parsed.good);
+    assert_true(parsed.ok);
     assert_int_equal(parsed.fields.body.length, 3);
     assert_memory_equal(parsed.fields.body.bytes, "a\0b", 3);
     release(&parsed);
@@ -240,7 +240,7 @@ static void check_id(const char *value, const char *id) {
     char line[100];
     snprintf(line, sizeof line, "{\"text\":\"x\",\"id\":%s}", value);
     struct parsed parsed = parse_bytes(&rules, line, strlen(line));
-    assert_true(parsed.good);
+    assert_true(parsed.ok);
     assert_field(parsed.fields.id.bytes, parsed.fields.id.length, id);
     release(&parsed);
 }
@@ -289,7 +289,7 @@ static void test_ids_of_bad_records(void **state) {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct jsonl_rules rules = {.text = "text.x", .id = "id"};
         struct parsed parsed = parse_bytes(&rules, lines[i].line, strlen(lines[i].line));
-        assert_false(parsed.good);
+        assert_false(parsed.ok);
         if (lines[i].id == NULL)
             assert_null(parsed.fields.id.bytes);
         else
@@ -303,7 +303,7 @@ static void check_date(const char *value, int64_t date) {
     char line[200];
     snprintf(line, sizeof line, "{\"date\":%s,\"text\":\"x\"}", value);
     struct parsed parsed = parse_bytes(&rules, line, strlen(line));
-    assert_true(parsed.good);
+    assert_true(parsed.ok);
     assert_int_equal(parsed.jsonl.date, date);
     release(&parsed);
 }
@@ -324,7 +324,7 @@ static void test_one_value_for_all(void **state) {
     struct jsonl_rules rules = {.text = "a", .id = "a", .title = "/a", .date = "a"};
     const char *line = "{\"a\":\"\\\\\\u0041\"}";
     struct parsed parsed = parse_bytes(&rules, line, strlen(line));
-    assert_true(parsed.good);
+    assert_true(parsed.ok);
     assert_field(parsed.fields.body.bytes, parsed.fields.body.length, "\\A");
     assert_field(parsed.fields.id.bytes, parsed.fields.id.length, "\\A");
     assert_field(parsed.fields.title.bytes, parsed.fields.title.length, "\\A");
@@ -336,16 +336,16 @@ static void test_titles(void **state) {
     struct jsonl_rules rules = {.text = "text", .title = "t"};
     const char *line = "{\"text\":\"x\",\"t\":\"title\"}";
     struct parsed parsed = parse_bytes(&rules, line, strlen(line));
-    assert_true(parsed.good);
+    assert_true(parsed.ok);
     assert_field(parsed.fields.title.bytes, parsed.fields.title.length, "title");
     assert_field(parsed.fields.body.bytes, parsed.fields.body.length, "x");
     release(&parsed);
     parsed = parse_bytes(&rules, "{\"text\":\"x\"}", 12); /* it may be missing */
-    assert_true(parsed.good);
+    assert_true(parsed.ok);
     assert_int_equal(parsed.fields.title.length, 0);
     release(&parsed);
     parsed = parse_bytes(&rules, "{\"text\":\"x\",\"t\":null}", 21);
-    assert_true(parsed.good);
+    assert_true(parsed.ok);
     assert_int_equal(parsed.fields.title.length, 0);
     release(&parsed);
     refuse(&rules, "{\"text\":\"x\",\"t\":7}", BAD_FIELD, "the field 't' is not a string");

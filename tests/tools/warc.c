@@ -64,19 +64,19 @@ struct record {
     char *head;
     struct warc_head parsed;
     struct bad bad;
-    bool good;
+    bool ok;
 };
 
 static struct record parse(const char *head) {
     struct record record = {.head = copy_exactly(head, strlen(head))};
-    record.good = warc_parse_head(record.head, strlen(head), &record.parsed, &record.bad);
+    record.ok = warc_parse_head(record.head, strlen(head), &record.parsed, &record.bad);
     return record;
 }
 
 static void check_record(const char *head, enum warc_type type, uint64_t length, const char *id, enum media media,
                          const char *charset) {
     struct record record = parse(head);
-    assert_true(record.good);
+    assert_true(record.ok);
     assert_int_equal(record.bad.kind, BAD_NONE);
     assert_int_equal(record.parsed.type, type);
     assert_true(record.parsed.length == length);
@@ -88,7 +88,7 @@ static void check_record(const char *head, enum warc_type type, uint64_t length,
 
 static void refuse_record(const char *head, const char *sentence) {
     struct record record = parse(head);
-    assert_false(record.good);
+    assert_false(record.ok);
     assert_int_equal(record.bad.kind, BAD_WARC);
     assert_string_equal(record.bad.problem.sentence, sentence);
     free(record.head);
@@ -194,13 +194,13 @@ static void test_refused_records(void **state) {
 
 /* ---- Heads of HTTP responses ---- */
 
-static struct http_head check_response(const char *head, bool good) {
+static struct http_head check_response(const char *head, bool ok) {
     struct http_head parsed;
     struct bad bad = {0};
     char *copy = copy_exactly(head, strlen(head));
     assert_true(http_parse_head(copy, strlen(head), &parsed, &bad));
     assert_int_equal(bad.kind, BAD_NONE);
-    assert_int_equal(parsed.succeeded, good);
+    assert_int_equal(parsed.succeeded, ok);
     free(copy);
     return parsed;
 }

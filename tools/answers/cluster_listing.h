@@ -69,7 +69,7 @@ void listing_end(struct listing *listing);
 void listing_put_share(struct output *output, uint64_t shared, uint64_t total);
 
 /* Finds the clusters and prints what is asked for. If progress is shown, or `verbose` is set, prints a summary as well.
- * Returns false after a complaint, and without one if a signal was noted. */
+ * Returns false also if a signal was noted. */
 bool listing_run(struct listing *listing, const struct idx_index *index);
 
 #endif

@@ -27,7 +27,7 @@ struct add {
 
 /* ---- Arguments ---- */
 
-/* Refuses options that have no effect. Returns false after a complaint. */
+/* Refuses options that have no effect. */
 static bool check_options(const struct add *add) {
     const char *vain = add->distance != UINT_MAX          ? "-k"
                        : add->limit != UINT64_MAX         ? "--limit"
@@ -51,7 +51,7 @@ static bool check_options(const struct add *add) {
     return true;
 }
 
-/* Refuses options that have no effect with --resemble, and completes what it needs. Returns false after a complaint. */
+/* Refuses options that have no effect with --resemble, and completes what it needs. */
 static bool check_resembling(struct add *add) {
     struct resembling_addition *resembling = &add->resembling;
     bool vain = add->distance != UINT_MAX || add->max_documents != UINT64_MAX || add->format > 0 ||
@@ -147,12 +147,12 @@ static bool put_answer(struct add *add, size_t place) {
 }
 
 static bool put_answers(struct add *add) {
-    bool whole = true;
+    bool ok = true;
     add->view = idx_writer_view(add->writing.writer);
-    for (size_t i = 0; i < add->writing.count && whole; i++) whole = put_answer(add, i);
+    for (size_t i = 0; i < add->writing.count && ok; i++) ok = put_answer(add, i);
     idx_documents_close(add->documents);
     add->documents = NULL;
-    return output_flush(&add->output) && whole;
+    return output_flush(&add->output) && ok;
 }
 
 /* ---- The whole ---- */
@@ -174,8 +174,8 @@ static enum idx_status add_items(struct add *add) {
                                     &add->error);
 }
 
-/* Adds the documents of a batch, or those without near-duplicates, and prints the answers. Returns false after a
- * complaint, or if the output failed. */
+/* Adds the documents of a batch, or those without near-duplicates, and prints the answers. Returns false also if the
+ * output failed. */
 static bool add_batch(struct add *add) {
     struct writing *writing = &add->writing;
     if (writing->count == 0) return true;
@@ -209,8 +209,8 @@ static bool add_all(struct add *add) {
 }
 
 /* Says what was added, also if the end of the input was not reached. */
-static void report(const struct add *add, bool whole) {
-    if (!whole && add->added + add->near == 0) return;
+static void report(const struct add *add, bool ok) {
+    if (!ok && add->added + add->near == 0) return;
     const char *what = names_of_documents(add->writing.properties.id_type, add->added);
     char near[96] = "";
     if (add->near > 0)
@@ -236,10 +236,10 @@ int command_add(int argc, char **argv) {
     texts_free(&add.resembling.rules.extract.json.texts);
     if (read && add.resemblance != NULL) interrupt_obey();
     if (!read || add.resemblance != NULL) return status;
-    bool whole = add_all(&add);
+    bool ok = add_all(&add);
     bool written = output_close(&add.output);
-    if (add.writing.writer != NULL) report(&add, whole);
+    if (add.writing.writer != NULL) report(&add, ok);
     writing_close(&add.writing);
     interrupt_obey();
-    return whole && written ? ENDS_WELL : ENDS_BADLY;
+    return ok && written ? ENDS_WELL : ENDS_BADLY;
 }

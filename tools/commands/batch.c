@@ -185,7 +185,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
                     batch->options.distance, question->properties.k, path);
 }
 
-/* Reads the queries and prints their matches. Returns false after a complaint or a signal. */
+/* Reads the queries and prints their matches. Returns false also if a signal was noted. */
 static bool answer_all(struct batch *batch, const struct idx_index *index) {
     struct texts paths = {batch->operands.values + 1, batch->operands.count - 1};
     const struct idx_properties *properties = &batch->question.properties;

@@ -23,7 +23,7 @@ static bool prepare_report(struct clusters *clusters) {
     return report_check(&clusters->report);
 }
 
-/* Prints the clusters, and writes the report if one is asked for. Returns false after a complaint or a signal. */
+/* Prints the clusters, and writes the report if one is asked for. Returns false also if a signal was noted. */
 static bool list_clusters(struct clusters *clusters) {
     struct idx_index *index;
     if (!open_unloaded(&index, clusters->path)) return false;

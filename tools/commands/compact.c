@@ -62,7 +62,7 @@ int command_compact(int argc, char **argv) {
     if (!read_arguments(argc, argv, &compact, &status)) return status;
     progress_start(&compact.progress, compact.progress_forced);
     interrupt_catch();
-    bool done = compact_index(&compact);
+    bool ok = compact_index(&compact);
     interrupt_obey();
-    return done ? ENDS_WELL : ENDS_BADLY;
+    return ok ? ENDS_WELL : ENDS_BADLY;
 }

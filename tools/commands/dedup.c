@@ -112,7 +112,7 @@ static const char *text_option(const struct dedup *dedup) {
                                           : NULL;
 }
 
-/* Refuses options that have no effect on fingerprints that are made already. Returns false after a complaint. */
+/* Refuses options that have no effect on fingerprints that are made already. */
 static bool check_fingerprints(const struct dedup *dedup) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
     const struct extract_rules *extract = &rules->extract;
@@ -156,7 +156,7 @@ static bool check_places(const struct dedup *dedup) {
     return true;
 }
 
-/* Reads what texts must have in common. Returns false after a complaint. */
+/* Reads what texts must have in common. */
 static bool read_thresholds(struct dedup *dedup) {
     struct resemble *resemble = &dedup->resemble;
     const char *given = dedup->resemblance;
@@ -172,7 +172,7 @@ static bool read_thresholds(struct dedup *dedup) {
            (dedup->ignore_common == NULL || most_common_read(dedup->ignore_common, &resemble->most_common));
 }
 
-/* Applies --by and the options that go with it. Returns false after a complaint. */
+/* Applies --by and the options that go with it. */
 static bool apply_by(struct dedup *dedup) {
     struct divided *divided = &dedup->divided;
     struct pipeline_rules *rules = &dedup->texts.rules;
@@ -201,8 +201,7 @@ static bool apply_by(struct dedup *dedup) {
     return true;
 }
 
-/* Decides whether texts are compared, by the sets of their shingles, or fingerprints. Returns false after a
- * complaint. */
+/* Decides whether texts are compared, by the sets of their shingles, or fingerprints. */
 static bool choose_way(struct dedup *dedup) {
     const char *given = dedup->resemblance;
     bool has_distance = dedup->listing.options.distance != NO_DISTANCE;
@@ -217,7 +216,7 @@ static bool choose_way(struct dedup *dedup) {
     return complain_of_usage("%s compares texts, which --features, --hashes and --tokens don't have", given);
 }
 
-/* Refuses options of fingerprints where none decide. Returns false after a complaint. */
+/* Refuses options of fingerprints where none decide. */
 static bool check_texts(const struct dedup *dedup) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
     const char *vain = dedup->listing.method != NO_METHOD       ? "--method"
@@ -257,13 +256,13 @@ static bool visit_format(void *context, const char *path, enum document_format f
                     by_names[dedup->by]);
 }
 
-/* Checks, before all the work, that the parts of all documents can be cut out. Returns false after a complaint. */
+/* Checks, before all the work, that the parts of all documents can be cut out. */
 static bool check_cutting(struct dedup *dedup) {
     pipeline_visit_formats(&dedup->texts.rules, &dedup->paths, visit_format, dedup);
     return !dedup->partly;
 }
 
-/* Checks the options that need the inputs a second time. Returns false after a complaint. */
+/* Checks the options that need the inputs a second time. */
 static bool check_again(struct dedup *dedup) {
     const bool cuts = dedup->intake.divided != NULL && folders_are_asked_for(&dedup->folders);
     return check_places(dedup) && (dedup->report.path == NULL || report_check(&dedup->report)) &&
@@ -272,8 +271,7 @@ static bool check_again(struct dedup *dedup) {
            (!cuts || check_cutting(dedup));
 }
 
-/* Checks the field by which documents are preferred, and makes the score take the place of the date. Returns false
- * after a complaint. */
+/* Checks the field by which documents are preferred, and makes the score take the place of the date. */
 static bool apply_field(struct dedup *dedup) {
     struct jsonl_rules *json = &dedup->texts.rules.extract.json;
     enum preferred preferred = dedup->intake.preference.preferred;
@@ -286,7 +284,7 @@ static bool apply_field(struct dedup *dedup) {
     return true;
 }
 
-/* Applies --representative: decides which document of a cluster is kept. Returns false after a complaint. */
+/* Applies --representative: decides which document of a cluster is kept. */
 static bool apply_representative(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     struct preference *preference = &dedup->intake.preference;
@@ -330,7 +328,7 @@ static void share_memory(struct dedup *dedup) {
 }
 
 /* Sets the format if the names or first bytes of the inputs say that they are arrays of fingerprints. All other inputs
- * have documents, which may be of several formats. Returns false after a complaint. */
+ * have documents, which may be of several formats. */
 static bool find_fingerprints(struct dedup *dedup) {
     enum input_format found = INPUT_AUTO;
     size_t arrays = 0;
@@ -343,7 +341,7 @@ static bool find_fingerprints(struct dedup *dedup) {
     return true;
 }
 
-/* Checks that the texts of --documents can be found. Returns false after a complaint. */
+/* Checks that the texts of --documents can be found. */
 static bool check_documents(const struct dedup *dedup) {
     const struct against *against = &dedup->against;
     if (against->documents.count == 0) return true;
@@ -378,7 +376,7 @@ static bool apply_sketch(struct dedup *dedup) {
            complain_of_usage("--shingle %s: the sets of %s are of %s", dedup->shingle, against->path, sketch->shingles);
 }
 
-/* Opens what --against names, and checks that it can be compared with. Returns false after a complaint. */
+/* Opens what --against names, and checks that it can be compared with. */
 static bool open_against(struct dedup *dedup) {
     struct against *against = &dedup->against;
     if (!against_open(against) || !apply_sketch(dedup) || !check_documents(dedup)) return false;
@@ -406,7 +404,7 @@ static void choose_outputs(struct dedup *dedup) {
     dedup->report.origin.ignore_common = dedup->ignore_common;
 }
 
-/* Checks that pairs are all that is asked for. Returns false after a complaint. */
+/* Checks that pairs are all that is asked for. */
 static bool check_pairs(const struct dedup *dedup) {
     const struct listing *listing = &dedup->listing;
     const char *other = listing->drop                                         ? "--drop"
@@ -421,8 +419,7 @@ static bool check_pairs(const struct dedup *dedup) {
     return other == NULL || complain_of_usage("--pairs prints pairs of texts, and drops none: omit it, or %s", other);
 }
 
-/* Checks the options with each other, and derives from them what the parts of the command need. Returns false after a
- * complaint. */
+/* Checks the options with each other, and derives from them what the parts of the command need. */
 static bool complete_options(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     if (listing->drop && (dedup->clusters || listing->json))
@@ -506,8 +503,7 @@ static bool keep_bad(struct dedup *dedup, const struct raw_document *raw, const 
     return !is_record || intake_keep(&dedup->intake, id, strlen(id), place);
 }
 
-/* Refuses a document of a file that became another one since its format was checked. Returns false after a
- * complaint. */
+/* Refuses a document of a file that became another one since its format was checked. */
 static bool check_cutting_again(struct dedup *dedup, const struct raw_document *raw) {
     const bool is_of_warc = raw->unit == UNIT_RECORD || raw->unit == UNIT_BROKEN_RECORD;
     return dedup->intake.divided == NULL || dedup->intake.journal == NULL ||
@@ -556,15 +552,15 @@ static bool add_texts(struct dedup *dedup) {
 /* ---- From fingerprints ---- */
 
 static bool add_documents(struct dedup *dedup, const struct tsv_record *records, size_t count) {
-    bool good = true;
-    for (size_t i = 0; i < count && good; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++) {
         const struct arrival arrival = {.record = records[i], .has_fingerprint = true, .place.fate = FATE_COMPARED};
-        good = intake_take(&dedup->intake, &arrival);
+        ok = intake_take(&dedup->intake, &arrival);
     }
-    return good;
+    return ok;
 }
 
-/* Takes the documents of inputs that are fingerprints already. Returns false after a complaint. */
+/* Takes the documents of inputs that are fingerprints already. */
 static bool add_fingerprints(struct dedup *dedup) {
     struct input input = {.reader = READER_INIT,
                           .paths = dedup->paths,
@@ -585,7 +581,7 @@ static bool add_fingerprints(struct dedup *dedup) {
 /* ---- The whole ---- */
 
 /* Says how many IDs several documents have, before any is printed. With --strict, this is an error where there are no
- * folders that have the records themselves. Returns false after a complaint in that case. */
+ * folders that have the records themselves. */
 static bool check_repeats(struct dedup *dedup) {
     bool is_refused = dedup->texts.rules.strict && !folders_are_asked_for(&dedup->folders);
     struct id_hashes *all = &dedup->intake.all_ids;
@@ -613,7 +609,7 @@ static bool build_index(struct dedup *dedup, const char *path) {
     return built;
 }
 
-/* Takes all texts, and decides which of them are kept. Returns false after a complaint. */
+/* Takes all texts, and decides which of them are kept. */
 static bool compare_sets(struct dedup *dedup) {
     struct against *against = &dedup->against;
     bool has_known = against->path != NULL && !against_looks_up(against);
@@ -767,7 +763,7 @@ static bool is_out_of_order(const struct dedup *dedup) {
     return !dedup->by_sets && (listing->drop || (listing->keep && !is_first));
 }
 
-/* Makes the temporary files that the options need, and hands them to their users. Returns false after a complaint. */
+/* Makes the temporary files that the options need, and hands them to their users. */
 static bool open_temporaries(struct dedup *dedup, const char *folder) {
     struct intake *intake = &dedup->intake;
     intake->against = &dedup->against;
@@ -807,11 +803,11 @@ static bool find_duplicates(struct dedup *dedup) {
     if (!clean_places(dedup) || !scratch_open(&dedup->scratch, folder, "--tmpdir")) return false;
     char *path = scratch_path(&dedup->scratch, "index");
     if (path == NULL) complain("out of memory");
-    bool whole = path != NULL && open_temporaries(dedup, folder) &&
-                 (dedup->by_sets ? compare_sets(dedup) : build_index(dedup, path)) && list_and_write(dedup, path);
+    bool ok = path != NULL && open_temporaries(dedup, folder) &&
+              (dedup->by_sets ? compare_sets(dedup) : build_index(dedup, path)) && list_and_write(dedup, path);
     scratch_remove(&dedup->scratch);
     free(path);
-    return whole && !dedup->partly;
+    return ok && !dedup->partly;
 }
 
 static void free_all(struct dedup *dedup) {
@@ -851,17 +847,17 @@ int command_dedup(int argc, char **argv) {
     dedup.listing.method = NO_METHOD;
     dedup.listing.cap = NO_CAP;
     if (!read_arguments(argc, argv, &dedup, &status)) return status;
-    bool whole = complete_options(&dedup);
-    if (whole) {
+    bool ok = complete_options(&dedup);
+    if (ok) {
         choose_scheme(&dedup, scheme);
         dedup.building.progress = progress_visit;
         dedup.building.context = &dedup.listing.progress;
         progress_start(&dedup.listing.progress, dedup.texts.rules.progress);
         interrupt_catch();
-        whole = find_duplicates(&dedup);
+        ok = find_duplicates(&dedup);
     }
     free_all(&dedup);
     bool written = output_close(&dedup.listing.output);
     interrupt_obey();
-    return whole && written ? ENDS_WELL : ENDS_BADLY;
+    return ok && written ? ENDS_WELL : ENDS_BADLY;
 }

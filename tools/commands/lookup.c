@@ -19,7 +19,7 @@ struct lookup {
     struct idx_index *index;
 };
 
-/* Refuses options that have no effect with --resemble. Returns false after a complaint. */
+/* Refuses options that have no effect with --resemble. */
 static bool check_resembling(const struct lookup *lookup) {
     const struct queries *queries = &lookup->queries;
     const char *vain = lookup->distance != UINT_MAX                           ? "-k"
@@ -35,7 +35,7 @@ static bool check_resembling(const struct lookup *lookup) {
     return true;
 }
 
-/* Refuses options that contradict each other, or that have no effect. Returns false after a complaint. */
+/* Refuses options that contradict each other, or that have no effect. */
 static bool check_options(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
     const struct jsonl_rules *json = &lookup->queries.extract.json;
@@ -118,7 +118,7 @@ static unsigned get_most_distance(const struct lookup *lookup, const struct idx_
 }
 
 /* Opens the index, and checks that it can answer. A few queries don't load the directories, which would take longer
- * than it saves. Returns false after a complaint. */
+ * than it saves. */
 static bool open_index(struct lookup *lookup) {
     struct question *question = &lookup->question;
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
@@ -153,7 +153,7 @@ static bool is_alike(const struct idx_properties *one, const struct idx_properti
            strcmp(recipe, other_recipe == NULL ? "" : other_recipe) == 0;
 }
 
-/* Opens a newer view if the index has changed. Returns false after a complaint. */
+/* Opens a newer view if the index has changed. */
 static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
     struct question *question = &lookup->question;
     struct idx_properties properties;
@@ -194,9 +194,9 @@ static enum queries_status gather_queries(struct queries *queries, struct query_
 static bool answer_batch(struct query_batch *batch, struct agree *agree, struct output *output,
                          struct idx_error *error) {
     if (agree->question->agree == 0) return query_batch_answer(batch, output, error);
-    bool whole = query_batch_answer(batch, &agree->records, error);
+    bool ok = query_batch_answer(batch, &agree->records, error);
     agree_take(agree, output);
-    return whole;
+    return ok;
 }
 
 /* Answers all queries, batch by batch. Returns the last status of the queries, or QUERIES_FAILED after an error of the
@@ -216,10 +216,10 @@ static enum queries_status answer_together(struct lookup *lookup, struct output 
             status = QUERIES_FAILED;
             break;
         }
-        bool whole = answer_batch(batch, &agree, output, &error);
+        bool ok = answer_batch(batch, &agree, output, &error);
         output_flush(output);
-        if (!whole) complain("%s", error.sentence);
-        if (!whole) status = QUERIES_FAILED;
+        if (!ok) complain("%s", error.sentence);
+        if (!ok) status = QUERIES_FAILED;
     } while ((status == QUERIES_ONE || status == QUERIES_PENDING) && output->error == 0);
     if (status == QUERIES_END || status == QUERIES_BAD) agree_end(&agree, output);
     *found = lookup->question.agree > 0 ? agree.found : query_batch_found(batch);

@@ -72,7 +72,7 @@ static bool remove_some(struct removing *removing, const struct idx_item *items,
 }
 
 /* Removes the documents of a batch, some at a time: removing from a fingerprint with many documents takes long, and a
- * signal takes effect only between two calls. Returns false after a complaint or a signal. */
+ * signal takes effect only between two calls. Returns false also if a signal was noted. */
 static bool remove_batch(struct removing *removing) {
     struct writing *writing = &removing->writing;
     for (size_t done = 0; done < writing->count;) {

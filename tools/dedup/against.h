@@ -36,24 +36,23 @@ static inline bool against_looks_up(const struct against *against) {
 /* Returns the file of sets in which those of the documents are, or NULL if they are texts. */
 const char *against_sets(const struct against *against);
 
-/* Opens the index if the path is that of one. Returns false after a complaint. */
+/* Opens the index if the path is that of one. */
 bool against_open(struct against *against);
 
-/* Completes `rules` so that documents are fingerprinted as those of the index were. Returns false after a complaint if
- * the rules contradict the index. */
+/* Completes `rules` so that documents are fingerprinted as those of the index were. Returns false if the rules
+ * contradict the index. */
 bool against_settle(const struct against *against, struct pipeline_rules *rules, bool texts);
 
 /* Looks up fingerprints. Sets counts[i] to how many are near to fingerprints[i], and matches[i] to the nearest of
- * these. Returns false after a complaint. */
+ * these. */
 bool against_look_up(const struct against *against, const uint64_t *fingerprints, size_t count,
                      struct idx_match *matches, size_t *counts);
 
-/* Appends the ID of the first document of a match, or without documents the fingerprint. Returns false after a
- * complaint. */
+/* Appends the ID of the first document of a match, or without documents the fingerprint. */
 bool against_put_id(struct against *against, const struct idx_match *match, struct output *id);
 
 /* Reads the texts by the rules, and adds them to those that are compared, as known ones. If there is an index, these
- * are the texts of its documents. Returns false after a complaint, or if a signal was noted. */
+ * are the texts of its documents. Returns false also if a signal was noted. */
 bool against_read_texts(struct against *against, const struct pipeline_rules *rules, struct resemble *resemble);
 
 void against_close(struct against *against);

@@ -23,20 +23,20 @@ static bool add_part(struct divided *divided, struct resemble *resemble, struct 
 bool divided_add(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made) {
     struct output part_id = OUTPUT_KEPT;
     const uint64_t *shingles = made->shingles;
-    bool good = divided->document_count < UINT32_MAX || complain("too many documents to compare their parts");
-    if (good && !array_grow(&divided->documents, &divided->document_capacity, divided->document_count,
-                            sizeof *divided->documents))
-        good = complain("out of memory");
-    if (good)
+    bool ok = divided->document_count < UINT32_MAX || complain("too many documents to compare their parts");
+    if (ok && !array_grow(&divided->documents, &divided->document_capacity, divided->document_count,
+                          sizeof *divided->documents))
+        ok = complain("out of memory");
+    if (ok)
         divided->documents[divided->document_count] = (struct divided_document){divided->part_count, made->other_words};
     output_bytes(&part_id, id.bytes, id.length);
-    for (size_t i = 0; i < made->part_count && good; i++) {
-        good = add_part(divided, resemble, &part_id, id.length, &made->parts[i], shingles);
+    for (size_t i = 0; i < made->part_count && ok; i++) {
+        ok = add_part(divided, resemble, &part_id, id.length, &made->parts[i], shingles);
         shingles += made->parts[i].shingles;
     }
     divided->document_count++;
     free(part_id.bytes);
-    return good;
+    return ok;
 }
 
 /* ---- Deciding ---- */
@@ -45,12 +45,12 @@ static uint64_t end_of(const struct divided *divided, uint64_t document) {
     return document + 1 < divided->document_count ? divided->documents[document + 1].first : divided->part_count;
 }
 
-/* How many documents have a part that is kept, or one that joins it. */
+/* How many documents have a part that is kept, or one that resembles it. */
 struct having {
     uint32_t documents, last; /* `last` is one more than the number of the last one. */
 };
 
-/* Counts that for each part. Returns NULL after a complaint; the caller frees the array. */
+/* Returns an item for each part; those of parts that are not kept stay empty. The caller frees the array. */
 static struct having *count_documents(const struct divided *divided, const struct resemble *resemble) {
     struct having *having = calloc((size_t)divided->part_count + 1, sizeof *having);
     if (having == NULL) complain("out of memory");
@@ -100,11 +100,11 @@ bool divided_decide(struct divided *divided, struct resemble *resemble) {
     if (having == NULL) return false;
     divided->dropped = bits_make(divided->part_count);
     divided->gone = bits_make(divided->document_count);
-    const bool good = divided->dropped != NULL && divided->gone != NULL;
-    if (good) mark_dropped(divided, resemble, having);
-    if (good) mark_gone(divided);
+    const bool ok = divided->dropped != NULL && divided->gone != NULL;
+    if (ok) mark_dropped(divided, resemble, having);
+    if (ok) mark_gone(divided);
     free(having);
-    return good;
+    return ok;
 }
 
 /* ---- What was decided ---- */

@@ -36,11 +36,10 @@ struct divided {
     size_t part_capacity, document_capacity;
 };
 
-/* Takes the parts of the next document, of which there is one at least. Returns false after a complaint. */
+/* Takes the parts of the next document, of which there is one at least. */
 bool divided_add(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made);
 
-/* Decides what is dropped, once `resemble` has decided, and keeps those of its sets that stay for other reasons.
- * Returns false after a complaint. */
+/* Decides what is dropped, once `resemble` has decided, and keeps those of its sets that stay for other reasons. */
 bool divided_decide(struct divided *divided, struct resemble *resemble);
 
 /* Writes a line for each document that is dropped as a whole: its ID, and what follows it. */

@@ -62,16 +62,16 @@ static bool check_names(char **names, size_t count) {
     return true;
 }
 
-/* Checks that all files of these inputs have names of their own in a tree. Returns false after a complaint. */
+/* Checks that all files of these inputs have names of their own in a tree. */
 static bool tree_check_inputs(const struct texts *paths) {
     char **names = calloc(paths->count + 1, sizeof *names);
-    bool good = names != NULL;
-    for (size_t i = 0; i < paths->count && good; i++) good = (names[i] = name_input(paths->values[i])) != NULL;
-    if (!good) complain("out of memory");
-    good = good && check_names(names, paths->count);
+    bool ok = names != NULL;
+    for (size_t i = 0; i < paths->count && ok; i++) ok = (names[i] = name_input(paths->values[i])) != NULL;
+    if (!ok) complain("out of memory");
+    ok = ok && check_names(names, paths->count);
     for (size_t i = 0; i < paths->count && names != NULL; i++) free(names[i]);
     free(names);
-    return good;
+    return ok;
 }
 
 /* ---- The folder ---- */
@@ -87,7 +87,7 @@ static bool is_empty(const char *path) {
     return empty;
 }
 
-/* Checks that the tree can be made: nothing may be at its path but an empty folder. Returns false after a complaint. */
+/* Checks that the tree can be made: nothing may be at its path but an empty folder. */
 static bool tree_check(const struct tree *tree) {
     struct stat status;
     if (tree->path == NULL) return true;
@@ -102,7 +102,7 @@ static bool say_failed(const struct tree *tree, const char *name, const char *wh
     return complain("%s%s%s: can't %s: %s", tree->path, *name == '\0' ? "" : "/", name, what, strerror(errno));
 }
 
-/* Begins the tree in a scratch folder. Returns false after a complaint. */
+/* Begins the tree in a scratch folder. */
 static bool tree_open(struct tree *tree) {
     tree->folder = -1;
     if (tree->path == NULL) return true;
@@ -147,12 +147,12 @@ int tree_create(const struct tree *tree, const char *input) {
     return file;
 }
 
-/* Waits until the whole tree is on the disk. Returns false after a complaint. */
+/* Waits until the whole tree is on the disk. */
 static bool tree_sync(const struct tree *tree) {
     return tree->path == NULL || syncfs(tree->folder) == 0 || say_failed(tree, "", "be written");
 }
 
-/* Publishes the tree by rename, which replaces nothing but an empty folder. Returns false after a complaint. */
+/* Publishes the tree by rename, which replaces nothing but an empty folder. */
 static bool tree_publish(struct tree *tree) {
     if (tree->path == NULL) return true;
     char *path = scratch_path(&tree->scratch, made);

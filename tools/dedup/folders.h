@@ -18,13 +18,13 @@ struct tree {
 
 /* Makes a file under the name of an input, and the folders that it needs. The name is the input's path without what
  * leads out of the tree: a leading slash, and everything up to the last `..`. Returns its descriptor, which the caller
- * closes, or -1 after a complaint. */
+ * closes, or -1 if it fails. */
 int tree_create(const struct tree *tree, const char *input);
 
 /* Goes through the journal once more, and copies each record into one of two trees: trees[0] is for what is kept,
  * trees[1] for what is dropped. `dropped` has a bit for each document that was compared. Unless `divided` is NULL, of
  * other documents the parts that are dropped are cut out, and each tree gets the record with its own parts alone; their
- * texts are found by the rules. Returns false after a complaint, or if a signal was noted. In kept.c. */
+ * texts are found by the rules. Returns false also if a signal was noted. In kept.c. */
 bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
                 const struct divided *divided, const struct extract_rules *rules);
 
@@ -37,10 +37,10 @@ struct folders {
 
 bool folders_are_asked_for(const struct folders *folders);
 
-/* Checks that the folders can be made of these inputs. Returns false after a complaint. */
+/* Checks that the folders can be made of these inputs. */
 bool folders_check(const struct folders *folders, const struct texts *paths);
 
-/* Begins the folders that are asked for. Returns false after a complaint. */
+/* Begins the folders that are asked for. */
 bool folders_open(struct folders *folders);
 
 /* Writes a line of the table for a document of a cluster that is dropped, with what it has in common with the
@@ -49,11 +49,11 @@ void folders_note(struct folders *folders, const struct idx_cluster_member *memb
                   uint32_t set_size);
 
 /* Writes the folders, and waits until they are on the disk; `dropped` has a bit for each document that was compared.
- * Documents are read by the rules. Returns false after a complaint, or where a signal was noted. */
+ * Documents are read by the rules. Returns false also if a signal was noted. */
 bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped,
                    const struct extract_rules *rules);
 
-/* Publishes the folders that are asked for. Returns false after a complaint. */
+/* Publishes the folders that are asked for. */
 bool folders_publish(struct folders *folders);
 
 /* Removes what was not published, and frees the rest. Accepts folders that were not opened. */

@@ -12,7 +12,6 @@ struct id_hashes {
     size_t count, capacity;
 };
 
-/* Takes an ID. Returns false after a complaint. */
 bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length);
 
 /* Sorts the IDs, once all are taken. */

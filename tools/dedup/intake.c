@@ -16,8 +16,7 @@ struct preferred_record {
     bool escaped;
 };
 
-/* Takes a document. Those with larger values are preferred, and of equal ones the first. Returns false after a
- * complaint. */
+/* Takes a document. Those with larger values are preferred, and of equal ones the first. */
 static bool preference_add(struct preference *preference, const struct tsv_record *record, int64_t value) {
     const struct preferred_record kept = {record->fingerprint, record->id_length, record->escaped};
     struct output *output = &preference->documents.output;
@@ -47,14 +46,14 @@ static bool add_preferred(struct preference *preference, struct idx_builder *bui
     return making_add(builder, IDX_ID_TEXT, &record) && !interrupt_noted();
 }
 
-/* Adds all documents to the index, in the order of preference. Returns false after a complaint. */
+/* Adds all documents to the index, in the order of preference. */
 static bool preference_build(struct preference *preference, struct idx_builder *builder) {
-    bool good = temporary_map(&preference->documents);
+    bool ok = temporary_map(&preference->documents);
     if (preference->count > 1)
         qsort(preference->order, preference->count, sizeof *preference->order, compare_preference);
-    for (size_t i = 0; i < preference->count && good; i++)
-        good = add_preferred(preference, builder, preference->order[i].offset);
-    return good;
+    for (size_t i = 0; i < preference->count && ok; i++)
+        ok = add_preferred(preference, builder, preference->order[i].offset);
+    return ok;
 }
 
 uint64_t preference_number(const struct preference *preference, uint64_t number) {
@@ -79,8 +78,8 @@ struct known_record {
  * IDs. */
 static bool put_known(struct intake *intake, struct output *id, struct output *near, unsigned distance) {
     const struct known_record record = {id->length, near->length, distance};
-    bool good = id->error == 0 && near->error == 0;
-    if (good) {
+    bool ok = id->error == 0 && near->error == 0;
+    if (ok) {
         output_bytes(&intake->known.output, &record, sizeof record);
         output_bytes(&intake->known.output, id->bytes, id->length);
         output_bytes(&intake->known.output, near->bytes, near->length);
@@ -90,7 +89,7 @@ static bool put_known(struct intake *intake, struct output *id, struct output *n
     }
     free(near->bytes);
     free(id->bytes);
-    return good;
+    return ok;
 }
 
 static bool keep_known(struct intake *intake, const struct arrival *arrival, const struct idx_match *match) {
@@ -143,16 +142,16 @@ static void set_pointers(struct intake *intake) {
 
 /* Looks up the documents of a batch, and takes each as known or to be compared. Empties the batch. */
 static bool take_batch(struct intake *intake) {
-    bool good = (intake->ids.error == 0 && intake->shingles.error == 0) || complain("out of memory");
+    bool ok = (intake->ids.error == 0 && intake->shingles.error == 0) || complain("out of memory");
     set_pointers(intake);
-    good = good &&
-           against_look_up(intake->against, intake->fingerprints, intake->count, intake->matches, intake->match_counts);
-    for (size_t i = 0; i < intake->count && good; i++) {
+    ok = ok &&
+         against_look_up(intake->against, intake->fingerprints, intake->count, intake->matches, intake->match_counts);
+    for (size_t i = 0; i < intake->count && ok; i++) {
         bool is_near = intake->arrivals[i].has_fingerprint && intake->match_counts[i] > 0;
-        good = take_arrival(intake, &intake->arrivals[i], is_near ? &intake->matches[i] : NULL);
+        ok = take_arrival(intake, &intake->arrivals[i], is_near ? &intake->matches[i] : NULL);
     }
     intake->count = intake->ids.length = intake->shingles.length = 0;
-    return good;
+    return ok;
 }
 
 /* Takes an arrival at once, or if it is looked up, once a batch is full. */

@@ -80,24 +80,22 @@ struct intake {
     size_t match_counts[INTAKE_BATCH];
 };
 
-/* Takes a document; what the arrival points to is copied. Returns false after a complaint. */
+/* Takes a document; what the arrival points to is copied. */
 bool intake_take(struct intake *intake, const struct arrival *arrival);
 
 /* Takes the ID of a document that is kept without being compared, because it has too few features or no words, or
- * because it is a bad record. For what is kept but is no document, length is 0. Returns false after a complaint. */
+ * because it is a bad record. For what is kept but is no document, length is 0. */
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place);
 
-/* Handles the last batch, and adds documents in the order of preference if there is one. Returns false after a
- * complaint. */
+/* Handles the last batch, and adds documents in the order of preference if there is one. */
 bool intake_end(struct intake *intake);
 
 /* Prints the documents that the listing has not. With --keep, these are the ones that are kept without being compared;
- * otherwise, those that the other index has, as IDs to drop or as lines of clusters with - for the cluster. Returns
- * false after a complaint. */
+ * otherwise, those that the other index has, as IDs to drop or as lines of clusters with - for the cluster. */
 bool intake_print(struct intake *intake, struct listing *listing);
 
 /* Writes a line for each document that the other index has: its ID, and unless `middle` is NULL, also `middle`, the
- * other ID, a tab and the distance. Returns false after a complaint. */
+ * other ID, a tab and the distance. */
 bool intake_put_known(struct intake *intake, struct output *output, const char *middle);
 
 void intake_close(struct intake *intake);

@@ -43,20 +43,18 @@ struct journal {
 #define JOURNAL_CLOSED                                                                                                 \
     { .places = TEMPORARY_CLOSED, .files = TEMPORARY_CLOSED }
 
-/* Checks that all inputs can be read twice. Returns false after a complaint. */
+/* Checks that all inputs can be read twice. */
 bool journal_check_inputs(const struct texts *paths);
 
-/* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. Returns false after a
- * complaint. */
+/* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. */
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);
 
-/* Notes a file. Another thread may call journal_add at the same time. Returns false after a complaint if the file can't
- * be read again. */
+/* Notes a file. Another thread may call journal_add at the same time. Returns false if the file can't be read again. */
 bool journal_add_file(struct journal *journal, const struct opened_file *file);
 
 void journal_add(struct journal *journal, const struct place *place);
 
-/* Ends noting, and begins to read the journal, or begins to read it once more. Returns false after a complaint. */
+/* Ends noting, and begins to read the journal, or begins to read it once more. */
 bool journal_rewind(struct journal *journal);
 
 /* Reads the next place. Returns false at the end. */
@@ -65,7 +63,7 @@ bool journal_next(struct journal *journal, struct place *place);
 /* Reads on to the file of this number, counted from 0, which must have been noted. Numbers ascend from call to call. */
 void journal_find_file(struct journal *journal, uint64_t number);
 
-/* Checks that the open file is still the same as when it was noted. Returns false after a complaint. */
+/* Checks that the open file is still the same as when it was noted. */
 bool journal_check_file(const struct journal_file *file, int descriptor);
 
 void journal_close(struct journal *journal);
@@ -88,7 +86,7 @@ struct again {
     bool is_wanting, failed;
 };
 
-/* Reads the wanted documents as the rules say. Returns false after a complaint, or where a signal was noted. */
+/* Reads the wanted documents as the rules say. Returns false also if a signal was noted. */
 bool again_read(struct again *again, const struct pipeline_rules *rules);
 
 #endif

@@ -44,7 +44,7 @@ static bool write_bytes(int file, const char *bytes, size_t size) {
     return true;
 }
 
-/* Copies a file to its end, within the kernel where that is possible. Returns false after a complaint. */
+/* Copies a file to its end, within the kernel where that is possible. */
 static bool copy_bytes(const struct tree *tree, int from, int to, const char *path) {
     char bytes[1 << 16];
 #ifdef IDX_LINUX
@@ -76,20 +76,19 @@ static bool copy_file(struct copying *copying, const struct tree *tree) {
 
 /* ---- Parts of files ---- */
 
-/* Closes the input and both outputs. Returns false after a complaint, also if the input has changed since it was
- * noted. */
+/* Closes the input and both outputs. Returns false also if the input has changed since it was noted. */
 static bool close_file(struct copying *copying) {
-    bool good = true;
+    bool ok = true;
     if (copying->file == UINT64_MAX) return true;
     for (int i = 0; i < 2; i++) {
         struct sink *sink = &copying->sinks[i];
         if (sink->output.descriptor < 0 || sink_close(sink)) continue;
-        good = say_not_written(copying->trees[i], copying->journal->file.path, sink->output.error);
+        ok = say_not_written(copying->trees[i], copying->journal->file.path, sink->output.error);
     }
-    good = good && journal_check_file(&copying->journal->file, copying->source.descriptor);
+    ok = ok && journal_check_file(&copying->journal->file, copying->source.descriptor);
     source_close(&copying->source);
     copying->file = UINT64_MAX;
-    return good;
+    return ok;
 }
 
 static bool open_file(struct copying *copying, uint64_t number) {
@@ -233,10 +232,10 @@ bool kept_write(struct journal *journal, const struct tree *const trees[2], cons
                               .file = UINT64_MAX,
                               .sinks = {SINK_CLOSED, SINK_CLOSED}};
     struct place place;
-    bool good = journal_rewind(journal);
-    while (good && journal_next(journal, &place)) good = copy_document(&copying, &place) && !interrupt_noted();
-    good = close_file(&copying) && good;
+    bool ok = journal_rewind(journal);
+    while (ok && journal_next(journal, &place)) ok = copy_document(&copying, &place) && !interrupt_noted();
+    ok = close_file(&copying) && ok;
     source_free(&copying.source);
     free(copying.bytes.bytes);
-    return good;
+    return ok;
 }

@@ -135,17 +135,17 @@ bool resemble_decide(struct resemble *resemble) {
     struct idx_error error;
     resemble->values = calloc((size_t)resemble->count + 1, sizeof *resemble->values);
     resemble->kept = calloc((size_t)resemble->count + 1, sizeof *resemble->kept);
-    bool good = (resemble->values != NULL && resemble->kept != NULL) || complain("out of memory");
-    good = good && temporary_map(&resemble->ids) && fill_values(resemble, resemble->values);
+    bool ok = (resemble->values != NULL && resemble->kept != NULL) || complain("out of memory");
+    ok = ok && temporary_map(&resemble->ids) && fill_values(resemble, resemble->values);
     options->threshold = resemble->threshold;
     options->contained = resemble->contained;
     options->contained_size = resemble->contained_size;
     options->known = resemble->known;
     options->prefer_copies = resemble->prefers == IDX_REPRESENTATIVE_MOST_DOCUMENTS;
     if (!options->prefer_copies) options->preferences = resemble->values;
-    good = good && succeeded(idx_sets_keep(resemble->sets, options, resemble->kept, NULL, &error), &error);
+    ok = ok && succeeded(idx_sets_keep(resemble->sets, options, resemble->kept, NULL, &error), &error);
     if (!resemble->asks_more) close_sets(resemble);
-    return good;
+    return ok;
 }
 
 /* What both sets have, and either has, says how many a set has that joins another one, since that one joins itself. */
@@ -255,32 +255,32 @@ static bool visit_clusters(struct visiting *visiting, uint32_t *counts) {
     struct resemble *resemble = visiting->resemble;
     uint32_t *list = calloc((size_t)resemble->count + 1, sizeof *list);
     uint64_t begin = 0, end = 0;
-    bool on = list != NULL || complain("out of memory");
-    if (on) list_by_cluster(resemble, counts, list);
-    if (on && resemble->known > 0) end = counts[resemble->known - 1]; /* Counts have become the ends of clusters. */
-    for (begin = end; begin < resemble->count && on; begin = end) {
+    bool ok = list != NULL || complain("out of memory");
+    if (ok) list_by_cluster(resemble, counts, list);
+    if (ok && resemble->known > 0) end = counts[resemble->known - 1]; /* Counts have become the ends of clusters. */
+    for (begin = end; begin < resemble->count && ok; begin = end) {
         end = counts[list[begin]];
         if (end - begin == 1) continue;
-        for (uint64_t i = begin; i < end && on; i++) on = visit_document(visiting, list[i]);
+        for (uint64_t i = begin; i < end && ok; i++) ok = visit_document(visiting, list[i]);
         visiting->cluster++;
     }
     free(list);
-    for (uint64_t i = resemble->known; i < resemble->count && on && resemble->like_known > 0; i++)
-        on = resemble->kept[i].kept >= resemble->known || visit_document(visiting, i);
-    return on;
+    for (uint64_t i = resemble->known; i < resemble->count && ok && resemble->like_known > 0; i++)
+        ok = resemble->kept[i].kept >= resemble->known || visit_document(visiting, i);
+    return ok;
 }
 
 bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary) {
     struct visiting visiting = {resemble, visit, context, 0};
     uint32_t *counts = calloc((size_t)resemble->count + 1, sizeof *counts);
-    bool on = counts != NULL || complain("out of memory");
-    for (uint64_t i = 0; i < resemble->count && on; i++) counts[resemble->kept[i].kept]++;
-    if (on) summarize(resemble, counts, summary);
-    if (on && clusters) on = visit_clusters(&visiting, counts);
-    for (uint64_t i = resemble->known; i < resemble->count && on && !clusters; i++) on = visit_document(&visiting, i);
+    bool ok = counts != NULL || complain("out of memory");
+    for (uint64_t i = 0; i < resemble->count && ok; i++) counts[resemble->kept[i].kept]++;
+    if (ok) summarize(resemble, counts, summary);
+    if (ok && clusters) ok = visit_clusters(&visiting, counts);
+    for (uint64_t i = resemble->known; i < resemble->count && ok && !clusters; i++) ok = visit_document(&visiting, i);
     free(counts);
-    return on;
+    return ok;
 }
 
 void resemble_close(struct resemble *resemble) {

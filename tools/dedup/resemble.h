@@ -51,37 +51,34 @@ struct resemble {
 #define RESEMBLE_NONE                                                                                                  \
     { .keeping = IDX_KEEP_OPTIONS_INIT, .ids = TEMPORARY_CLOSED }
 
-/* Reads the argument of an option that is a resemblance, in units of 1/IDX_DECIMAL_WEIGHT_ONE. Returns false after a
- * complaint. */
+/* Reads the argument of an option that is a resemblance, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
 bool resemblance_read(const char *option, const char *argument, int64_t *least);
 
-/* Reads the argument of --shingle: N words, or chars:N. Returns false after a complaint. */
+/* Reads the argument of --shingle: N words, or chars:N. */
 bool shingling_read(const char *argument, struct shingling *shingling);
 
 /* Returns how many shingles a text of so many words has, or characters where shingles have these. */
 uint64_t shingling_count(const struct shingling *shingling, uint64_t words);
 
-/* Reads the argument of --ignore-common: a number, or a share such as 0.1%. Returns false after a complaint. */
+/* Reads the argument of --ignore-common: a number, or a share such as 0.1%. */
 bool most_common_read(const char *argument, struct most_common *most);
 
-/* Makes the temporary file, and begins with no documents. Returns false after a complaint. */
+/* Makes the temporary file, and begins with no documents. */
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
                    const char *folder);
 
-/* Takes the next document, with its shingles in any order, and the value by which it is preferred. Returns false after
- * a complaint. */
+/* Takes the next document, with its shingles in any order, and the value by which it is preferred. */
 bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t count, int64_t value);
 
-/* Removes the shingles that are too common, once all documents are taken. Returns false after a complaint, or if a
- * signal was noted. */
+/* Removes the shingles that are too common, once all documents are taken. Returns false also if a signal was noted. */
 bool resemble_ignore_common(struct resemble *resemble);
 
 /* Writes all pairs of documents that resemble each other, ID, tab, ID, tab, resemblance: of those with the same
- * shingles as an earlier one, only the pair of these two. Sets *pairs to how many there are. Returns false after a
- * complaint, if a signal was noted, or if output failed. */
+ * shingles as an earlier one, only the pair of these two. Sets *pairs to how many there are. Returns false also if a
+ * signal was noted, or if output failed. */
 bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs);
 
-/* Decides which documents are kept. Returns false after a complaint, or if a signal was noted. */
+/* Decides which documents are kept. Returns false also if a signal was noted. */
 bool resemble_decide(struct resemble *resemble);
 
 /* A function that gets a document and the one of its cluster that is kept, the representative, and what both have in
@@ -97,8 +94,8 @@ static inline bool resemble_is_like_known(const struct resemble *resemble, uint6
 
 /* Visits all documents that are not known, in the order in which they came; or with `clusters`, those of clusters of
  * two or more, cluster by cluster, the representative first, and then those that join a known one, whose cluster is
- * CLUSTER_KNOWN. Sets the summary of all others before that. Returns false after a complaint, or if a signal was noted,
- * or if `visit` did. */
+ * CLUSTER_KNOWN. Sets the summary of all others before that. Returns false also if a signal was noted, or if `visit`
+ * did. */
 bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary);
 

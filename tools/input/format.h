@@ -17,8 +17,8 @@ extern const char *const input_format_names[];
  * standard input (`-`), that begins like one of NumPy, or else INPUT_AUTO. Consumes nothing. */
 enum input_format input_format_of(const char *path);
 
-/* Replaces INPUT_AUTO by the format of the files, which is TSV if nothing says another one. Returns false after a
- * complaint if files have different formats. */
+/* Replaces INPUT_AUTO by the format of the files, which is TSV if nothing says another one. Returns false if files have
+ * different formats. */
 bool input_settle_format(const struct texts *paths, enum input_format *format);
 
 /* Does the same for commands that read all input before they do anything else: if standard input is the only input, and

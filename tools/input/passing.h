@@ -22,8 +22,8 @@ typedef bool (*passing_visitor)(void *context, const uint64_t *fingerprints, siz
 /* Opens the index if the only path is a folder. */
 bool passing_open(struct passing *passing);
 
-/* Passes all fingerprints to the visitor, many at a time. Returns false after a complaint, if the visitor returned
- * false, or if a signal was noted. */
+/* Passes all fingerprints to the visitor, many at a time. Returns false also if the visitor did, or if a signal was
+ * noted. */
 bool passing_read(struct passing *passing, passing_visitor visit, void *context);
 
 void passing_close(struct passing *passing);

@@ -65,8 +65,8 @@ struct totals {
 /* Counts a line, with what tsv_parse made of it. */
 void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record);
 
-/* Returns, at the end of a stream, whether it is whole or states no recipe. Returns false after a complaint, which
- * begins with the name of the stream and names --partial. */
+/* Returns, at the end of a stream, whether it is whole or states no recipe. A complaint begins with the name of the
+ * stream and names --partial. */
 bool totals_check(const struct totals *totals, const char *name);
 
 #endif

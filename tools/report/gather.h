@@ -6,7 +6,7 @@
 #include "tools/report/findings.h"
 
 /* Fills the findings except for tallies and texts; clusters are found by the options. The caller frees `shown`. Returns
- * false after a complaint, and if a signal was noted. */
+ * false also if a signal was noted. */
 bool gather(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options);
 
 /* Offers a pair to be shown at its level. A pair that was offered before counts once. The resemblance may be unknown,

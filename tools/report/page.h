@@ -43,8 +43,7 @@ double page_threshold(const struct findings *findings, size_t level);
 enum { PAGE_LEVEL = 24 };
 const char *page_name_level(char name[PAGE_LEVEL], const struct findings *findings, size_t level, const char *to);
 
-/* page_pairs.c has the sections that show pairs, and chains of pairs. Each call appends its section to the output, and
- * returns false after a complaint. */
+/* page_pairs.c has the sections that show pairs, and chains of pairs. Each call appends its section to the output. */
 bool page_put_pairs(struct output *output, const struct findings *findings);
 bool page_put_chains(struct output *output, const struct findings *findings);
 

@@ -24,8 +24,7 @@ bool report_check(const struct report *report);
 /* Notes the next document of the clusters that are asked for. */
 void report_note(struct report *report, const struct idx_cluster_member *member);
 
-/* Goes through the index, once its clusters are listed. Returns false after a complaint, and where a signal was
- * noted. */
+/* Goes through the index, once its clusters are listed. Returns false also if a signal was noted. */
 bool report_gather(struct report *report, const struct idx_index *index);
 
 /* Asks about other thresholds than that of `resemble`, once its documents are listed. Returns false like
@@ -36,11 +35,10 @@ bool report_gather_levels(struct report *report, struct resemble *resemble);
  * compared. */
 bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped);
 
-/* Reads again, by the journal, the texts that are compared or shown. Returns false after a complaint, and if a signal
- * was noted. */
+/* Reads again, by the journal, the texts that are compared or shown. Returns false also if a signal was noted. */
 bool report_read_texts(struct report *report, struct intake *intake, const struct pipeline_rules *rules);
 
-/* Writes the page to the disk, beside its place. Returns false after a complaint, and where a signal was noted. */
+/* Writes the page to the disk, beside its place. Returns false also if a signal was noted. */
 bool report_write(struct report *report);
 
 /* Moves the page to its place. */

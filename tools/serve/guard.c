@@ -11,7 +11,7 @@
 
 /* ---- The token ---- */
 
-/* Returns how many bytes of the file were read, up to `size`, or -1 after a complaint. */
+/* Returns how many bytes of the file were read, up to `size`, or -1 if that fails. */
 static ssize_t read_file(const char *path, char *bytes, size_t size) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t length = 0, more = 1;

@@ -63,7 +63,7 @@ struct jobs {
     pthread_t *thread;
 };
 
-/* Starts threads. Returns false after a complaint; the other functions must be called all the same. */
+/* Starts threads. The other functions must be called even if this fails. */
 bool jobs_start(struct jobs *jobs, unsigned threads);
 
 /* Suspends the connection of a request until the request was answered. Returns false where too many requests wait, and
@@ -254,7 +254,7 @@ void lookups_answer_many(struct request *request);
 void lookups_answer_id(struct request *request);
 
 /* files.c: answers GET /document?id=ID with the text of the file that the ID names, below the folder of the documents.
- * files_open_folder returns the descriptor of that folder, or -1 after a complaint. */
+ * files_open_folder returns the descriptor of that folder, or -1 if it fails. */
 void files_answer(struct request *request);
 int files_open_folder(const char *path);
 

@@ -138,10 +138,10 @@ static bool read_body(struct request *request, struct text *text,
      * own. */
     bool known =
         charset_is_known(raw.charset) || bad_set(&bad, BAD_CHARSET, "the character set '%s' is unknown", raw.charset);
-    bool good = known && take(text, &raw, result, &bad);
+    bool ok = known && take(text, &raw, result, &bad);
     request->body = raw.bytes;
-    if (!good) fail_by_text(request, &bad);
-    return good;
+    if (!ok) fail_by_text(request, &bad);
+    return ok;
 }
 
 /* This is a function that read_body calls, for a struct text_result. */
@@ -248,15 +248,15 @@ static bool read_file(const struct texts_service *texts, struct output *file, co
     rules.max_text = MOST_ANSWER_BYTES;            /* This bounds the decompressed text. */
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     extractor_init(&extractor, &rules);
-    bool good = extract(&extractor, &raw, &fields, bad);
-    if (good && listing != NULL)
-        good = text_list_shingles(&fields.body, &listing->shingling, &listing->hashes, bad);
-    else if (good)
+    bool ok = extract(&extractor, &raw, &fields, bad);
+    if (ok && listing != NULL)
+        ok = text_list_shingles(&fields.body, &listing->shingling, &listing->hashes, bad);
+    else if (ok)
         output_bytes(text, fields.body.bytes, fields.body.length);
-    if (memory_ran_out()) good = bad_set_memory(bad);
+    if (memory_ran_out()) ok = bad_set_memory(bad);
     extractor_free(&extractor);
     *file = raw.bytes;
-    return good;
+    return ok;
 }
 
 void texts_put(struct request *request, struct output *file, const char *name) {
@@ -268,7 +268,7 @@ bool texts_list_shingles(const struct texts_service *texts, struct output *file,
                          const struct sketch *sketch, struct output *hashes) {
     struct bad bad = {.kind = BAD_NONE};
     struct listing listing = listing_of(sketch);
-    bool good = read_file(texts, file, name, NULL, &listing, &bad);
+    bool ok = read_file(texts, file, name, NULL, &listing, &bad);
     *hashes = listing.hashes;
-    return good;
+    return ok;
 }

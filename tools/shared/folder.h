@@ -41,7 +41,7 @@ bool folder_is_at(const char *path);
 /* Returns the folder that a path is in, which the caller frees, or NULL if memory ran out. */
 char *folder_parent(const char *path);
 
-/* Checks whether the path can be made in its folder. Returns false after a complaint, which names the option. */
+/* Checks whether the path can be made in its folder. A complaint names the option. */
 bool folder_check_parent(const char *path, const char *option);
 
 /* Returns whether two paths lead to the same place, or one directly into the other. Neither need exist. */

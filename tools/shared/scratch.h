@@ -18,8 +18,8 @@ const char *scratch_parent(const char *folder);
 /* Removes what killed commands of this user left in `parent`, and says so. */
 void scratch_clean(const char *parent);
 
-/* Cleans `parent`, and makes a folder there that this user alone can read. Returns false after a complaint, which names
- * the option that chooses the place. */
+/* Cleans `parent`, and makes a folder there that this user alone can read. A complaint names `option`, which chooses
+ * the place. */
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option);
 
 /* Returns whether the path has the name and the marker of a scratch folder, whoever made it and wherever it is now.

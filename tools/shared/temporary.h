@@ -24,7 +24,7 @@ struct temporary {
  * stay valid until the file is closed. */
 bool temporary_open(struct temporary *temporary, const struct scratch *scratch, const char *folder);
 
-/* Writes what is still buffered. Returns false after a complaint, also if an earlier write failed. */
+/* Writes what is still buffered. Returns false also if an earlier write failed. */
 bool temporary_flush(struct temporary *temporary);
 
 /* Writes what is still buffered, and maps all that was written. */

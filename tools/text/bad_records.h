@@ -56,7 +56,7 @@ void bad_count_cut(struct bad_counts *counts, const char *place);
 uint64_t bad_total(const struct bad_counts *counts);
 
 /* Says how many records of each kind were bad, behind `what` and a colon, and how many documents end too soon. Returns
- * false after a complaint if all records were bad: then `good`, the number of the others, is 0. */
+ * false if all records were bad: then `good`, the number of the others, is 0. */
 bool bad_say_total(const struct bad_counts *counts, const char *what, uint64_t good);
 
 #endif

@@ -38,12 +38,11 @@ struct text {
 extern const char text_default_recipe[];
 
 /* Returns a recipe in canonical form, or as it is given where libidxtext can't parse it, or it names another version of
- * ICU. The caller frees it. NULL after a complaint. */
+ * ICU. The caller frees it. */
 char *text_canonical_recipe(const char *recipe);
 
 /* Opens a fingerprinter for a recipe, or for documents of FORMAT_FEATURES if that is NULL. `table`, which is NULL
- * unless the recipe weighs by one, and `rules` must stay valid. Returns false after a complaint, also if this build has
- * no libidxtext. */
+ * unless the recipe weighs by one, and `rules` must stay valid. Returns false also if this build has no libidxtext. */
 bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
                const struct extract_rules *rules);
 
@@ -155,7 +154,7 @@ enum below_status {
 };
 
 /* Lists the files in the folder at `path` and below it that `globs` admits. `text` and `path` are used until
- * below_free. Returns NULL after a complaint. */
+ * below_free. */
 struct below *below_new(struct text *text, const char *path, const struct globs *globs);
 
 /* Sets the next fingerprint, the ID of its document, and the bytes of the hashes of its shingles unless `shingles` is
@@ -168,7 +167,7 @@ void below_free(struct below *below);
 
 /* ---- Making lines of fingerprints of inputs, with several threads, in the order of the documents ---- */
 
-/* The most memory that a document may take while it is fingerprinted, per byte, if no word repeats. */
+/* The most bytes of memory that fingerprinting takes for each byte of a document: reached where no word repeats. */
 enum { PIPELINE_BYTES_PER_BYTE = 16 };
 
 /* The memory if no other is asked for. */

@@ -16,9 +16,9 @@ static bool parse(const char *text, int64_t *weight) {
     char *copy = malloc(length + (length == 0));
     assert_non_null(copy);
     memcpy(copy, text, length);
-    bool well = idx_weight_parse(copy, length, weight);
+    bool ok = idx_weight_parse(copy, length, weight);
     free(copy);
-    return well;
+    return ok;
 }
 
 static void test_weights(void **state) {
