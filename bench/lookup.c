@@ -30,7 +30,7 @@ static bool is_chosen(const struct options *options, const char *system) {
     return options->systems.count == 0;
 }
 
-struct run {
+struct setup {
     const struct options *options;
     struct data data;
     struct answers shared; /* Answers to the shared queries, by a system that is known to be right. */
@@ -38,11 +38,12 @@ struct run {
 
 /* ---- Rows ---- */
 
-static void print_row(const struct run *run, const struct system *system, const char *mode, double seconds_per_query) {
-    double count = (double)run->data.count;
-    printf("%s\t%zu\t%u\t%s\t%u\t%s\t%.0f\t%.1f\t%.2f\t%.2f\t%llu\n", system->name, run->data.room, run->data.k,
+static void print_row(const struct setup *setup, const struct system *system, const char *mode,
+                      double seconds_per_query) {
+    double count = (double)setup->data.count;
+    printf("%s\t%zu\t%u\t%s\t%u\t%s\t%.0f\t%.1f\t%.2f\t%.2f\t%llu\n", system->name, setup->data.room, setup->data.k,
            system->scheme, system->block_size, mode, 1 / seconds_per_query, seconds_per_query * 1e9,
-           system->table_bytes / count, system->resident_bytes / count, (unsigned long long)run->shared.matches);
+           system->table_bytes / count, system->resident_bytes / count, (unsigned long long)setup->shared.matches);
     fflush(stdout);
 }
 
@@ -61,39 +62,40 @@ static double time_pass(const struct data *data, const struct system *system, en
     return seconds;
 }
 
-static double time_shared(const struct run *run, const struct system *system, enum mode mode, const char *mode_name) {
+static double time_shared(const struct setup *setup, const struct system *system, enum mode mode,
+                          const char *mode_name) {
     struct answers answers = {0};
     double begin = now();
-    system->answer(system, mode, run->data.queries, SHARED_QUERIES, &answers);
+    system->answer(system, mode, setup->data.queries, SHARED_QUERIES, &answers);
     double seconds = now() - begin;
-    if (answers.matches == run->shared.matches && answers.hash == run->shared.hash) return seconds;
+    if (answers.matches == setup->shared.matches && answers.hash == setup->shared.hash) return seconds;
     fprintf(stderr,
             "lookup: %s %s (%u bytes a block, %s) answers wrongly: %llu matches for the first %d queries, hash "
             "%016llx, where the scan finds %llu, hash %016llx\n",
             system->name, system->scheme, system->block_size, mode_name, (unsigned long long)answers.matches,
-            SHARED_QUERIES, (unsigned long long)answers.hash, (unsigned long long)run->shared.matches,
-            (unsigned long long)run->shared.hash);
+            SHARED_QUERIES, (unsigned long long)answers.hash, (unsigned long long)setup->shared.matches,
+            (unsigned long long)setup->shared.hash);
     exit(1);
 }
 
-static size_t queries_a_pass(const struct run *run, double rate) {
-    double wanted = rate * run->options->seconds;
+static size_t queries_a_pass(const struct setup *setup, double rate) {
+    double wanted = rate * setup->options->seconds;
     if (wanted < SHARED_QUERIES) return SHARED_QUERIES;
-    return wanted < (double)run->data.query_count ? (size_t)wanted : run->data.query_count;
+    return wanted < (double)setup->data.query_count ? (size_t)wanted : setup->data.query_count;
 }
 
-static double median_pass(const struct run *run, const struct system *system, enum mode mode) {
-    const struct data *data = &run->data;
+static double median_pass(const struct setup *setup, const struct system *system, enum mode mode) {
+    const struct data *data = &setup->data;
     double seconds[MAX_PASSES];
     size_t next = SHARED_QUERIES;
     size_t count = SHARED_QUERIES;
     /* These also warm up caches; timing few queries right after another system would say little. */
     for (int i = 0; i < 3; i++)
-        count = queries_a_pass(run, (double)count / time_pass(data, system, mode, count, &next));
-    for (unsigned pass = 0; pass < run->options->passes; pass++)
+        count = queries_a_pass(setup, (double)count / time_pass(data, system, mode, count, &next));
+    for (unsigned pass = 0; pass < setup->options->passes; pass++)
         seconds[pass] = time_pass(data, system, mode, count, &next);
-    sort_doubles(seconds, run->options->passes);
-    return seconds[run->options->passes / 2] / (double)count;
+    sort_doubles(seconds, setup->options->passes);
+    return seconds[setup->options->passes / 2] / (double)count;
 }
 
 /* ---- Measuring ---- */
@@ -108,92 +110,92 @@ static void pin(int core, cpu_set_t *before) {
 
 /* Checks the system's answers in a mode, measures it and prints a row. Ends the program with status 1 if they are
  * wrong. `threads` is for MODE_THREADS, which runs on all cores. */
-static void measure(const struct run *run, const struct system *system, enum mode mode, unsigned threads) {
+static void measure(const struct setup *setup, const struct system *system, enum mode mode, unsigned threads) {
     char threads_name[32];
     cpu_set_t before;
     snprintf(threads_name, sizeof threads_name, "threads=%u", threads);
     const char *mode_name = mode == MODE_SINGLE ? "single" : mode == MODE_STAGED ? "staged" : threads_name;
-    if (mode != MODE_THREADS) pin((int)run->options->core, &before);
-    double seconds = time_shared(run, system, mode, mode_name);
-    seconds = seconds > SLOW_SECONDS ? seconds / SHARED_QUERIES : median_pass(run, system, mode);
+    if (mode != MODE_THREADS) pin((int)setup->options->core, &before);
+    double seconds = time_shared(setup, system, mode, mode_name);
+    seconds = seconds > SLOW_SECONDS ? seconds / SHARED_QUERIES : median_pass(setup, system, mode);
     if (mode != MODE_THREADS) sched_setaffinity(0, sizeof before, &before);
-    print_row(run, system, mode_name, seconds);
+    print_row(setup, system, mode_name, seconds);
 }
 
 /* Does the same for the shared queries alone, answered once, as the first thing that the system does. */
-static void measure_cold(const struct run *run, const struct system *system) {
+static void measure_cold(const struct setup *setup, const struct system *system) {
     cpu_set_t before;
-    pin((int)run->options->core, &before);
-    double seconds = time_shared(run, system, MODE_SINGLE, "cold");
+    pin((int)setup->options->core, &before);
+    double seconds = time_shared(setup, system, MODE_SINGLE, "cold");
     sched_setaffinity(0, sizeof before, &before);
-    print_row(run, system, "cold", seconds / SHARED_QUERIES);
+    print_row(setup, system, "cold", seconds / SHARED_QUERIES);
 }
 
 /* ---- Systems ---- */
 
 /* Measures a system in both single-threaded modes and frees it. */
-static void measure_both(struct run *run, struct system *system) {
-    measure(run, system, MODE_SINGLE, 1);
-    measure(run, system, MODE_STAGED, 1);
+static void measure_both(struct setup *setup, struct system *system) {
+    measure(setup, system, MODE_SINGLE, 1);
+    measure(setup, system, MODE_STAGED, 1);
     system->free(system);
 }
 
-static void measure_scans(struct run *run) {
+static void measure_scans(struct setup *setup) {
     struct system system;
-    scan_build(&system, &run->data, true, run->options->instructions);
-    system.answer(&system, MODE_STAGED, run->data.queries, SHARED_QUERIES, &run->shared);
-    if (is_chosen(run->options, "scan")) measure(run, &system, MODE_STAGED, 1);
+    scan_build(&system, &setup->data, true, setup->options->instructions);
+    system.answer(&system, MODE_STAGED, setup->data.queries, SHARED_QUERIES, &setup->shared);
+    if (is_chosen(setup->options, "scan")) measure(setup, &system, MODE_STAGED, 1);
     system.free(&system);
-    if (!is_chosen(run->options, "scan")) return;
-    scan_build(&system, &run->data, false, run->options->instructions);
-    measure(run, &system, MODE_SINGLE, 1);
+    if (!is_chosen(setup->options, "scan")) return;
+    scan_build(&system, &setup->data, false, setup->options->instructions);
+    measure(setup, &system, MODE_SINGLE, 1);
     system.free(&system);
 }
 
-static void measure_opened(struct run *run, const struct index_choice *choice, const char *path,
+static void measure_opened(struct setup *setup, const struct index_choice *choice, const char *path,
                            enum idx_residence residence) {
-    unsigned threads = run->options->threads;
+    unsigned threads = setup->options->threads;
     struct system system;
-    idx_system(&system, &run->data, choice, path, residence, threads);
-    if (residence == IDX_RESIDENCE_DIRECTORY) warm_idx_system(&system, &run->data);
-    measure(run, &system, MODE_SINGLE, 1);
-    measure(run, &system, MODE_STAGED, 1);
-    if (threads > 1) measure(run, &system, MODE_THREADS, threads);
+    idx_system(&system, &setup->data, choice, path, residence, threads);
+    if (residence == IDX_RESIDENCE_DIRECTORY) warm_idx_system(&system, &setup->data);
+    measure(setup, &system, MODE_SINGLE, 1);
+    measure(setup, &system, MODE_STAGED, 1);
+    if (threads > 1) measure(setup, &system, MODE_THREADS, threads);
     system.free(&system);
 }
 
-static void measure_index(struct run *run, const struct index_choice *choice) {
+static void measure_index(struct setup *setup, const struct index_choice *choice) {
     char path[4096];
     struct system system;
-    snprintf(path, sizeof path, "%s/idx-bench-%ld.idx", run->options->folder, (long)getpid());
-    make_index(path, choice->scheme, choice->block_size, run->data.k, run->data.fingerprints, run->data.count);
+    snprintf(path, sizeof path, "%s/idx-bench-%ld.idx", setup->options->folder, (long)getpid());
+    make_index(path, choice->scheme, choice->block_size, setup->data.k, setup->data.fingerprints, setup->data.count);
     drop_cache(path);
-    idx_system(&system, &run->data, choice, path, IDX_RESIDENCE_DIRECTORY, 1);
-    measure_cold(run, &system);
+    idx_system(&system, &setup->data, choice, path, IDX_RESIDENCE_DIRECTORY, 1);
+    measure_cold(setup, &system);
     system.free(&system);
-    measure_opened(run, choice, path, IDX_RESIDENCE_DIRECTORY);
-    measure_opened(run, choice, path, IDX_RESIDENCE_ALL);
+    measure_opened(setup, choice, path, IDX_RESIDENCE_DIRECTORY);
+    measure_opened(setup, choice, path, IDX_RESIDENCE_ALL);
     remove_index();
 }
 
 /* Measures unpacked tables. They don't depend on the scheme, so the index has a single table, which is built
  * fastest. */
-static void measure_unpacked(struct run *run) {
-    const struct index_choice choice = {"1:1:1", IDX_DEFAULT_BLOCK_SIZE, run->options->unpacked_bytes};
+static void measure_unpacked(struct setup *setup) {
+    const struct index_choice choice = {"1:1:1", IDX_DEFAULT_BLOCK_SIZE, setup->options->unpacked_bytes};
     char path[4096];
-    snprintf(path, sizeof path, "%s/idx-bench-%ld.idx", run->options->folder, (long)getpid());
-    make_index(path, choice.scheme, choice.block_size, 1, run->data.fingerprints, run->data.count);
-    measure_opened(run, &choice, path, IDX_RESIDENCE_UNPACKED);
+    snprintf(path, sizeof path, "%s/idx-bench-%ld.idx", setup->options->folder, (long)getpid());
+    make_index(path, choice.scheme, choice.block_size, 1, setup->data.fingerprints, setup->data.count);
+    measure_opened(setup, &choice, path, IDX_RESIDENCE_UNPACKED);
     remove_index();
 }
 
 /* Returns whether this scheme is `auto` and chooses one that was measured before. */
-static bool is_repeated(const struct run *run, size_t scheme) {
-    const struct list *schemes = &run->options->schemes;
+static bool is_repeated(const struct setup *setup, size_t scheme) {
+    const struct list *schemes = &setup->options->schemes;
     struct idx_scheme parsed;
     struct idx_error error;
     if (strcmp(schemes->values[scheme], "auto") != 0) return false;
-    try(idx_scheme_parse(&parsed, "auto", 64, run->data.k, run->data.count, &error), &error);
+    try(idx_scheme_parse(&parsed, "auto", 64, setup->data.k, setup->data.count, &error), &error);
     for (size_t i = 0; i < scheme; i++) {
         if (strcmp(schemes->values[i], parsed.name) != 0) continue;
         fprintf(stderr, "lookup: auto is %s here\n", parsed.name);
@@ -202,34 +204,35 @@ static bool is_repeated(const struct run *run, size_t scheme) {
     return false;
 }
 
-static void measure_indexes(struct run *run) {
-    const struct options *options = run->options;
+static void measure_indexes(struct setup *setup) {
+    const struct options *options = setup->options;
     for (size_t scheme = 0; scheme < options->schemes.count; scheme++) {
-        if (is_repeated(run, scheme)) continue;
+        if (is_repeated(setup, scheme)) continue;
         for (size_t size = 0; size < options->block_sizes.count; size++) {
             struct index_choice choice = {options->schemes.values[scheme],
                                           (uint32_t)strtoul(options->block_sizes.values[size], NULL, 10), 0};
-            measure_index(run, &choice);
+            measure_index(setup, &choice);
         }
     }
 }
 
-static void measure_uncompressed(struct run *run) {
-    const struct options *options = run->options;
+static void measure_uncompressed(struct setup *setup) {
+    const struct options *options = setup->options;
     struct system system;
     for (size_t i = 0; i < options->uncompressed.count; i++) {
-        if (uncompressed_build(&system, &run->data, options->uncompressed.values[i], options->directory_bits,
+        if (uncompressed_build(&system, &setup->data, options->uncompressed.values[i], options->directory_bits,
                                options->instructions))
-            measure_both(run, &system);
+            measure_both(setup, &system);
     }
 }
 
-static void measure_mih(struct run *run) {
+static void measure_mih(struct setup *setup) {
     struct system system;
-    for (size_t i = 0; i < run->options->parts.count; i++) {
-        unsigned parts = (unsigned)strtoul(run->options->parts.values[i], NULL, 10);
-        for (int wide = !is_chosen(run->options, "mih"); wide < 2; wide++) {
-            if (mih_build(&system, &run->data, parts, wide, run->options->instructions)) measure_both(run, &system);
+    for (size_t i = 0; i < setup->options->parts.count; i++) {
+        unsigned parts = (unsigned)strtoul(setup->options->parts.values[i], NULL, 10);
+        for (int wide = !is_chosen(setup->options, "mih"); wide < 2; wide++) {
+            if (mih_build(&system, &setup->data, parts, wide, setup->options->instructions))
+                measure_both(setup, &system);
         }
     }
 }
@@ -243,15 +246,15 @@ static bool build_faiss(struct system *system, const struct data *data, const ch
     return faiss_hash_build(system, data, hashes, bits, flips);
 }
 
-static void measure_faiss(struct run *run) {
+static void measure_faiss(struct setup *setup) {
     struct system system;
-    for (size_t i = 0; i < run->options->faiss.count; i++) {
-        if (build_faiss(&system, &run->data, run->options->faiss.values[i])) measure_both(run, &system);
+    for (size_t i = 0; i < setup->options->faiss.count; i++) {
+        if (build_faiss(&system, &setup->data, setup->options->faiss.values[i])) measure_both(setup, &system);
     }
 }
 #else
-static void measure_faiss(struct run *run) {
-    (void)run;
+static void measure_faiss(struct setup *setup) {
+    (void)setup;
     fputs("lookup: " FAISS_NOTE "\n", stderr);
 }
 #endif
@@ -352,16 +355,16 @@ int main(int argc, char **argv) {
     options.instructions = find_instructions(parse_instructions(instructions));
 
     atexit(remove_index);
-    struct run run = {.options = &options};
-    get_data(&run.data, options.fingerprints, options.count, options.queries, options.k);
+    struct setup setup = {.options = &options};
+    get_data(&setup.data, options.fingerprints, options.count, options.queries, options.k);
     puts("system\tn\tk\tscheme\tblock_size\tmode\tqueries_per_second\tns_per_query\ttable_bytes_per_fp\t"
          "resident_bytes_per_fp\tmatches");
-    measure_scans(&run);
-    if (is_chosen(&options, "uncompressed")) measure_uncompressed(&run);
-    if (is_chosen(&options, "mih") || is_chosen(&options, "mih-wide")) measure_mih(&run);
-    if (is_chosen(&options, "idx")) measure_indexes(&run);
-    if (is_chosen(&options, "idx") || is_chosen(&options, "idx-unpacked")) measure_unpacked(&run);
-    if (is_chosen(&options, "faiss")) measure_faiss(&run);
-    free_data(&run.data);
+    measure_scans(&setup);
+    if (is_chosen(&options, "uncompressed")) measure_uncompressed(&setup);
+    if (is_chosen(&options, "mih") || is_chosen(&options, "mih-wide")) measure_mih(&setup);
+    if (is_chosen(&options, "idx")) measure_indexes(&setup);
+    if (is_chosen(&options, "idx") || is_chosen(&options, "idx-unpacked")) measure_unpacked(&setup);
+    if (is_chosen(&options, "faiss")) measure_faiss(&setup);
+    free_data(&setup.data);
     return 0;
 }

@@ -25,8 +25,8 @@ static unsigned distance;
 
 static char index_path[PATH_MAX];
 
-/* What a run found, and how long it took. */
-struct run {
+/* What a trial found, and how long it took. */
+struct trial {
     struct answers answers;
     double build, pairs, build_cpu, cpu;
     uint64_t bytes;
@@ -98,16 +98,16 @@ static void join_digit(struct answers *answers, const uint64_t *fingerprints, ui
     }
 }
 
-static void run_plain(const uint64_t *fingerprints, size_t count, struct run *run) {
+static void run_plain(const uint64_t *fingerprints, size_t count, struct trial *trial) {
     double begin = now(), cpu = cpu_now();
     near_among near = choose_near();
     uint64_t *sorted = huge_new(count * sizeof *sorted);
-    memset(run, 0, sizeof *run);
+    memset(trial, 0, sizeof *trial);
     for (unsigned digit = 0; digit < 64 / DIGIT; digit++)
-        join_digit(&run->answers, fingerprints, sorted, count, digit, near);
+        join_digit(&trial->answers, fingerprints, sorted, count, digit, near);
     huge_free(sorted, count * sizeof *sorted);
-    run->pairs = now() - begin;
-    run->cpu = cpu_now() - cpu;
+    trial->pairs = now() - begin;
+    trial->cpu = cpu_now() - cpu;
 }
 
 /* ---- Brute force ---- */
@@ -160,26 +160,26 @@ static block_comparer choose_comparer(void) {
 
 /* Compares all with all: each tile with the whole blocks behind it, and pairs within a tile or with an incomplete block
  * one by one. */
-static void run_brute(const uint64_t *fingerprints, size_t count, struct run *run) {
+static void run_brute(const uint64_t *fingerprints, size_t count, struct trial *trial) {
     double begin = now(), cpu = cpu_now();
     block_comparer compare = choose_comparer();
-    memset(run, 0, sizeof *run);
+    memset(trial, 0, sizeof *trial);
     for (size_t tile = 0; tile < count; tile += TILE) {
         size_t size = count - tile < TILE ? count - tile : TILE, at = tile + size;
         for (size_t i = tile; i < at; i++)
-            add_pairs_of_block(&run->answers, fingerprints[i], fingerprints + i + 1, at - i - 1);
-        for (; at + BLOCK <= count; at += BLOCK) compare(&run->answers, fingerprints + tile, size, fingerprints + at);
+            add_pairs_of_block(&trial->answers, fingerprints[i], fingerprints + i + 1, at - i - 1);
+        for (; at + BLOCK <= count; at += BLOCK) compare(&trial->answers, fingerprints + tile, size, fingerprints + at);
         for (size_t i = tile; i < tile + size; i++)
-            add_pairs_of_block(&run->answers, fingerprints[i], fingerprints + at, count - at);
+            add_pairs_of_block(&trial->answers, fingerprints[i], fingerprints + at, count - at);
     }
-    run->pairs = now() - begin;
-    run->cpu = cpu_now() - cpu;
+    trial->pairs = now() - begin;
+    trial->cpu = cpu_now() - cpu;
 }
 
 /* ---- idx ---- */
 
 static void build(const uint64_t *fingerprints, size_t count, const char *scheme, uint32_t block_size, unsigned threads,
-                  struct run *run) {
+                  struct trial *trial) {
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
     struct idx_build_summary summary;
     double begin = now(), cpu = cpu_now();
@@ -190,9 +190,9 @@ static void build(const uint64_t *fingerprints, size_t count, const char *scheme
     options.id_type = IDX_ID_NONE;
     options.replace = true;
     build_index(index_path, &options, fingerprints, count, &summary);
-    run->build = now() - begin;
-    run->build_cpu = cpu_now() - cpu;
-    run->bytes = summary.table_bytes;
+    trial->build = now() - begin;
+    trial->build_cpu = cpu_now() - cpu;
+    trial->bytes = summary.table_bytes;
 }
 
 static void remove_built(void) { remove_all(index_path); }
@@ -202,7 +202,7 @@ static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count
     return true;
 }
 
-static void find_pairs(unsigned threads, struct run *run) {
+static void find_pairs(unsigned threads, struct trial *trial) {
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct idx_index *index;
@@ -211,24 +211,24 @@ static void find_pairs(unsigned threads, struct run *run) {
     open_options.residence = IDX_RESIDENCE_NONE;
     options.threads = threads;
     options.distance = distance;
-    memset(&run->answers, 0, sizeof run->answers);
+    memset(&trial->answers, 0, sizeof trial->answers);
     try(idx_open(&index, index_path, &open_options, &error), &error);
-    try(idx_pairs(index, &options, take_pairs, &run->answers, &error), &error);
+    try(idx_pairs(index, &options, take_pairs, &trial->answers, &error), &error);
     idx_close(index);
-    run->pairs = now() - begin;
-    run->cpu = cpu_now() - cpu;
+    trial->pairs = now() - begin;
+    trial->cpu = cpu_now() - cpu;
 }
 
-static void find_array_pairs(const uint64_t *fingerprints, size_t count, unsigned threads, struct run *run) {
+static void find_array_pairs(const uint64_t *fingerprints, size_t count, unsigned threads, struct trial *trial) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct idx_error error;
     double begin = now(), cpu = cpu_now();
     options.threads = threads;
     options.distance = distance;
-    memset(run, 0, sizeof *run);
-    try(idx_array_pairs(fingerprints, count, &options, take_pairs, &run->answers, &error), &error);
-    run->pairs = now() - begin;
-    run->cpu = cpu_now() - cpu;
+    memset(trial, 0, sizeof *trial);
+    try(idx_array_pairs(fingerprints, count, &options, take_pairs, &trial->answers, &error), &error);
+    trial->pairs = now() - begin;
+    trial->cpu = cpu_now() - cpu;
 }
 
 /* Returns the seconds that the library's cost model expects for an index of this scheme, or for an array. */
@@ -242,91 +242,91 @@ static double expected_seconds(size_t count, const char *text) {
 
 /* ---- Rows ---- */
 
-static int compare_runs(const void *a, const void *b) {
-    const struct run *x = a, *y = b;
+static int compare_trials(const void *a, const void *b) {
+    const struct trial *x = a, *y = b;
     double x_all = x->build + x->pairs, y_all = y->build + y->pairs;
     return (x_all > y_all) - (x_all < y_all);
 }
 
-static struct run get_median(struct run *runs, unsigned count) {
-    qsort(runs, count, sizeof *runs, compare_runs);
-    return runs[count / 2];
+static struct trial get_median(struct trial *trials, unsigned count) {
+    qsort(trials, count, sizeof *trials, compare_trials);
+    return trials[count / 2];
 }
 
 static double brute_seconds;
 static struct answers right;
 static bool is_right_known;
 
-static void print(size_t count, const char *system, const char *scheme, unsigned threads, const struct run *run,
+static void print(size_t count, const char *system, const char *scheme, unsigned threads, const struct trial *trial,
                   double expected) {
     printf("%zu\t%u\t%s\t%s\t%u\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.5f\t%llu\t%llu\t%016llx\n", count, distance, system,
-           scheme, threads, run->build, run->pairs, run->build_cpu, run->cpu, expected,
-           (run->build_cpu + run->cpu) / brute_seconds, (unsigned long long)run->bytes,
-           (unsigned long long)run->answers.matches, (unsigned long long)run->answers.hash);
+           scheme, threads, trial->build, trial->pairs, trial->build_cpu, trial->cpu, expected,
+           (trial->build_cpu + trial->cpu) / brute_seconds, (unsigned long long)trial->bytes,
+           (unsigned long long)trial->answers.matches, (unsigned long long)trial->answers.hash);
     fflush(stdout);
-    if (!is_right_known) right = run->answers;
+    if (!is_right_known) right = trial->answers;
     is_right_known = true;
-    if (run->answers.matches != right.matches || run->answers.hash != right.hash)
+    if (trial->answers.matches != right.matches || trial->answers.hash != right.hash)
         die("%s %s found other pairs than what was measured before it", system, scheme);
 }
 
 static void measure_brute(const struct options *options, const uint64_t *fingerprints) {
-    struct run run;
+    struct trial trial;
     bool all = options->count <= BRUTE_MOST;
     size_t count = all ? options->count : BRUTE_SOME;
-    run_brute(fingerprints, count, &run);
+    run_brute(fingerprints, count, &trial);
     double scale = ((double)options->count / (double)count) * ((double)options->count / (double)count);
-    brute_seconds = run.cpu *= scale;
-    run.pairs *= scale;
-    print(options->count, all ? "brute force" : "brute force, scaled", "-", 1, &run, 0);
+    brute_seconds = trial.cpu *= scale;
+    trial.pairs *= scale;
+    print(options->count, all ? "brute force" : "brute force, scaled", "-", 1, &trial, 0);
     is_right_known = all;
 }
 
 static void measure_plain(const struct options *options, const uint64_t *fingerprints) {
-    struct run runs[MAX_ROUNDS];
-    for (unsigned i = 0; i < options->rounds; i++) run_plain(fingerprints, options->count, &runs[i]);
-    struct run run = get_median(runs, options->rounds);
-    print(options->count, "plain join", "-", 1, &run, 0);
+    struct trial trials[MAX_ROUNDS];
+    for (unsigned i = 0; i < options->rounds; i++) run_plain(fingerprints, options->count, &trials[i]);
+    struct trial trial = get_median(trials, options->rounds);
+    print(options->count, "plain join", "-", 1, &trial, 0);
 }
 
 static void measure_array(const struct options *options, const uint64_t *fingerprints) {
-    struct run runs[MAX_ROUNDS];
+    struct trial trials[MAX_ROUNDS];
     for (unsigned threads = 1; threads <= options->threads; threads += options->threads - 1) {
         for (unsigned i = 0; i < options->rounds; i++)
-            find_array_pairs(fingerprints, options->count, threads, &runs[i]);
-        struct run run = get_median(runs, options->rounds);
-        print(options->count, "idx, from an array", "-", threads, &run, expected_seconds(options->count, NULL));
+            find_array_pairs(fingerprints, options->count, threads, &trials[i]);
+        struct trial trial = get_median(trials, options->rounds);
+        print(options->count, "idx, from an array", "-", threads, &trial, expected_seconds(options->count, NULL));
         if (options->threads == 1) break;
     }
 }
 
 static void measure_index(const struct options *options, const uint64_t *fingerprints, const char *scheme) {
-    struct run runs[MAX_ROUNDS];
-    struct run built;
+    struct trial trials[MAX_ROUNDS];
+    struct trial built;
     build(fingerprints, options->count, scheme, IDX_DEFAULT_BLOCK_SIZE, options->threads, &built);
     for (unsigned threads = 1; threads <= options->threads; threads += options->threads - 1) {
         for (unsigned i = 0; i < options->rounds; i++) {
-            runs[i] = built;
-            find_pairs(threads, &runs[i]);
+            trials[i] = built;
+            find_pairs(threads, &trials[i]);
         }
-        struct run run = get_median(runs, options->rounds);
-        run.build_cpu = 0;
-        print(options->count, "idx, from an index", scheme, threads, &run, expected_seconds(options->count, scheme));
+        struct trial trial = get_median(trials, options->rounds);
+        trial.build_cpu = 0;
+        print(options->count, "idx, from an index", scheme, threads, &trial, expected_seconds(options->count, scheme));
         if (options->threads == 1) break;
     }
     remove_built();
 }
 
 static void measure_raw(const struct options *options, const uint64_t *fingerprints) {
-    struct run runs[MAX_ROUNDS];
+    struct trial trials[MAX_ROUNDS];
     for (unsigned threads = 1; threads <= options->threads; threads += options->threads - 1) {
         for (unsigned i = 0; i < options->rounds; i++) {
-            build(fingerprints, options->count, options->raw, RAW_BLOCK_SIZE, threads, &runs[i]);
-            find_pairs(threads, &runs[i]);
+            build(fingerprints, options->count, options->raw, RAW_BLOCK_SIZE, threads, &trials[i]);
+            find_pairs(threads, &trials[i]);
             remove_built();
         }
-        struct run run = get_median(runs, options->rounds);
-        print(options->count, "idx, from fingerprints", options->raw, threads, &run,
+        struct trial trial = get_median(trials, options->rounds);
+        print(options->count, "idx, from fingerprints", options->raw, threads, &trial,
               expected_seconds(options->count, options->raw));
         if (options->threads == 1) break;
     }

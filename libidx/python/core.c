@@ -48,19 +48,19 @@ static PyObject *core_numbers(PyObject *module, PyObject *arguments) {
 /* (texts) → the bytes of each in UTF-8 */
 static PyObject *core_lengths(PyObject *module, PyObject *arguments) {
     PyObject *given;
-    struct texts texts;
+    struct strings texts;
     size_t room = 0;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "O", &given) || !texts_take(given, "texts", &texts)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "O", &given) || !strings_take(given, "texts", &texts)) return NULL;
     struct block *block = block_new("q");
     if (block == NULL || !column_reserve(block->columns, &room, texts.count)) {
         block_release(block);
-        texts_release(&texts);
+        strings_release(&texts);
         return PyErr_NoMemory();
     }
     for (size_t i = 0; i < texts.count; i++) ((int64_t *)block->columns[0].items)[i] = (int64_t)texts.lengths[i];
     block->columns[0].count = texts.count;
-    texts_release(&texts);
+    strings_release(&texts);
     return result_array(block);
 }
 

@@ -133,7 +133,7 @@ static enum idx_status find_one(struct view *view, const char *id, size_t length
 }
 
 /* The IDs are texts if these are given, and otherwise numbers. */
-static PyObject *find_all(struct view *view, const struct texts *texts, const struct array *numbers) {
+static PyObject *find_all(struct view *view, const struct strings *texts, const struct array *numbers) {
     size_t count = texts == NULL ? numbers->count : texts->count, rooms[2] = {0, 0};
     struct block *block = block_new("qQ");
     struct idx_error error;
@@ -166,15 +166,15 @@ static PyObject *find_all(struct view *view, const struct texts *texts, const st
 /* (ids) */
 PyObject *index_find(PyObject *self, PyObject *arguments) {
     PyObject *ids, *answer = NULL;
-    struct texts texts;
+    struct strings texts;
     struct array array;
     if (!PyArg_ParseTuple(arguments, "O", &ids)) return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     if (view->id_type == IDX_ID_TEXT) {
-        if (texts_take(ids, "ids", &texts)) {
+        if (strings_take(ids, "ids", &texts)) {
             answer = find_all(view, &texts, NULL);
-            texts_release(&texts);
+            strings_release(&texts);
         }
     } else if (array_take(ids, "ids", &array)) {
         answer = find_all(view, NULL, &array);

@@ -6,11 +6,11 @@
 void items_release(struct items *items) {
     array_release(&items->fingerprints);
     array_release(&items->numbers);
-    texts_release(&items->texts);
+    strings_release(&items->texts);
 }
 
 static bool take_ids(PyObject *ids, bool numbered, struct items *items) {
-    if (items->id_type == IDX_ID_TEXT) return texts_take(ids, "ids", &items->texts);
+    if (items->id_type == IDX_ID_TEXT) return strings_take(ids, "ids", &items->texts);
     if (items->id_type == IDX_ID_U64 && !(numbered && ids == Py_None)) return array_take(ids, "ids", &items->numbers);
     if (ids == Py_None) return true;
     PyErr_SetString(PyExc_TypeError, "ids: this index keeps none; give None");
@@ -34,7 +34,7 @@ bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type,
 bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items) {
     *items = (struct items){.id_type = id_type};
     bool taken =
-        id_type == IDX_ID_TEXT ? texts_take(ids, "ids", &items->texts) : array_take(ids, "ids", &items->numbers);
+        id_type == IDX_ID_TEXT ? strings_take(ids, "ids", &items->texts) : array_take(ids, "ids", &items->numbers);
     if (!taken) return false;
     items->count = id_type == IDX_ID_TEXT ? items->texts.count : items->numbers.count;
     return true;

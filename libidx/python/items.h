@@ -8,7 +8,7 @@ struct items {
     size_t count;
     struct array fingerprints;
     struct array numbers; /* IDX_ID_U64 */
-    struct texts texts;   /* IDX_ID_TEXT */
+    struct strings texts; /* IDX_ID_TEXT */
     enum idx_id_type id_type;
 };
 

@@ -92,7 +92,7 @@ static PyObject *kept_close(PyObject *self, PyObject *unused) {
 /* ---- Adding and finding ---- */
 
 /* Without the GIL. */
-static enum idx_status add_sets(struct idx_kept_sets *kept, const struct sets *sets, const struct texts *ids,
+static enum idx_status add_sets(struct idx_kept_sets *kept, const struct sets *sets, const struct strings *ids,
                                 struct idx_error *error) {
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < ids->count && status == IDX_OK; i++) {
@@ -105,12 +105,12 @@ static enum idx_status add_sets(struct idx_kept_sets *kept, const struct sets *s
 /* (hashes, counts, ids as texts) */
 static PyObject *kept_add(PyObject *self, PyObject *arguments) {
     PyObject *hashes, *counts, *given;
-    struct texts ids;
+    struct strings ids;
     struct sets sets;
     struct idx_error error;
     struct kept_object *object = NULL;
     enum idx_status status = IDX_OK;
-    if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &given) || !texts_take(given, "ids", &ids)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &given) || !strings_take(given, "ids", &ids)) return NULL;
     if (sets_take(hashes, counts, &sets)) {
         if (sets.counts.count != ids.count) {
             PyErr_Format(PyExc_ValueError, "%zu texts and %zu ids: give as many", sets.counts.count, ids.count);
@@ -125,7 +125,7 @@ static PyObject *kept_add(PyObject *self, PyObject *arguments) {
         }
         sets_release(&sets);
     }
-    texts_release(&ids);
+    strings_release(&ids);
     if (object == NULL || !check_call(status, &error, NULL)) return NULL;
     Py_RETURN_NONE;
 }
@@ -147,8 +147,8 @@ static PyObject *kept_find(PyObject *self, PyObject *id) {
     PyObject *tuple = PyTuple_Pack(1, id), *answer = NULL;
     struct idx_set set = {NULL, 0};
     struct idx_error error;
-    struct texts ids;
-    bool taken = tuple != NULL && texts_take(tuple, "id", &ids);
+    struct strings ids;
+    bool taken = tuple != NULL && strings_take(tuple, "id", &ids);
     Py_XDECREF(tuple);
     if (!taken) return NULL;
     struct kept_object *object = kept_enter(self);
@@ -158,7 +158,7 @@ static PyObject *kept_find(PyObject *self, PyObject *id) {
             answer = set.hashes == NULL ? Py_NewRef(Py_None) : copy_set(&set);
         kept_leave(object);
     }
-    texts_release(&ids);
+    strings_release(&ids);
     return answer;
 }
 

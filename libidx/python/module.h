@@ -44,7 +44,7 @@ bool check_signals(PyThreadState **thread, int64_t *last);
 /* Whether this process opened an object; else it raises, since a writer or builder can't be shared by fork. */
 bool check_process(long owner, const char *what);
 
-/* ---- What comes in (arrays.c, texts.c) ---- */
+/* ---- What comes in (arrays.c, strings.c) ---- */
 
 /* 64-bit integers that stay valid until array_release, signed ones as the same bits. */
 struct array {
@@ -67,8 +67,8 @@ void array_release(struct array *array);
 bool is_number(PyObject *object);
 bool number_take(PyObject *object, const char *what, uint64_t *number);
 
-/* Texts, each as bytes, that stay valid until texts_release. */
-struct texts {
+/* Texts or IDs, each as bytes, that stay valid until strings_release. */
+struct strings {
     const char **items;
     size_t *lengths;
     size_t count, capacity;
@@ -78,8 +78,8 @@ struct texts {
 };
 
 /* Takes an Arrow array or stream of strings or binaries, or a sequence of str and bytes. */
-bool texts_take(PyObject *object, const char *what, struct texts *texts);
-void texts_release(struct texts *texts);
+bool strings_take(PyObject *object, const char *what, struct strings *strings);
+void strings_release(struct strings *strings);
 
 /* ---- Paths that come in (paths.c) ---- */
 

@@ -43,7 +43,7 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
     struct idx_error error;
     struct hashes hashes = {NULL, 0, 0};
-    struct texts texts;
+    struct strings texts;
     PyObject *text, *answer = NULL;
     const char *unit;
     long long width;
@@ -51,7 +51,7 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OLs", &text, &width, &unit) || !shingle_options_take(&options, width, unit))
         return NULL;
     PyObject *tuple = PyTuple_Pack(1, text);
-    bool taken = tuple != NULL && texts_take(tuple, "text", &texts);
+    bool taken = tuple != NULL && strings_take(tuple, "text", &texts);
     Py_XDECREF(tuple);
     if (!taken) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
@@ -69,12 +69,12 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     }
     free(hashes.items);
     block_release(block);
-    texts_release(&texts);
+    strings_release(&texts);
     return answer;
 }
 
 /* Makes the sets of all texts, without the GIL. False where a signal's handler raised. */
-static bool list_all(const struct texts *texts, const struct idx_text_shingle_options *options, struct block *block,
+static bool list_all(const struct strings *texts, const struct idx_text_shingle_options *options, struct block *block,
                      size_t room[2], enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
     struct column *all = &block->columns[0], *counts = &block->columns[1];
     struct hashes hashes = {NULL, 0, 0};
@@ -102,7 +102,7 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
     struct block *block = block_new("Qq");
     struct idx_error error;
-    struct texts texts;
+    struct strings texts;
     enum idx_status status = IDX_OK;
     size_t room[2] = {0, 0};
     PyObject *given, *answer = NULL;
@@ -110,7 +110,7 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     long long width;
     (void)module;
     if (!PyArg_ParseTuple(arguments, "OLs", &given, &width, &unit) || !shingle_options_take(&options, width, unit) ||
-        !texts_take(given, "texts", &texts)) {
+        !strings_take(given, "texts", &texts)) {
         block_release(block);
         return NULL;
     }
@@ -125,7 +125,7 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
         PyErr_NoMemory();
     }
     block_release(block);
-    texts_release(&texts);
+    strings_release(&texts);
     return answer;
 }
 
@@ -137,7 +137,7 @@ static bool count_word(void *context, const struct idx_text_word *word) {
 }
 
 /* Counts the words of all texts, without the GIL. False where a signal's handler raised. */
-static bool count_all(const struct texts *texts, struct column *counts, enum idx_status *status,
+static bool count_all(const struct strings *texts, struct column *counts, enum idx_status *status,
                       struct idx_error *error, PyThreadState **thread) {
     int64_t last = 0, *words = counts->items;
     bool ok = true;
@@ -153,12 +153,12 @@ static bool count_all(const struct texts *texts, struct column *counts, enum idx
 /* (texts) → how many words each has, int64[n] */
 PyObject *resemblance_words(PyObject *module, PyObject *given) {
     struct idx_error error;
-    struct texts texts;
+    struct strings texts;
     enum idx_status status = IDX_OK;
     PyObject *answer = NULL;
     size_t room = 0;
     (void)module;
-    if (!texts_take(given, "texts", &texts)) return NULL;
+    if (!strings_take(given, "texts", &texts)) return NULL;
     struct block *block = block_new("q");
     if (block != NULL && column_reserve(&block->columns[0], &room, texts.count)) {
         PyThreadState *thread = PyEval_SaveThread();
@@ -169,7 +169,7 @@ PyObject *resemblance_words(PyObject *module, PyObject *given) {
         PyErr_NoMemory();
     }
     block_release(block);
-    texts_release(&texts);
+    strings_release(&texts);
     return answer;
 }
 
@@ -177,7 +177,7 @@ PyObject *resemblance_words(PyObject *module, PyObject *given) {
 PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
     struct idx_error error;
-    struct texts texts;
+    struct strings texts;
     PyObject *a, *b;
     const char *unit;
     long long width;
@@ -186,14 +186,14 @@ PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OOLs", &a, &b, &width, &unit) || !shingle_options_take(&options, width, unit))
         return NULL;
     PyObject *tuple = PyTuple_Pack(2, a, b);
-    bool taken = tuple != NULL && texts_take(tuple, "texts", &texts);
+    bool taken = tuple != NULL && strings_take(tuple, "texts", &texts);
     Py_XDECREF(tuple);
     if (!taken) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_text_resemblance(texts.items[0], texts.lengths[0], texts.items[1], texts.lengths[1],
                                                   &options, &found, &error);
     PyEval_RestoreThread(thread);
-    texts_release(&texts);
+    strings_release(&texts);
     return check_call(status, &error, NULL) ? PyFloat_FromDouble(found) : NULL;
 }
 

@@ -71,7 +71,7 @@ static bool check_idle(const struct sets_object *object) {
 /* ---- Adding ---- */
 
 /* Without the GIL. False where a signal's handler raised. */
-static bool add_all(struct sets_object *object, const struct texts *texts, const struct array *left_out,
+static bool add_all(struct sets_object *object, const struct strings *texts, const struct array *left_out,
                     enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
     struct hashes *shingles = &object->shingles;
     int64_t last = 0;
@@ -86,7 +86,7 @@ static bool add_all(struct sets_object *object, const struct texts *texts, const
     return ok;
 }
 
-static PyObject *add_texts(struct sets_object *object, const struct texts *texts, const struct array *left_out) {
+static PyObject *add_texts(struct sets_object *object, const struct strings *texts, const struct array *left_out) {
     struct idx_error error;
     enum idx_status status = IDX_OK;
     if (left_out != NULL && left_out->count != texts->count)
@@ -104,12 +104,12 @@ static PyObject *add_texts(struct sets_object *object, const struct texts *texts
 static PyObject *sets_add(PyObject *self, PyObject *arguments) {
     PyObject *texts, *marks, *answer = NULL;
     struct array left_out;
-    struct texts given;
-    if (!PyArg_ParseTuple(arguments, "OO", &texts, &marks) || !texts_take(texts, "texts", &given)) return NULL;
+    struct strings given;
+    if (!PyArg_ParseTuple(arguments, "OO", &texts, &marks) || !strings_take(texts, "texts", &given)) return NULL;
     bool marked = marks != Py_None && array_take(marks, "marks", &left_out);
     if (!PyErr_Occurred()) answer = add_texts((struct sets_object *)self, &given, marked ? &left_out : NULL);
     if (marked) array_release(&left_out);
-    texts_release(&given);
+    strings_release(&given);
     return answer;
 }
 

@@ -5,7 +5,7 @@
 /* ---- Documents that come in ---- */
 
 void documents_release(struct documents *documents) {
-    for (size_t i = 0; i < FIELDS; i++) texts_release(&documents->fields[i]);
+    for (size_t i = 0; i < FIELDS; i++) strings_release(&documents->fields[i]);
 }
 
 bool documents_take(PyObject *columns[FIELDS], struct documents *documents) {
@@ -14,7 +14,7 @@ bool documents_take(PyObject *columns[FIELDS], struct documents *documents) {
     bool ok = true;
     for (size_t i = 0; i < FIELDS && ok; i++) {
         if (!documents->given[i]) continue;
-        ok = texts_take(columns[i], names[i], &documents->fields[i]);
+        ok = strings_take(columns[i], names[i], &documents->fields[i]);
         if (ok && documents->fields[i].count != documents->fields[BODY].count) {
             PyErr_Format(PyExc_ValueError, "%zu texts and %zu %s: give as many", documents->fields[BODY].count,
                          documents->fields[i].count, names[i]);
@@ -29,7 +29,7 @@ size_t documents_fields(const struct documents *documents, size_t at, struct idx
     static const char *const names[] = {"body", "title", "description"};
     size_t count = 0;
     for (size_t i = 0; i < FIELDS; i++) {
-        const struct texts *texts = &documents->fields[i];
+        const struct strings *texts = &documents->fields[i];
         if (documents->given[i])
             fields[count++] = (struct idx_text_field){names[i], texts->items[at], texts->lengths[at]};
     }

@@ -11,7 +11,7 @@
 enum { BODY, TITLE, DESCRIPTION, FIELDS };
 
 struct documents {
-    struct texts fields[FIELDS];
+    struct strings fields[FIELDS];
     bool given[FIELDS];
 };
 

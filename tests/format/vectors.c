@@ -444,7 +444,7 @@ static enum idxf_fault read_block_text(const struct vector *vector, struct list 
 
 /* ---- Groups ---- */
 
-static void append_text(struct bytes *text, const char *more, size_t length) {
+static void append_string(struct bytes *text, const char *more, size_t length) {
     text->at = realloc(text->at, text->size + length + 1);
     assert_non_null(text->at);
     memcpy(text->at + text->size, more, length);
@@ -456,7 +456,7 @@ static void append_digits(struct bytes *text, const uint8_t *bytes, size_t size)
     char digits[3];
     for (size_t i = 0; i < size; i++) {
         snprintf(digits, sizeof digits, "%02x", bytes[i]);
-        append_text(text, digits, 2);
+        append_string(text, digits, 2);
     }
 }
 
@@ -472,7 +472,7 @@ static enum idxf_fault read_group(const uint8_t *bytes, size_t size, struct byte
     fault = idxf_group_check(&group, fingerprints, values);
     for (size_t i = 0; i < group.count && fault == IDXF_OK; i++) {
         int length = snprintf(line, sizeof line, "%016" PRIx64 " %" PRIu64 "\n", fingerprints[i], values[i]);
-        append_text(text, line, (size_t)length);
+        append_string(text, line, (size_t)length);
     }
     return fault;
 }
@@ -495,7 +495,7 @@ static enum idxf_fault read_ids(const uint8_t *bytes, size_t size, const struct 
     while (fault == IDXF_OK && ids.left > 0) {
         fault = idxf_ids_next(&ids, id);
         if (fault == IDXF_OK) append_digits(text, id, ids.length);
-        append_text(text, "\n", 1);
+        append_string(text, "\n", 1);
     }
     free(id);
     return fault;
@@ -535,9 +535,9 @@ static void append_record(struct bytes *text, const struct idxf_record *record) 
     static const char *const names[] = {"add", "remove-document", "remove-fingerprint"};
     char line[64];
     int length = snprintf(line, sizeof line, "%s %" PRIx64 " ", names[record->operation], record->fingerprint);
-    append_text(text, line, (size_t)length);
+    append_string(text, line, (size_t)length);
     append_digits(text, record->id, record->id_size);
-    append_text(text, "\n", 1);
+    append_string(text, "\n", 1);
 }
 
 static struct idxf_record_rules parse_rules(const struct vector *vector) {
@@ -702,8 +702,8 @@ static void append_expected(struct bytes *text, const char *value, bool is_recor
     const char *id = value;
     for (unsigned word = 0; word < 2 && is_record; word++) {
         size_t length = strcspn(id, " \n");
-        append_text(text, id, length);
-        append_text(text, " ", 1);
+        append_string(text, id, length);
+        append_string(text, " ", 1);
         id += length + (id[length] == ' ');
     }
     struct bytes bytes = vector_bytes(id);
@@ -719,10 +719,10 @@ static struct bytes parse_expected(const struct vector *vector) {
     assert_non_null(text.at);
     while ((value = vector_line(&at, "expect")) != NULL) {
         if (is_group)
-            append_text(&text, value, strcspn(value, "\n"));
+            append_string(&text, value, strcspn(value, "\n"));
         else
             append_expected(&text, value, !is_ids);
-        append_text(&text, "\n", 1);
+        append_string(&text, "\n", 1);
     }
     return text;
 }

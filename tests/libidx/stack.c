@@ -21,20 +21,20 @@
 
 /* ---- A painted stack ---- */
 
-struct run {
+struct call {
     void (*call)(void *context);
     void *context;
 };
 
 static void *run(void *context) {
-    const struct run *given = context;
+    const struct call *given = context;
     given->call(given->context);
     return NULL;
 }
 
 /* Returns the bytes of a stack that a call used, those of the thread itself included. */
 static size_t paint_and_run(void (*call)(void *), void *context) {
-    struct run given = {call, context};
+    struct call given = {call, context};
     pthread_attr_t attributes;
     pthread_t thread;
     unsigned char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -11,7 +11,7 @@ void answerer_init(struct answerer *answerer, const struct question *question) {
     memset(answerer, 0, sizeof *answerer);
     answerer->question = question;
     answerer->front = (struct output)OUTPUT_KEPT;
-    if (question->texts != NULL) text_open(&answerer->text, NULL, NULL, IDX_MAX_BITS, question->extract);
+    if (question->texts != NULL) text_reader_open(&answerer->reader, NULL, NULL, IDX_MAX_BITS, question->extract);
 }
 
 void answerer_forget(struct answerer *answerer) {
@@ -22,7 +22,7 @@ void answerer_forget(struct answerer *answerer) {
 void answerer_free(struct answerer *answerer) {
     answerer_forget(answerer);
     free(answerer->front.bytes);
-    if (answerer->question->texts != NULL) text_close(&answerer->text);
+    if (answerer->question->texts != NULL) text_reader_close(&answerer->reader);
 }
 
 static void put_fingerprint(const struct question *question, uint64_t fingerprint, struct output *output) {
@@ -60,7 +60,7 @@ static void put_resemblance(struct answerer *answerer, const struct query *query
                                           (const uint64_t *)(const void *)query->shingles.bytes,
                                           query->shingles.length / sizeof(uint64_t)};
     double resemblance =
-        resembling_compare(&answerer->text, &resembling, (struct span){document->id, document->id_length});
+        resembling_compare(&answerer->reader, &resembling, (struct span){document->id, document->id_length});
     if (resemblance == RESEMBLANCE_NO_MEMORY)
         output->error = ENOMEM;
     else if (resemblance == RESEMBLANCE_UNKNOWN)

@@ -17,7 +17,7 @@ struct near_side {
 struct near {
     struct idx_join_options options;
     struct progress progress;
-    struct texts operands;     /* INDEX, and OTHER of `idx join`. */
+    struct strings operands;   /* INDEX, and OTHER of `idx join`. */
     struct near_side sides[2]; /* `idx pairs` has the same index twice. */
     int notation;
     uint64_t max_documents;

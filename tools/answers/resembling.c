@@ -43,7 +43,7 @@ bool set_file_is_at(const char *path) {
 /* Reads the texts of a file once, and puts their sets into a temporary file. */
 static bool read_texts(struct set_source *source, const char *place, struct idx_kept_sets_options *options,
                        const struct pipeline_rules *rules) {
-    const struct texts path = {(char **)(uintptr_t)&place, 1};
+    const struct strings path = {(char **)(uintptr_t)&place, 1};
     struct pipeline_rules reading = *rules;
     struct scratch scratch = {0};
     struct set_keeping keeping = {NULL, 0};
@@ -78,7 +78,7 @@ bool set_source_open(struct set_source *source, const char *place, const struct 
     if (folder_is_at(place)) {
         source->folder = place;
         if (properties.id_type == IDX_ID_TEXT)
-            return text_open(&source->text, NULL, NULL, IDX_MAX_BITS, &rules->extract);
+            return text_reader_open(&source->reader, NULL, NULL, IDX_MAX_BITS, &rules->extract);
         return complain("%s: texts in a folder are found by text IDs, which the index has not", place);
     }
     if (rules != NULL && !set_file_is_at(place)) return read_texts(source, place, &options, rules);
@@ -106,7 +106,7 @@ enum idx_status set_source_find(void *context, const struct idx_document *docume
     if (status == IDX_OK && set->hashes == NULL) status = find_kept(source->read, document, set, error);
     if (status != IDX_OK || set->hashes != NULL || source->folder == NULL) return status;
     source->list.length = 0;
-    enum file_set found = resembling_list(&source->text, source->folder, &source->shingling,
+    enum file_set found = resembling_list(&source->reader, source->folder, &source->shingling,
                                           (struct span){document->id, document->id_length}, &source->list);
     if (found == FILE_SET_NO_MEMORY) {
         *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory for a text"};
@@ -121,7 +121,7 @@ enum idx_status set_source_find(void *context, const struct idx_document *docume
 void set_source_close(struct set_source *source) {
     idx_kept_sets_close(source->kept);
     idx_kept_sets_close(source->read);
-    if (source->folder != NULL) text_close(&source->text);
+    if (source->folder != NULL) text_reader_close(&source->reader);
     free(source->list.bytes);
 }
 
@@ -329,7 +329,7 @@ static bool open_asking(struct asking *asking) {
     return set_source_open(&asking->source, question->place, question->index, &question->rules);
 }
 
-bool resembling_answer(struct resembling_question *question, const struct texts *paths, bool *found) {
+bool resembling_answer(struct resembling_question *question, const struct strings *paths, bool *found) {
     struct asking *asking = calloc(1, sizeof *asking);
     if (asking == NULL) return complain("out of memory");
     asking->question = question;

@@ -3,7 +3,7 @@
 #define IDX_TOOLS_ANSWERS_RESEMBLING_H
 
 #include "tools/shared/library.h"
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 /* ---- The sets of documents ---- */
 
@@ -27,7 +27,7 @@ struct set_source {
     struct idx_kept_sets *kept; /* A file of sets, or NULL. */
     struct idx_kept_sets *read; /* What was read of a file of texts, or NULL. */
     const char *folder;         /* NULL: there is none. */
-    struct text text;           /* Reads the files of the folder. */
+    struct text_reader reader;  /* Reads the files of the folder. */
     struct output list;         /* The set of the document that was read last. */
 };
 
@@ -89,7 +89,7 @@ struct resembling_question {
 };
 
 /* Answers the texts of the inputs. Sets *found to whether there was a match. */
-bool resembling_answer(struct resembling_question *question, const struct texts *paths, bool *found);
+bool resembling_answer(struct resembling_question *question, const struct strings *paths, bool *found);
 
 /* ---- `idx add --if-new --resemble`: resembling_add.c ---- */
 
@@ -104,7 +104,7 @@ struct resembling_addition {
 };
 
 /* Adds the texts of the inputs that resemble none, and answers all. */
-bool resembling_add(struct resembling_addition *addition, const struct texts *paths);
+bool resembling_add(struct resembling_addition *addition, const struct strings *paths);
 
 /* The most bytes of a reason. */
 enum { RESEMBLING_REASON = IDX_MAX_RECIPE_BYTES + 512 };

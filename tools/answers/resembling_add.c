@@ -113,7 +113,7 @@ static bool open_adding(struct adding *adding) {
     return open_kept_sets(&source->kept, addition->sets, &keeping);
 }
 
-static bool run_adding(struct adding *adding, const struct texts *paths) {
+static bool run_adding(struct adding *adding, const struct strings *paths) {
     struct resembling_addition *addition = adding->addition;
     struct pipeline_rules *rules = &addition->rules;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The writer's view, which has it, changes. */
@@ -139,7 +139,7 @@ static bool run_adding(struct adding *adding, const struct texts *paths) {
     return ok && !adding->failed;
 }
 
-bool resembling_add(struct resembling_addition *addition, const struct texts *paths) {
+bool resembling_add(struct resembling_addition *addition, const struct strings *paths) {
     struct adding *adding = calloc(1, sizeof *adding);
     if (adding == NULL) return complain("out of memory");
     adding->addition = addition;

@@ -71,14 +71,14 @@ static bool check_resembling(struct add *add) {
 }
 
 static bool read_arguments(int argc, char **argv, struct add *add, int *status) {
-    struct texts operands;
+    struct strings operands;
     const struct option_rule rules[] = {
 #include "options/add.h"
     };
     const struct grammar grammar = GRAMMAR(add, rules, "INDEX", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     add->writing.path = operands.values[0];
-    add->writing.input.paths = (struct texts){operands.values + 1, operands.count - 1};
+    add->writing.input.paths = (struct strings){operands.values + 1, operands.count - 1};
     add->writing.input.format = (enum input_format)add->format;
     if (add->resemblance != NULL) return check_resembling(add);
     if (!input_settle_format(&add->writing.input.paths, &add->writing.input.format) || !check_options(add))
@@ -233,7 +233,7 @@ int command_add(int argc, char **argv) {
     if (read) interrupt_catch();
     if (read && add.resemblance != NULL)
         status = resembling_add(&add.resembling, &add.writing.input.paths) ? ENDS_WELL : ENDS_BADLY;
-    texts_free(&add.resembling.rules.extract.json.texts);
+    strings_free(&add.resembling.rules.extract.json.texts);
     if (read && add.resemblance != NULL) interrupt_obey();
     if (!read || add.resemblance != NULL) return status;
     bool ok = add_all(&add);

@@ -16,7 +16,7 @@ enum { ID_MARK = '\t' };
 struct batch {
     struct idx_batch_options options;
     struct question question;
-    struct texts operands;
+    struct strings operands;
     int method, format, notation;
     bool streams, disk, unpacked, partial, progress_forced;
     unsigned bits; /* 0: not given. */
@@ -112,7 +112,7 @@ static bool take_recipe(struct batch *batch, const struct input *input, const ch
 
 /* Reads all queries. Their recipe must be `recipe`, that of the index, unless that is NULL or "", which means not
  * known. */
-static bool read_queries(struct batch *batch, struct texts paths, unsigned bits, const char *recipe) {
+static bool read_queries(struct batch *batch, struct strings paths, unsigned bits, const char *recipe) {
     struct input input = {
         .paths = paths, .format = (enum input_format)batch->format, .partial = batch->partial, .reader = READER_INIT};
     const struct tsv_record *records;
@@ -187,7 +187,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
 
 /* Reads the queries and prints their matches. Returns false also if a signal was noted. */
 static bool answer_all(struct batch *batch, const struct idx_index *index) {
-    struct texts paths = {batch->operands.values + 1, batch->operands.count - 1};
+    struct strings paths = {batch->operands.values + 1, batch->operands.count - 1};
     const struct idx_properties *properties = &batch->question.properties;
     if (!read_queries(batch, paths, properties->bits, properties->recipe)) return false;
     batch->error.status = IDX_OK;
@@ -262,7 +262,7 @@ static bool complete_stream_options(struct batch *batch, struct passing *passing
     return complain("-k %u is more than the maximum, %d", batch->options.distance, IDX_MAX_K);
 }
 
-static bool has_standard_input(struct texts paths) {
+static bool has_standard_input(struct strings paths) {
     for (size_t i = 0; i < paths.count; i++) {
         if (strcmp(paths.values[i], "-") == 0) return true;
     }
@@ -270,7 +270,7 @@ static bool has_standard_input(struct texts paths) {
 }
 
 static bool run_stream(struct batch *batch) {
-    struct texts queries = {batch->operands.values, 1};
+    struct strings queries = {batch->operands.values, 1};
     struct passing passing = {.paths = {batch->operands.values + 1, batch->operands.count - 1},
                               .format = (enum input_format)batch->format,
                               .partial = batch->partial};

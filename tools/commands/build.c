@@ -1,6 +1,6 @@
 /* build.c: `idx build`: reads documents, builds an index of them, and publishes it. */
 #include "tools/input/index_making.h"
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -24,14 +24,14 @@ struct build {
 
 static bool read_arguments(int argc, char **argv, struct build *build, int *status) {
     struct idx_build_options *options = &build->options;
-    struct texts operands;
+    struct strings operands;
     const struct option_rule rules[] = {
 #include "options/build.h"
     };
     const struct grammar grammar = GRAMMAR(build, rules, "OUTPUT", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     build->output = operands.values[0];
-    build->input.paths = (struct texts){operands.values + 1, operands.count - 1};
+    build->input.paths = (struct strings){operands.values + 1, operands.count - 1};
     return true;
 }
 

@@ -38,7 +38,7 @@ static bool list_clusters(struct clusters *clusters) {
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct clusters *clusters, int *status) {
     struct listing *listing = &clusters->listing;
-    struct texts operands;
+    struct strings operands;
     const struct option_rule rules[] = {
 #include "options/clusters.h"
     };

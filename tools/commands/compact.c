@@ -11,7 +11,7 @@ struct compact {
     struct idx_compact_options options;
     struct progress progress;
     bool progress_forced;
-    struct texts operands; /* INDEX. */
+    struct strings operands; /* INDEX. */
 };
 
 static bool read_arguments(int argc, char **argv, struct compact *compact, int *status) {

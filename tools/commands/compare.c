@@ -1,10 +1,10 @@
 /* compare.c: `idx compare`: prints whether the texts in two files are the same by a recipe, and how far they differ,
  * like `idx fingerprint --compare`. */
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 int command_compare(int argc, char **argv) {
     struct text_options text_options, *texts = &text_options;
-    struct texts paths;
+    struct strings paths;
     int status;
     bool same;
     const struct option_rule rules[] = {

@@ -77,7 +77,7 @@ struct dedup {
     const char *shingle, *ignore_common; /* Those of --shingle and --ignore-common. */
     bool pairs;                          /* Pairs are printed, and nothing is decided. */
     bool by_sets;                        /* The sets of the texts' shingles decide, and not fingerprints. */
-    struct texts paths;
+    struct strings paths;
     struct against against;
     struct folders folders;
     struct report report;
@@ -812,7 +812,7 @@ static bool find_duplicates(struct dedup *dedup) {
 
 static void free_all(struct dedup *dedup) {
     globs_free(&dedup->texts.rules.globs);
-    texts_free(&dedup->texts.rules.extract.json.texts);
+    strings_free(&dedup->texts.rules.extract.json.texts);
     folders_close(&dedup->folders);
     report_close(&dedup->report);
     if (dedup->intake.divided == NULL) free(dedup->dropped);

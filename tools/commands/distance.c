@@ -9,7 +9,7 @@
 struct distance {
     unsigned bits, most;
     int notation;
-    struct texts operands; /* A and B, or none. */
+    struct strings operands; /* A and B, or none. */
     struct output output;
     bool any;
 };

@@ -73,7 +73,7 @@ static int dump_index(const char *path, enum notation notation) {
 
 int command_dump(int argc, char **argv) {
     int notation = NOTATION_HEX, status;
-    struct texts operands;
+    struct strings operands;
     const struct option_rule rules[] = {
 #include "options/dump.h"
     };

@@ -4,7 +4,7 @@
 #include "tools/shared/command.h"
 #include "tools/shared/library.h"
 #include "tools/shared/wording.h"
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,14 +34,14 @@ static bool check_compare(const struct pipeline_rules *rules, size_t paths) {
         "--min-features");
 }
 
-static int compare(const struct pipeline_rules *rules, const struct texts *paths) {
+static int compare(const struct pipeline_rules *rules, const struct strings *paths) {
     bool same;
     if (!check_compare(rules, paths->count) || !compare_files(rules, paths->values, &same)) return ENDS_BADLY;
     return same ? ENDS_WELL : ENDS_WITHOUT;
 }
 
 /* Prints fingerprints, and adds the set of each document to a file. */
-static int fingerprint_and_keep(struct pipeline_rules *rules, const char *path, const struct texts *paths) {
+static int fingerprint_and_keep(struct pipeline_rules *rules, const char *path, const struct strings *paths) {
     struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
     struct set_keeping keeping = {NULL, 0};
     struct sketch sketch;
@@ -66,7 +66,7 @@ static int fingerprint_and_keep(struct pipeline_rules *rules, const char *path, 
 }
 
 static int fingerprint_texts(struct text_options *texts, enum document_format format, bool compares, const char *sets,
-                             const struct texts *paths) {
+                             const struct strings *paths) {
     struct pipeline_rules *rules = &texts->rules;
     if (!text_options_settle(texts, format) || !check_train(texts)) return ENDS_BADLY;
     if (rules->train != NULL) rules->threads = 1; /* So the table is the same every time. */
@@ -93,7 +93,7 @@ static bool choose_sketch(struct text_options *texts, const char *resemblance) {
 
 int command_fingerprint(int argc, char **argv) {
     struct text_options text_options, *texts = &text_options;
-    struct texts paths;
+    struct strings paths;
     int status, format = FORMAT_AUTO;
     bool compares = false;
     const char *resemblance = NULL, *sets = NULL;
@@ -107,6 +107,6 @@ int command_fingerprint(int argc, char **argv) {
         status = chosen ? fingerprint_texts(texts, (enum document_format)format, compares, sets, &paths) : ENDS_BADLY;
     }
     globs_free(&texts->rules.globs);
-    texts_free(&texts->rules.extract.json.texts);
+    strings_free(&texts->rules.extract.json.texts);
     return status;
 }

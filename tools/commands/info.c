@@ -135,7 +135,7 @@ static int print_info(const char *path, bool json) {
 
 int command_info(int argc, char **argv) {
     int format = 0, status;
-    struct texts operands;
+    struct strings operands;
     const struct option_rule rules[] = {
 #include "options/info.h"
     };

@@ -79,14 +79,14 @@ static bool check_options(const struct lookup *lookup) {
 
 static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *status) {
     struct question *question = &lookup->question;
-    struct texts operands;
+    struct strings operands;
     const struct option_rule rules[] = {
 #include "options/lookup.h"
     };
     const struct grammar grammar = GRAMMAR(lookup, rules, "INDEX", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     lookup->path = operands.values[0];
-    lookup->queries.fingerprints = (struct texts){operands.values + 1, operands.count - 1};
+    lookup->queries.fingerprints = (struct strings){operands.values + 1, operands.count - 1};
     question->json = lookup->format == 1;
     question->notation = (enum notation)lookup->notation;
     if (!check_options(lookup)) return false;
@@ -285,9 +285,9 @@ int command_lookup(int argc, char **argv) {
                             .max_candidates = UINT64_MAX};
     int status;
     if (read_arguments(argc, argv, &lookup, &status)) status = look_up(&lookup);
-    texts_free(&lookup.queries.texts);
-    texts_free(&lookup.queries.extract.json.texts);
-    texts_free(&lookup.queries.ids);
+    strings_free(&lookup.queries.texts);
+    strings_free(&lookup.queries.extract.json.texts);
+    strings_free(&lookup.queries.ids);
     globs_free(&lookup.queries.globs);
     return status;
 }

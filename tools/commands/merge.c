@@ -5,7 +5,7 @@ struct merge {
     struct idx_merge_options options;
     struct progress progress;
     bool progress_forced;
-    struct texts operands; /* OUTPUT and the INDEXes. */
+    struct strings operands; /* OUTPUT and the INDEXes. */
 };
 
 static bool read_arguments(int argc, char **argv, struct merge *merge, int *status) {

@@ -23,7 +23,7 @@ enum { CELL = 24, COLUMNS = 13, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE 
 
 struct report {
     struct idx_plan_options options;
-    struct texts schemes;    /* Those of --scheme; none: those worth considering. */
+    struct strings schemes;  /* Those of --scheme; none: those worth considering. */
     const char *calibration; /* A file, or NULL. */
     bool measures;
     struct idx_calibration machine; /* Valid once it was measured or read. */
@@ -350,7 +350,7 @@ static bool is_clear(const struct report *report) {
 
 int command_plan(int argc, char **argv) {
     struct report *report = calloc(1, sizeof *report);
-    struct texts operands;
+    struct strings operands;
     int format = 0, status;
     if (report == NULL) {
         complain("out of memory");
@@ -367,7 +367,7 @@ int command_plan(int argc, char **argv) {
     const struct grammar grammar = GRAMMAR(plan, rules, "", 0, 0);
     if (arguments_read(&grammar, argc, argv, &operands, &status))
         status = is_clear(report) ? print_plans(report, format == 1) : ENDS_BADLY;
-    texts_free(&report->schemes);
+    strings_free(&report->schemes);
     free(report);
     return status;
 }

@@ -28,7 +28,7 @@ static bool check_rows(const struct removing *removing) {
 
 static bool read_arguments(int argc, char **argv, struct removing *removing, int *status) {
     struct writing *writing = &removing->writing;
-    struct texts operands;
+    struct strings operands;
     const struct option_rule rules[] = {
 #include "options/remove.h"
     };
@@ -39,7 +39,7 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
     if (writing->id_alone && removing->notation >= 0)
         return complain_of_usage("--fingerprints has no effect with --by-id; omit it");
     writing->path = operands.values[0];
-    writing->input.paths = (struct texts){operands.values + 1, operands.count - 1};
+    writing->input.paths = (struct strings){operands.values + 1, operands.count - 1};
     writing->input.format = (enum input_format)removing->format;
     if (!input_settle_format(&writing->input.paths, &writing->input.format)) return false;
     if (writing->input.format != INPUT_TSV && !check_rows(removing)) return false;

@@ -5,7 +5,7 @@
 #include <limits.h>
 
 static bool read_arguments(int argc, char **argv, struct serve_options *serve, int *status) {
-    struct texts operands;
+    struct strings operands;
     const struct option_rule rules[] = {
 #include "options/serve.h"
     };
@@ -27,8 +27,8 @@ int command_serve(int argc, char **argv) {
                                   .distance = UINT_MAX};
     int status;
     if (read_arguments(argc, argv, &serve, &status)) status = serve_run(&serve);
-    texts_free(&serve.listen);
-    texts_free(&serve.hosts);
-    texts_free(&serve.origins);
+    strings_free(&serve.listen);
+    strings_free(&serve.hosts);
+    strings_free(&serve.origins);
     return status;
 }

@@ -48,7 +48,7 @@ static int verify_index(const char *path, struct output *output) {
 
 int command_verify(int argc, char **argv) {
     struct output output = OUTPUT_STANDARD;
-    struct texts operands;
+    struct strings operands;
     int worst = ENDS_WELL, status;
     const struct grammar grammar = {&help_verify, NULL, 0, "INDEX", 1, SIZE_MAX};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;

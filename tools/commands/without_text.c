@@ -13,9 +13,9 @@ static bool complain_of_build(void) {
         "this idx was built without text support (libidxtext, which needs ICU, and libarchive, libxml2 and zlib)");
 }
 
-bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
-               const struct extract_rules *rules) {
-    (void)text, (void)recipe, (void)table, (void)bits, (void)rules;
+bool text_reader_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table, unsigned bits,
+                      const struct extract_rules *rules) {
+    (void)reader, (void)recipe, (void)table, (void)bits, (void)rules;
     return complain_of_build();
 }
 
@@ -29,8 +29,9 @@ bool set_file_is_at(const char *path) {
     return false;
 }
 
-bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body) {
-    (void)text, (void)path, (void)result, (void)body;
+bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
+                                  struct output *body) {
+    (void)reader, (void)path, (void)result, (void)body;
     return complain_of_build();
 }
 
@@ -40,13 +41,13 @@ char *text_canonical_recipe(const char *recipe) {
     return same;
 }
 
-const char *text_recipe(const struct text *text) {
-    (void)text;
+const char *text_reader_recipe(const struct text_reader *reader) {
+    (void)reader;
     return text_default_recipe;
 }
 
-double resembling_compare(struct text *text, const struct resembling *resembling, struct span id) {
-    (void)text, (void)resembling, (void)id;
+double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id) {
+    (void)reader, (void)resembling, (void)id;
     return RESEMBLANCE_UNKNOWN;
 }
 
@@ -65,9 +66,9 @@ bool text_table_read(struct idx_text_table **table, const char *path) {
 
 void text_table_free(struct idx_text_table *table) { (void)table; }
 
-void text_close(struct text *text) { (void)text; }
+void text_reader_close(struct text_reader *reader) { (void)reader; }
 
-void pipeline_visit_formats(const struct pipeline_rules *rules, const struct texts *paths, format_visitor visit,
+void pipeline_visit_formats(const struct pipeline_rules *rules, const struct strings *paths, format_visitor visit,
                             void *context) {
     (void)rules, (void)paths, (void)visit, (void)context;
 }
@@ -77,24 +78,24 @@ bool compare_files(const struct pipeline_rules *rules, char *const paths[2], boo
     return complain_of_build();
 }
 
-bool resembling_add(struct resembling_addition *addition, const struct texts *paths) {
+bool resembling_add(struct resembling_addition *addition, const struct strings *paths) {
     (void)addition, (void)paths;
     return complain_of_build();
 }
 
-bool resembling_answer(struct resembling_question *question, const struct texts *paths, bool *found) {
+bool resembling_answer(struct resembling_question *question, const struct strings *paths, bool *found) {
     (void)question, (void)paths, (void)found;
     return complain_of_build();
 }
 
-enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths) {
+enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct strings *paths) {
     (void)rules, (void)paths;
     complain_of_build();
     return PIPELINE_FAILED;
 }
 
-struct below *below_new(struct text *text, const char *path, const struct globs *globs) {
-    (void)text, (void)path, (void)globs;
+struct below *below_new(struct text_reader *reader, const char *path, const struct globs *globs) {
+    (void)reader, (void)path, (void)globs;
     complain_of_build();
     return NULL;
 }

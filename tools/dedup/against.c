@@ -147,7 +147,7 @@ static bool say_missing(const struct against *against) {
 }
 
 bool against_read_texts(struct against *against, const struct pipeline_rules *rules, struct resemble *resemble) {
-    const struct texts path = {(char **)(uintptr_t)&against->path, 1};
+    const struct strings path = {(char **)(uintptr_t)&against->path, 1};
     struct pipeline_rules reading = *rules;
     struct idx_error error;
     reading.visit = add_text;
@@ -175,5 +175,5 @@ void against_close(struct against *against) {
     idx_close(against->index);
     id_hashes_free(&against->ids);
     free(against->found);
-    texts_free(&against->documents);
+    strings_free(&against->documents);
 }

@@ -5,14 +5,14 @@
 
 #include "tools/dedup/id_hashes.h"
 #include "tools/dedup/resemble.h"
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 struct against {
     /* These are set by the caller. */
-    const char *path;       /* NULL: there is nothing. */
-    struct texts documents; /* Files and folders with the texts of the index's documents, or of sketches a file
+    const char *path;         /* NULL: there is nothing. */
+    struct strings documents; /* Files and folders with the texts of the index's documents, or of sketches a file
                                of sets; none: fingerprints decide. */
-    unsigned distance;      /* Of fingerprints. */
+    unsigned distance;        /* Of fingerprints. */
 
     bool is_index;
     bool has_sketches; /* The index is one of sketches, which look up nothing here: texts or sets decide. */

@@ -63,7 +63,7 @@ static bool check_names(char **names, size_t count) {
 }
 
 /* Checks that all files of these inputs have names of their own in a tree. */
-static bool tree_check_inputs(const struct texts *paths) {
+static bool tree_check_inputs(const struct strings *paths) {
     char **names = calloc(paths->count + 1, sizeof *names);
     bool ok = names != NULL;
     for (size_t i = 0; i < paths->count && ok; i++) ok = (names[i] = name_input(paths->values[i])) != NULL;
@@ -173,7 +173,7 @@ bool folders_are_asked_for(const struct folders *folders) {
     return folders->kept.path != NULL || folders->dropped.path != NULL;
 }
 
-bool folders_check(const struct folders *folders, const struct texts *paths) {
+bool folders_check(const struct folders *folders, const struct strings *paths) {
     return tree_check(&folders->kept) && tree_check(&folders->dropped) && tree_check_inputs(paths);
 }
 

@@ -38,7 +38,7 @@ struct folders {
 bool folders_are_asked_for(const struct folders *folders);
 
 /* Checks that the folders can be made of these inputs. */
-bool folders_check(const struct folders *folders, const struct texts *paths);
+bool folders_check(const struct folders *folders, const struct strings *paths);
 
 /* Begins the folders that are asked for. */
 bool folders_open(struct folders *folders);

@@ -23,7 +23,7 @@ static bool is_read_once(const char *path) {
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-bool journal_check_inputs(const struct texts *paths) {
+bool journal_check_inputs(const struct strings *paths) {
     const char *once = paths->count == 0 ? "-" : NULL;
     for (size_t i = 0; i < paths->count && once == NULL; i++)
         if (is_read_once(paths->values[i])) once = paths->values[i];

@@ -5,7 +5,7 @@
 #include "tools/shared/scratch.h"
 #include "tools/shared/temporary.h"
 #include "tools/text/documents.h"
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 #include <sys/stat.h>
 
@@ -44,7 +44,7 @@ struct journal {
     { .places = TEMPORARY_CLOSED, .files = TEMPORARY_CLOSED }
 
 /* Checks that all inputs can be read twice. */
-bool journal_check_inputs(const struct texts *paths);
+bool journal_check_inputs(const struct strings *paths);
 
 /* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. */
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);

@@ -5,7 +5,7 @@
 #include "tools/shared/library.h"
 #include "tools/shared/scratch.h"
 #include "tools/shared/temporary.h"
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 /* A document that is compared. */
 struct compared_text {

@@ -82,11 +82,11 @@ static enum input_format format_or_tsv(const char *path) {
     return format == INPUT_AUTO ? INPUT_TSV : format;
 }
 
-static bool is_standard_input(const struct texts *paths) {
+static bool is_standard_input(const struct strings *paths) {
     return paths->count == 0 || (paths->count == 1 && strcmp(paths->values[0], "-") == 0);
 }
 
-bool input_await_format(const struct texts *paths, enum input_format *format) {
+bool input_await_format(const struct strings *paths, enum input_format *format) {
     struct stat status;
     if (*format == INPUT_AUTO && is_standard_input(paths) && fstat(STDIN_FILENO, &status) == 0 &&
         S_ISFIFO(status.st_mode) && pipe_begins_as_npy(STDIN_FILENO))
@@ -94,7 +94,7 @@ bool input_await_format(const struct texts *paths, enum input_format *format) {
     return input_settle_format(paths, format);
 }
 
-bool input_settle_format(const struct texts *paths, enum input_format *format) {
+bool input_settle_format(const struct strings *paths, enum input_format *format) {
     static char standard[] = "-";
     if (*format != INPUT_AUTO) return true;
     *format = format_or_tsv(paths->count == 0 ? standard : paths->values[0]);

@@ -19,11 +19,11 @@ enum input_format input_format_of(const char *path);
 
 /* Replaces INPUT_AUTO by the format of the files, which is TSV if nothing says another one. Returns false if files have
  * different formats. */
-bool input_settle_format(const struct texts *paths, enum input_format *format);
+bool input_settle_format(const struct strings *paths, enum input_format *format);
 
 /* Does the same for commands that read all input before they do anything else: if standard input is the only input, and
  * a pipe, it waits for the first bytes, and recognizes an array of NumPy by them. It consumes nothing. */
-bool input_await_format(const struct texts *paths, enum input_format *format);
+bool input_await_format(const struct strings *paths, enum input_format *format);
 
 /* Returns advice about a bad line of TSV that seems to be part of a binary file, as the end of a sentence, or "" if it
  * is text. */

@@ -20,7 +20,7 @@ enum { INPUT_BATCH = 512 };
 
 struct input {
     /* These are set by the caller. */
-    struct texts paths;       /* Without any, standard input is read. */
+    struct strings paths;     /* Without any, standard input is read. */
     enum input_format format; /* Not INPUT_AUTO. */
     struct tsv_rules rules;   /* For TSV; other formats use only the bits. */
     bool skip_bad_lines;

@@ -6,7 +6,7 @@
 #include "tools/input/tsv.h"
 
 struct passing {
-    struct texts paths; /* Files, or one index; without any, standard input is read. */
+    struct strings paths; /* Files, or one index; without any, standard input is read. */
     enum input_format format;
     struct tsv_rules rules;
     bool partial;               /* Files that state a recipe need not be whole (struct totals). */

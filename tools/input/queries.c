@@ -10,9 +10,9 @@
 /* Opens the fingerprinter, and warns if its version of ICU is not that of the index. */
 static bool open_text(struct queries *queries) {
     if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
-    if (!text_open(&queries->text, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
+    if (!text_reader_open(&queries->reader, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
         return false;
-    const char *recipe = text_recipe(&queries->text);
+    const char *recipe = text_reader_recipe(&queries->reader);
     recipes_match(queries->recipe, recipe, strlen(recipe), &queries->warned_of_icu);
     return true;
 }
@@ -62,7 +62,8 @@ static bool read_text(struct queries *queries, const char *path) {
     struct output body = OUTPUT_KEPT;
     struct bad bad = {.kind = BAD_NONE};
     queries->shingles.length = 0;
-    bool read = text_fingerprint_file(&queries->text, path, &queries->made, queries->lists_shingles ? &body : NULL);
+    bool read =
+        text_reader_fingerprint_file(&queries->reader, path, &queries->made, queries->lists_shingles ? &body : NULL);
     const struct span text = {body.bytes, body.length};
     if (read && queries->lists_shingles && !text_list_shingles(&text, &(struct shingling){0}, &queries->shingles, &bad))
         read = complain("%s: %s", path, bad.problem.sentence);
@@ -87,7 +88,7 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
         return QUERIES_BAD;
     }
     queries->given = queries->made.count = 0;
-    bool read = folder_is_at(path) ? (queries->below = below_new(&queries->text, path, &queries->globs)) != NULL
+    bool read = folder_is_at(path) ? (queries->below = below_new(&queries->reader, path, &queries->globs)) != NULL
                                    : read_text(queries, path);
     return read ? next_text(queries, query) : QUERIES_FAILED;
 }
@@ -164,7 +165,7 @@ void queries_complain(const struct queries *queries) {
 
 void queries_close(struct queries *queries) {
     below_free(queries->below);
-    text_close(&queries->text);
+    text_reader_close(&queries->reader);
     text_table_free(queries->table);
     reader_free(&queries->lines);
     free(queries->found);

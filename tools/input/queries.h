@@ -4,7 +4,7 @@
 #define IDX_TOOLS_QUERIES_H
 
 #include "tools/input/tsv.h"
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 struct query {
     uint64_t fingerprint;
@@ -22,10 +22,10 @@ enum queries_status {
 };
 
 struct queries {
-    struct texts fingerprints; /* Arguments; without any, and without texts and IDs, standard input is read. */
-    struct texts texts;        /* Files and folders to fingerprint by the index's recipe. */
-    struct globs globs;        /* Which files of the folders are fingerprinted. */
-    struct texts ids;          /* IDs of documents of the index. */
+    struct strings fingerprints; /* Arguments; without any, and without texts and IDs, standard input is read. */
+    struct strings texts;        /* Files and folders to fingerprint by the index's recipe. */
+    struct globs globs;          /* Which files of the folders are fingerprinted. */
+    struct strings ids;          /* IDs of documents of the index. */
     struct tsv_rules rules;
     const struct idx_index *index;
     enum idx_id_type id_type;
@@ -39,7 +39,7 @@ struct queries {
     size_t next;
     struct reader lines;
     struct totals totals; /* Those of the lines. */
-    struct text text;
+    struct text_reader reader;
     struct idx_text_table *table;
     struct text_result made; /* Those of the last text. */
     struct output shingles;  /* Those of the last text. */

@@ -74,9 +74,9 @@ bool guard_takes_token(const struct guard *guard, const char *authorization) {
 
 /* ---- Names ---- */
 
-static bool is_among(const struct texts *texts, const char *text) {
-    for (size_t i = 0; i < texts->count; i++) {
-        if (strcasecmp(texts->values[i], text) == 0) return true;
+static bool is_among(const struct strings *strings, const char *text) {
+    for (size_t i = 0; i < strings->count; i++) {
+        if (strcasecmp(strings->values[i], text) == 0) return true;
     }
     return false;
 }

@@ -5,11 +5,11 @@
 #include "tools/shared/command.h"
 
 struct serve_options {
-    const char *path;     /* The path of the index. */
-    struct texts listen;  /* Each one is ADDRESS:PORT or unix:PATH. Without any, the service listens at the sockets that
-                             systemd passes, or else at the default address. */
-    struct texts hosts;   /* Clients may call the service by these names. */
-    struct texts origins; /* Pages of these origins may use the service as well. */
+    const char *path;       /* The path of the index. */
+    struct strings listen;  /* Each one is ADDRESS:PORT or unix:PATH. Without any, the service listens at the sockets
+                             that  systemd passes, or else at the default address. */
+    struct strings hosts;   /* Clients may call the service by these names. */
+    struct strings origins; /* Pages of these origins may use the service as well. */
     unsigned threads;
     unsigned connections;
     uint64_t max_body;

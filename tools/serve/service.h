@@ -22,7 +22,7 @@ enum { TOKEN_LEAST = 16, TOKEN_MOST = 512 };
 #define TOKEN_VARIABLE "IDX_TOKEN"
 
 struct guard {
-    const struct texts *hosts, *origins;
+    const struct strings *hosts, *origins;
     char token[TOKEN_MOST]; /* All bytes behind the token are 0. */
     size_t token_length;    /* 0: the service does not write. */
 };
@@ -279,7 +279,7 @@ struct sockets {
 };
 
 /* Listens at the given addresses, or else at the sockets that systemd passed, or else at the default address. */
-bool sockets_open(struct sockets *sockets, const struct texts *addresses);
+bool sockets_open(struct sockets *sockets, const struct strings *addresses);
 
 /* Says at which addresses the service listens. */
 void sockets_say(const struct sockets *sockets);

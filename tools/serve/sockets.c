@@ -140,7 +140,7 @@ void sockets_notify(const char *line) {
 
 /* ---- All ---- */
 
-bool sockets_open(struct sockets *sockets, const struct texts *addresses) {
+bool sockets_open(struct sockets *sockets, const struct strings *addresses) {
     *sockets = (struct sockets){.count = 0};
     if (addresses->count > MOST_SOCKETS) return complain_of_usage("--listen can be given %d times", MOST_SOCKETS);
     for (size_t i = 0; i < addresses->count; i++) {

@@ -2,7 +2,7 @@
 #include "tools/serve/service.h"
 
 #include "tools/text/sniff.h"
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* The fingerprinter that a thread keeps for its next text. */
 struct kept_text {
-    struct text text;
+    struct text_reader reader;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe of the index that it was opened for. */
 };
 
@@ -18,7 +18,7 @@ struct kept_text {
 static void free_text(void *context) {
     struct kept_text *kept = context;
     if (kept == NULL) return;
-    text_close(&kept->text);
+    text_reader_close(&kept->reader);
     free(kept);
 }
 
@@ -27,7 +27,7 @@ static void free_text(void *context) {
 static bool check_table(const struct texts_service *texts, const struct serve_options *options,
                         const struct idx_properties *properties) {
     const char *recipe = properties->recipe;
-    struct text text;
+    struct text_reader reader;
     if (texts->table == NULL && recipe_read(recipe).by_table)
         complain("the recipe of %s needs a table of document frequencies, so texts can't be looked up; give that table "
                  "with --table",
@@ -36,8 +36,8 @@ static bool check_table(const struct texts_service *texts, const struct serve_op
     if (*recipe == '\0')
         return complain("--table has no effect with %s, which does not record the recipe of its fingerprints; omit it",
                         options->path);
-    bool opened = text_open(&text, recipe, texts->table, properties->bits, &texts->rules);
-    text_close(&text);
+    bool opened = text_reader_open(&reader, recipe, texts->table, properties->bits, &texts->rules);
+    text_reader_close(&reader);
     return opened;
 }
 
@@ -76,25 +76,26 @@ static void drop_text(struct texts_service *texts) {
 }
 
 /* Returns the thread's fingerprinter by the recipe of the index, or NULL where the request failed. */
-static struct text *get_text(struct answers *answers) {
+static struct text_reader *get_reader(struct answers *answers) {
     const struct idx_properties *properties = answers->properties;
     struct texts_service *texts = &answers->request->service->texts;
     struct kept_text *kept = pthread_getspecific(texts->key);
     struct idx_error error = {.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-    if (kept != NULL && kept->text.bits == properties->bits && strcmp(kept->recipe, properties->recipe) == 0)
-        return &kept->text;
+    if (kept != NULL && kept->reader.bits == properties->bits && strcmp(kept->recipe, properties->recipe) == 0)
+        return &kept->reader;
     drop_text(texts);
     kept = calloc(1, sizeof *kept);
     if (kept == NULL || pthread_setspecific(texts->key, kept) != 0 ||
-        !text_try_open(&kept->text, properties->recipe, texts->table, properties->bits, &texts->rules, &error)) {
+        !text_reader_try_open(&kept->reader, properties->recipe, texts->table, properties->bits, &texts->rules,
+                              &error)) {
         request_fail(answers->request, MHD_HTTP_CONFLICT, "%s", error.sentence);
         if (kept != NULL && pthread_getspecific(texts->key) == NULL) free_text(kept);
         drop_text(texts);
         return NULL;
     }
     strcpy(kept->recipe, properties->recipe);
-    warn_of_icu(texts, properties->recipe, text_recipe(&kept->text));
-    return &kept->text;
+    warn_of_icu(texts, properties->recipe, text_reader_recipe(&kept->reader));
+    return &kept->reader;
 }
 
 /* ---- Documents ---- */
@@ -125,8 +126,8 @@ static void fail_by_text(struct request *request, const struct bad *bad) {
 }
 
 /* Hands the request's text to a function. Returns false where the request failed. */
-static bool read_body(struct request *request, struct text *text,
-                      bool (*take)(struct text *text, struct raw_document *raw, void *result, struct bad *bad),
+static bool read_body(struct request *request, struct text_reader *reader,
+                      bool (*take)(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad),
                       void *result) {
     struct bad bad = {.kind = BAD_NONE};
     struct raw_document raw = {.format = request->type == 1 ? FORMAT_HTML : FORMAT_PLAIN,
@@ -138,15 +139,15 @@ static bool read_body(struct request *request, struct text *text,
      * own. */
     bool known =
         charset_is_known(raw.charset) || bad_set(&bad, BAD_CHARSET, "the character set '%s' is unknown", raw.charset);
-    bool ok = known && take(text, &raw, result, &bad);
+    bool ok = known && take(reader, &raw, result, &bad);
     request->body = raw.bytes;
     if (!ok) fail_by_text(request, &bad);
     return ok;
 }
 
 /* This is a function that read_body calls, for a struct text_result. */
-static bool take_fingerprints(struct text *text, struct raw_document *raw, void *result, struct bad *bad) {
-    return text_fingerprint(text, raw, result, bad);
+static bool take_fingerprints(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
+    return text_reader_fingerprint(reader, raw, result, bad);
 }
 
 /* The shingles of a text. */
@@ -160,18 +161,18 @@ static struct listing listing_of(const struct sketch *sketch) {
 }
 
 /* This is another function that read_body calls, for a struct listing. */
-static bool take_shingles(struct text *text, struct raw_document *raw, void *result, struct bad *bad) {
+static bool take_shingles(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
     struct listing *listing = result;
     struct span id, body;
-    return text_read(text, raw, &id, &body, bad) &&
+    return text_reader_read(reader, raw, &id, &body, bad) &&
            text_list_shingles(&body, &listing->shingling, &listing->hashes, bad);
 }
 
 /* Answers with the documents that resemble the request's text, in an index of sketches. */
-static void answer_resembling(struct answers *answers, struct text *text, const struct sketch *sketch) {
+static void answer_resembling(struct answers *answers, struct text_reader *reader, const struct sketch *sketch) {
     struct listing listing = listing_of(sketch);
     static const uint64_t none = 0;
-    if (read_body(answers->request, text, take_shingles, &listing)) {
+    if (read_body(answers->request, reader, take_shingles, &listing)) {
         const uint64_t *hashes = (const uint64_t *)(const void *)listing.hashes.bytes;
         const struct idx_set set = {hashes == NULL ? &none : hashes, listing.hashes.length / sizeof *hashes};
         resembling_put(answers, &set, sketch);
@@ -180,10 +181,10 @@ static void answer_resembling(struct answers *answers, struct text *text, const 
 }
 
 /* Fingerprints the request's text, and writes how many features it has and the matches of each fingerprint. */
-static void answer_text(struct answers *answers, struct text *text) {
+static void answer_text(struct answers *answers, struct text_reader *reader) {
     struct request *request = answers->request;
     struct text_result result;
-    if (!read_body(request, text, take_fingerprints, &result)) return;
+    if (!read_body(request, reader, take_fingerprints, &result)) return;
     output_text(&request->answer, "{\"features\":");
     output_decimal(&request->answer, result.features);
     output_text(&request->answer, ",\"answers\":[");
@@ -198,22 +199,22 @@ void texts_answer(struct request *request) {
     struct answers answers;
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     if (answers_begin(&answers, request)) {
-        struct text *text = NULL;
+        struct text_reader *reader = NULL;
         struct sketch sketch;
         if (request->resemble > 0 && !resembling_check(&answers, &sketch))
-            text = NULL;
+            reader = NULL;
         else if (*answers.properties->recipe == '\0')
             request_fail(request, MHD_HTTP_CONFLICT,
                          "the index does not record the recipe of its fingerprints, so texts can't be compared with "
                          "them; build it with --recipe, or from the output of idx fingerprint");
         else
-            text = get_text(&answers);
-        if (text != NULL && request->resemble > 0)
-            answer_resembling(&answers, text, &sketch);
-        else if (text != NULL)
-            answer_text(&answers, text);
+            reader = get_reader(&answers);
+        if (reader != NULL && request->resemble > 0)
+            answer_resembling(&answers, reader, &sketch);
+        else if (reader != NULL)
+            answer_text(&answers, reader);
         /* It may hold memory of the reserve. */
-        if (text != NULL && request->status == MHD_HTTP_SERVICE_UNAVAILABLE) drop_text(&request->service->texts);
+        if (reader != NULL && request->status == MHD_HTTP_SERVICE_UNAVAILABLE) drop_text(&request->service->texts);
     }
     answers_end(&answers);
     request_end(request, "application/json");

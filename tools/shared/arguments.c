@@ -53,11 +53,11 @@ static bool read_choice(const struct option_rule *rule, const char *text) {
     return complain_of_usage("%s%s must be one of %s, not '%s'", dashes(rule), rule->name, names, text);
 }
 
-static bool append_text(struct texts *texts, char *text) {
-    char **values = realloc(texts->values, (texts->count + 1) * sizeof *values);
+static bool append_string(struct strings *strings, char *text) {
+    char **values = realloc(strings->values, (strings->count + 1) * sizeof *values);
     if (values == NULL) return complain("out of memory");
-    texts->values = values;
-    texts->values[texts->count++] = text;
+    strings->values = values;
+    strings->values[strings->count++] = text;
     return true;
 }
 
@@ -78,7 +78,7 @@ static bool read_value(const struct option_rule *rule, char *text) {
         return complain_of_usage("%s%s has an empty argument", dashes(rule), rule->name);
     if (rule->kind == OPTION_INCLUDE || rule->kind == OPTION_EXCLUDE)
         return append_glob(rule->value, text, rule->kind == OPTION_INCLUDE);
-    if (rule->kind == OPTION_TEXTS) return append_text(rule->value, text);
+    if (rule->kind == OPTION_TEXTS) return append_string(rule->value, text);
     *(const char **)rule->value = text;
     return true;
 }
@@ -142,7 +142,7 @@ static void complain_of_option(const struct grammar *grammar, const struct getop
         complain_of_usage("there is no option %s", argument);
 }
 
-static bool check_operands(const struct grammar *grammar, const struct texts *operands) {
+static bool check_operands(const struct grammar *grammar, const struct strings *operands) {
     for (size_t i = 0; i < operands->count; i++) {
         if (*operands->values[i] != '\0') continue;
         return complain_of_usage("argument %zu is empty", i + 1);
@@ -154,7 +154,7 @@ static bool check_operands(const struct grammar *grammar, const struct texts *op
     return operands->count >= grammar->least_operands && operands->count <= grammar->most_operands;
 }
 
-bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct texts *operands, int *status) {
+bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status) {
     struct getopt_tables tables;
     int value;
     fill_tables(grammar, &tables);
@@ -183,7 +183,7 @@ unsigned arguments_threads(void) {
     return processors < 1 ? 1 : processors > 16 ? 16 : (unsigned)processors;
 }
 
-void texts_free(struct texts *texts) {
-    free(texts->values);
-    *texts = (struct texts){NULL, 0};
+void strings_free(struct strings *strings) {
+    free(strings->values);
+    *strings = (struct strings){NULL, 0};
 }

@@ -42,7 +42,7 @@ subcommand_function command_add, command_batch, command_build, command_clusters,
 enum option_kind {
     OPTION_FLAG,    /* bool: becomes true if the option is given. */
     OPTION_TEXT,    /* const char *: the argument itself, which must not be empty. */
-    OPTION_TEXTS,   /* struct texts: the arguments of all its occurrences. */
+    OPTION_TEXTS,   /* struct strings: the arguments of all its occurrences. */
     OPTION_INCLUDE, /* struct globs: all arguments, in one order with those of OPTION_EXCLUDE. */
     OPTION_EXCLUDE,
     OPTION_NUMBER, /* unsigned, as number_parse reads it. */
@@ -51,7 +51,7 @@ enum option_kind {
 };
 
 /* Arguments of the command line, in order. The strings are those of argv. */
-struct texts {
+struct strings {
     char **values;
     size_t count;
 };
@@ -80,12 +80,12 @@ struct grammar {
 /* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments within argv
  * that are no options. Sets *status to ENDS_BADLY, or to ENDS_WELL after it printed help. Returns false after --help or
  * -h, and after a mistake, which it complains of; then *status is the status of the process. */
-bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct texts *operands, int *status);
+bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status);
 
 /* Returns the default of --threads for commands that use all processors: their number, up to 16. */
 unsigned arguments_threads(void);
 
-void texts_free(struct texts *texts);
+void strings_free(struct strings *strings);
 
 /* ---- Has the names of idx.h's enums on the command line and in output ---- */
 

@@ -3,7 +3,7 @@
  * weights tell apart texts that have little else in common. Most recipes pass over symbols, and many over the order of
  * words, so a text that is the same by its fingerprint is said to have the same words only if it has. */
 #include "tools/shared/library.h"
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 #include <idx_text.h>
 #include <stdlib.h>
@@ -11,21 +11,21 @@
 
 /* A text, and what the recipe makes of it. The fingerprinter owns the signature. */
 struct side {
-    struct text text;
+    struct text_reader reader;
     struct text_result made;
     struct output body;
 };
 
 static bool make_side(struct side *side, const struct pipeline_rules *rules, const struct idx_text_table *table,
                       const char *path) {
-    if (!text_open(&side->text, rules->recipe, table, rules->bits, &rules->extract)) return false;
-    side->text.extractor.manual_refusal = NULL; /* No recipe is recorded here, so none has to say so. */
-    enum idx_recipe_method method = recipe_read(text_recipe(&side->text)).method;
+    if (!text_reader_open(&side->reader, rules->recipe, table, rules->bits, &rules->extract)) return false;
+    side->reader.extractor.manual_refusal = NULL; /* No recipe is recorded here, so none has to say so. */
+    enum idx_recipe_method method = recipe_read(text_reader_recipe(&side->reader)).method;
     if (method == IDX_RECIPE_SEGMENTS)
         return complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
     if (method == IDX_RECIPE_MINHASH)
         return complain("minhash:M makes several fingerprints per document; compare them with idx lookup --resemble");
-    return text_fingerprint_file(&side->text, path, &side->made, &side->body);
+    return text_reader_fingerprint_file(&side->reader, path, &side->made, &side->body);
 }
 
 static bool are_equal(struct span a, struct span b) {
@@ -82,7 +82,7 @@ bool compare_files(const struct pipeline_rules *rules, char *const paths[2], boo
     for (int i = 0; i < 2 && ok; i++) ok = make_side(&sides[i], rules, table, paths[i]);
     ok = ok && print_comparison(sides, same);
     for (int i = 0; i < 2; i++) {
-        text_close(&sides[i].text);
+        text_reader_close(&sides[i].reader);
         free(sides[i].body.bytes);
     }
     text_table_free(table);

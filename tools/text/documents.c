@@ -123,7 +123,7 @@ static bool read_folder(struct documents *documents, const char *path) {
     return ok;
 }
 
-bool documents_read(struct documents *documents, const struct texts *paths) {
+bool documents_read(struct documents *documents, const struct strings *paths) {
     static char dash[] = "-", *standard_input[] = {dash};
     char **path = paths->count == 0 ? standard_input : paths->values;
     size_t count = paths->count == 0 ? 1 : paths->count;
@@ -173,7 +173,7 @@ static bool find_manual(void *context, const char *path) {
     return !search->found;
 }
 
-bool documents_have_manual(const struct texts *paths, const struct globs *globs) {
+bool documents_have_manual(const struct strings *paths, const struct globs *globs) {
     struct manual_search search = {.source.regular_only = true};
     for (size_t i = 0; i < paths->count && !search.found; i++) {
         const char *path = paths->values[i];
@@ -207,7 +207,7 @@ static bool visit_format(void *context, const char *path) {
     return !search->stopped;
 }
 
-void documents_visit_formats(struct documents *documents, const struct texts *paths, format_visitor visit) {
+void documents_visit_formats(struct documents *documents, const struct strings *paths, format_visitor visit) {
     struct format_search search = {documents, visit, false, false};
     documents->source.regular_only = true;
     for (size_t i = 0; i < paths->count && !search.stopped; i++) {
@@ -227,7 +227,7 @@ static bool add_size(void *context, const char *path) {
     return true;
 }
 
-uint64_t documents_count_bytes(const struct texts *paths, const struct globs *globs) {
+uint64_t documents_count_bytes(const struct strings *paths, const struct globs *globs) {
     struct stat status;
     uint64_t bytes = 0;
     for (size_t i = 0; i < paths->count; i++) {

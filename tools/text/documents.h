@@ -61,7 +61,7 @@ struct documents {
  * the regular files in it and below; those that would be plain text, HTML or manual pages, but are not text, are left
  * out. A folder that has files, none of which can be read, sets `failed` after a complaint. Returns false if a visitor
  * stopped it. */
-bool documents_read(struct documents *documents, const struct texts *paths);
+bool documents_read(struct documents *documents, const struct strings *paths);
 
 /* Reads once more a file that documents_read opened and to which it gave this number. Returns false if a visitor
  * stopped it. */
@@ -72,14 +72,14 @@ bool documents_read_one(struct documents *documents, const char *path);
 
 /* Returns whether any of the files, or of those in the folders, is a manual page by its name and how it begins. Ignores
  * what can't be read. */
-bool documents_have_manual(const struct texts *paths, const struct globs *globs);
+bool documents_have_manual(const struct strings *paths, const struct globs *globs);
 
 /* A function that gets the path of a file and the format of its documents. It returns false to stop. */
 typedef bool (*format_visitor)(void *context, const char *path, enum document_format format);
 
 /* Visits all files that documents_read would cut into documents, without reading more of them than their first bytes.
  * Ignores what can't be read. */
-void documents_visit_formats(struct documents *documents, const struct texts *paths, format_visitor visit);
+void documents_visit_formats(struct documents *documents, const struct strings *paths, format_visitor visit);
 
 /* Sets `failed` after a complaint if files of the folder were opened, but none was read: if there are more than
  * `files`, and no more than `read`. */
@@ -90,7 +90,7 @@ void documents_say_left_out(const struct documents *documents);
 
 /* Returns the bytes of the files, and of those in the folders, as they are stored, or 0 if an input is no file, such as
  * a pipe. */
-uint64_t documents_count_bytes(const struct texts *paths, const struct globs *globs);
+uint64_t documents_count_bytes(const struct strings *paths, const struct globs *globs);
 
 void documents_free(struct documents *documents);
 

@@ -1,6 +1,6 @@
 /* folder_texts.c: fingerprints the files of a folder, one at a time. The fingerprints of a file are kept until
  * below_next has returned all of them. */
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct below_text {
 };
 
 struct below {
-    struct text *text;
+    struct text_reader *reader;
     const char *path;
     struct documents documents;
     struct output paths; /* The paths of the files, each with its NUL. */
@@ -50,7 +50,7 @@ static bool keep_fingerprints(struct below *below, const struct text_result *res
 static bool fingerprint_document(void *context, struct raw_document *raw) {
     struct below *below = context;
     struct text_result result;
-    bool ok = raw->bad.kind == BAD_NONE && text_fingerprint(below->text, raw, &result, &raw->bad) &&
+    bool ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(below->reader, raw, &result, &raw->bad) &&
               keep_fingerprints(below, &result, &raw->bad);
     const char *place = raw->place != NULL ? raw->place : "input";
     below->good += ok;
@@ -62,13 +62,13 @@ static bool fingerprint_document(void *context, struct raw_document *raw) {
     return below->bad.of[BAD_MEMORY] == 0;
 }
 
-struct below *below_new(struct text *text, const char *path, const struct globs *globs) {
+struct below *below_new(struct text_reader *reader, const char *path, const struct globs *globs) {
     struct below *below = malloc(sizeof *below);
     if (below != NULL) {
         *below = (struct below){
-            .text = text, .path = path, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT, .shingles = OUTPUT_KEPT};
-        below->documents.most = text->extractor.rules->max_text;
-        below->documents.json = &text->extractor.rules->json;
+            .reader = reader, .path = path, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT, .shingles = OUTPUT_KEPT};
+        below->documents.most = reader->extractor.rules->max_text;
+        below->documents.json = &reader->extractor.rules->json;
         below->documents.visit = fingerprint_document;
         below->documents.context = below;
     }

@@ -148,7 +148,7 @@ static bool read_date(const struct jsonl_rules *rules, struct span value, struct
 
 /* Joins the texts of several fields, but for those that are missing or null. Sets *bad and returns false if all are, or
  * if one has anything else than a string. */
-static bool join_texts(const struct texts *paths, struct span line, struct jsonl *jsonl, struct span *body,
+static bool join_texts(const struct strings *paths, struct span line, struct jsonl *jsonl, struct span *body,
                        struct bad *bad) {
     struct output *joined = &jsonl->joined, *kept = &jsonl->strings[JSONL_TEXT];
     size_t found = 0;

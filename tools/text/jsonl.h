@@ -9,11 +9,11 @@
  * between them (a.b). */
 struct jsonl_rules {
     const char *text;
-    struct texts texts; /* If there are several, their texts are joined; otherwise `text` alone counts. */
-    const char *id;     /* NULL: lines have no ID. */
-    const char *title;  /* NULL: lines have no title. */
-    const char *date;   /* NULL: lines have no date. */
-    bool date_is_score; /* It is a number instead, and what date_of_score makes of it takes the place of the date. */
+    struct strings texts; /* If there are several, their texts are joined; otherwise `text` alone counts. */
+    const char *id;       /* NULL: lines have no ID. */
+    const char *title;    /* NULL: lines have no title. */
+    const char *date;     /* NULL: lines have no date. */
+    bool date_is_score;   /* It is a number instead, and what date_of_score makes of it takes the place of the date. */
 };
 
 enum jsonl_field { JSONL_ID, JSONL_TEXT, JSONL_TITLE, JSONL_DATE, JSONL_FIELDS };

@@ -1,7 +1,7 @@
 /* pipeline.c: makes lines of fingerprints of inputs. The main thread cuts the inputs into documents and fills batches
  * with them; workers fingerprint a batch at a time; one more thread, the printer, prints the batches in order. Batches
  * are in a ring whose bytes are bounded, but which always has room for one batch, however large its document is. */
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 #include "tools/shared/progress.h"
 #include "tools/text/manual.h"
@@ -67,7 +67,7 @@ enum { RING_SHARE = 4 };
 
 struct worker {
     struct pipeline *pipeline;
-    struct text text;
+    struct text_reader reader;
     struct output parts; /* Those of the text that is divided. */
     pthread_t thread;
 };
@@ -233,8 +233,9 @@ static void make_results(struct worker *worker, struct document_result *result, 
     struct made *made = &result->made;
     struct text_result text = {.count = 0};
     result->features = UINT64_MAX; /* Where there are no fingerprints, none is reported as having few. */
-    bool ok = (rules->makes & MAKES_FINGERPRINTS) != 0 ? text_fingerprint(&worker->text, raw, &text, &raw->bad)
-                                                       : text_read(&worker->text, raw, &text.id, &text.body, &raw->bad);
+    bool ok = (rules->makes & MAKES_FINGERPRINTS) != 0
+                  ? text_reader_fingerprint(&worker->reader, raw, &text, &raw->bad)
+                  : text_reader_read(&worker->reader, raw, &text.id, &text.body, &raw->bad);
     if (ok && (rules->makes & MAKES_FINGERPRINTS) != 0 && count_features(rules, result, &text)) {
         made->fingerprint_count = text.count;
         output_bytes(output, text.fingerprints, text.count * sizeof *text.fingerprints);
@@ -257,11 +258,12 @@ static void process_document(struct worker *worker, struct document_result *resu
     struct text_result text;
     if (raw->bad.kind != BAD_NONE || raw->format == FORMAT_AUTO) return;
     if (rules->train != NULL) {
-        text_table_add(worker->pipeline->table, &worker->text, raw, &raw->bad);
+        text_table_add(worker->pipeline->table, &worker->reader, raw, &raw->bad);
         result->features = UINT64_MAX; /* Features are not counted here, and none is reported as having few. */
     } else if (rules->visit != NULL) {
         make_results(worker, result, output);
-    } else if (text_fingerprint(&worker->text, raw, &text, &raw->bad) && count_features(rules, result, &text)) {
+    } else if (text_reader_fingerprint(&worker->reader, raw, &text, &raw->bad) &&
+               count_features(rules, result, &text)) {
         print_lines(output, rules->bits, &text);
     }
 }
@@ -281,7 +283,7 @@ static bool open_text(struct worker *worker, struct idx_error *error) {
     const struct pipeline_rules *rules = worker->pipeline->rules;
     const char *recipe = rules->format == FORMAT_FEATURES ? NULL : rules->recipe;
     const struct idx_text_table *table = rules->train == NULL ? worker->pipeline->table : NULL;
-    return text_try_open(&worker->text, recipe, table, rules->bits, &rules->extract, error);
+    return text_reader_try_open(&worker->reader, recipe, table, rules->bits, &rules->extract, error);
 }
 
 /* Fingerprints a large document while no other thread does, and then frees the memory that the worker would keep for
@@ -291,10 +293,10 @@ static void process_large_document(struct worker *worker, struct document_result
     struct idx_error error;
     pthread_mutex_lock(&worker->pipeline->large);
     process_document(worker, result, output);
-    size_t decompressed = raw->encoding[0] != '\0' ? worker->text.extractor.decompressed.length : 0;
+    size_t decompressed = raw->encoding[0] != '\0' ? worker->reader.extractor.decompressed.length : 0;
     raw->is_large =
         is_large(worker->pipeline->rules, raw->bytes.length) || is_large(worker->pipeline->rules, decompressed);
-    text_close(&worker->text);
+    text_reader_close(&worker->reader);
     if (!open_text(worker, &error)) bad_set_memory(&raw->bad);
     pthread_mutex_unlock(&worker->pipeline->large);
 }
@@ -533,7 +535,7 @@ static bool open_workers(struct pipeline *pipeline, struct worker *workers, unsi
         if (open_text(&workers[*opened], &error)) continue;
         return complain("%s", error.sentence);
     }
-    return rules->train == NULL || text_table_create(&pipeline->table, &workers[0].text);
+    return rules->train == NULL || text_table_create(&pipeline->table, &workers[0].reader);
 }
 
 static void end_threads(struct pipeline *pipeline, bool stop) {
@@ -544,7 +546,7 @@ static void end_threads(struct pipeline *pipeline, bool stop) {
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
-static bool read_all(struct pipeline *pipeline, struct documents *documents, const struct texts *paths) {
+static bool read_all(struct pipeline *pipeline, struct documents *documents, const struct strings *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct opened_file file;
     uint64_t number;
@@ -557,7 +559,7 @@ static bool read_all(struct pipeline *pipeline, struct documents *documents, con
 
 /* Starts the threads, reads all documents, and waits for the threads. Returns whether everything was read. */
 static bool run_threads(struct pipeline *pipeline, struct worker *workers, struct documents *documents,
-                        const struct texts *paths) {
+                        const struct strings *paths) {
     pthread_t printer;
     unsigned started = 0;
     while (started < pipeline->rules->threads &&
@@ -591,7 +593,7 @@ static bool check_expected(const char *expected, const char *recipe) {
 /* Reads all inputs with the open workers, prints the lines #recipe and #total around theirs, and says what was left
  * out. */
 static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct worker *workers,
-                                             const struct texts *paths) {
+                                             const struct strings *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct documents documents = {.format = rules->format,
                                   .most = rules->extract.max_text,
@@ -602,7 +604,7 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
                                   .globs = &rules->globs,
                                   .json = &rules->extract.json,
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
-    const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
+    const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_reader_recipe(&workers[0].reader);
     if (!check_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
     bool is_stated = recipe != NULL && rules->train == NULL && (rules->visit == NULL || rules->prints > 0);
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
@@ -625,14 +627,14 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
 }
 
 /* Returns whether manual pages are read. It must be known before the first fingerprint, since the recipe says so. */
-static bool has_manuals(const struct pipeline_rules *rules, const struct texts *paths) {
+static bool has_manuals(const struct pipeline_rules *rules, const struct strings *paths) {
     if (rules->format == FORMAT_FEATURES) return false;
     if (rules->format == FORMAT_MAN || rules->again != NULL) return true;
     return rules->format == FORMAT_AUTO && documents_have_manual(paths, &rules->globs);
 }
 
 /* Opens the table and the workers, and runs them. Frees everything at the end, also batches that were not printed. */
-static enum pipeline_status run_rules(const struct pipeline_rules *rules, const struct texts *paths) {
+static enum pipeline_status run_rules(const struct pipeline_rules *rules, const struct strings *paths) {
     struct pipeline pipeline = {.rules = rules, .output = OUTPUT_STANDARD};
     struct worker *workers = calloc(rules->threads, sizeof *workers);
     unsigned opened = 0;
@@ -649,7 +651,7 @@ static enum pipeline_status run_rules(const struct pipeline_rules *rules, const 
     bool read = rules->table == NULL || text_table_read(&pipeline.table, rules->table);
     if (read && open_workers(&pipeline, workers, &opened)) status = run_workers_over(&pipeline, workers, paths);
     for (unsigned i = 0; i < opened; i++) {
-        text_close(&workers[i].text);
+        text_reader_close(&workers[i].reader);
         free(workers[i].parts.bytes);
     }
     text_table_free(pipeline.table);
@@ -662,7 +664,7 @@ static enum pipeline_status run_rules(const struct pipeline_rules *rules, const 
     return status;
 }
 
-void pipeline_visit_formats(const struct pipeline_rules *rules, const struct texts *paths, format_visitor visit,
+void pipeline_visit_formats(const struct pipeline_rules *rules, const struct strings *paths, format_visitor visit,
                             void *context) {
     struct documents documents = {
         .format = rules->format, .context = context, .globs = &rules->globs, .json = &rules->extract.json};
@@ -670,7 +672,7 @@ void pipeline_visit_formats(const struct pipeline_rules *rules, const struct tex
     documents_free(&documents);
 }
 
-enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths) {
+enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct strings *paths) {
     struct pipeline_rules with_manuals = *rules;
     char *recipe;
     const char *given = rules->recipe != NULL ? rules->recipe : text_default_recipe;

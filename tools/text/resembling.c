@@ -1,6 +1,6 @@
 /* resembling.c: how much a text resembles those of files, for `idx lookup --text --documents`. A build without
  * libidxtext has commands/without_text.c in place of this file. */
-#include "tools/text/text.h"
+#include "tools/text/text_reader.h"
 
 #include <idx_text.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 /* A file whose set is being made. */
 struct listing_file {
-    struct text *text;
+    struct text_reader *reader;
     const struct shingling *shingling;
     struct output *list;
     enum file_set found;
@@ -19,7 +19,7 @@ struct listing_file {
 static bool list_document(void *context, struct raw_document *raw) {
     struct listing_file *file = context;
     struct span id, body;
-    bool ok = raw->bad.kind == BAD_NONE && text_read(file->text, raw, &id, &body, &raw->bad) &&
+    bool ok = raw->bad.kind == BAD_NONE && text_reader_read(file->reader, raw, &id, &body, &raw->bad) &&
               text_list_shingles(&body, file->shingling, file->list, &raw->bad);
     file->found = ok ? FILE_SET_FOUND : raw->bad.kind == BAD_MEMORY ? FILE_SET_NO_MEMORY : FILE_SET_UNKNOWN;
     if (file->found == FILE_SET_UNKNOWN) complain("%s: %s", raw->place, raw->bad.problem.sentence);
@@ -51,22 +51,22 @@ double resemblance_round(double resemblance) {
     return ((parts + 1) / 10000 <= resemblance ? parts + 1 : parts) / 10000; /* The product may be rounded down. */
 }
 
-enum file_set resembling_list(struct text *text, const char *folder, const struct shingling *shingling, struct span id,
-                              struct output *list) {
-    struct listing_file file = {.text = text, .shingling = shingling, .list = list, .found = FILE_SET_UNKNOWN};
+enum file_set resembling_list(struct text_reader *reader, const char *folder, const struct shingling *shingling,
+                              struct span id, struct output *list) {
+    struct listing_file file = {.reader = reader, .shingling = shingling, .list = list, .found = FILE_SET_UNKNOWN};
     char *path = malloc(strlen(folder) + id.length + 2);
     if (path == NULL) return FILE_SET_NO_MEMORY;
-    struct documents documents = {.most = text->extractor.rules->max_text, .visit = list_document, .context = &file};
+    struct documents documents = {.most = reader->extractor.rules->max_text, .visit = list_document, .context = &file};
     if (find_file(folder, id, path)) documents_read_one(&documents, path);
     documents_free(&documents);
     free(path);
     return file.found;
 }
 
-double resembling_compare(struct text *text, const struct resembling *resembling, struct span id) {
+double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id) {
     struct output list = OUTPUT_KEPT;
     double resemblance = RESEMBLANCE_UNKNOWN;
-    enum file_set found = resembling_list(text, resembling->folder, &(struct shingling){0}, id, &list);
+    enum file_set found = resembling_list(reader, resembling->folder, &(struct shingling){0}, id, &list);
     if (found == FILE_SET_NO_MEMORY) resemblance = RESEMBLANCE_NO_MEMORY;
     if (found == FILE_SET_FOUND)
         resemblance =

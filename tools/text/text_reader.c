@@ -1,6 +1,7 @@
-/* text.c: makes fingerprints of documents, by libidxtext, and of features that were made elsewhere. A build without
- * libidxtext has commands/without_text.c in place of this file, and of all files that only it and pipeline.c use. */
-#include "tools/text/text.h"
+/* text_reader.c: makes fingerprints of documents, by libidxtext, and of features that were made elsewhere. A build
+ * without libidxtext has commands/without_text.c in place of this file, and of all files that only it and pipeline.c
+ * use. */
+#include "tools/text/text_reader.h"
 
 #include "tools/shared/library.h"
 #include "tools/text/manual.h"
@@ -101,8 +102,8 @@ const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
 /* Returns whether the fingerprinter got all the memory that it needs, and uses the table if one is given. Sets *error
  * if not. */
-static bool check_opened(const struct text *text, bool has_table, struct idx_error *error) {
-    const char *recipe = text_recipe(text);
+static bool check_opened(const struct text_reader *reader, bool has_table, struct idx_error *error) {
+    const char *recipe = text_reader_recipe(reader);
     error->status = memory_ran_out() ? IDX_OUT_OF_MEMORY : IDX_OK;
     if (error->status == IDX_OUT_OF_MEMORY)
         snprintf(error->sentence, sizeof error->sentence, "out of memory");
@@ -111,55 +112,55 @@ static bool check_opened(const struct text *text, bool has_table, struct idx_err
         snprintf(error->sentence, sizeof error->sentence,
                  "--table has no effect with recipe '%s', whose weights need no table; omit it, or add w=tfidf",
                  recipe);
-    } else if (text->bits < IDX_MAX_BITS && recipe_read(recipe).method == IDX_RECIPE_MINHASH) {
+    } else if (reader->bits < IDX_MAX_BITS && recipe_read(recipe).method == IDX_RECIPE_MINHASH) {
         error->status = IDX_BAD_RECIPE;
         snprintf(error->sentence, sizeof error->sentence, "recipe '%s' makes fingerprints of %d bits, not %u", recipe,
-                 IDX_MAX_BITS, text->bits);
+                 IDX_MAX_BITS, reader->bits);
     }
     return error->status == IDX_OK;
 }
 
-bool text_try_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
-                   const struct extract_rules *rules, struct idx_error *error) {
+bool text_reader_try_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table,
+                          unsigned bits, const struct extract_rules *rules, struct idx_error *error) {
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
     memory_watch();
-    *text = (struct text){.bits = bits};
-    extractor_init(&text->extractor, rules);
+    *reader = (struct text_reader){.bits = bits};
+    extractor_init(&reader->extractor, rules);
     options.recipe = recipe;
     options.table = table;
     if (recipe == NULL) return true;
-    if (idx_text_open(&text->fingerprinter, &options, error) != IDX_OK) {
+    if (idx_text_open(&reader->fingerprinter, &options, error) != IDX_OK) {
         memory_ran_out(); /* Resets this, since *error says it already. */
         return false;
     }
-    text->extractor.manual_refusal = manual_refusal(text_recipe(text));
-    if (check_opened(text, table != NULL, error)) return true;
-    idx_text_close(text->fingerprinter);
-    text->fingerprinter = NULL;
+    reader->extractor.manual_refusal = manual_refusal(text_reader_recipe(reader));
+    if (check_opened(reader, table != NULL, error)) return true;
+    idx_text_close(reader->fingerprinter);
+    reader->fingerprinter = NULL;
     return false;
 }
 
-bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
-               const struct extract_rules *rules) {
+bool text_reader_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table, unsigned bits,
+                      const struct extract_rules *rules) {
     struct idx_error error;
-    bool opened = text_try_open(text, recipe, table, bits, rules, &error);
+    bool opened = text_reader_try_open(reader, recipe, table, bits, rules, &error);
     return opened || complain("%s", error.sentence);
 }
 
 char *text_canonical_recipe(const char *recipe) {
     struct extract_rules rules = {0};
-    struct text text;
+    struct text_reader reader;
     struct idx_error error;
-    bool opened = text_try_open(&text, recipe, NULL, IDX_MAX_BITS, &rules, &error);
+    bool opened = text_reader_try_open(&reader, recipe, NULL, IDX_MAX_BITS, &rules, &error);
     unsigned icu = recipe_read(recipe).icu;
-    bool is_other = opened && icu != 0 && recipe_read(text_recipe(&text)).icu != icu;
-    char *canonical = strdup(opened && !is_other ? text_recipe(&text) : recipe);
-    text_close(&text);
+    bool is_other = opened && icu != 0 && recipe_read(text_reader_recipe(&reader)).icu != icu;
+    char *canonical = strdup(opened && !is_other ? text_reader_recipe(&reader) : recipe);
+    text_reader_close(&reader);
     if (canonical == NULL) complain("out of memory");
     return canonical;
 }
 
-const char *text_recipe(const struct text *text) { return idx_text_recipe(text->fingerprinter); }
+const char *text_reader_recipe(const struct text_reader *reader) { return idx_text_recipe(reader->fingerprinter); }
 
 /* Names the fields for libidxtext, and returns their number. An empty description is left out; recipes use the text
  * then. */
@@ -179,47 +180,50 @@ static bool check_status(enum idx_status status, const struct idx_error *error, 
 }
 
 /* Makes the fingerprints of the fields. Sets *bad and returns false if that fails. */
-static bool fingerprint_fields(struct text *text, const struct fields *fields, struct text_result *result,
+static bool fingerprint_fields(struct text_reader *reader, const struct fields *fields, struct text_result *result,
                                struct bad *bad) {
     struct idx_text_field parts[3];
     size_t count = name_fields(fields, parts);
     struct idx_text_counts counts;
     struct idx_error error;
-    enum idx_status status = idx_text_fingerprints(text->fingerprinter, parts, count, text->bits, result->fingerprints,
-                                                   TEXT_MOST_FINGERPRINTS, &result->count, &counts, &error);
+    enum idx_status status =
+        idx_text_fingerprints(reader->fingerprinter, parts, count, reader->bits, result->fingerprints,
+                              TEXT_MOST_FINGERPRINTS, &result->count, &counts, &error);
     if (!check_status(status, &error, bad)) return false;
     result->features = counts.features;
     result->weight = counts.weight;
-    result->signature.bytes = idx_text_signature(text->fingerprinter, &result->signature.length);
+    result->signature.bytes = idx_text_signature(reader->fingerprinter, &result->signature.length);
     /* With segments:N, a text without words has no fingerprint. It gets 0, as with other recipes. With minhash:M it
      * gets none: 0 could be found by no text that resembles it. */
-    if (result->count == 0 && recipe_read(text_recipe(text)).method != IDX_RECIPE_MINHASH)
+    if (result->count == 0 && recipe_read(text_reader_recipe(reader)).method != IDX_RECIPE_MINHASH)
         result->fingerprints[result->count++] = 0;
     return true;
 }
 
 /* Extracts the fields. A record may seem to be bad if a library ran out of memory. */
-static bool extract_all(struct text *text, struct raw_document *raw, struct fields *fields, struct bad *bad) {
-    bool ok = extract(&text->extractor, raw, fields, bad);
+static bool extract_all(struct text_reader *reader, struct raw_document *raw, struct fields *fields, struct bad *bad) {
+    bool ok = extract(&reader->extractor, raw, fields, bad);
     return memory_ran_out() ? bad_set_memory(bad) : ok;
 }
 
-bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad) {
+bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *raw, struct text_result *result,
+                             struct bad *bad) {
     struct span lines = {raw->bytes.bytes, raw->bytes.length};
     struct fields fields;
     *result = (struct text_result){.count = 1};
     if (raw->format == FORMAT_FEATURES)
-        return features_fingerprint(lines, text->extractor.rules, text->bits, &result->id, result->fingerprints,
+        return features_fingerprint(lines, reader->extractor.rules, reader->bits, &result->id, result->fingerprints,
                                     &result->features, bad);
-    bool ok = extract_all(text, raw, &fields, bad);
+    bool ok = extract_all(reader, raw, &fields, bad);
     result->id = fields.id;
     result->body = fields.body;
-    return ok && fingerprint_fields(text, &fields, result, bad);
+    return ok && fingerprint_fields(reader, &fields, result, bad);
 }
 
-bool text_read(struct text *text, struct raw_document *raw, struct span *id, struct span *body, struct bad *bad) {
+bool text_reader_read(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
+                      struct bad *bad) {
     struct fields fields;
-    bool ok = extract_all(text, raw, &fields, bad);
+    bool ok = extract_all(reader, raw, &fields, bad);
     *id = fields.id;
     *body = fields.body;
     return ok;
@@ -268,7 +272,7 @@ bool text_count_words(const struct span *body, const struct shingling *shingling
 
 /* What was made of the one document of a file. */
 struct fingerprinted_file {
-    struct text *text;
+    struct text_reader *reader;
     struct text_result result;
     struct output *body; /* NULL: it is not wanted. */
     bool ok;
@@ -283,17 +287,18 @@ static bool keep_body(struct output *body, struct span text, struct bad *bad) {
 
 static bool fingerprint_one(void *context, struct raw_document *raw) {
     struct fingerprinted_file *file = context;
-    file->ok = raw->bad.kind == BAD_NONE && text_fingerprint(file->text, raw, &file->result, &raw->bad) &&
+    file->ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(file->reader, raw, &file->result, &raw->bad) &&
                keep_body(file->body, file->result.body, &raw->bad);
     if (!file->ok) complain("%s: %s", raw->place, raw->bad.problem.sentence);
     raw_document_free(raw);
     return file->ok;
 }
 
-bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body) {
-    struct fingerprinted_file fingerprinted_file = {.text = text, .body = body};
+bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
+                                  struct output *body) {
+    struct fingerprinted_file fingerprinted_file = {.reader = reader, .body = body};
     struct documents documents = {
-        .most = text->extractor.rules->max_text, .visit = fingerprint_one, .context = &fingerprinted_file};
+        .most = reader->extractor.rules->max_text, .visit = fingerprint_one, .context = &fingerprinted_file};
     documents_read_one(&documents, path);
     documents_free(&documents);
     *result = fingerprinted_file.result;
@@ -307,18 +312,19 @@ bool text_table_read(struct idx_text_table **table, const char *path) {
     return succeeded(idx_text_table_read(table, path, &error), &error);
 }
 
-bool text_table_create(struct idx_text_table **table, const struct text *text) {
+bool text_table_create(struct idx_text_table **table, const struct text_reader *reader) {
     struct idx_error error;
-    return succeeded(idx_text_table_make(table, text->fingerprinter, &error), &error);
+    return succeeded(idx_text_table_make(table, reader->fingerprinter, &error), &error);
 }
 
-bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_document *raw, struct bad *bad) {
+bool text_table_add(struct idx_text_table *table, struct text_reader *reader, struct raw_document *raw,
+                    struct bad *bad) {
     struct fields fields;
     struct idx_text_field parts[3];
     struct idx_error error;
-    if (!extract_all(text, raw, &fields, bad)) return false;
+    if (!extract_all(reader, raw, &fields, bad)) return false;
     size_t count = name_fields(&fields, parts);
-    enum idx_status status = idx_text_table_add(table, text->fingerprinter, parts, count, &error);
+    enum idx_status status = idx_text_table_add(table, reader->fingerprinter, parts, count, &error);
     return check_status(status, &error, bad);
 }
 
@@ -336,7 +342,7 @@ bool text_table_write(const struct idx_text_table *table, const char *path) {
 
 void text_table_free(struct idx_text_table *table) { idx_text_table_free(table); }
 
-void text_close(struct text *text) {
-    idx_text_close(text->fingerprinter);
-    extractor_free(&text->extractor);
+void text_reader_close(struct text_reader *reader) {
+    idx_text_close(reader->fingerprinter);
+    extractor_free(&reader->extractor);
 }

@@ -1,6 +1,6 @@
-/* text.h: makes fingerprints of texts, one by one or with several threads, and has the options for that. */
-#ifndef IDX_TOOLS_TEXT_TEXT_H
-#define IDX_TOOLS_TEXT_TEXT_H
+/* text_reader.h: makes fingerprints of texts, one by one or with several threads, and has the options for that. */
+#ifndef IDX_TOOLS_TEXT_TEXT_READER_H
+#define IDX_TOOLS_TEXT_TEXT_READER_H
 
 #include "tools/shared/command.h"
 #include "tools/text/documents.h"
@@ -27,8 +27,8 @@ bool memory_ran_out(void);
 struct idx_text;
 struct idx_text_table;
 
-/* What a thread needs to make fingerprints; each thread has its own. */
-struct text {
+/* What a thread needs to read texts and fingerprint them; each thread has its own. */
+struct text_reader {
     struct idx_text *fingerprinter; /* NULL: all documents are of FORMAT_FEATURES. */
     unsigned bits;
     struct extractor extractor;
@@ -43,21 +43,21 @@ char *text_canonical_recipe(const char *recipe);
 
 /* Opens a fingerprinter for a recipe, or for documents of FORMAT_FEATURES if that is NULL. `table`, which is NULL
  * unless the recipe weighs by one, and `rules` must stay valid. Returns false also if this build has no libidxtext. */
-bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
-               const struct extract_rules *rules);
+bool text_reader_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table, unsigned bits,
+                      const struct extract_rules *rules);
 
 /* Does the same, but sets *error in place of a complaint. Only a build with libidxtext has this function. */
-bool text_try_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
-                   const struct extract_rules *rules, struct idx_error *error);
+bool text_reader_try_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table,
+                          unsigned bits, const struct extract_rules *rules, struct idx_error *error);
 
-/* Returns the recipe in canonical form, with the version of ICU. The text must have a fingerprinter. */
-const char *text_recipe(const struct text *text);
+/* Returns the recipe in canonical form, with the version of ICU. The reader must have a fingerprinter. */
+const char *text_reader_recipe(const struct text_reader *reader);
 
 /* The most fingerprints that a recipe makes of a document. */
 enum { TEXT_MOST_FINGERPRINTS = 64 };
 
 struct text_result {
-    struct span id;   /* Valid as long as the document, and until the text is used again. That of a bad record
+    struct span id;   /* Valid as long as the document, and until the reader is used again. That of a bad record
                        as well. */
     struct span body; /* The text, valid as long as the ID. Of FORMAT_FEATURES there is none. */
     uint64_t fingerprints[TEXT_MOST_FINGERPRINTS];
@@ -65,19 +65,22 @@ struct text_result {
     uint64_t features; /* How many distinct ones there are; of FORMAT_FEATURES, all. */
     int64_t weight;    /* The sum of their weights, in units of 1/IDX_WEIGHT_ONE; 0: not known. */
     struct span
-        signature; /* What the fingerprint is the hash of; NULL: it is no hash. Valid until the text's next use. */
+        signature; /* What the fingerprint is the hash of; NULL: it is no hash. Valid until the reader's next use. */
 };
 
 /* Fingerprints a document. Sets *bad and returns false if it is bad, or if memory ran out. */
-bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad);
+bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *raw, struct text_result *result,
+                             struct bad *bad);
 
 /* Takes the ID and the text out of a document; both are valid as those of struct text_result are. Sets *bad and returns
  * false if it is bad, or if memory ran out; a bad record may have an ID as well. */
-bool text_read(struct text *text, struct raw_document *raw, struct span *id, struct span *body, struct bad *bad);
+bool text_reader_read(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
+                      struct bad *bad);
 
 /* Fingerprints the file at `path`, or standard input for `-`, as one document of plain text, HTML or a manual page,
  * perhaps compressed. Appends its text to `body`, which keeps it, unless that is NULL. */
-bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result, struct output *body);
+bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
+                                  struct output *body);
 
 /* What the shingles of a text are. If all is zero, they are the default ones, each once and ascending. */
 struct shingling {
@@ -112,15 +115,15 @@ enum file_set {
 };
 
 /* Appends the shingles of the document with this ID, a file below the folder, to a list that keeps them. */
-enum file_set resembling_list(struct text *text, const char *folder, const struct shingling *shingling, struct span id,
-                              struct output *list);
+enum file_set resembling_list(struct text_reader *reader, const char *folder, const struct shingling *shingling,
+                              struct span id, struct output *list);
 
 /* What is returned in place of a resemblance. */
 enum { RESEMBLANCE_UNKNOWN = -1, RESEMBLANCE_NO_MEMORY = -2 };
 
 /* Returns how much the text resembles that of the document with this ID; RESEMBLANCE_UNKNOWN if that is no file, or,
  * after a complaint, if it can't be read as a text; or RESEMBLANCE_NO_MEMORY. */
-double resembling_compare(struct text *text, const struct resembling *resembling, struct span id);
+double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id);
 
 /* Rounds a resemblance down to four digits, so that texts have the one that is printed, or more. */
 double resemblance_round(double resemblance);
@@ -129,17 +132,18 @@ double resemblance_round(double resemblance);
 bool text_table_read(struct idx_text_table **table, const char *path);
 
 /* Makes an empty table for the features of a text's recipe. */
-bool text_table_create(struct idx_text_table **table, const struct text *text);
+bool text_table_create(struct idx_text_table **table, const struct text_reader *reader);
 
 /* Counts a document in the table. Sets *bad and returns false if it is bad, or if memory ran out. */
-bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_document *raw, struct bad *bad);
+bool text_table_add(struct idx_text_table *table, struct text_reader *reader, struct raw_document *raw,
+                    struct bad *bad);
 
 /* Writes the table, and warns if rare terms were dropped from it. */
 bool text_table_write(const struct idx_text_table *table, const char *path);
 
 void text_table_free(struct idx_text_table *table);
 
-void text_close(struct text *text);
+void text_reader_close(struct text_reader *reader);
 
 /* ---- The documents in a folder and below it, one after the other, as `idx lookup --text` wants them: folder_texts.c
  * ---- */
@@ -153,9 +157,9 @@ enum below_status {
     BELOW_FAILED, /* Memory ran out, as a complaint said. */
 };
 
-/* Lists the files in the folder at `path` and below it that `globs` admits. `text` and `path` are used until
+/* Lists the files in the folder at `path` and below it that `globs` admits. `reader` and `path` are used until
  * below_free. */
-struct below *below_new(struct text *text, const char *path, const struct globs *globs);
+struct below *below_new(struct text_reader *reader, const char *path, const struct globs *globs);
 
 /* Sets the next fingerprint, the ID of its document, and the bytes of the hashes of its shingles unless `shingles` is
  * NULL, as it then is in all calls; both are valid until the next call. Bad records are left out, as by `idx
@@ -257,10 +261,10 @@ enum pipeline_status {
 /* Reads all documents of the inputs and prints a line for each, fingerprint<TAB>ID, behind #recipe<TAB>RECIPE, with the
  * recipe in canonical form. With `train`, counts all documents in a table instead, and writes that if there was no
  * error. Says on standard error what was left out. */
-enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths);
+enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct strings *paths);
 
 /* Visits the formats of all files that pipeline_run would read, as documents_visit_formats does. */
-void pipeline_visit_formats(const struct pipeline_rules *rules, const struct texts *paths, format_visitor visit,
+void pipeline_visit_formats(const struct pipeline_rules *rules, const struct strings *paths, format_visitor visit,
                             void *context);
 
 /* Prints a line that compares the texts in two files, by the recipe, table, bits and extraction of `rules`, for `idx

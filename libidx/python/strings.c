@@ -1,4 +1,4 @@
-/* texts.c: texts and IDs that come in, from Python's objects or Arrow's columns. */
+/* strings.c: texts and IDs that come in, from Python's objects or Arrow's columns. */
 #include "libidx/python/module.h"
 
 #include <stdlib.h>
@@ -6,81 +6,81 @@
 
 #include "libidx/python/arrow.h"
 
-void texts_release(struct texts *texts) {
-    struct ArrowArray *chunks = texts->chunks;
-    for (size_t i = 0; i < texts->chunk_count; i++) chunks[i].release(&chunks[i]);
+void strings_release(struct strings *strings) {
+    struct ArrowArray *chunks = strings->chunks;
+    for (size_t i = 0; i < strings->chunk_count; i++) chunks[i].release(&chunks[i]);
     free(chunks);
-    free(texts->items);
-    free(texts->lengths);
-    Py_XDECREF(texts->keeps);
-    *texts = (struct texts){.items = NULL};
+    free(strings->items);
+    free(strings->lengths);
+    Py_XDECREF(strings->keeps);
+    *strings = (struct strings){.items = NULL};
 }
 
-static bool make_room(struct texts *texts, size_t more) {
-    size_t count = texts->count + more;
-    if (count <= texts->capacity) return true;
-    const char **items = realloc(texts->items, count * sizeof *items);
-    if (items != NULL) texts->items = items;
-    size_t *lengths = items == NULL ? NULL : realloc(texts->lengths, count * sizeof *lengths);
+static bool make_room(struct strings *strings, size_t more) {
+    size_t count = strings->count + more;
+    if (count <= strings->capacity) return true;
+    const char **items = realloc(strings->items, count * sizeof *items);
+    if (items != NULL) strings->items = items;
+    size_t *lengths = items == NULL ? NULL : realloc(strings->lengths, count * sizeof *lengths);
     if (lengths == NULL) {
         PyErr_NoMemory();
         return false;
     }
-    texts->lengths = lengths;
-    texts->capacity = count;
+    strings->lengths = lengths;
+    strings->capacity = count;
     return true;
 }
 
-static void put(struct texts *texts, const char *item, size_t length) {
-    texts->items[texts->count] = item;
-    texts->lengths[texts->count++] = length;
+static void put(struct strings *strings, const char *item, size_t length) {
+    strings->items[strings->count] = item;
+    strings->lengths[strings->count++] = length;
 }
 
 /* ---- Arrow ---- */
 
-static void put_narrow(struct texts *texts, const struct ArrowArray *array) {
+static void put_narrow(struct strings *strings, const struct ArrowArray *array) {
     const int32_t *offsets = (const int32_t *)array->buffers[1] + array->offset;
     const char *bytes = array->buffers[2];
     for (int64_t i = 0; i < array->length; i++)
-        put(texts, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
+        put(strings, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
 }
 
-static void put_wide(struct texts *texts, const struct ArrowArray *array) {
+static void put_wide(struct strings *strings, const struct ArrowArray *array) {
     const int64_t *offsets = (const int64_t *)array->buffers[1] + array->offset;
     const char *bytes = array->buffers[2];
     for (int64_t i = 0; i < array->length; i++)
-        put(texts, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
+        put(strings, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
 }
 
 /* Views: up to 12 bytes stand in the view itself, longer texts in a buffer that it names. */
-static void put_views(struct texts *texts, const struct ArrowArray *array) {
+static void put_views(struct strings *strings, const struct ArrowArray *array) {
     const uint8_t *views = (const uint8_t *)array->buffers[1] + 16 * array->offset;
     for (int64_t i = 0; i < array->length; i++, views += 16) {
         int32_t view[4];
         memcpy(view, views, sizeof view);
         if (view[0] <= 12) {
-            put(texts, (const char *)views + 4, (size_t)view[0]);
+            put(strings, (const char *)views + 4, (size_t)view[0]);
         } else {
-            put(texts, (const char *)array->buffers[2 + view[2]] + view[3], (size_t)view[0]);
+            put(strings, (const char *)array->buffers[2 + view[2]] + view[3], (size_t)view[0]);
         }
     }
 }
 
 struct taking {
-    struct texts *texts;
+    struct strings *strings;
     const char *what;
     bool keeps; /* the array outlives the visit */
 };
 
-/* Keeps a chunk until the texts are released. */
-static bool keep_chunk(struct texts *texts, struct ArrowArray *array) {
-    struct ArrowArray *chunks = realloc(texts->chunks, (texts->chunk_count + 1) * sizeof *chunks);
+/* Keeps a chunk until the strings are released. */
+static bool keep_chunk(struct strings *strings, struct ArrowArray *array) {
+    struct ArrowArray *chunks = realloc(strings->chunks, (strings->chunk_count + 1) * sizeof *chunks);
     if (chunks == NULL) {
         PyErr_NoMemory();
         return false;
     }
-    texts->chunks = chunks;
-    chunks[texts->chunk_count++] = *array;
+    strings->chunks = chunks;
+    chunks[strings->chunk_count++] = *array;
     array->release = NULL;
     return true;
 }
@@ -96,9 +96,9 @@ static bool take_chunk(void *context, const char *format, struct ArrowArray *arr
         return false;
     }
     if (array->length == 0) return true;
-    if (!make_room(taking->texts, (size_t)array->length)) return false;
-    (narrow ? put_narrow : wide ? put_wide : put_views)(taking->texts, array);
-    return taking->keeps || keep_chunk(taking->texts, array);
+    if (!make_room(taking->strings, (size_t)array->length)) return false;
+    (narrow ? put_narrow : wide ? put_wide : put_views)(taking->strings, array);
+    return taking->keeps || keep_chunk(taking->strings, array);
 }
 
 static bool take_arrow(PyObject *object, struct taking *taking, bool *found) {
@@ -106,15 +106,15 @@ static bool take_arrow(PyObject *object, struct taking *taking, bool *found) {
         return arrow_visit(object, taking->what, take_chunk, taking, found);
     *found = true;
     taking->keeps = true;
-    taking->texts->keeps = PyObject_CallMethod(object, "__arrow_c_array__", NULL);
-    return taking->texts->keeps != NULL && arrow_visit_pair(taking->texts->keeps, taking->what, take_chunk, taking);
+    taking->strings->keeps = PyObject_CallMethod(object, "__arrow_c_array__", NULL);
+    return taking->strings->keeps != NULL && arrow_visit_pair(taking->strings->keeps, taking->what, take_chunk, taking);
 }
 
 /* ---- Python ---- */
 
 /* A str's bytes in UTF-8, which it keeps; of one that has bytes by surrogateescape, those of a new object, which takes
  * the str's place in `row`. */
-static bool put_str(struct texts *texts, PyObject **row) {
+static bool put_str(struct strings *strings, PyObject **row) {
     Py_ssize_t length;
     const char *bytes = PyUnicode_AsUTF8AndSize(*row, &length);
     if (bytes == NULL) {
@@ -126,14 +126,14 @@ static bool put_str(struct texts *texts, PyObject **row) {
         bytes = PyBytes_AsString(encoded);
         length = PyBytes_Size(encoded);
     }
-    put(texts, bytes, (size_t)length);
+    put(strings, bytes, (size_t)length);
     return true;
 }
 
-static bool put_row(struct texts *texts, const char *what, PyObject *rows, Py_ssize_t at) {
+static bool put_row(struct strings *strings, const char *what, PyObject *rows, Py_ssize_t at) {
     PyObject *row = PyTuple_GetItem(rows, at);
     if (PyBytes_Check(row)) {
-        put(texts, PyBytes_AsString(row), (size_t)PyBytes_Size(row));
+        put(strings, PyBytes_AsString(row), (size_t)PyBytes_Size(row));
         return true;
     }
     if (!PyUnicode_Check(row)) {
@@ -141,12 +141,12 @@ static bool put_row(struct texts *texts, const char *what, PyObject *rows, Py_ss
         return false;
     }
     PyObject *encoded = row;
-    if (!put_str(texts, &encoded)) return false;
+    if (!put_str(strings, &encoded)) return false;
     return encoded == row || PyTuple_SetItem(rows, at, encoded) == 0; /* which lets go of the str */
 }
 
 /* The rows are a new tuple's, so that no other thread takes them away. */
-static bool take_rows(PyObject *object, const char *what, struct texts *texts) {
+static bool take_rows(PyObject *object, const char *what, struct strings *strings) {
     if (PyUnicode_Check(object) || PyBytes_Check(object)) {
         PyErr_Format(PyExc_TypeError, "%s: one %s; expected a list of them", what,
                      PyUnicode_Check(object) ? "str" : "bytes");
@@ -154,24 +154,24 @@ static bool take_rows(PyObject *object, const char *what, struct texts *texts) {
     }
     PyObject *list = PySequence_List(object);
     if (list == NULL) return false;
-    texts->keeps = PyList_AsTuple(list);
+    strings->keeps = PyList_AsTuple(list);
     Py_DECREF(list);
-    if (texts->keeps == NULL) return false;
-    Py_ssize_t count = PyTuple_Size(texts->keeps);
-    if (!make_room(texts, (size_t)count)) return false;
+    if (strings->keeps == NULL) return false;
+    Py_ssize_t count = PyTuple_Size(strings->keeps);
+    if (!make_room(strings, (size_t)count)) return false;
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (!put_row(texts, what, texts->keeps, i)) return false;
+        if (!put_row(strings, what, strings->keeps, i)) return false;
     }
     return true;
 }
 
-bool texts_take(PyObject *object, const char *what, struct texts *texts) {
-    struct taking taking = {texts, what, false};
+bool strings_take(PyObject *object, const char *what, struct strings *strings) {
+    struct taking taking = {strings, what, false};
     bool found = false;
-    *texts = (struct texts){.items = NULL};
+    *strings = (struct strings){.items = NULL};
     bool ok = PyList_Check(object) || PyTuple_Check(object) ||
               (check_unmasked(object, what) && take_arrow(object, &taking, &found));
-    if (ok && !found) ok = take_rows(object, what, texts);
-    if (!ok) texts_release(texts);
+    if (ok && !found) ok = take_rows(object, what, strings);
+    if (!ok) strings_release(strings);
     return ok;
 }
