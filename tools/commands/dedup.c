@@ -162,9 +162,6 @@ static bool read_thresholds(struct dedup *dedup) {
     const char *given = dedup->resemblance;
     if (dedup->contained != NULL && !resemblance_read("--contained", dedup->contained, &resemble->contained))
         return false;
-    if (dedup->contained != NULL && dedup->report.path != NULL)
-        return complain_of_usage(
-            "--report says what each resemblance would drop, so --contained can't be given with it");
     if (given == NULL && dedup->contained == NULL) given = DEFAULT_RESEMBLANCE;
     dedup->texts.rules.shingling.in_text_order = true;
     return (given == NULL || resemblance_read("--resemble", given, &resemble->threshold)) &&
@@ -651,7 +648,7 @@ static void note_member(void *context, const struct idx_cluster_member *member) 
 static bool list_set(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
     struct dedup *dedup = context;
     if (dedup->contained != NULL)
-        dedup->listing.set_size = resemble_set_size(&dedup->resemble, member->document.number);
+        dedup->listing.set_size = resemble_set_size(&dedup->resemble, dedup->resemble.known + member->document.number);
     return listing_take(&dedup->listing, member, kept);
 }
 

@@ -150,13 +150,14 @@ bool resemble_decide(struct resemble *resemble) {
 
 /* What both sets have, and either has, says how many a set has that joins another one, since that one joins itself. */
 uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number) {
-    const struct idx_kept_set *kept = &resemble->kept[number + resemble->known];
+    const struct idx_kept_set *kept = &resemble->kept[number];
     return kept->total + kept->shared - resemble->kept[kept->kept].total;
 }
 
 void resemble_keep(struct resemble *resemble, uint64_t number) {
+    number += resemble->known;
     const uint32_t size = resemble_set_size(resemble, number);
-    resemble->kept[number + resemble->known] = (struct idx_kept_set){number + resemble->known, size, size};
+    resemble->kept[number] = (struct idx_kept_set){number, size, size};
 }
 
 /* ---- Pairs ---- */

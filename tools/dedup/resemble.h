@@ -102,7 +102,7 @@ bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor v
 /* Returns the ID of a document, known ones included, once that is decided; it is valid until resemble_close. */
 struct span resemble_id(struct resemble *resemble, uint64_t number);
 
-/* Returns how many shingles a document has that is not known, each once. */
+/* Returns how many shingles a document has, each once, known documents included, once that is decided. */
 uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number);
 
 /* Keeps a document that joins one that is kept. Call it once that is decided, and before documents are visited. */

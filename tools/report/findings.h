@@ -7,7 +7,7 @@
 
 enum {
     FINDINGS_DISTANCES = IDX_MAX_K + 1, /* Distances begin at 0. */
-    FINDINGS_THRESHOLDS = 11,           /* All tenths from 1 down to 0.1, and the one that was asked for. */
+    FINDINGS_THRESHOLDS = 12,           /* None, all tenths from 1 down to 0.1, and the one that was asked for. */
     FINDINGS_PAIRS = 32,                /* Pairs of each distance whose texts are compared. */
     FINDINGS_PAIRS_SHOWN = 4,           /* How many of these are shown, from the first on. */
     FINDINGS_CHAINS = 3,                /* Chains that are followed. */
@@ -21,6 +21,7 @@ struct shown {
     uint64_t fingerprint;
     bool is_compared;   /* It is not shown, so its text is freed once it was compared. */
     double resemblance; /* Of the pair, in its first document; below 0: unknown. It is known if both have texts. */
+    double contained;   /* Of the pair, as above: the share of the smaller one that both have; 0: not asked for. */
     uint64_t number;    /* The document's number, by which its text is found again. */
     char id[FINDINGS_ID + 1]; /* A NUL byte follows it. */
     size_t id_length;
@@ -32,13 +33,15 @@ struct shown {
 
 /* Two fingerprints, or the numbers of two documents, that are to be compared. */
 struct shown_pair {
-    uint64_t key; /* A hash of the pair: those with the smallest keys are compared. */
+    uint64_t key; /* A hash of the pair, but for its highest bit: those with the smallest keys are compared. */
     uint64_t a, b;
     double resemblance;            /* Below 0: unknown. */
+    double contained;              /* The share of the smaller one that both have; 0: not asked for. */
     const struct shown *documents; /* Both documents; NULL as long as they are unknown. */
 };
 
-/* What was found at one distance, or from one threshold of resemblance up to the next higher one. */
+/* What was found at one distance, or from one threshold of resemblance up to the next higher one, or of texts that are
+ * contained in others. */
 struct level {
     /* Up to k, all pairs of fingerprints; at distance 0, documents whose fingerprint an earlier one has. Beyond k,
      * pairs with a sampled fingerprint, of which those of two sampled ones count twice. By resemblance, pairs of
@@ -50,7 +53,7 @@ struct level {
     uint64_t nearest;                    /* Sampled fingerprints whose nearest other one is at this distance. */
 
     /* By resemblance alone. */
-    int64_t threshold; /* In units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+    int64_t threshold; /* In units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: that of --contained without --resemble. */
     uint64_t dropped;  /* With this threshold. */
     uint64_t largest;  /* Documents of the largest cluster. */
 };
@@ -89,15 +92,18 @@ struct findings {
     struct level at[FINDINGS_DISTANCES];
 
     /* Documents that are compared by their resemblance have no fingerprints: `at` is then by threshold, the highest
-     * first. */
+     * first. With `contained`, the level before these has all pairs that are contained, whatever their resemblance. */
     size_t thresholds; /* 0: by distance. */
     size_t exact;      /* How many levels have exact pairs; those of others are estimates from a sample. */
     size_t decided;    /* The same for what is dropped. */
     size_t asked;      /* The level of the threshold that was asked for. */
+    int64_t contained; /* As in struct resemble, and so is the next one. */
+    uint64_t contained_size;
 
     /* The clusters that were asked for. */
     struct idx_cluster_summary clusters;
-    /* Counts of documents by distance to their representatives, or by level, without these. */
+    /* Counts of documents by distance to their representatives, without these; or by level of their resemblance, and
+     * behind the last one, of those below it. */
     uint64_t distances[IDX_MAX_BITS + 1];
     struct chain chains[FINDINGS_CHAINS];
     size_t chain_count;
@@ -111,5 +117,8 @@ struct findings {
     struct shown *shown; /* All documents that are compared or shown with their texts. */
     size_t shown_count;
 };
+
+/* Returns the level of the highest threshold. */
+static inline size_t findings_first(const struct findings *findings) { return findings->contained > 0; }
 
 #endif

@@ -7,12 +7,12 @@
 
 /* ---- Pairs ---- */
 
-void gather_offer(struct level *at, uint64_t a, uint64_t b, double resemblance) {
-    struct shown_pair pair = {sample_mix(a ^ sample_mix(b)), a, b, resemblance, NULL};
+void gather_offer(struct level *at, struct shown_pair pair) {
     size_t place = at->shown_count;
+    pair.key |= sample_mix(pair.a ^ sample_mix(pair.b)) >> 1;
     if (place == FINDINGS_PAIRS && pair.key >= at->shown[place - 1].key) return;
     for (size_t i = 0; i < at->shown_count; i++)
-        if (at->shown[i].a == a && at->shown[i].b == b) return;
+        if (at->shown[i].a == pair.a && at->shown[i].b == pair.b) return;
     if (place == FINDINGS_PAIRS) place--;
     for (; place > 0 && at->shown[place - 1].key > pair.key; place--) at->shown[place] = at->shown[place - 1];
     at->shown[place] = pair;
@@ -25,7 +25,7 @@ static bool count_pairs(void *context, const struct idx_pair *pairs, size_t coun
     for (size_t i = 0; i < count; i++) {
         struct level *at = &findings->at[pairs[i].distance];
         at->pairs++;
-        gather_offer(at, pairs[i].a, pairs[i].b, -1);
+        gather_offer(at, (struct shown_pair){.a = pairs[i].a, .b = pairs[i].b, .resemblance = -1});
     }
     return !interrupt_noted();
 }
@@ -52,7 +52,8 @@ struct last {
 /* This is an idx_cluster_visitor for clusters of documents that share a fingerprint. */
 static bool offer_equal(void *context, const struct idx_cluster_member *member) {
     struct last *last = context;
-    if (last->cluster == member->cluster) gather_offer(last->at, member->fingerprint, member->fingerprint, -1);
+    const struct shown_pair pair = {.a = member->fingerprint, .b = member->fingerprint, .resemblance = -1};
+    if (last->cluster == member->cluster) gather_offer(last->at, pair);
     last->cluster = member->cluster;
     return true;
 }

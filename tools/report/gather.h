@@ -9,9 +9,9 @@
  * false also if a signal was noted. */
 bool gather(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options);
 
-/* Offers a pair to be shown at its level. A pair that was offered before counts once. The resemblance may be unknown,
- * and then is below 0. */
-void gather_offer(struct level *at, uint64_t a, uint64_t b, double resemblance);
+/* Offers a pair to be shown at its level. A pair that was offered before counts once. Its key is 0, or has the highest
+ * bit, so that it is shown only where there are too few others. */
+void gather_offer(struct level *at, struct shown_pair pair);
 
 /* Sets what is known of a document, but for its ID. */
 void gather_describe(struct shown *shown, uint64_t number, const char *id, size_t id_length);

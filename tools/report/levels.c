@@ -37,9 +37,10 @@ static void add_threshold(struct findings *findings, int64_t threshold) {
     findings->at[findings->thresholds++].threshold = threshold;
 }
 
-/* Sets the thresholds: all tenths, and the one that was asked for. */
+/* Sets the thresholds: all tenths, and the one that was asked for, unless it is 0; and before them, none. */
 static void set_thresholds(struct findings *findings, int64_t asked) {
     const int64_t tenth = IDX_DECIMAL_WEIGHT_ONE / 10;
+    if (findings->contained > 0) add_threshold(findings, 0);
     for (int64_t threshold = IDX_DECIMAL_WEIGHT_ONE; threshold > 0; threshold -= tenth) {
         add_threshold(findings, threshold);
         if (asked < threshold && asked > threshold - tenth) add_threshold(findings, asked);
@@ -47,11 +48,16 @@ static void set_thresholds(struct findings *findings, int64_t asked) {
     }
 }
 
-/* Returns the level of a pair, which is at least the lowest one. */
-static struct level *level_of(struct findings *findings, const struct idx_set_pair *pair) {
-    struct level *at = findings->at;
-    while ((uint64_t)pair->shared * (uint64_t)IDX_DECIMAL_WEIGHT_ONE < (uint64_t)at->threshold * pair->total) at++;
-    return at;
+/* Returns whether `shared` of `total` are a share or more, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+static bool reaches(uint64_t shared, uint64_t total, int64_t share) {
+    return shared * (uint64_t)IDX_DECIMAL_WEIGHT_ONE >= (uint64_t)share * total;
+}
+
+/* Returns the level of a resemblance, which is behind the last one if it is less. */
+static size_t level_of(const struct findings *findings, uint64_t shared, uint64_t total) {
+    size_t level = findings_first(findings);
+    while (level < findings->thresholds && !reaches(shared, total, findings->at[level].threshold)) level++;
+    return level;
 }
 
 /* ---- Asking ---- */
@@ -61,11 +67,20 @@ static struct level *level_of(struct findings *findings, const struct idx_set_pa
 static bool take_pair(void *context, const struct idx_set_pair *pair) {
     const struct asking *asking = context;
     const uint64_t *numbers = asking->numbers, known = asking->options.known;
-    struct level *at = level_of(asking->findings, pair);
+    struct findings *findings = asking->findings;
+    const uint64_t size = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
+    const int64_t contained = findings->contained;
+    const bool is_contained =
+        contained > 0 && size >= findings->contained_size && reaches(pair->shared, size, contained);
+    const bool is_late = is_contained && reaches(pair->shared, pair->total, contained);
+    struct level *at = &findings->at[is_contained ? 0 : level_of(findings, pair->shared, pair->total)];
+    const struct shown_pair shown = {.key = (uint64_t)is_late << 63,
+                                     .a = numbers != NULL ? numbers[pair->first] : pair->first,
+                                     .b = numbers != NULL ? numbers[pair->second] : pair->second,
+                                     .resemblance = (double)pair->shared / pair->total,
+                                     .contained = contained > 0 ? (double)pair->shared / (double)size : 0};
     at->pairs += pair->second >= known;
-    if (pair->first >= known)
-        gather_offer(at, numbers != NULL ? numbers[pair->first] : pair->first,
-                     numbers != NULL ? numbers[pair->second] : pair->second, (double)pair->shared / pair->total);
+    if (pair->first >= known) gather_offer(at, shown);
     return !interrupt_noted();
 }
 
@@ -74,6 +89,8 @@ static bool ask_pairs(struct asking *asking, size_t level) {
     struct idx_error error;
     struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
     options.threshold = asking->findings->at[level].threshold;
+    options.contained = asking->findings->contained;
+    options.contained_size = asking->findings->contained_size;
     return succeeded(idx_sets_visit_pairs(asking->sets, &options, take_pair, asking, NULL, &error), &error) &&
            !interrupt_noted();
 }
@@ -185,10 +202,10 @@ static void estimate_dropped(struct findings *findings, uint64_t all, const uint
                 all - (uint64_t)(kept * ((double)findings->sampled - (double)sampled[i]) / of + 0.5);
 }
 
-/* Returns how many members a set has on average, or a little more. */
+/* Returns how many members a set has on average. */
 static double count_members(const struct resemble *resemble) {
     double sum = 0;
-    for (uint64_t i = 0; i < resemble->count; i++) sum += resemble->kept[i].total;
+    for (uint64_t i = 0; i < resemble->count; i++) sum += resemble_set_size(resemble, i);
     return resemble->count == 0 ? 0 : sum / (double)resemble->count;
 }
 
@@ -234,6 +251,7 @@ static void show_pairs(struct findings *findings, struct resemble *resemble) {
             for (size_t k = 0; k < 2; k++) {
                 const struct span id = resemble_id(resemble, numbers[k]);
                 two[k].resemblance = at->shown[j].resemblance;
+                two[k].contained = at->shown[j].contained;
                 gather_describe(&two[k], numbers[k] - resemble->known, id.bytes, id.length);
             }
             at->shown[j].documents = two;
@@ -246,14 +264,15 @@ bool levels_gather(struct findings *findings, struct resemble *resemble, uint64_
     findings->properties.id_type = IDX_ID_TEXT;
     findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);
     if (findings->shown == NULL) return complain("out of memory");
+    findings->contained = resemble->contained;
+    findings->contained_size = resemble->contained_size;
     set_thresholds(findings, resemble->threshold);
     if (!sample_levels(findings, resemble, memory != 0 ? memory : MEMORY_UNLESS_GIVEN) ||
         !find_levels(findings, resemble))
         return false;
     for (uint64_t i = 0; i < resemble->count; i++) {
         const struct idx_kept_set *kept = &resemble->kept[i];
-        const struct idx_set_pair pair = {.shared = kept->shared, .total = kept->total};
-        if (kept->kept != i) findings->distances[level_of(findings, &pair) - findings->at]++;
+        if (kept->kept != i) findings->distances[level_of(findings, kept->shared, kept->total)]++;
     }
     show_pairs(findings, resemble);
     return true;

@@ -74,12 +74,21 @@ static void put_shingles(struct output *output, const struct page_origin *origin
         put_fact(output, "Those of more documents don't count (--ignore-common)", origin->ignore_common);
 }
 
+/* Says what makes texts near-duplicates. */
+static void put_thresholds(struct output *output, const struct findings *findings) {
+    const int64_t threshold = findings->at[findings->asked].threshold;
+    char number[24];
+    snprintf(number, sizeof number, "%.4g", page_share(threshold));
+    if (threshold > 0) put_fact(output, "Resemblance (--resemble)", number);
+    snprintf(number, sizeof number, "%.4g", page_share(findings->contained));
+    if (findings->contained > 0) put_fact(output, "In another text (--contained)", number);
+}
+
 static void put_facts(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     char number[24];
     output_text(output, "<table class=\"facts\"><caption>How they were compared</caption>\n<tbody>\n");
     if (findings->thresholds > 0) {
-        snprintf(number, sizeof number, "%.4g", page_threshold(findings, findings->asked));
-        put_fact(output, "Resemblance (--resemble)", number);
+        put_thresholds(output, findings);
         put_shingles(output, origin);
     } else {
         snprintf(number, sizeof number, "%u of %u bits", findings->k, findings->properties.bits);
@@ -92,6 +101,16 @@ static void put_facts(struct output *output, const struct findings *findings, co
     output_text(output, "</tbody></table>\n");
 }
 
+/* Writes the options that decide by texts. */
+static void put_options(struct output *output, const struct findings *findings) {
+    const int64_t threshold = findings->at[findings->asked].threshold;
+    output_text(output, ", <code>");
+    if (threshold > 0) output_format(output, "--resemble %.4g", page_share(threshold));
+    if (findings->contained > 0)
+        output_format(output, "%s--contained %.4g", threshold > 0 ? " " : "", page_share(findings->contained));
+    output_text(output, "</code>");
+}
+
 /* Writes how much is kept and dropped, and by which rules. */
 static void put_summary(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     const uint64_t all = findings->kept.documents + findings->dropped.documents;
@@ -99,10 +118,10 @@ static void put_summary(struct output *output, const struct findings *findings, 
     output_text(output, "<section aria-labelledby=\"summary\"><h2 id=\"summary\">Summary</h2>\n<p>Of ");
     html_count(output, all, findings->properties.id_type == IDX_ID_NONE ? "fingerprint" : "document");
     if (findings->thresholds > 0)
-        output_format(output, ", <code>--resemble %.4g</code> keeps ", page_threshold(findings, findings->asked));
+        put_options(output, findings);
     else
-        output_format(output, ", a distance of %u %s keeps ", findings->k, findings->k == 1 ? "bit" : "bits");
-    output_format(output, "%s and drops %s (%.1f %%). Near-duplicates form ",
+        output_format(output, ", a distance of %u %s", findings->k, findings->k == 1 ? "bit" : "bits");
+    output_format(output, " keeps %s and drops %s (%.1f %%). Near-duplicates form ",
                   html_digits(kept, findings->kept.documents), html_digits(dropped, findings->dropped.documents),
                   all == 0 ? 0 : 100 * (double)findings->dropped.documents / (double)all);
     html_count(output, findings->clusters.clusters, "cluster");

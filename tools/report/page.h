@@ -36,10 +36,10 @@ void page_put_bars(struct output *output, const char *caption, const char *label
 void page_put_levels(struct output *output, const struct findings *findings);
 void page_put_dropped(struct output *output, const struct findings *findings);
 
-/* Returns the threshold of a level, up to 1. */
-double page_threshold(const struct findings *findings, size_t level);
+/* Returns a threshold as a fraction, up to 1. */
+double page_share(int64_t share);
 
-/* The bounds of a level, such as "0.8 to 0.9", or with another word in between. */
+/* The bounds of a level, such as "0.8 to 0.9", or with another word in between; or "contained". */
 enum { PAGE_LEVEL = 24 };
 const char *page_name_level(char name[PAGE_LEVEL], const struct findings *findings, size_t level, const char *to);
 

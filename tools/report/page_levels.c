@@ -4,16 +4,15 @@
 
 #include <stdio.h>
 
-double page_threshold(const struct findings *findings, size_t level) {
-    return (double)findings->at[level].threshold / (double)IDX_DECIMAL_WEIGHT_ONE;
-}
+double page_share(int64_t share) { return (double)share / (double)IDX_DECIMAL_WEIGHT_ONE; }
 
 const char *page_name_level(char name[PAGE_LEVEL], const struct findings *findings, size_t level, const char *to) {
-    if (level == 0)
-        snprintf(name, PAGE_LEVEL, "1");
+    const size_t first = findings_first(findings);
+    if (level <= first)
+        snprintf(name, PAGE_LEVEL, level < first ? "contained" : "1");
     else
-        snprintf(name, PAGE_LEVEL, "%.4g%s%.4g", page_threshold(findings, level), to,
-                 page_threshold(findings, level - 1));
+        snprintf(name, PAGE_LEVEL, "%.4g%s%.4g", page_share(findings->at[level].threshold), to,
+                 page_share(findings->at[level - 1].threshold));
     return name;
 }
 
@@ -26,8 +25,11 @@ static void put_about(struct output *output, uint64_t number, bool is_exact) {
 static void put_row(struct output *output, const struct findings *findings, size_t level, uint64_t pairs) {
     const struct level *at = &findings->at[level];
     const bool is_asked = level == findings->asked, is_decided = level < findings->decided || is_asked;
-    output_format(output, "<tr%s><th scope=\"row\">%.4g</th>", is_asked ? " class=\"chosen\"" : "",
-                  page_threshold(findings, level));
+    output_format(output, "<tr%s><th scope=\"row\">", is_asked ? " class=\"chosen\"" : "");
+    if (at->threshold > 0)
+        output_format(output, "%.4g</th>", page_share(findings->at[level].threshold));
+    else
+        output_text(output, "none</th>");
     put_about(output, pairs, level < findings->exact);
     put_about(output, at->dropped, is_decided);
     if (is_decided) {
@@ -41,10 +43,12 @@ static void put_row(struct output *output, const struct findings *findings, size
 
 static void put_table(struct output *output, const struct findings *findings) {
     uint64_t pairs = 0;
-    output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Thresholds\"><table>\n"
-                        "<caption>What each T finds</caption>\n<thead><tr><th scope=\"col\" class=\"text\">T</th>"
-                        "<th scope=\"col\">Pairs of T or more</th><th scope=\"col\">Dropped with this T</th>"
-                        "<th scope=\"col\">Clusters</th><th scope=\"col\">Largest</th></tr></thead>\n<tbody>\n");
+    output_format(output,
+                  "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Thresholds\"><table>\n"
+                  "<caption>What each T finds</caption>\n<thead><tr><th scope=\"col\" class=\"text\">T</th>"
+                  "<th scope=\"col\">Pairs of T or more%s</th><th scope=\"col\">Dropped with this T</th>"
+                  "<th scope=\"col\">Clusters</th><th scope=\"col\">Largest</th></tr></thead>\n<tbody>\n",
+                  findings->contained > 0 ? ", or contained" : "");
     for (size_t i = 0; i < findings->thresholds; i++) put_row(output, findings, i, pairs += findings->at[i].pairs);
     output_text(output, "</tbody></table></div>\n");
 }
@@ -54,13 +58,31 @@ static void put_sampling(struct output *output, const struct findings *findings)
     if (findings->exact == findings->thresholds) return;
     output_text(output, "<p>≈ marks estimates from a sample: ");
     html_count(output, findings->sampled, "document");
-    output_format(output, ", compared with each other. From T = %.4g down, there are more pairs of all documents than ",
-                  page_threshold(findings, findings->exact));
+    output_text(output, ", compared with each other. ");
+    if (findings->at[findings->exact].threshold > 0)
+        output_format(output, "From T = %.4g down", page_share(findings->at[findings->exact].threshold));
+    else
+        output_text(output, "Even without T");
+    output_text(output, ", there are more pairs of all documents than ");
     output_text(output, "<code>--memory</code> allows, or finding them would take long.");
     if (findings->decided < findings->thresholds)
         output_text(output, " So would finding what is dropped: documents have fewer near-duplicates in a sample than "
                             "among all, so that these estimates are low.");
     output_text(output, "</p>\n");
+}
+
+/* Says what changes where texts that are contained in others are dropped, too. */
+static void put_contained(struct output *output, const struct findings *findings) {
+    if (findings->contained == 0) return;
+    const double share = page_share(findings->contained);
+    char digits[HTML_DIGITS];
+    output_format(output,
+                  "<p>Each row is of <code>--resemble T</code> together with <code>--contained %.4g</code>, the first "
+                  "one of <code>--contained</code> alone. So pairs are also those where both have %.4g or more of the "
+                  "shingles of the text that has fewer, if it has %s or more (<code>--min-words</code>). Look at "
+                  "<a href=\"#level-0\">those pairs</a>, too: what only one of two texts has is lost if the other is "
+                  "kept.</p>\n",
+                  share, share, html_digits(digits, findings->contained_size));
 }
 
 void page_put_levels(struct output *output, const struct findings *findings) {
@@ -72,6 +94,7 @@ void page_put_levels(struct output *output, const struct findings *findings) {
                 "<a href=\"#pairs\">pairs</a>: choose the lowest T above which they are near-duplicates to you.</p>\n"
                 "<p>Pairs are those of documents whose texts differ in some run of words, and of each further copy "
                 "with the first.</p>\n");
+    put_contained(output, findings);
     put_sampling(output, findings);
     output_text(output, "</div><div>");
     for (size_t i = 0; i < findings->thresholds; i++) {
@@ -89,13 +112,15 @@ void page_put_levels(struct output *output, const struct findings *findings) {
 void page_put_dropped(struct output *output, const struct findings *findings) {
     struct bar bars[FINDINGS_THRESHOLDS];
     uint64_t all = 0;
-    for (size_t i = 0; i <= findings->asked; i++) {
-        bars[i] = (struct bar){.value = findings->distances[i]};
-        page_name_level(bars[i].label, findings, i, "–");
+    size_t count = 0;
+    for (size_t i = findings_first(findings), end = findings->contained > 0 ? findings->thresholds : findings->asked;
+         i <= end; i++, count++) {
+        bars[count] = (struct bar){.value = findings->distances[i]};
+        page_name_level(bars[count].label, findings, i, "–");
         all += findings->distances[i];
     }
     if (all == 0) return;
     chart_put(output, "dropped-chart", "Dropped documents by their resemblance to the one that is kept",
-              "Bars are as long as the logarithm of the number of documents.", bars, findings->asked + 1);
-    page_put_bars(output, "Dropped documents by resemblance", "Resemblance", "Documents", bars, findings->asked + 1);
+              "Bars are as long as the logarithm of the number of documents.", bars, count);
+    page_put_bars(output, "Dropped documents by resemblance", "Resemblance", "Documents", bars, count);
 }

@@ -22,10 +22,13 @@ static bool are_equal(const struct shown *two) {
            memcmp(two[0].text, two[1].text, two[0].text_length) == 0;
 }
 
-/* Writes a resemblance, rounded down, so that it is 1 only if the sets are equal; but 0.29, which is a little less as a
+/* Rounds a share down to hundredths, so that it is 1 only if all is shared; but 0.29, which is a little less as a
  * binary fraction, is 0.29. */
-static void put_resemblance_of(struct output *output, const struct shown *two) {
-    output_format(output, "; resemblance %.2f", (double)(unsigned)(two->resemblance * 100 + 1e-9) / 100);
+static double round_share(double share) { return (double)(unsigned)(share * 100 + 1e-9) / 100; }
+
+static void put_measures(struct output *output, const struct shown *two) {
+    output_format(output, "; resemblance %.2f", round_share(two->resemblance));
+    if (two->contained > 0) output_format(output, ", contained %.2f", round_share(two->contained));
 }
 
 /* Says how much of the two texts differs. */
@@ -37,13 +40,13 @@ static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     } else if (a->differing + b->differing == 0) {
         output_text(output, "the words are equal, ");
         html_count(output, a->count, "word");
-        if (a->shown->resemblance < 1) put_resemblance_of(output, a->shown);
+        if (a->shown->resemblance < 1) put_measures(output, a->shown);
     } else {
         output_format(output, "%s of ", html_digits(digits, a->differing));
         html_count(output, a->count, "word");
         output_format(output, " and %s of ", html_digits(digits, b->differing));
         output_format(output, "%s differ", html_digits(digits, b->count));
-        put_resemblance_of(output, a->shown);
+        put_measures(output, a->shown);
     }
 }
 
@@ -157,13 +160,26 @@ static void put_resemblance(struct output *output, const struct findings *findin
 /* Writes the heading of the pairs of a level: of one distance, or from one threshold to the next. */
 static void put_heading(struct output *output, const struct findings *findings, size_t level) {
     char name[PAGE_LEVEL];
-    if (findings->thresholds > 0)
+    const bool has_threshold = findings->thresholds > 0 && findings->at[findings->asked].threshold > 0;
+    const char *beyond = has_threshold ? ", below <code>--resemble</code>" : ", only with <code>--resemble</code>";
+    if (level < findings_first(findings))
+        output_format(output, "<h3 id=\"level-0\">Contained %.4g or more</h3>\n", page_share(findings->contained));
+    else if (findings->thresholds > 0)
         output_format(output, "<h3 id=\"level-%zu\">Resemblance %s%s</h3>\n", level,
-                      page_name_level(name, findings, level, " to "),
-                      level > findings->asked ? ", below <code>--resemble</code>" : "");
+                      page_name_level(name, findings, level, " to "), level > findings->asked ? beyond : "");
     else
         output_format(output, "<h3 id=\"distance-%zu\">Distance %zu%s</h3>\n", level, level,
                       level > findings->k ? ", beyond <code>-k</code>" : "");
+}
+
+/* Says which pairs the first section has, and the others don't. */
+static void put_contained(struct output *output, const struct findings *findings) {
+    const double share = page_share(findings->contained);
+    output_format(output,
+                  "<p>All pairs, whatever their resemblance, where both have %.4g or more of the shingles of the text "
+                  "that has fewer. The sections below have only the others. Pairs whose resemblance is below %.4g come "
+                  "first here.</p>\n",
+                  share, share);
 }
 
 /* Writes the pairs of one level: those with texts side by side, and the others as a table. */
@@ -171,6 +187,7 @@ static bool put_level(struct output *output, const struct findings *findings, si
     const struct level *at = &findings->at[level];
     bool ok = true, bare = false;
     put_heading(output, findings, level);
+    if (level < findings_first(findings)) put_contained(output, findings);
     for (size_t i = 0; i < count_shown(at) && ok; i++) {
         bool texts = have_texts(at->shown[i].documents);
         if (texts) ok = put_pair(output, findings, at->shown[i].documents, i == 0);
@@ -188,14 +205,21 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
     output_format(output,
                   "<section aria-labelledby=\"pairs\"><h2 id=\"pairs\">Pairs to look at</h2>\n<p>Up to %d pairs "
                   "are shown of each %s, chosen at random, but the same in every run.%s</p>\n",
-                  FINDINGS_PAIRS_SHOWN, by_distance ? "distance" : "tenth",
+                  FINDINGS_PAIRS_SHOWN,
+                  by_distance               ? "distance"
+                  : findings->contained > 0 ? "section"
+                                            : "tenth",
                   by_distance ? " Of documents that share a fingerprint, the first is shown." : "");
-    if (findings->has_texts)
+    if (findings->has_texts) {
         output_text(output, "<p>Words that only the first text has are marked <del>like this</del>, and those that "
                             "only the second has <ins>like this</ins>. Upper and lower case count as equal. Bytes "
                             "that can’t be shown are written as <span class=\"byte\">\\xNN</span>. Resemblance is "
                             "the share of shingles, such as runs of five words, that both texts have, of all that "
-                            "either has, as <code>--resemble</code> counts it.</p>\n");
+                            "either has, as <code>--resemble</code> counts it.");
+        if (findings->contained > 0)
+            output_text(output, " Contained is their share of the shingles of the text that has fewer.");
+        output_text(output, "</p>\n");
+    }
     if (findings->has_texts && by_distance) put_resemblance(output, findings);
     for (size_t i = 0; i < levels && ok; i++) ok = put_level(output, findings, i);
     output_text(output, "</section>\n");

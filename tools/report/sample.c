@@ -79,7 +79,7 @@ static bool take_matches(void *context, size_t query, const struct idx_match *ma
         if (matches[i].distance < sampling->nearest) sampling->nearest = matches[i].distance;
         if (matches[i].distance <= sampling->findings->k) continue;
         at->pairs++;
-        gather_offer(at, a < b ? a : b, a < b ? b : a, -1);
+        gather_offer(at, (struct shown_pair){.a = a < b ? a : b, .b = a < b ? b : a, .resemblance = -1});
     }
     return !interrupt_noted();
 }
