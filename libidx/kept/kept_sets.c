@@ -251,11 +251,22 @@ static enum idx_status read_frames(struct idx_kept_sets *kept, uint64_t size, st
 
 /* ---- Opening ---- */
 
-static enum idx_status check_header(const struct idx_kept_sets *kept, const uint8_t found[HEADER_BYTES],
+/* Returns whether a file that begins with these bytes can be a file of sets, or one that was cut. */
+static bool has_magic(const uint8_t *bytes, size_t count) {
+    return memcmp(bytes, magic, count < sizeof magic ? count : sizeof magic) == 0;
+}
+
+/* Checks the header, of which the file has `count` bytes. */
+static enum idx_status check_header(const struct idx_kept_sets *kept, const uint8_t *found, size_t count,
                                     struct idx_error *error) {
     uint8_t expected[HEADER_BYTES];
-    if (memcmp(found, magic, sizeof magic) != 0)
+    if (count == 0 || !has_magic(found, count))
         return idxi_fail(error, IDX_BAD_CONTENT, kept->path, "is no file of sets, which --keep-sets makes");
+    if (count < HEADER_BYTES)
+        return idxi_fail(error, IDX_BAD_CONTENT, kept->path,
+                         "was cut off at byte %zu, before its first set: restore it from a copy, or make it anew from "
+                         "the texts",
+                         count);
     if (idxf_load32(found + 8) != VERSION) return idxi_fail_version(error, idxf_load32(found + 8), kept->path);
     if (idxf_checksum(found, HEADER_BYTES - 8) != idxf_load64(found + HEADER_BYTES - 8))
         return fail_damage(kept, IDX_BAD_CHECKSUM, 0, error);
@@ -296,14 +307,11 @@ static enum idx_status open_file(struct idx_kept_sets *kept, struct idx_error *e
     IDXI_TRY(idxi_file_size(kept->file, &size, kept->path, error));
     size_t known = size < HEADER_BYTES ? (size_t)size : HEADER_BYTES;
     IDXI_TRY(idxi_read_at(kept->file, header, known, 0, kept->path, error));
-    bool begun = known < HEADER_BYTES && memcmp(header, magic, known < sizeof magic ? known : sizeof magic) == 0;
-    if (begun && writes) {
+    if (writes && known < HEADER_BYTES && has_magic(header, known)) {
         IDXI_TRY(begin_file(kept, error));
         size = HEADER_BYTES;
-    } else if (known < HEADER_BYTES) {
-        return idxi_fail(error, IDX_BAD_CONTENT, kept->path, "is no file of sets, which --keep-sets makes");
     } else {
-        IDXI_TRY(check_header(kept, header, error));
+        IDXI_TRY(check_header(kept, header, known, error));
     }
     IDXI_TRY(read_frames(kept, size, error));
     if (writes && kept->size < size && ftruncate(kept->file, (off_t)kept->size) != 0)

@@ -10,8 +10,9 @@
 #define PIECE ((size_t)1 << 19)
 /* Hashes that are read together where sets are read one after the other. */
 #define AHEAD ((size_t)1 << 13)
+#define MIB ((uint64_t)1 << 20)
 /* The file leaves so many bytes of the disk free. */
-#define DISK_MARGIN ((uint64_t)16 << 20)
+#define DISK_MARGIN (16 * MIB)
 #define FIRST_SLOTS 1024
 #define EMPTY UINT32_MAX
 
@@ -32,11 +33,12 @@ static enum idx_status check_disk(const struct idxi_set_store *store, uint64_t b
     if (fstatvfs(store->file, &disk) != 0) return IDX_OK;
     uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (free_bytes >= bytes + DISK_MARGIN) return IDX_OK;
-    return idxi_fail(error, IDX_DISK_FULL, store->path,
-                     "the members of %zu set%s take %llu MiB in temporary files, and the disk has %llu MiB left: use a "
-                     "temporary folder on a larger disk, or more memory",
-                     store->count, store->count == 1 ? "" : "s",
-                     (unsigned long long)((store->written * 8 + bytes) >> 20), (unsigned long long)(free_bytes >> 20));
+    return idxi_fail(
+        error, IDX_DISK_FULL, store->path,
+        "the members of %zu set%s take %llu MiB in temporary files, which must leave %llu MiB of the disk free, "
+        "and it has %llu MiB left: use a temporary folder on a larger disk, or more memory",
+        store->count, store->count == 1 ? "" : "s", (unsigned long long)((store->written * 8 + bytes + MIB - 1) / MIB),
+        (unsigned long long)(DISK_MARGIN / MIB), (unsigned long long)(free_bytes / MIB));
 }
 
 /* Writes what is in memory to the file, which is made if there is none. */

@@ -34,10 +34,9 @@ bool set_file_is_at(const char *path) {
     static const char magic[] = "idx sets";
     char first[sizeof magic - 1];
     FILE *file = fopen(path, "rbe");
-    bool is =
-        file != NULL && fread(first, 1, sizeof first, file) == sizeof first && memcmp(first, magic, sizeof first) == 0;
+    size_t count = file != NULL ? fread(first, 1, sizeof first, file) : 0;
     if (file != NULL) fclose(file);
-    return is;
+    return count > 0 && memcmp(first, magic, count) == 0;
 }
 
 /* Reads the texts of a file once, and puts their sets into a temporary file. */

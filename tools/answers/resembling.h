@@ -16,7 +16,7 @@ struct set_keeping {
 /* Adds the set of a document, and writes a frame where that is due. This is a made_visitor. */
 bool set_keeping_add(void *context, const struct raw_document *raw, const struct made *made);
 
-/* Returns whether there is a file of sets at this path. */
+/* Returns whether there is a file of sets at this path, even if it was cut within its first bytes. */
 bool set_file_is_at(const char *path);
 
 /* Where the sets of the documents of an index are: in a file of sets, below a folder of texts, in a file of texts,

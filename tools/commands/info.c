@@ -44,6 +44,15 @@ static void put_by_id(const struct idx_properties *properties, struct output *ou
                       quotient((double)properties->by_id_bytes, (double)properties->documents));
 }
 
+/* Says what properties_live counts, up to the end of the line. */
+static void put_live_kind(const struct idx_properties *properties, struct output *output) {
+    struct sketch sketch;
+    if (recipe_read_sketch(properties->recipe, &sketch))
+        output_format(output, "values of sketches, up to %u per text\n", sketch.values);
+    else
+        output_text(output, properties->id_type == IDX_ID_NONE ? "fingerprints\n" : "documents\n");
+}
+
 static void put_properties(const struct idx_properties *properties, const struct whole *whole, struct output *output) {
     double fingerprints = (double)properties->fingerprints;
     output_format(output, "format version  %u\n", properties->format_version);
@@ -56,8 +65,9 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_printable(output, *properties->recipe != '\0' ? properties->recipe : "not known");
     output_byte(output, '\n');
     output_format(output, "id type         %s\n", id_type_names[properties->id_type]);
-    output_format(output, "live            %s%" PRIu64 " %s\n", properties_live_is_exact(properties) ? "" : "at most ",
-                  properties_live(properties), properties->id_type == IDX_ID_NONE ? "fingerprints" : "documents");
+    output_format(output, "live            %s%" PRIu64 " ", properties_live_is_exact(properties) ? "" : "at most ",
+                  properties_live(properties));
+    put_live_kind(properties, output);
     output_format(output, "segments        %zu\n", properties->segments);
     output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
     output_format(output, "documents       %" PRIu64 "\n", properties->documents);

@@ -148,6 +148,8 @@ static void test_cut(void **state) {
     for (size_t length = 0; length < 64; length++) {
         write_file(cut, bytes, length);
         assert_status(IDX_BAD_CONTENT, open_kept(cut, false));
+        const char *problem = length == 0 ? "is no file of sets" : "was cut off at byte";
+        assert_non_null(strstr(failure.sentence, problem));
         assert_ok(open_kept(cut, true));
         idx_kept_sets_close(kept);
     }
