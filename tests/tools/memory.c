@@ -1,6 +1,6 @@
 /* memory.c: tests of what tools/text/memory.c has libraries allocate. Linked so that it calls the functions below
  * (-Wl,--wrap), which fail when they are told to. */
-#include "tools/text/text_reader.h"
+#include "tools/text/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

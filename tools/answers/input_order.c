@@ -1,8 +1,8 @@
 /* input_order.c: keeps lines in a temporary file until all are known, and sorts where they are. */
 #include "tools/answers/input_order.h"
 
+#include "tools/shared/array.h"
 #include "tools/shared/command.h"
-#include "tools/shared/library.h"
 
 #include <stdlib.h>
 

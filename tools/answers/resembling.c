@@ -4,6 +4,7 @@
 #include "tools/shared/folder.h"
 #include "tools/shared/json.h"
 #include "tools/shared/scratch.h"
+#include "tools/text/resembling.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,6 +3,7 @@
 #define IDX_TOOLS_ANSWERS_RESEMBLING_H
 
 #include "tools/shared/library.h"
+#include "tools/text/pipeline.h"
 #include "tools/text/text_reader.h"
 
 /* ---- The sets of documents ---- */

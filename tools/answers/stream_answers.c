@@ -1,5 +1,6 @@
 /* stream_answers.c: prints what `idx batch --stream` finds, in the order of LC_ALL=C sort, each line once. */
 #include "tools/answers/answers.h"
+#include "tools/shared/array.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "tools/answers/answers.h"
 #include "tools/input/input.h"
 #include "tools/input/passing.h"
+#include "tools/shared/array.h"
 #include "tools/shared/progress.h"
 
 #include <limits.h>

@@ -24,6 +24,7 @@
 #include "tools/dedup/intake.h"
 #include "tools/input/index_making.h"
 #include "tools/report/report.h"
+#include "tools/text/text_options.h"
 
 #include <errno.h>
 #include <inttypes.h>

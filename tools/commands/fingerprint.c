@@ -4,7 +4,8 @@
 #include "tools/shared/command.h"
 #include "tools/shared/library.h"
 #include "tools/shared/wording.h"
-#include "tools/text/text_reader.h"
+#include "tools/text/compare.h"
+#include "tools/text/text_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* remove.c: `idx remove`: removes documents from an index. */
 #include "tools/input/index_making.h"
+#include "tools/shared/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

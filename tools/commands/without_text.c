@@ -3,6 +3,9 @@
 #include "tools/answers/resembling.h"
 #include "tools/dedup/folders.h"
 #include "tools/report/excerpt.h"
+#include "tools/text/compare.h"
+#include "tools/text/folder_texts.h"
+#include "tools/text/resembling.h"
 
 #include <string.h>
 

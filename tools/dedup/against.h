@@ -5,7 +5,7 @@
 
 #include "tools/dedup/id_hashes.h"
 #include "tools/dedup/resemble.h"
-#include "tools/text/text_reader.h"
+#include "tools/text/pipeline.h"
 
 struct against {
     /* These are set by the caller. */

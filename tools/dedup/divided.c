@@ -2,6 +2,7 @@
 #include "tools/dedup/divided.h"
 
 #include "tools/dedup/bits.h"
+#include "tools/shared/array.h"
 
 #include <stdlib.h>
 

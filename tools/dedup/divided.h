@@ -3,6 +3,7 @@
 #define IDX_TOOLS_DEDUP_DIVIDED_H
 
 #include "tools/dedup/resemble.h"
+#include "tools/text/pipeline.h"
 
 /* A part that is compared. Its number there is that of its set. */
 struct divided_part {

@@ -1,7 +1,7 @@
 /* id_hashes.c: keeps a hash of each ID, and sorts them. */
 #include "tools/dedup/id_hashes.h"
 
-#include "tools/shared/library.h"
+#include "tools/shared/array.h"
 #include "tools/shared/wording.h"
 
 #include <idx.h>

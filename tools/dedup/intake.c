@@ -3,6 +3,7 @@
 #include "tools/dedup/intake.h"
 
 #include "tools/input/index_making.h"
+#include "tools/shared/array.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "tools/dedup/journal.h"
 #include "tools/dedup/resemble.h"
 #include "tools/input/tsv.h"
+#include "tools/text/pipeline.h"
 
 /* The values of --representative that idx_clusters does not know. The command numbers them behind those that it
  * knows. */

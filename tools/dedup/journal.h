@@ -5,7 +5,7 @@
 #include "tools/shared/scratch.h"
 #include "tools/shared/temporary.h"
 #include "tools/text/documents.h"
-#include "tools/text/text_reader.h"
+#include "tools/text/pipeline.h"
 
 #include <sys/stat.h>
 

@@ -3,6 +3,7 @@
 #include "tools/dedup/resemble.h"
 
 #include "tools/answers/cluster_listing.h"
+#include "tools/shared/array.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #define IDX_TOOLS_QUERIES_H
 
 #include "tools/input/tsv.h"
+#include "tools/text/folder_texts.h"
 #include "tools/text/text_reader.h"
 
 struct query {

@@ -4,7 +4,7 @@
 
 #include "tools/report/page.h"
 #include "tools/shared/scratch.h"
-#include "tools/text/text_reader.h"
+#include "tools/text/pipeline.h"
 
 struct report {
     const char *path;              /* Where the page will be; NULL: no report is asked for. */

@@ -1,7 +1,8 @@
 /* answers.c: writes matches and their documents as JSON. */
-#include "tools/serve/request.h"
+#include "tools/serve/answers.h"
 
 #include "tools/serve/service.h"
+#include "tools/shared/library.h"
 
 #include <limits.h>
 #include <stdlib.h>

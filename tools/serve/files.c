@@ -1,6 +1,6 @@
 /* files.c: reads documents that are files below one folder. A path is followed folder by folder, with a descriptor for
  * each, and through no symbolic link, so that nothing outside the folder is ever opened. */
-#include "tools/serve/service.h"
+#include "tools/serve/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * libmicrohttpd keeps the head as it came, but overwrites the ends of its parts with NUL: whatever else is between two
  * parts was cut off by a NUL byte. Version 0.9 overwrites all of the end of a line. Version 1.0 refuses NUL bytes
  * itself, and overwrites one byte: the first after the value, white space or the end of the line. */
-#include "tools/serve/request.h"
+#include "tools/serve/head.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* jobs.c: runs the threads that answer long requests. */
-#include "tools/serve/service.h"
+#include "tools/serve/jobs.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,7 @@
 /* lines.c: reads bodies of JSON, one value per line, and the documents in them that are to be added or removed. */
-#include "tools/serve/request.h"
+#include "tools/serve/lines.h"
+
+#include "tools/shared/array.h"
 
 #include <stdlib.h>
 #include <string.h>

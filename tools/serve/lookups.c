@@ -1,6 +1,9 @@
 /* lookups.c: finds what is near to fingerprints, or to the documents of an ID. */
-#include "tools/serve/request.h"
-#include "tools/serve/service.h"
+#include "tools/serve/lookups.h"
+
+#include "tools/serve/answers.h"
+#include "tools/serve/lines.h"
+#include "tools/shared/library.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* peers.c: keeps account of the open connections, and closes those that take too long. */
-#include "tools/serve/service.h"
+#include "tools/serve/peers.h"
+
+#include "tools/shared/clock.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -2,7 +2,11 @@
  * that browsers and proxies go by. */
 #include "tools/serve/request.h"
 
+#include "tools/serve/jobs.h"
+#include "tools/serve/peers.h"
 #include "tools/serve/service.h"
+#include "tools/shared/clock.h"
+#include "tools/shared/json.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,11 @@
 /* resembling.c: answers which documents resemble a text, by an index of sketches. Their sets come from the file of
  * --documents, or are made of the files of its folder; without --documents, sketches estimate. */
+#include "tools/serve/resembling.h"
+
 #include "tools/answers/resembling.h"
+#include "tools/serve/files.h"
 #include "tools/serve/service.h"
+#include "tools/serve/texts.h"
 
 #include <stdlib.h>
 #include <string.h>

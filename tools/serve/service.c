@@ -2,6 +2,11 @@
  * serves some of the connections; they get new ones in turn. */
 #include "tools/serve/service.h"
 
+#include "tools/serve/files.h"
+#include "tools/serve/router.h"
+#include "tools/serve/sockets.h"
+#include "tools/shared/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* sockets.c: opens the sockets at which a service listens. */
-#include "tools/serve/service.h"
+#include "tools/serve/sockets.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,11 @@
 /* status.c: answers what a service has counted, which index it has, and that it runs. */
-#include "tools/serve/service.h"
+#include "tools/serve/status.h"
 
 #include "tools/answers/properties.h"
+#include "tools/serve/answers.h"
+#include "tools/serve/peers.h"
+#include "tools/serve/service.h"
+#include "tools/serve/views.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,7 @@
 /* views.c: keeps the index open, and replaces it by a newer view while requests go on. */
-#include "tools/serve/request.h"
+#include "tools/serve/views.h"
+
+#include "tools/shared/library.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,12 @@
 /* writes.c: adds and removes documents. Each request is one call of the writer, which takes effect as a whole or not at
  * all. When the request is answered, the change is on disk, and look-ups see it. */
+#include "tools/serve/writes.h"
+
+#include "tools/serve/answers.h"
+#include "tools/serve/lines.h"
 #include "tools/serve/service.h"
+#include "tools/serve/views.h"
+#include "tools/shared/library.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 bool succeeded(enum idx_status status, const struct idx_error *error) {
     if (status != IDX_OK && status != IDX_CANCELLED) complain("%s", error->sentence);
@@ -29,29 +27,6 @@ bool open_kept_sets(struct idx_kept_sets **kept, const char *path, const struct 
                  " bytes are no whole frame, as a process leaves that was killed, or that is writing: they are %s",
                  path, cut, options->writes ? "cut off" : "passed over");
     return true;
-}
-
-bool array_grow(void *array, size_t *capacity, size_t count, size_t size) {
-    void *items;
-    if (count < *capacity) return true;
-    size_t more = 2 * *capacity + 64;
-    memcpy(&items, array, sizeof items);
-    items = realloc(items, more * size);
-    if (items == NULL) return false;
-    memcpy(array, &items, sizeof items);
-    *capacity = more;
-    return true;
-}
-
-int compare_u64(const void *first, const void *second) {
-    const uint64_t *a = first, *b = second;
-    return (*a > *b) - (*a < *b);
-}
-
-uint64_t now_nanoseconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 /* ---- Documents by their IDs ---- */

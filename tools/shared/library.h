@@ -17,16 +17,6 @@ bool open_unloaded(struct idx_index **index, const char *path);
 /* Opens a file of sets (--keep-sets), and says what was passed over at its end. */
 bool open_kept_sets(struct idx_kept_sets **kept, const char *path, const struct idx_kept_sets_options *options);
 
-/* Makes room for one more item behind the `count` of an array, whose pointer is at `array`, and which has room for
- * *capacity items of `size` bytes each. Returns false if memory ran out; the array stays as it is then. */
-bool array_grow(void *array, size_t *capacity, size_t count, size_t size);
-
-/* Compares two uint64_t, for qsort and bsearch. */
-int compare_u64(const void *first, const void *second);
-
-/* Returns the time of a clock that never jumps, in nanoseconds. */
-uint64_t now_nanoseconds(void);
-
 /* A document ID, of either type. */
 struct document_id {
     const char *bytes; /* The ID, if the index has text IDs: `length` bytes. */

@@ -1,8 +1,8 @@
 /* progress.c: shows on standard error how far a command is. */
 #include "tools/shared/progress.h"
 
+#include "tools/shared/clock.h"
 #include "tools/shared/command.h"
-#include "tools/shared/library.h"
 #include "tools/shared/wording.h"
 
 #include <fcntl.h>

@@ -2,8 +2,10 @@
  * fingerprints that are hashes may be chance, what was hashed is compared as well; and the sums of the documents'
  * weights tell apart texts that have little else in common. Most recipes pass over symbols, and many over the order of
  * words, so a text that is the same by its fingerprint is said to have the same words only if it has. */
+#include "tools/text/compare.h"
+
 #include "tools/shared/library.h"
-#include "tools/text/text_reader.h"
+#include "tools/text/resembling.h"
 
 #include <idx_text.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* folder_texts.c: fingerprints the files of a folder, one at a time. The fingerprints of a file are kept until
  * below_next has returned all of them. */
-#include "tools/text/text_reader.h"
+#include "tools/text/folder_texts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * directions of one socket. Both are served together, so that neither process waits for the other forever. */
 #include "tools/text/manual.h"
 
+#include "tools/shared/clock.h"
 #include "tools/shared/command.h"
-#include "tools/shared/library.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,9 @@
  * from a reserve. Then memory_ran_out says so, and the command ends properly after that document, or the service
  * refuses it. Once all of the reserve was given back, it can be used again. If it is used up, the process ends at once.
  */
-#include "tools/text/text_reader.h"
+#include "tools/text/memory.h"
+
+#include "tools/shared/command.h"
 
 #include <jansson.h>
 #include <libxml/xmlmemory.h>

@@ -1,10 +1,11 @@
 /* pipeline.c: makes lines of fingerprints of inputs. The main thread cuts the inputs into documents and fills batches
  * with them; workers fingerprint a batch at a time; one more thread, the printer, prints the batches in order. Batches
  * are in a ring whose bytes are bounded, but which always has room for one batch, however large its document is. */
-#include "tools/text/text_reader.h"
+#include "tools/text/pipeline.h"
 
 #include "tools/shared/progress.h"
 #include "tools/text/manual.h"
+#include "tools/text/memory.h"
 
 #include <inttypes.h>
 #include <pthread.h>

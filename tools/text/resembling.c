@@ -1,6 +1,6 @@
 /* resembling.c: how much a text resembles those of files, for `idx lookup --text --documents`. A build without
  * libidxtext has commands/without_text.c in place of this file. */
-#include "tools/text/text_reader.h"
+#include "tools/text/resembling.h"
 
 #include <idx_text.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* text_options.c: lists the options by which texts become fingerprints, and completes what they set. */
-#include "tools/text/text_reader.h"
+#include "tools/text/text_options.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include "tools/shared/library.h"
 #include "tools/text/manual.h"
+#include "tools/text/memory.h"
 
 #include <idx_text.h>
 

@@ -1,0 +1,50 @@
+/* answers.h: writes matches and their documents as JSON, in the form of `idx lookup --format json`. */
+#ifndef IDX_TOOLS_SERVE_ANSWERS_H
+#define IDX_TOOLS_SERVE_ANSWERS_H
+
+#include "tools/serve/request.h"
+#include "tools/serve/views.h"
+#include "tools/shared/wording.h"
+
+/* An answer comes from one view, even if the index changes while it is made. */
+struct answers {
+    struct request *request;
+    struct view *view; /* NULL: `index` is the writer's, not a view. */
+    const struct idx_index *index;
+    const struct idx_properties *properties;
+    unsigned distance;
+    struct idx_documents *cursor; /* NULL until the first document is written. */
+    uint64_t queries, matches;    /* Counts of what was answered so far. */
+};
+
+/* Begins an answer from the current view. Returns false if the request failed, for example because its k is too large.
+ * The caller calls answers_end in either case. */
+bool answers_begin(struct answers *answers, struct request *request);
+
+/* The largest distance that look-ups in the service's views take: these may be unpacked for more than the k of the
+ * index, unlike the view of a writer. */
+unsigned answers_farthest(const struct service *service, const struct idx_properties *properties);
+
+/* Sets the distance that the request asks for. Returns false, and fails the request, if the index can't answer it. */
+bool answers_set_distance(struct answers *answers);
+
+/* Returns whether the index has a map from IDs. Fails the request if not. */
+bool answers_by_id(struct request *request, const struct idx_properties *properties);
+
+void answers_end(struct answers *answers);
+
+/* Reads a fingerprint of as many bits as the index has. Returns false and sets *problem if the text is none. */
+bool answers_read_fingerprint(const struct answers *answers, const char *text, size_t length, uint64_t *fingerprint,
+                              struct problem *problem);
+
+/* Writes "query":…,"count":…,"matches":[…]. `matches` has the nearest of the query's `count` matches: all of them, or
+ * as many as the request wants. Returns false where the request failed. */
+bool answers_put(struct answers *answers, uint64_t query, const struct idx_match *matches, size_t count);
+
+/* Writes "count":…,"matches":[…] alone. */
+bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t count);
+
+/* Looks a fingerprint up, and writes what answers_put writes as an object. */
+bool answers_put_query(struct answers *answers, uint64_t query);
+
+#endif

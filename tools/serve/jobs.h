@@ -1,0 +1,46 @@
+/* jobs.h: answers long requests in the order in which they came, in threads of their own, so that they do not keep
+ * the threads of libmicrohttpd from other connections. */
+#ifndef IDX_TOOLS_SERVE_JOBS_H
+#define IDX_TOOLS_SERVE_JOBS_H
+
+#include "tools/serve/request.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* How many requests may wait for a thread, and for how many seconds each of them may. */
+enum { JOBS_MOST_WAITING = 256, JOBS_WAIT_SECONDS = 30 };
+
+struct jobs {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct request *first, **last;
+    unsigned waiting;
+    atomic_bool ended;
+    unsigned threads; /* Threads that were started. */
+    pthread_t *thread;
+};
+
+/* Starts threads. The other functions must be called even if this fails. */
+bool jobs_start(struct jobs *jobs, unsigned threads);
+
+/* Suspends the connection of a request until the request was answered. Returns false where too many requests wait, and
+ * after jobs_stop. */
+bool jobs_submit(struct jobs *jobs, struct request *request);
+
+/* Refuses the requests that have waited too long or whose clients have gone. The service calls it several times a
+ * second. */
+void jobs_reap(struct jobs *jobs);
+
+/* Takes no more requests, and refuses those that wait. From now on request_goes_on refuses those that are being
+ * answered. */
+void jobs_stop(struct jobs *jobs);
+bool jobs_ended(const struct jobs *jobs);
+
+/* Waits for the threads to end, which they do once they have answered. jobs_stop must come first. */
+void jobs_end(struct jobs *jobs);
+
+/* Frees the rest, once nobody can submit any more. */
+void jobs_close(struct jobs *jobs);
+
+#endif

@@ -1,0 +1,24 @@
+/* writes.h: adds and removes documents, in the one thread that has the index's writer. */
+#ifndef IDX_TOOLS_SERVE_WRITES_H
+#define IDX_TOOLS_SERVE_WRITES_H
+
+#include "tools/serve/options.h"
+#include "tools/serve/request.h"
+
+struct writes {
+    const struct serve_options *options;
+    struct idx_writer *writer; /* NULL: no writer is open. */
+};
+
+/* Opens the writer if the service is to write. */
+bool writes_open(struct writes *writes, const struct serve_options *options);
+
+/* Answers POST /check-and-add. */
+void writes_answer_add(struct request *request);
+
+/* Answers POST /remove. */
+void writes_answer_remove(struct request *request);
+
+void writes_close(struct writes *writes);
+
+#endif

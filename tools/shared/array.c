@@ -1,0 +1,23 @@
+/* array.c: makes room in arrays, and compares their items. */
+#include "tools/shared/array.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool array_grow(void *array, size_t *capacity, size_t count, size_t size) {
+    void *items;
+    if (count < *capacity) return true;
+    size_t more = 2 * *capacity + 64;
+    memcpy(&items, array, sizeof items);
+    items = realloc(items, more * size);
+    if (items == NULL) return false;
+    memcpy(array, &items, sizeof items);
+    *capacity = more;
+    return true;
+}
+
+int compare_u64(const void *first, const void *second) {
+    const uint64_t *a = first, *b = second;
+    return (*a > *b) - (*a < *b);
+}

@@ -1,0 +1,104 @@
+/* pipeline.h: makes lines of fingerprints of inputs, with several threads, in the order of the documents. */
+#ifndef IDX_TOOLS_TEXT_PIPELINE_H
+#define IDX_TOOLS_TEXT_PIPELINE_H
+
+#include "tools/text/parts.h"
+#include "tools/text/text_reader.h"
+
+/* The most bytes of memory that fingerprinting takes for each byte of a document: reached where no word repeats. */
+enum { PIPELINE_BYTES_PER_BYTE = 16 };
+
+/* The memory if no other is asked for. */
+#define PIPELINE_MEMORY_BYTES ((uint64_t)1 << 30)
+
+/* What may be made of a document for a visitor: the bits of pipeline_rules.makes. */
+enum {
+    MAKES_FINGERPRINTS = 1,
+    MAKES_SHINGLES = 2,
+    MAKES_BODY = 4,
+};
+
+/* A part of a text that is compared by itself (parts.h). */
+struct made_part {
+    uint32_t number; /* Among all parts of the text, from 1. */
+    uint32_t bytes;  /* Of its text in UTF-8. */
+    uint32_t words;
+    uint32_t shingles; /* How many of its document's are its own; those of the parts follow each other. */
+};
+
+/* The most bytes of a text that are kept for a visitor. */
+enum { PIPELINE_BODY = 1 << 18 };
+
+/* What was made of a document. Of a bad record, there is only the ID, if it has one. */
+struct made {
+    struct span id; /* Of length 0 if there is none. */
+    const uint64_t *fingerprints;
+    size_t fingerprint_count; /* 0 if it has too few features. */
+    const uint64_t *shingles; /* Their hashes. */
+    size_t shingle_count;
+    const struct made_part *parts; /* Unless whole documents are compared: those with enough words. */
+    size_t part_count;
+    uint64_t other_words; /* The words of its other parts. */
+    struct span body;     /* The first PIPELINE_BODY bytes of the text. */
+    uint64_t body_bytes;  /* How many the whole text has. */
+};
+
+/* A function that gets each document, in order, with what was made of it, which is valid until it returns. One thread
+ * calls it. It returns false to stop. */
+typedef bool (*made_visitor)(void *context, const struct raw_document *raw, const struct made *made);
+
+/* Has files read once more in place of the paths. */
+struct pipeline_again {
+    /* Sets the next file, and the number that it had before. Returns false at the end. */
+    bool (*next_file)(void *context, struct opened_file *file, uint64_t *number);
+    /* Returns whether a document is wanted by its place. The thread that reads files calls it. */
+    bool (*is_wanted)(void *context, const struct raw_document *raw);
+    uint64_t documents; /* How many are wanted, for the progress. */
+};
+
+struct pipeline_rules {
+    const char *recipe; /* NULL: that of documents of FORMAT_FEATURES is not known. */
+    const char *table;  /* The file of a table of document frequencies, or NULL. */
+    const char *train;  /* The file of such a table that one thread makes in place of fingerprints, or NULL. */
+    unsigned bits;
+    enum document_format format;
+    struct extract_rules extract;
+    struct globs globs; /* Which files of folders are read. */
+    unsigned threads;
+    uint64_t memory_bytes; /* About the most memory for documents that are being fingerprinted, unless a single one of
+                              extract.max_text bytes takes more. */
+    uint64_t min_features; /* Documents with fewer are left out. */
+    bool strict;           /* The first bad record ends the work. */
+    bool progress;
+    made_visitor visit; /* Unless NULL, called in place of printing. */
+    unsigned prints; /* Unless 0, there is a visitor, and of each document so many shingles are printed as a sketch. */
+    void (*before_wait)(void *context); /* Called by the thread of `visit` before it waits. May be NULL. */
+    unsigned makes;                     /* What the visitor gets: MAKES_FINGERPRINTS and others, added up. */
+    enum parts_by by;                   /* Of what shingles are made: of texts, or of their parts. */
+    uint64_t min_words;                 /* Parts with fewer words have none. */
+    struct shingling shingling;         /* With MAKES_SHINGLES, what shingles are. */
+    file_visitor
+        visit_file; /* Called before the documents of a file are read, by another thread than `visit`. May be NULL. */
+    bool others;    /* WARC records without a document are visited as well, with nothing made of them. */
+    void *context;  /* The context of the visitors. */
+    const char *expected_recipe;        /* The recipe of the texts must match it. May be NULL. */
+    const struct pipeline_again *again; /* NULL: the paths are read. */
+    const char *of_bad;                 /* How the message that counts bad records begins. NULL: they are left out. */
+};
+
+enum pipeline_status {
+    PIPELINE_WELL,
+    PIPELINE_PARTLY, /* An input can't be read, or all records are bad; all others were read. */
+    PIPELINE_FAILED, /* It did not get to the end, for example because of a bad record with `strict`, or a visitor. */
+};
+
+/* Reads all documents of the inputs and prints a line for each, fingerprint<TAB>ID, behind #recipe<TAB>RECIPE, with the
+ * recipe in canonical form. With `train`, counts all documents in a table instead, and writes that if there was no
+ * error. Says on standard error what was left out. */
+enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct strings *paths);
+
+/* Visits the formats of all files that pipeline_run would read, as documents_visit_formats does. */
+void pipeline_visit_formats(const struct pipeline_rules *rules, const struct strings *paths, format_visitor visit,
+                            void *context);
+
+#endif

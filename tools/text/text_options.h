@@ -1,0 +1,27 @@
+/* text_options.h: the options by which texts become fingerprints, of `idx fingerprint` and `idx dedup`. */
+#ifndef IDX_TOOLS_TEXT_TEXT_OPTIONS_H
+#define IDX_TOOLS_TEXT_TEXT_OPTIONS_H
+
+#include "tools/text/pipeline.h"
+
+struct text_options {
+    struct pipeline_rules rules;
+    bool features; /* The input is features; text_options_settle also sets it for --hashes and --tokens. */
+    int hash;      /* Of enum idx_hash_kind. Like the ties, it becomes a part of the recipe. */
+    unsigned ties;
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe with these parts, to which rules.recipe points then. */
+};
+
+/* The values of --format, from FORMAT_AUTO to FORMAT_MAN, ended by NULL. */
+extern const char *const text_format_names[];
+
+/* The values of --hash, in the order of enum idx_hash_kind, ended by NULL. */
+extern const char *const text_hash_names[];
+
+/* Sets the defaults. */
+void text_options_init(struct text_options *options);
+
+/* Completes the rules once the options are read. The format is FORMAT_AUTO if none was given. */
+bool text_options_settle(struct text_options *options, enum document_format format);
+
+#endif
