@@ -197,6 +197,58 @@ def test_command_cuts_parquet(folder, kind):
     ]
 
 
+@pytest.mark.parametrize("required", [False, True])
+@pytest.mark.parametrize("kind", ["string", "large_string", "binary"])
+def test_command_cuts_texts_of_null_structs(folder, kind, required):
+    """Structs that are null stay null, also where a text in them can't be; and bytes that are not UTF-8 stay as they are,
+    in a text that is cut and in others, also in columns of strings. There are more rows than are read at a time."""
+    import pyarrow
+    from pyarrow import compute, parquet
+
+    rows = range(5000)
+    texts = [(b"\xff\xfeFirst \xed\xa0\x80of all\xc3 %d\r\n\r\n" % row + NOTICE.encode(), NOTICE.encode() + b"\n\n\xc3( %d" % row, None, None,
+              b"\xf0\x9f %d" % row, NOTICE.encode())[row % 6] for row in rows]  # fmt: skip
+    column = pyarrow.array([b"" if text is None and required else text for text in texts], "large_binary" if "large" in kind else "binary")
+    column = column.view(kind)
+    outer_nulls, inner_nulls = ([row % 6 in which for row in rows] for which in ((3,), (2, 3) if required else (3,)))
+    fields = [pyarrow.field("text", column.type, not required), pyarrow.field("row", "int64")]
+    inner = pyarrow.StructArray.from_arrays([column, pyarrow.array(rows)], fields=fields, mask=pyarrow.array(inner_nulls))
+    outer = pyarrow.StructArray.from_arrays([inner], ["a"], mask=pyarrow.array(outer_nulls))
+    parquet.write_table(pyarrow.table({"doc": outer, "row": pyarrow.array(rows)}), "a.parquet", row_group_size=4900)
+    left = libidx.dedup(texts, by="paragraph").texts
+    assert left[:6] == [texts[0], b"\xc3( 1", None, None, texts[4], None] and left[6] == texts[6][: -len(NOTICE)]
+    run("a.parquet", "--text", "doc.a.text", "--by", "paragraph", "--output", "kept")
+    found = parquet.read_table("kept/a.parquet").combine_chunks()
+    found.validate()
+    assert found.schema.equals(parquet.read_schema("a.parquet"))
+    kept = [row for row in rows if left[row] is not None or texts[row] is None]
+    assert found["row"].to_pylist() == kept
+    doc = found["doc"].chunk(0)
+    inner, text = compute.struct_field(doc, ["a"]), compute.struct_field(doc, ["a", "text"])
+    assert text.view("large_binary" if "large" in kind else "binary").to_pylist() == [left[row] for row in kept]
+    assert [doc.is_null().to_pylist(), inner.is_null().to_pylist()] == [[some[row] for row in kept] for some in (outer_nulls, inner_nulls)]
+    assert compute.struct_field(doc, ["a", "row"]).to_pylist() == [None if inner_nulls[row] else row for row in kept]
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary"])
+def test_command_cuts_strings_that_are_not_utf8(folder, kind):
+    """Columns of strings with other bytes: texts are cut between these, and all others stay."""
+    import pyarrow
+    from pyarrow import parquet
+
+    texts = [NOTICE.encode() + b"\n\nLast \xff", b"\xe2\x82 first\n\n" + NOTICE.encode() + b"\n\n\xed\xbf\xbf last \xf4\x90", b"\x80", None]
+    large = "large_binary" if kind == "large_string" else "binary"
+    column = pyarrow.array(texts, large).view("string" if kind == "dictionary" else kind)
+    column = column.dictionary_encode() if kind == "dictionary" else column
+    parquet.write_table(pyarrow.table({"text": column}), "a.parquet")
+    run("a.parquet", "--by", "paragraph", "--output", "kept")
+    found = parquet.read_table("kept/a.parquet")
+    assert found.schema.equals(parquet.read_schema("a.parquet"))
+    column = found["text"].chunk(0)
+    column = column.dictionary_decode() if kind == "dictionary" else column
+    assert column.view(large).to_pylist() == [texts[0], b"\xe2\x82 first\n\n\xed\xbf\xbf last \xf4\x90", *texts[2:]]
+
+
 def test_command_and_contained(folder):
     """The library gives both measures, and the command keeps the same."""
     texts = [" ".join(f"w{number}" for number in range(begin, end)) for begin, end in ((0, 30), (0, 200), (180, 205), (0, 19))]

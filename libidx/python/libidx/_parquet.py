@@ -229,6 +229,8 @@ def _replace(column: Any, names: list[str], texts: list[Optional[bytes]]) -> Any
     if names:
         place = column.type.get_field_index(names[0])
         fields = [column.field(at) for at in range(column.type.num_fields)]
+        if len(names) == 1 and not column.type.field(place).nullable:
+            texts = [text or b"" for text in texts]  # where the struct is null, its text can't be
         fields[place] = _replace(fields[place], names[1:], texts)
         return pyarrow.StructArray.from_arrays(fields, fields=list(column.type), mask=column.is_null())
     return _wrap(pyarrow.array(texts, pyarrow.large_binary()), column.type)
@@ -263,12 +265,15 @@ def _find_codec(metadata: Any) -> dict[str, Any]:
 
 def _filter(batch: Any, kept: Any) -> Any:
     """The rows that are kept. pyarrow filters no views, which are few: those are made anew. Nor does it check, of a
-    damaged file, that dictionaries have what is written from them."""
+    damaged file, that dictionaries have what is written from them; they may have strings that are not UTF-8."""
     import pyarrow
+    from pyarrow import types
 
     columns = []
     for column in batch.columns:
-        if "dictionary<" in str(column.type):
+        if types.is_dictionary(column.type):
+            pyarrow.DictionaryArray.from_arrays(column.indices, column.dictionary)  # compares the indices with the size
+        elif "dictionary<" in str(column.type):
             column.validate(full=True)
         try:
             columns.append(column.filter(kept))
