@@ -136,8 +136,7 @@ bool number_take(PyObject *object, const char *what, uint64_t *number) {
 /* ---- Buffers ---- */
 
 static bool refuse_texts(const char *what) {
-    PyErr_Format(PyExc_TypeError, "%s: texts; expected integers: %s", what, text_advice(what));
-    return false;
+    return refuse(PyExc_TypeError, "%s: texts; expected integers: %s", what, text_advice(what));
 }
 
 static bool refuse_buffer(const Py_buffer *view, const char *what) {
@@ -150,17 +149,13 @@ static bool refuse_buffer(const Py_buffer *view, const char *what) {
                          : view->format == NULL || view->itemsize == 1
                              ? "bytes; give numbers of 8 bytes by numpy.frombuffer(x, numpy.uint64)"
                              : "convert them by x.astype(numpy.uint64)";
-    PyErr_Format(PyExc_TypeError, "%s: items of format '%s', %zd bytes each; expected uint64 or int64: %s", what,
-                 format, view->itemsize, advice);
-    return false;
+    return refuse(PyExc_TypeError, "%s: items of format '%s', %zd bytes each; expected uint64 or int64: %s", what,
+                  format, view->itemsize, advice);
 }
 
 static bool copy_strided(struct array *array) {
     array->owned = malloc((size_t)array->view.len + 1);
-    if (array->owned == NULL) {
-        PyErr_NoMemory();
-        return false;
-    }
+    if (array->owned == NULL) return refuse_memory();
     array->items = array->owned;
     return PyBuffer_ToContiguous(array->owned, &array->view, array->view.len, 'C') == 0;
 }
@@ -169,15 +164,12 @@ static bool take_buffer(PyObject *object, const char *what, struct array *array)
     if (PyObject_GetBuffer(object, &array->view, PyBUF_FULL_RO) < 0) {
         array->view.obj = NULL;
         PyErr_Clear(); /* NumPy gives none of dates */
-        PyErr_Format(PyExc_TypeError, "%s: the buffer can't be read; give an array of uint64", what);
-        return false;
+        return refuse(PyExc_TypeError, "%s: the buffer can't be read; give an array of uint64", what);
     }
     if (integer_letter(&array->view) == '\0') return refuse_buffer(&array->view, what);
-    if (array->view.ndim != 1) {
-        PyErr_Format(PyExc_TypeError, "%s: an array of %d dimensions; give one of a single dimension", what,
-                     array->view.ndim);
-        return false;
-    }
+    if (array->view.ndim != 1)
+        return refuse(PyExc_TypeError, "%s: an array of %d dimensions; give one of a single dimension", what,
+                      array->view.ndim);
     array->count = (size_t)array->view.len / sizeof *array->items;
     array->items = array->view.buf;
     bool aligned = (uintptr_t)array->view.buf % sizeof *array->items == 0;
@@ -195,10 +187,7 @@ struct taking {
 static bool append(struct array *array, const uint64_t *items, size_t count) {
     if (count == 0) return true;
     uint64_t *grown = realloc(array->owned, (array->count + count) * sizeof *grown);
-    if (grown == NULL) {
-        PyErr_NoMemory();
-        return false;
-    }
+    if (grown == NULL) return refuse_memory();
     memcpy(grown + array->count, items, count * sizeof *items);
     array->items = array->owned = grown;
     array->count += count;
@@ -210,11 +199,9 @@ static bool take_chunk(void *context, const char *format, struct ArrowArray *chu
     struct taking *taking = context;
     bool texts = strlen(format) > 0 && strchr("uUzZ", format[strlen(format) - 1]) != NULL && format[0] != 't';
     if (texts) return refuse_texts(taking->what);
-    if (strcmp(format, "L") != 0 && strcmp(format, "l") != 0) {
-        PyErr_Format(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected uint64 or int64", taking->what,
-                     format);
-        return false;
-    }
+    if (strcmp(format, "L") != 0 && strcmp(format, "l") != 0)
+        return refuse(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected uint64 or int64", taking->what,
+                      format);
     if (chunk->length == 0) return true;
     const uint64_t *items = (const uint64_t *)chunk->buffers[1] + chunk->offset;
     if (!taking->keeps || (uintptr_t)items % sizeof *items != 0)
@@ -247,10 +234,7 @@ static bool take_list(PyObject *object, const char *what, struct array *array) {
     array->count = (size_t)PyTuple_Size(array->keeps);
     array->owned = malloc(array->count * sizeof *array->owned + 1);
     array->items = array->owned;
-    if (array->owned == NULL) {
-        PyErr_NoMemory();
-        return false;
-    }
+    if (array->owned == NULL) return refuse_memory();
     for (size_t i = 0; i < array->count; i++) {
         if (!take_number(PyTuple_GetItem(array->keeps, (Py_ssize_t)i), what, (Py_ssize_t)i, &array->owned[i]))
             return false;
@@ -276,10 +260,9 @@ static bool take_any(PyObject *object, const char *what, struct array *array) {
     if (!take_arrow(object, &taking, &found)) return false;
     if (found) return true;
     if (PyObject_HasAttrString(object, "__array__")) return take_by_method(object, what, array);
-    PyErr_Format(PyExc_TypeError,
-                 "%s: expected an array of uint64 (NumPy, Arrow, or anything with a buffer) or a list of int, not %R",
-                 what, (PyObject *)Py_TYPE(object));
-    return false;
+    return refuse(PyExc_TypeError,
+                  "%s: expected an array of uint64 (NumPy, Arrow, or anything with a buffer) or a list of int, not %R",
+                  what, (PyObject *)Py_TYPE(object));
 }
 
 bool array_take(PyObject *object, const char *what, struct array *array) {

@@ -14,8 +14,7 @@ static bool has_nulls(const struct ArrowArray *array) {
 
 static bool check_column(const char *what, const struct ArrowSchema *schema) {
     if (schema->dictionary == NULL) return true;
-    PyErr_Format(PyExc_TypeError, "%s: a dictionary-encoded column; cast it to its values' type first", what);
-    return false;
+    return refuse(PyExc_TypeError, "%s: a dictionary-encoded column; cast it to its values' type first", what);
 }
 
 /* A column of another type is refused for its type, which its nulls do not hide. */
@@ -23,27 +22,22 @@ static bool check_nulls(const char *what, const struct ArrowSchema *schema, cons
                         arrow_visitor visit, void *context) {
     struct ArrowArray empty = {.n_buffers = array->n_buffers, .buffers = array->buffers};
     if (!has_nulls(array)) return true;
-    if (visit(context, schema->format, &empty))
-        PyErr_Format(PyExc_ValueError, "%s: the column has nulls; drop or fill them first", what);
-    return false;
+    return visit(context, schema->format, &empty) &&
+           refuse(PyExc_ValueError, "%s: the column has nulls; drop or fill them first", what);
 }
 
 static bool visit_one(const char *what, const struct ArrowSchema *schema, struct ArrowArray *array, arrow_visitor visit,
                       void *context) {
     if (!check_column(what, schema)) return false;
-    if (array->length < 0 || array->offset < 0) {
-        PyErr_Format(PyExc_ValueError, "%s: an Arrow array of negative length", what);
-        return false;
-    }
+    if (array->length < 0 || array->offset < 0)
+        return refuse(PyExc_ValueError, "%s: an Arrow array of negative length", what);
     return check_nulls(what, schema, array, visit, context) && visit(context, schema->format, array);
 }
 
 bool arrow_visit_pair(PyObject *pair, const char *what, arrow_visitor visit, void *context) {
     PyObject *schema_capsule, *array_capsule;
-    if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
-        PyErr_Format(PyExc_TypeError, "%s: __arrow_c_array__ gave no pair of capsules", what);
-        return false;
-    }
+    if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
+        return refuse(PyExc_TypeError, "%s: __arrow_c_array__ gave no pair of capsules", what);
     schema_capsule = PyTuple_GetItem(pair, 0);
     array_capsule = PyTuple_GetItem(pair, 1);
     const struct ArrowSchema *schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema");
@@ -53,9 +47,8 @@ bool arrow_visit_pair(PyObject *pair, const char *what, arrow_visitor visit, voi
 
 static bool fail_stream(const char *what, struct ArrowArrayStream *stream) {
     const char *reason = stream->get_last_error(stream);
-    PyErr_Format(PyExc_ValueError, "%s: the Arrow stream failed: %s", what,
-                 reason == NULL ? "no reason given" : reason);
-    return false;
+    return refuse(PyExc_ValueError, "%s: the Arrow stream failed: %s", what,
+                  reason == NULL ? "no reason given" : reason);
 }
 
 static bool visit_chunks(struct ArrowArrayStream *stream, const char *what, const struct ArrowSchema *schema,

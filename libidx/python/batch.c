@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-/* This is the idx_batch_visitor that collects matches. */
-static bool take_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
-    struct gathering *gathering = context;
-    gathering->failed = !gather_matches(gathering, query, matches, count);
-    return !gathering->failed;
-}
-
 static bool read_method(const char *name, enum idx_batch_method *method) {
     static const char *const names[] = {"auto", "probe", "sweep", "stream"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -17,8 +10,7 @@ static bool read_method(const char *name, enum idx_batch_method *method) {
         *method = (enum idx_batch_method)i;
         return true;
     }
-    PyErr_Format(PyExc_ValueError, "method: '%s', which is none of 'auto', 'probe', 'sweep' and 'stream'", name);
-    return false;
+    return refuse(PyExc_ValueError, "method: '%s', which is none of 'auto', 'probe', 'sweep' and 'stream'", name);
 }
 
 static PyObject *run_batch(struct view *view, PyObject *queries, struct idx_batch_options *options) {
@@ -34,7 +26,7 @@ static PyObject *run_batch(struct view *view, PyObject *queries, struct idx_batc
     }
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status =
-        idx_batch(view->index, array.items, array.count, options, take_matches, &gathering, &error);
+        idx_batch(view->index, array.items, array.count, options, gather_matches, &gathering, &error);
     bool ok = !gathering.failed && (status != IDX_OK || gather_end(&gathering, array.count));
     PyEval_RestoreThread(thread);
     array_release(&array);

@@ -1,7 +1,6 @@
 /* builder.c: the type Builder. */
 #include "libidx/python/core.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "libidx/python/items.h"
@@ -16,8 +15,6 @@ struct builder_object {
     bool busy; /* a call is under way */
 };
 
-static PyTypeObject *builder_type;
-
 PyObject *summary_new(const struct idx_build_summary *s) {
     return Py_BuildValue("(KKKKsnKnNK)", (unsigned long long)s->documents, (unsigned long long)s->fingerprints,
                          (unsigned long long)s->table_bytes, (unsigned long long)s->documents_bytes, s->scheme,
@@ -27,13 +24,8 @@ PyObject *summary_new(const struct idx_build_summary *s) {
 
 /* Begins a call that no other thread's may meet. */
 static bool enter(struct builder_object *object) {
-    if (!check_process(object->process, "builder")) return false;
-    if (object->builder == NULL || object->busy) {
-        raise_status(IDX_INVALID_ARGUMENT, object->busy ? "another thread is using this builder: one at a time"
-                                                        : "this builder has ended: make another one");
+    if (!call_begin(&object->busy, object->process, object->builder != NULL, "builder", "has ended: make another one"))
         return false;
-    }
-    object->busy = true;
     object->watch.failed = false;
     return true;
 }
@@ -49,7 +41,6 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
     const char *path_text;
     int id_type, replace, by_id;
     unsigned long long memory;
-    (void)keywords;
     if (!PyArg_ParseTuple(arguments, "OIIsIizIpIKOpO", &path, &options.bits, &options.k, &options.scheme,
                           &options.block_size, &id_type, &options.recipe, &options.threads, &replace,
                           &options.max_bytes_per_fingerprint, &memory, &folder, &by_id, &progress) ||
@@ -59,8 +50,7 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
         Py_DECREF(path_bytes);
         return NULL;
     }
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct builder_object *object = (struct builder_object *)allocate(type, 0);
+    struct builder_object *object = object_new(type);
     if (object != NULL) {
         object->progress = Py_NewRef(progress);
         object->watch = (struct watch){progress, false};
@@ -93,12 +83,9 @@ static void discard(struct builder_object *object) {
 }
 
 static void builder_free(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     discard((struct builder_object *)self);
     Py_XDECREF(((struct builder_object *)self)->progress);
-    release(self);
-    Py_DECREF(type);
+    object_free(self);
 }
 
 /* ---- Adding ---- */
@@ -145,7 +132,6 @@ static PyObject *builder_finish(PyObject *self, PyObject *unused) {
     struct builder_object *object = (struct builder_object *)self;
     struct idx_build_summary summary;
     struct idx_error error;
-    (void)unused;
     if (!enter(object)) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_builder_finish(object->builder, &summary, &error);
@@ -157,7 +143,6 @@ static PyObject *builder_finish(PyObject *self, PyObject *unused) {
 
 static PyObject *builder_discard(PyObject *self, PyObject *unused) {
     struct builder_object *object = (struct builder_object *)self;
-    (void)unused;
     if (object->builder != NULL) {
         if (!enter(object)) return NULL;
         object->busy = false;
@@ -181,8 +166,5 @@ bool builder_init(PyObject *module) {
         {Py_tp_doc, "A build under way; libidx.Builder is the whole of it."},
         {0, NULL},
     };
-    static PyType_Spec spec = {"libidx._core.Builder", sizeof(struct builder_object), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-    builder_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return builder_type != NULL && PyModule_AddType(module, builder_type) == 0;
+    return type_make(module, "libidx._core.Builder", sizeof(struct builder_object), Py_TPFLAGS_BASETYPE, slots) != NULL;
 }

@@ -6,12 +6,11 @@
 struct clusters {
     struct block *block;
     enum idx_id_type id_type;
-    size_t room[MAX_COLUMNS];
     bool failed;
 };
 
 static bool reserve(struct clusters *clusters, size_t column, size_t more) {
-    return column_reserve(&clusters->block->columns[column], &clusters->room[column], more);
+    return column_reserve(&clusters->block->columns[column], more);
 }
 
 static bool take_text(struct clusters *clusters, const struct idx_document *document) {
@@ -66,9 +65,7 @@ static PyObject *run_clusters(struct view *view, const struct idx_cluster_option
     }
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_clusters(view->index, options, take_member, &clusters, NULL, &error);
-    for (size_t i = 0; i < clusters.block->count && status == IDX_OK; i++) {
-        if (clusters.block->columns[i].items != NULL) column_trim(&clusters.block->columns[i]);
-    }
+    block_trim(clusters.block);
     PyEval_RestoreThread(thread);
     return result_end(RESULT_CLUSTERS, clusters.block, status, &error, options->context, clusters.failed);
 }

@@ -1,15 +1,14 @@
 /* columns.c: columns that go out: as buffers for NumPy, which neither copies nor outlives them. */
 #include "libidx/python/module.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct block *block_new(const char *kinds) {
     struct block *block = calloc(1, sizeof *block);
     if (block == NULL) return NULL;
     block->holders = 1;
-    for (; kinds[block->count] != '\0'; block->count++) block->columns[block->count].kind = kinds[block->count];
+    for (; block->count < MAX_COLUMNS && kinds[block->count] != '\0'; block->count++)
+        block->columns[block->count].kind = kinds[block->count];
     return block;
 }
 
@@ -23,22 +22,44 @@ void block_release(struct block *block) {
 
 static size_t width_of(char kind) { return kind == 'B' || kind == '?' ? 1 : 8; }
 
-bool column_reserve(struct column *column, size_t *capacity, size_t more) {
+bool column_reserve(struct column *column, size_t more) {
     size_t width = width_of(column->kind);
-    if (column->items != NULL && *capacity - column->count >= more) return true;
+    if (column->items != NULL && column->room - column->count >= more) return true;
     if (more > SIZE_MAX / 32 - column->count) return false;
     size_t wanted = column->count + more;
-    if (wanted < *capacity + *capacity / 2) wanted = *capacity + *capacity / 2;
+    if (wanted < column->room + column->room / 2) wanted = column->room + column->room / 2;
     void *grown = realloc(column->items, wanted * width + 1);
     if (grown == NULL) return false;
     column->items = grown;
-    *capacity = wanted;
+    column->room = wanted;
     return true;
 }
 
-void column_trim(struct column *column) {
-    void *trimmed = realloc(column->items, column->count * width_of(column->kind) + 1);
-    if (trimmed != NULL) column->items = trimmed;
+bool column_make(struct column *column, size_t count) {
+    if (!column_reserve(column, count)) return false;
+    column->count = count;
+    return true;
+}
+
+struct block *block_with(const char *kinds, size_t count) {
+    struct block *block = block_new(kinds);
+    bool ok = block != NULL;
+    for (size_t i = 0; ok && i < block->count; i++) ok = column_make(&block->columns[i], count);
+    if (ok) return block;
+    block_release(block);
+    PyErr_NoMemory();
+    return NULL;
+}
+
+void block_trim(struct block *block) {
+    for (size_t i = 0; i < block->count; i++) {
+        struct column *column = &block->columns[i];
+        if (column->items == NULL) continue;
+        void *trimmed = realloc(column->items, column->count * width_of(column->kind) + 1);
+        if (trimmed == NULL) continue;
+        column->items = trimmed;
+        column->room = column->count;
+    }
 }
 
 /* ---- Buffers ---- */
@@ -68,10 +89,8 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
 }
 
 static void free_column(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
     block_release(((struct column_object *)self)->block);
-    PyObject_Free(self);
-    Py_DECREF(type);
+    object_free(self);
 }
 
 /* NumPy's int64 and uint64 are by C's name for them, and there may be two. */
@@ -109,6 +128,15 @@ PyObject *column_view(struct block *block, size_t column) {
     return view;
 }
 
+PyObject *block_views(struct block *block) {
+    PyObject *views = PyTuple_New((Py_ssize_t)block->count);
+    for (size_t i = 0; i < block->count && views != NULL; i++) {
+        PyObject *view = column_view(block, i);
+        if (view == NULL || PyTuple_SetItem(views, (Py_ssize_t)i, view) < 0) Py_CLEAR(views);
+    }
+    return views;
+}
+
 bool columns_init(PyObject *module) {
     static PyType_Slot slots[] = {
         {Py_tp_doc, "Memory of libidx, which its buffer gives without a copy."},
@@ -118,7 +146,6 @@ bool columns_init(PyObject *module) {
     };
     static PyType_Spec spec = {"libidx._core.Column", sizeof(struct column_object), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-    (void)module;
     column_type = (PyTypeObject *)PyType_FromSpec(&spec);
     return column_type != NULL;
 }

@@ -8,58 +8,33 @@ static PyObject *core_shard(PyObject *module, PyObject *arguments) {
     PyObject *fingerprints;
     unsigned long long shards;
     struct array array;
-    size_t room = 0;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "OK", &fingerprints, &shards) || !array_take(fingerprints, "fingerprints", &array))
         return NULL;
-    struct block *block = block_new("q");
-    if (block == NULL || !column_reserve(block->columns, &room, array.count)) {
-        block_release(block);
-        array_release(&array);
-        return PyErr_NoMemory();
-    }
-    for (size_t i = 0; i < array.count; i++)
+    struct block *block = block_with("q", array.count);
+    for (size_t i = 0; i < array.count && block != NULL; i++)
         ((int64_t *)block->columns[0].items)[i] = (int64_t)idx_shard(array.items[i], shards);
-    block->columns[0].count = array.count;
     array_release(&array);
     return result_array(block);
 }
 
 /* (fingerprints) → a copy of them, uint64[n] */
-static PyObject *core_numbers(PyObject *module, PyObject *arguments) {
-    PyObject *fingerprints;
+static PyObject *core_numbers(PyObject *module, PyObject *given) {
     struct array array;
-    size_t room = 0;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "O", &fingerprints) || !array_take(fingerprints, "fingerprints", &array))
-        return NULL;
-    struct block *block = block_new("Q");
-    if (block == NULL || !column_reserve(block->columns, &room, array.count)) {
-        block_release(block);
-        array_release(&array);
-        return PyErr_NoMemory();
-    }
-    if (array.count > 0) memcpy(block->columns[0].items, array.items, array.count * sizeof *array.items);
-    block->columns[0].count = array.count;
+    if (!array_take(given, "fingerprints", &array)) return NULL;
+    struct block *block = block_with("Q", array.count);
+    if (array.count > 0 && block != NULL)
+        memcpy(block->columns[0].items, array.items, array.count * sizeof *array.items);
     array_release(&array);
     return result_array(block);
 }
 
 /* (texts) → the bytes of each in UTF-8 */
-static PyObject *core_lengths(PyObject *module, PyObject *arguments) {
-    PyObject *given;
+static PyObject *core_lengths(PyObject *module, PyObject *given) {
     struct strings texts;
-    size_t room = 0;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "O", &given) || !strings_take(given, "texts", &texts)) return NULL;
-    struct block *block = block_new("q");
-    if (block == NULL || !column_reserve(block->columns, &room, texts.count)) {
-        block_release(block);
-        strings_release(&texts);
-        return PyErr_NoMemory();
-    }
-    for (size_t i = 0; i < texts.count; i++) ((int64_t *)block->columns[0].items)[i] = (int64_t)texts.lengths[i];
-    block->columns[0].count = texts.count;
+    if (!strings_take(given, "texts", &texts)) return NULL;
+    struct block *block = block_with("q", texts.count);
+    for (size_t i = 0; i < texts.count && block != NULL; i++)
+        ((int64_t *)block->columns[0].items)[i] = (int64_t)texts.lengths[i];
     strings_release(&texts);
     return result_array(block);
 }
@@ -68,7 +43,6 @@ static PyObject *core_lengths(PyObject *module, PyObject *arguments) {
 static PyObject *core_recipe_max_k(PyObject *module, PyObject *arguments) {
     struct idx_recipe_properties properties;
     const char *recipe;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "s", &recipe)) return NULL;
     idx_recipe_read(recipe, &properties);
     return PyLong_FromUnsignedLong(properties.max_k);
@@ -77,7 +51,6 @@ static PyObject *core_recipe_max_k(PyObject *module, PyObject *arguments) {
 /* (recipe, recipe) → whether fingerprints of both can be compared */
 static PyObject *core_recipes_match(PyObject *module, PyObject *arguments) {
     const char *a, *b;
-    (void)module;
     return PyArg_ParseTuple(arguments, "ss", &a, &b) ? PyBool_FromLong(idx_recipe_matches(a, b, NULL)) : NULL;
 }
 
@@ -90,8 +63,8 @@ static PyMethodDef functions[] = {
     {"shard", core_shard, METH_VARARGS, NULL},
     {"calibrate", core_calibrate, METH_VARARGS, NULL},
     {"scheme", core_scheme, METH_VARARGS, NULL},
-    {"lengths", core_lengths, METH_VARARGS, NULL},
-    {"numbers", core_numbers, METH_VARARGS, NULL},
+    {"lengths", core_lengths, METH_O, NULL},
+    {"numbers", core_numbers, METH_O, NULL},
     {"recipe_max_k", core_recipe_max_k, METH_VARARGS, NULL},
     {"sketch_values", core_sketch_values, METH_O, NULL},
     {"recipes_match", core_recipes_match, METH_VARARGS, NULL},

@@ -10,7 +10,6 @@
 
 struct part {
     struct column *column;
-    size_t room;
     bool failed, interrupted;
     PyThreadState *thread;
     int64_t last;
@@ -19,7 +18,7 @@ struct part {
 /* This is the idx_fingerprints_visitor that collects fingerprints. */
 static bool take_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct part *part = context;
-    part->failed = !column_reserve(part->column, &part->room, count);
+    part->failed = !column_reserve(part->column, count);
     if (part->failed) return false;
     memcpy((uint64_t *)part->column->items + part->column->count, fingerprints, count * sizeof *fingerprints);
     part->column->count += count;
@@ -35,17 +34,16 @@ PyObject *index_part(PyObject *self, PyObject *arguments) {
         !check_range("part", number, 0, parts - 1))
         return NULL;
     struct view *view = view_hold(self);
-    struct block *block = view == NULL ? NULL : block_new("Q");
+    struct block *block = view == NULL ? NULL : block_with("Q", 0);
     if (block == NULL) {
         if (view != NULL) view_release(view);
-        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+        return NULL;
     }
     struct part part = {.column = block->columns};
     part.thread = PyEval_SaveThread();
-    part.failed = !column_reserve(part.column, &part.room, 0);
     enum idx_status status =
         idx_visit_part(view->index, (uint32_t)number, (uint32_t)parts, take_fingerprints, &part, &error);
-    column_trim(part.column);
+    block_trim(block);
     PyEval_RestoreThread(part.thread);
     view_release(view);
     if (!part.interrupted && check_call(status, &error, NULL) && !part.failed) return result_array(block);
@@ -115,11 +113,11 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
 
 /* Finds the fingerprints of one ID, of which there are mostly few: appends them to a column. */
 static enum idx_status find_one(struct view *view, const char *id, size_t length, uint64_t number,
-                                struct column *column, size_t *room, struct idx_error *error) {
+                                struct column *column, struct idx_error *error) {
     size_t count = 8, capacity;
     do {
         capacity = count;
-        if (!column_reserve(column, room, capacity)) {
+        if (!column_reserve(column, capacity)) {
             *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
             return IDX_OUT_OF_MEMORY;
         }
@@ -134,31 +132,27 @@ static enum idx_status find_one(struct view *view, const char *id, size_t length
 
 /* The IDs are texts if these are given, and otherwise numbers. */
 static PyObject *find_all(struct view *view, const struct strings *texts, const struct array *numbers) {
-    size_t count = texts == NULL ? numbers->count : texts->count, rooms[2] = {0, 0};
+    size_t count = texts == NULL ? numbers->count : texts->count;
     struct block *block = block_new("qQ");
     struct idx_error error;
     enum idx_status status = IDX_OK;
     int64_t last = 0;
     bool interrupted = false;
-    if (block == NULL || !column_reserve(&block->columns[0], &rooms[0], count + 1) ||
-        !column_reserve(&block->columns[1], &rooms[1], 0)) {
+    if (block == NULL || !column_make(&block->columns[0], count + 1) || !column_make(&block->columns[1], 0)) {
         block_release(block);
         return PyErr_NoMemory();
     }
     int64_t *offsets = block->columns[0].items;
-    block->columns[0].count = count + 1;
     PyThreadState *thread = PyEval_SaveThread();
     for (size_t i = 0; i < count && status == IDX_OK && !interrupted; i++) {
         offsets[i] = (int64_t)block->columns[1].count;
         status = find_one(view, texts == NULL ? NULL : texts->items[i], texts == NULL ? 0 : texts->lengths[i],
-                          texts == NULL ? numbers->items[i] : 0, &block->columns[1], &rooms[1], &error);
+                          texts == NULL ? numbers->items[i] : 0, &block->columns[1], &error);
         interrupted = i % 64 == 0 && !check_signals(&thread, &last);
     }
     offsets[count] = (int64_t)block->columns[1].count;
     PyEval_RestoreThread(thread);
-    PyObject *answer = NULL;
-    if (!interrupted && check_call(status, &error, NULL))
-        answer = Py_BuildValue("(NN)", column_view(block, 0), column_view(block, 1));
+    PyObject *answer = !interrupted && check_call(status, &error, NULL) ? block_views(block) : NULL;
     block_release(block);
     return answer;
 }

@@ -45,6 +45,19 @@ PyObject *raise_status(enum idx_status status, const char *format, ...) {
     return NULL;
 }
 
+bool refuse(PyObject *type, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    PyErr_FormatV(type, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool refuse_memory(void) {
+    PyErr_NoMemory();
+    return false;
+}
+
 bool check_range(const char *name, long long value, long long least, long long most) {
     if (value >= least && value <= most) return true;
     raise_status(IDX_INVALID_ARGUMENT, "%s = %lld: give %lld to %lld", name, value, least, most);

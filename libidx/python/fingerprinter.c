@@ -44,8 +44,7 @@ static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *arguments, PyOb
         !check_range("bits", bits, 1, IDX_MAX_BITS))
         return NULL;
     if (table != Py_None && table_of(table) == NULL) return NULL;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct fingerprinter_object *object = (struct fingerprinter_object *)allocate(type, 0);
+    struct fingerprinter_object *object = object_new(type);
     if (object == NULL) return NULL;
     object->table = Py_NewRef(table);
     object->bits = (unsigned)bits;
@@ -61,13 +60,10 @@ static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *arguments, PyOb
 
 static void fingerprinter_free(PyObject *self) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     while (object->idle_count > 0) idx_text_close(object->idle[--object->idle_count]);
     free(object->recipe);
     Py_XDECREF(object->table);
-    release(self);
-    Py_DECREF(type);
+    object_free(self);
 }
 
 /* ---- Many texts, on threads ---- */
@@ -125,11 +121,7 @@ static bool fill_block(struct fingerprinter_object *object, struct block *block,
     struct idx_text_document *list = NULL;
     size_t count = documents->fields[BODY].count, useful = count / 64 + 1; /* A thread takes 64 at a time. */
     bool ok = list_documents(documents, &fields, &list);
-    for (size_t i = 0; i < 3 && ok; i++) {
-        size_t room = 0, wanted = i == 0 ? count * most : count;
-        ok = column_reserve(&block->columns[i], &room, wanted);
-        block->columns[i].count = wanted;
-    }
+    for (size_t i = 0; i < 3 && ok; i++) ok = column_make(&block->columns[i], i == 0 ? count * most : count);
     if (ok)
         ok = fingerprint_all(object, list, most, threads < useful ? threads : (unsigned)useful, block);
     else
@@ -142,16 +134,13 @@ static bool fill_block(struct fingerprinter_object *object, struct block *block,
 /* Moves the fingerprints together, and sets the row of each. */
 static bool gather_rows(struct block *block, size_t most) {
     uint64_t *fingerprints = block->columns[0].items, *made = block->columns[2].items;
-    size_t documents = block->columns[2].count, count = 0, room = 0;
+    size_t documents = block->columns[2].count, count = 0;
     for (size_t i = 0; i < documents; i++) {
         memmove(fingerprints + count, fingerprints + i * most, made[i] * sizeof *fingerprints);
         count += made[i];
     }
-    block->columns[0].count = block->columns[3].count = count;
-    if (!column_reserve(&block->columns[3], &room, count)) {
-        PyErr_NoMemory();
-        return false;
-    }
+    block->columns[0].count = count;
+    if (!column_make(&block->columns[3], count)) return refuse_memory();
     int64_t *row = block->columns[3].items;
     for (size_t i = 0; i < documents; i++) {
         for (uint64_t j = 0; j < made[i]; j++) *row++ = (int64_t)i;
@@ -216,7 +205,6 @@ static PyObject *train_by(struct idx_text *text, const struct documents *documen
 PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
     PyObject *fingerprinter, *columns[FIELDS], *answer = NULL;
     struct documents documents;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O!OOO", fingerprinter_type, &fingerprinter, &columns[0], &columns[1],
                           &columns[2]) ||
         !documents_take(columns, &documents))
@@ -235,7 +223,6 @@ PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
 static PyObject *get_recipe(PyObject *self, void *closure) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
     struct idx_text *text = take_idle(object);
-    (void)closure;
     if (text == NULL) return NULL;
     PyObject *recipe = PyUnicode_FromString(idx_text_recipe(text));
     give_idle(object, text);
@@ -243,7 +230,6 @@ static PyObject *get_recipe(PyObject *self, void *closure) {
 }
 
 static PyObject *get_bits(PyObject *self, void *closure) {
-    (void)closure;
     return PyLong_FromUnsignedLong(((struct fingerprinter_object *)self)->bits);
 }
 
@@ -267,8 +253,7 @@ bool fingerprinter_init(PyObject *module) {
         {Py_tp_doc, "Fingerprints texts; libidx.Fingerprinter is the whole of it."},
         {0, NULL},
     };
-    static PyType_Spec spec = {"libidx._text.Fingerprinter", sizeof(struct fingerprinter_object), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-    fingerprinter_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return fingerprinter_type != NULL && PyModule_AddType(module, fingerprinter_type) == 0;
+    fingerprinter_type = type_make(module, "libidx._text.Fingerprinter", sizeof(struct fingerprinter_object),
+                                   Py_TPFLAGS_BASETYPE, slots);
+    return fingerprinter_type != NULL;
 }

@@ -38,7 +38,6 @@ PyObject *core_merge(PyObject *module, PyObject *arguments) {
     unsigned long long memory;
     Py_ssize_t count;
     int replace;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "OOIpKO", &path, &inputs, &options.threads, &replace, &memory, &watch.progress) ||
         !path_take(path, &path_bytes, &path_text))
         return NULL;
@@ -70,7 +69,6 @@ PyObject *core_compact(PyObject *module, PyObject *arguments) {
     const char *path_text;
     unsigned long long memory;
     int all;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "OpIIIKOO", &path, &all, &options.max_segments, &options.growth, &options.threads,
                           &memory, &folder, &watch.progress) ||
         !path_take(path, &path_bytes, &path_text))
@@ -121,7 +119,6 @@ PyObject *core_verify(PyObject *module, PyObject *arguments) {
     struct idx_error error;
     PyObject *path, *bytes;
     const char *text;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O", &path) || !path_take(path, &bytes, &text)) return NULL;
     verification.files = PyList_New(0);
     if (verification.files == NULL) {
@@ -177,7 +174,6 @@ PyObject *core_calibrate(PyObject *module, PyObject *arguments) {
     double numbers[CALIBRATION_NUMBERS];
     PyObject *folder, *path = NULL;
     const char *text = NULL;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "O", &folder)) return NULL;
     if (folder != Py_None && !path_take(folder, &path, &text)) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
@@ -214,7 +210,6 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
     PyObject *documents, *residence, *numbers;
     const char *scheme;
     size_t count = 0;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "OIIIIzUO", &documents, &options.bits, &options.k, &options.block_size,
                           &options.max_bytes_per_fingerprint, &scheme, &residence, &numbers))
         return NULL;
@@ -239,7 +234,6 @@ PyObject *core_plan_unpacked(PyObject *module, PyObject *arguments) {
     PyObject *given;
     uint64_t count;
     unsigned bits, k;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "OII", &given, &bits, &k) || !number_take(given, "count", &count)) return NULL;
     if (!check_call(idx_plan_unpacked(count, bits, k, &plan, &error), &error, NULL)) return NULL;
     return Py_BuildValue("(ddd)", plan.bytes, plan.opening_seconds, plan.nanoseconds);
@@ -251,7 +245,6 @@ PyObject *core_scheme(PyObject *module, PyObject *arguments) {
     struct idx_error error;
     unsigned bits, k;
     const char *text;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "sII", &text, &bits, &k)) return NULL;
     if (!check_call(idx_scheme_parse(&scheme, text, bits, k, 0, &error), &error, NULL)) return NULL;
     PyObject *list = PyList_New((Py_ssize_t)scheme.table_count);

@@ -80,9 +80,8 @@ bool residence_take(PyObject *name, enum idx_residence *residence) {
         *residence = (enum idx_residence)i;
         return true;
     }
-    PyErr_Format(PyExc_ValueError, "residence: %R, which is none of 'directory', 'none', 'all', 'disk' and 'unpacked'",
-                 name);
-    return false;
+    return refuse(PyExc_ValueError, "residence: %R, which is none of 'directory', 'none', 'all', 'disk' and 'unpacked'",
+                  name);
 }
 
 /* Reads the distance to unpack for, which is UINT_MAX for None. */
@@ -126,8 +125,7 @@ static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
     residence = residence == NULL ? PyUnicode_FromString("directory") : Py_NewRef(residence);
     if (residence == NULL) return NULL;
     struct view *view = open_view(path, residence, check_pages, k, &distance);
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct index_object *object = view == NULL ? NULL : (struct index_object *)allocate(type, 0);
+    struct index_object *object = view == NULL ? NULL : object_new(type);
     if (object == NULL) {
         if (view != NULL) view_release(view);
         Py_DECREF(residence);
@@ -144,7 +142,6 @@ static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
 static PyObject *index_close(PyObject *self, PyObject *unused) {
     struct index_object *object = (struct index_object *)self;
     struct view *view = object->view;
-    (void)unused;
     object->view = NULL;
     if (view != NULL) view_release(view);
     Py_RETURN_NONE;
@@ -152,15 +149,12 @@ static PyObject *index_close(PyObject *self, PyObject *unused) {
 
 static void index_free(PyObject *self) {
     struct index_object *object = (struct index_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     struct view *view = object->view;
     object->view = NULL;
     if (view != NULL) view_release(view);
     Py_XDECREF(object->path);
     Py_XDECREF(object->residence);
-    release(self);
-    Py_DECREF(type);
+    object_free(self);
 }
 
 /* Takes the place of the view that was refreshed. False where another thread's view did first, which may be older. */
@@ -191,7 +185,6 @@ static int refresh_once(struct index_object *object, bool *done) {
 static PyObject *index_refresh(PyObject *self, PyObject *unused) {
     bool done = false;
     int news = 0;
-    (void)unused;
     while (!done && news >= 0) news = refresh_once((struct index_object *)self, &done);
     return news < 0 ? NULL : PyBool_FromLong(news);
 }
@@ -200,7 +193,6 @@ static PyObject *index_replaced(PyObject *self, PyObject *unused) {
     struct idx_error error;
     bool replaced = false;
     struct view *view = view_hold(self);
-    (void)unused;
     if (view == NULL) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_replaced(view->index, &replaced, &error);
@@ -228,7 +220,6 @@ static PyObject *make_info(const struct idx_properties *p) {
 static PyObject *index_info(PyObject *self, PyObject *unused) {
     struct idx_properties properties;
     struct view *view = view_hold(self);
-    (void)unused;
     if (view == NULL) return NULL;
     idx_get_properties(view->index, &properties);
     PyObject *info = make_info(&properties);
@@ -237,18 +228,13 @@ static PyObject *index_info(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *get_closed(PyObject *self, void *closure) {
-    (void)closure;
     return PyBool_FromLong(((struct index_object *)self)->view == NULL);
 }
 
-static PyObject *get_path(PyObject *self, void *closure) {
-    (void)closure;
-    return Py_NewRef(((struct index_object *)self)->path);
-}
+static PyObject *get_path(PyObject *self, void *closure) { return Py_NewRef(((struct index_object *)self)->path); }
 
 static PyObject *get_options(PyObject *self, void *closure) {
     struct index_object *object = (struct index_object *)self;
-    (void)closure;
     PyObject *k = object->distance == UINT_MAX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(object->distance);
     return Py_BuildValue("(ONN)", object->residence, PyBool_FromLong(object->check_pages), k);
 }
@@ -337,8 +323,6 @@ bool index_init(PyObject *module) {
         {Py_tp_doc, "An open index; libidx.Index is the whole of it."},
         {0, NULL},
     };
-    static PyType_Spec spec = {"libidx._core.Index", sizeof(struct index_object), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-    index_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return index_type != NULL && PyModule_AddType(module, index_type) == 0;
+    index_type = type_make(module, "libidx._core.Index", sizeof(struct index_object), Py_TPFLAGS_BASETYPE, slots);
+    return index_type != NULL;
 }

@@ -7,14 +7,14 @@ void items_release(struct items *items) {
     array_release(&items->fingerprints);
     array_release(&items->numbers);
     strings_release(&items->texts);
+    free(items->list);
 }
 
 static bool take_ids(PyObject *ids, bool numbered, struct items *items) {
     if (items->id_type == IDX_ID_TEXT) return strings_take(ids, "ids", &items->texts);
     if (items->id_type == IDX_ID_U64 && !(numbered && ids == Py_None)) return array_take(ids, "ids", &items->numbers);
     if (ids == Py_None) return true;
-    PyErr_SetString(PyExc_TypeError, "ids: this index keeps none; give None");
-    return false;
+    return refuse(PyExc_TypeError, "ids: this index keeps none; give None");
 }
 
 bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool numbered, struct items *items) {
@@ -40,8 +40,8 @@ bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items
     return true;
 }
 
-struct idx_item *items_list(const struct items *items) {
-    struct idx_item *list = calloc(items->count + 1, sizeof *list);
+struct idx_item *items_list(struct items *items) {
+    struct idx_item *list = items->list = calloc(items->count + 1, sizeof *list);
     if (list == NULL) PyErr_NoMemory();
     for (size_t i = 0; i < items->count && list != NULL; i++) {
         if (items->fingerprints.items != NULL) list[i].fingerprint = items->fingerprints.items[i];

@@ -10,6 +10,7 @@ struct items {
     struct array numbers; /* IDX_ID_U64 */
     struct strings texts; /* IDX_ID_TEXT */
     enum idx_id_type id_type;
+    struct idx_item *list; /* what items_list made */
 };
 
 /* Takes as many IDs as fingerprints. `ids` must be None for IDX_ID_NONE, and may be for IDX_ID_U64 where `numbered`:
@@ -21,8 +22,8 @@ bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items
 
 void items_release(struct items *items);
 
-/* Returns the items as a writer takes them; the caller frees them. Returns NULL with an exception set if there is no
+/* Returns the items as a writer takes them, until items_release. Returns NULL with an exception set if there is no
  * memory. */
-struct idx_item *items_list(const struct items *items);
+struct idx_item *items_list(struct items *items);
 
 #endif

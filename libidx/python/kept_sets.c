@@ -42,12 +42,10 @@ static PyObject *kept_new(PyTypeObject *type, PyObject *arguments, PyObject *key
     PyObject *path, *bytes;
     const char *text;
     int writes;
-    (void)keywords;
     if (!PyArg_ParseTuple(arguments, "Osp", &path, &options.shingles, &writes) || !path_take(path, &bytes, &text))
         return NULL;
     options.writes = writes;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct kept_object *object = (struct kept_object *)allocate(type, 0);
+    struct kept_object *object = object_new(type);
     if (object != NULL) {
         struct idx_kept_sets *kept = NULL;
         object->writes = writes;
@@ -70,17 +68,13 @@ static PyObject *kept_new(PyTypeObject *type, PyObject *arguments, PyObject *key
 
 static void kept_free(PyObject *self) {
     struct kept_object *object = (struct kept_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     idx_kept_sets_close(object->kept);
     if (object->lock != NULL) PyThread_free_lock(object->lock);
-    release(self);
-    Py_DECREF(type);
+    object_free(self);
 }
 
 static PyObject *kept_close(PyObject *self, PyObject *unused) {
     struct kept_object *object = (struct kept_object *)self;
-    (void)unused;
     if (object->kept == NULL || (object->writes && object->process != (long)getpid())) Py_RETURN_NONE;
     if (kept_enter(self) == NULL) return NULL;
     idx_kept_sets_close(object->kept);
@@ -131,14 +125,8 @@ static PyObject *kept_add(PyObject *self, PyObject *arguments) {
 }
 
 static PyObject *copy_set(const struct idx_set *set) {
-    struct block *block = block_new("Q");
-    size_t room = 0;
-    if (block == NULL || !column_reserve(&block->columns[0], &room, set->count)) {
-        block_release(block);
-        return PyErr_NoMemory();
-    }
-    memcpy(block->columns[0].items, set->hashes, set->count * sizeof *set->hashes);
-    block->columns[0].count = set->count;
+    struct block *block = block_with("Q", set->count);
+    if (block != NULL) memcpy(block->columns[0].items, set->hashes, set->count * sizeof *set->hashes);
     return result_array(block);
 }
 
@@ -165,7 +153,6 @@ static PyObject *kept_find(PyObject *self, PyObject *id) {
 /* ---- The type ---- */
 
 static PyObject *get_closed(PyObject *self, void *closure) {
-    (void)closure;
     return PyBool_FromLong(((struct kept_object *)self)->kept == NULL);
 }
 
@@ -190,8 +177,6 @@ bool kept_init(PyObject *module) {
         {Py_tp_doc, "An open file of sets; libidx.KeptSets is the whole of it."},
         {0, NULL},
     };
-    static PyType_Spec spec = {"libidx._core.KeptSets", sizeof(struct kept_object), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-    kept_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return kept_type != NULL && PyModule_AddType(module, kept_type) == 0;
+    kept_type = type_make(module, "libidx._core.KeptSets", sizeof(struct kept_object), Py_TPFLAGS_BASETYPE, slots);
+    return kept_type != NULL;
 }

@@ -19,8 +19,7 @@ static bool read_keyword(struct question *question, PyObject *name, PyObject *va
     } else if (PyUnicode_CompareWithASCIIString(name, "queries") == 0 && question->queries == NULL) {
         question->queries = value;
     } else {
-        PyErr_Format(PyExc_TypeError, "there is no argument %R here, or it was given twice", name);
-        return false;
+        return refuse(PyExc_TypeError, "there is no argument %R here, or it was given twice", name);
     }
     return true;
 }
@@ -28,16 +27,12 @@ static bool read_keyword(struct question *question, PyObject *name, PyObject *va
 static bool read_question(struct question *question, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
                           bool with_limit) {
     *question = (struct question){count > 0 ? arguments[0] : NULL, count > 1 ? arguments[1] : NULL, NULL, NULL};
-    if (count > 2) {
-        PyErr_Format(PyExc_TypeError, "%zd positional arguments; there are queries and k", count);
-        return false;
-    }
+    if (count > 2) return refuse(PyExc_TypeError, "%zd positional arguments; there are queries and k", count);
     for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++) {
         if (!read_keyword(question, PyTuple_GetItem(names, i), arguments[count + i], with_limit)) return false;
     }
     if (question->queries != NULL) return true;
-    PyErr_SetString(PyExc_TypeError, "no queries were given: an int, or an array of uint64");
-    return false;
+    return refuse(PyExc_TypeError, "no queries were given: an int, or an array of uint64");
 }
 
 static bool read_limit(PyObject *argument, size_t *limit) {

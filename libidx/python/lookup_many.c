@@ -7,13 +7,12 @@
 static bool copy_matches(const struct idx_match_lists *lists, size_t count, struct block *block) {
     struct column *fingerprints = &block->columns[MATCHES_FINGERPRINTS];
     struct column *distances = &block->columns[MATCHES_DISTANCES];
-    size_t rooms[2] = {0, 0}, total = (size_t)lists->offsets[count];
-    if (!column_reserve(fingerprints, &rooms[0], total) || !column_reserve(distances, &rooms[1], total)) return false;
+    size_t total = (size_t)lists->offsets[count];
+    if (!column_make(fingerprints, total) || !column_make(distances, total)) return false;
     for (size_t i = 0; i < total; i++) {
         ((uint64_t *)fingerprints->items)[i] = lists->matches[i].fingerprint;
         ((uint8_t *)distances->items)[i] = (uint8_t)lists->matches[i].distance;
     }
-    fingerprints->count = distances->count = total;
     return true;
 }
 
@@ -25,10 +24,8 @@ static void take_numbers(struct block *block, int64_t **numbers, size_t count) {
 }
 
 static bool copy_truths(const struct idx_match_lists *lists, size_t count, struct block *block) {
-    size_t room = 0;
-    if (!column_reserve(block->columns, &room, count)) return false;
+    if (!column_make(block->columns, count)) return false;
     for (size_t i = 0; i < count; i++) ((uint8_t *)block->columns[0].items)[i] = lists->counts[i] > 0;
-    block->columns[0].count = count;
     return true;
 }
 

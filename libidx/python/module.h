@@ -19,6 +19,10 @@ PyObject *raise_error(const struct idx_error *error);
 /* Raises likewise, from a status and a sentence that is formatted as PyUnicode_FromFormat does. */
 PyObject *raise_status(enum idx_status status, const char *format, ...);
 
+/* Raises an exception of Python's with such a sentence, or MemoryError. Returns false. */
+bool refuse(PyObject *type, const char *format, ...);
+bool refuse_memory(void);
+
 /* Checks that the argument `name` is from `least` to `most`. */
 bool check_range(const char *name, long long value, long long least, long long most);
 
@@ -43,6 +47,21 @@ bool check_signals(PyThreadState **thread, int64_t *last);
 
 /* Whether this process opened an object; else it raises, since a writer or builder can't be shared by fork. */
 bool check_process(long owner, const char *what);
+
+/* ---- Types (types.c) ---- */
+
+/* Makes a type of these slots, with flags beside the default ones, and adds it to a module. NULL with an exception. */
+PyTypeObject *type_make(PyObject *module, const char *name, size_t size, unsigned flags, PyType_Slot *slots);
+
+/* Makes an object of a type, with nothing but zeros behind its head. */
+void *object_new(PyTypeObject *type);
+
+/* Frees an object that holds nothing any more. */
+void object_free(PyObject *self);
+
+/* Begins a call of an open object, such as a "writer", which `process` opened and one thread at a time may use; else it
+ * raises. `ended` is what is said if the object is not open. The caller sets *busy to false in the end. */
+bool call_begin(bool *busy, long process, bool is_open, const char *what, const char *ended);
 
 /* ---- What comes in (arrays.c, strings.c) ---- */
 
@@ -99,7 +118,7 @@ struct block {
     size_t count;
     struct column {
         void *items; /* of malloc; NULL: there is no such column */
-        size_t count;
+        size_t count, room;
         char kind; /* as of struct: Q, q, B, ? */
     } columns[MAX_COLUMNS];
 };
@@ -109,18 +128,26 @@ struct block *block_new(const char *kinds);
 void block_hold(struct block *block);
 void block_release(struct block *block);
 
-/* Room for `more` items behind column->count of a column of which *capacity have room. No GIL needed; false when out of
- * memory, without an exception. */
-bool column_reserve(struct column *column, size_t *capacity, size_t more);
+/* Makes a block whose columns have `count` items each, which the caller sets. Returns NULL with an exception set. */
+struct block *block_with(const char *kinds, size_t count);
 
-/* Gives back what a column does not need. */
-void column_trim(struct column *column);
+/* Makes room for `more` items behind column->count. No GIL needed; false when out of memory, without an exception. */
+bool column_reserve(struct column *column, size_t more);
+
+/* Gives an empty column `count` items, which the caller sets; as column_reserve. */
+bool column_make(struct column *column, size_t count);
+
+/* Gives back what the columns of a block do not need. */
+void block_trim(struct block *block);
 
 /* Makes an object whose buffer is one column, and which keeps a reference to the block. */
 PyObject *column_object(struct block *block, size_t column);
 
 /* Returns a column as a NumPy array, or None if there is no such column. */
 PyObject *column_view(struct block *block, size_t column);
+
+/* Returns a tuple of all columns, as column_view returns them. */
+PyObject *block_views(struct block *block);
 
 bool columns_init(PyObject *module);
 

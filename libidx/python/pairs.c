@@ -3,7 +3,6 @@
 
 struct pairs {
     struct block *block;
-    size_t room[3];
     bool failed;
 };
 
@@ -12,8 +11,7 @@ static bool take_pairs(void *context, const struct idx_pair *found, size_t count
     struct pairs *pairs = context;
     struct column *columns = pairs->block->columns;
     size_t at = columns[PAIRS_A].count;
-    for (size_t i = 0; i < 3 && !pairs->failed; i++)
-        pairs->failed = !column_reserve(&columns[i], &pairs->room[i], count);
+    for (size_t i = 0; i < 3 && !pairs->failed; i++) pairs->failed = !column_reserve(&columns[i], count);
     if (pairs->failed) return false;
     for (size_t i = 0; i < count; i++) {
         ((uint64_t *)columns[PAIRS_A].items)[at + i] = found[i].a;
@@ -26,19 +24,15 @@ static bool take_pairs(void *context, const struct idx_pair *found, size_t count
 
 /* Pairs of one index, where `other` is NULL, or of two. */
 static PyObject *run_join(struct view *view, struct view *other, const struct idx_join_options *options) {
-    struct pairs pairs = {.block = block_new(PAIRS_KINDS)};
+    struct pairs pairs = {.block = block_with(PAIRS_KINDS, 0)};
     struct idx_error error;
-    if (pairs.block == NULL) return PyErr_NoMemory();
+    if (pairs.block == NULL) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = other == NULL ? idx_pairs(view->index, options, take_pairs, &pairs, &error)
                                            : idx_join(view->index, other->index, options, take_pairs, &pairs, &error);
-    if (status == IDX_OK && !pairs.failed) {
-        for (size_t i = 0; i < 3; i++) column_trim(&pairs.block->columns[i]);
-    }
+    block_trim(pairs.block);
     PyEval_RestoreThread(thread);
-    bool empty = false;
-    for (size_t i = 0; i < 3; i++) empty = empty || pairs.block->columns[i].items == NULL;
-    return result_end(RESULT_PAIRS, pairs.block, status, &error, options->context, pairs.failed || empty);
+    return result_end(RESULT_PAIRS, pairs.block, status, &error, options->context, pairs.failed);
 }
 
 static PyObject *join(PyObject *self, PyObject *other_index, PyObject *k, int threads, unsigned long long memory,

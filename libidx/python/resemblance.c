@@ -47,7 +47,6 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     PyObject *text, *answer = NULL;
     const char *unit;
     long long width;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "OLs", &text, &width, &unit) || !shingle_options_take(&options, width, unit))
         return NULL;
     PyObject *tuple = PyTuple_Pack(1, text);
@@ -62,7 +61,7 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
         block->columns[0].items = hashes.items;
         block->columns[0].count = hashes.count;
         hashes.items = NULL;
-        column_trim(&block->columns[0]);
+        block_trim(block);
         answer = column_view(block, 0);
     } else if (!PyErr_Occurred()) {
         PyErr_NoMemory();
@@ -75,21 +74,22 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
 
 /* Makes the sets of all texts, without the GIL. False where a signal's handler raised. */
 static bool list_all(const struct strings *texts, const struct idx_text_shingle_options *options, struct block *block,
-                     size_t room[2], enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
-    struct column *all = &block->columns[0], *counts = &block->columns[1];
+                     enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
+    struct column *all = &block->columns[0];
+    int64_t *counts = block->columns[1].items;
     struct hashes hashes = {NULL, 0, 0};
     int64_t last = 0;
     bool ok = true;
     for (size_t i = 0; i < texts->count && ok && *status == IDX_OK; i++) {
         *status = hashes_make(&hashes, texts->items[i], texts->lengths[i], options, error);
-        if (*status == IDX_OK && !column_reserve(all, &room[0], hashes.count)) {
+        if (*status == IDX_OK && !column_reserve(all, hashes.count)) {
             *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
             *status = error->status;
         }
         if (*status != IDX_OK) break;
         if (hashes.count > 0) memcpy((uint64_t *)all->items + all->count, hashes.items, 8 * hashes.count);
         all->count += hashes.count;
-        ((int64_t *)counts->items)[counts->count++] = (int64_t)hashes.count;
+        counts[i] = (int64_t)hashes.count;
         ok = check_signals(thread, &last);
     }
     free(hashes.items);
@@ -104,23 +104,19 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     struct idx_error error;
     struct strings texts;
     enum idx_status status = IDX_OK;
-    size_t room[2] = {0, 0};
     PyObject *given, *answer = NULL;
     const char *unit;
     long long width;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "OLs", &given, &width, &unit) || !shingle_options_take(&options, width, unit) ||
         !strings_take(given, "texts", &texts)) {
         block_release(block);
         return NULL;
     }
-    if (block != NULL && column_reserve(&block->columns[0], &room[0], 1) &&
-        column_reserve(&block->columns[1], &room[1], texts.count)) {
+    if (block != NULL && column_make(&block->columns[0], 0) && column_make(&block->columns[1], texts.count)) {
         PyThreadState *thread = PyEval_SaveThread();
-        bool ok = list_all(&texts, &options, block, room, &status, &error, &thread);
+        bool ok = list_all(&texts, &options, block, &status, &error, &thread);
         PyEval_RestoreThread(thread);
-        if (ok && check_call(status, &error, NULL))
-            answer = Py_BuildValue("NN", column_view(block, 0), column_view(block, 1));
+        if (ok && check_call(status, &error, NULL)) answer = block_views(block);
     } else {
         PyErr_NoMemory();
     }
@@ -137,14 +133,13 @@ static bool count_word(void *context, const struct idx_text_word *word) {
 }
 
 /* Counts the words of all texts, without the GIL. False where a signal's handler raised. */
-static bool count_all(const struct strings *texts, struct column *counts, enum idx_status *status,
-                      struct idx_error *error, PyThreadState **thread) {
-    int64_t last = 0, *words = counts->items;
+static bool count_all(const struct strings *texts, int64_t *words, enum idx_status *status, struct idx_error *error,
+                      PyThreadState **thread) {
+    int64_t last = 0;
     bool ok = true;
     for (size_t i = 0; i < texts->count && ok && *status == IDX_OK; i++) {
         words[i] = 0;
         *status = idx_text_visit_words(texts->items[i], texts->lengths[i], count_word, &words[i], error);
-        counts->count++;
         ok = check_signals(thread, &last);
     }
     return ok;
@@ -156,17 +151,13 @@ PyObject *resemblance_words(PyObject *module, PyObject *given) {
     struct strings texts;
     enum idx_status status = IDX_OK;
     PyObject *answer = NULL;
-    size_t room = 0;
-    (void)module;
     if (!strings_take(given, "texts", &texts)) return NULL;
-    struct block *block = block_new("q");
-    if (block != NULL && column_reserve(&block->columns[0], &room, texts.count)) {
+    struct block *block = block_with("q", texts.count);
+    if (block != NULL) {
         PyThreadState *thread = PyEval_SaveThread();
-        bool ok = count_all(&texts, &block->columns[0], &status, &error, &thread);
+        bool ok = count_all(&texts, block->columns[0].items, &status, &error, &thread);
         PyEval_RestoreThread(thread);
         if (ok && check_call(status, &error, NULL)) answer = column_view(block, 0);
-    } else {
-        PyErr_NoMemory();
     }
     block_release(block);
     strings_release(&texts);
@@ -182,7 +173,6 @@ PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
     const char *unit;
     long long width;
     double found = 0;
-    (void)module;
     if (!PyArg_ParseTuple(arguments, "OOLs", &a, &b, &width, &unit) || !shingle_options_take(&options, width, unit))
         return NULL;
     PyObject *tuple = PyTuple_Pack(2, a, b);

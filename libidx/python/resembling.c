@@ -16,8 +16,7 @@
 bool check_ascending(const uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         if (hashes[i - 1] < hashes[i]) continue;
-        PyErr_SetString(PyExc_ValueError, "a set whose hashes do not ascend: give what libidx.shingles returns");
-        return false;
+        return refuse(PyExc_ValueError, "a set whose hashes do not ascend: give what libidx.shingles returns");
     }
     return true;
 }
@@ -33,15 +32,10 @@ static bool place_sets(struct sets *sets) {
     static const uint64_t none = 0;
     size_t count = sets->counts.count, begin = 0;
     sets->list = calloc(count + 1, sizeof *sets->list);
-    if (sets->list == NULL) {
-        PyErr_NoMemory();
-        return false;
-    }
+    if (sets->list == NULL) return refuse_memory();
     for (size_t i = 0; i < count; i++) {
-        if (sets->counts.items[i] > sets->hashes.count - begin) {
-            PyErr_SetString(PyExc_ValueError, "counts: they are above the hashes");
-            return false;
-        }
+        if (sets->counts.items[i] > sets->hashes.count - begin)
+            return refuse(PyExc_ValueError, "counts: they are above the hashes");
         sets->list[i] = (struct idx_set){sets->hashes.count == 0 ? &none : sets->hashes.items + begin,
                                          (size_t)sets->counts.items[i]};
         if (!check_ascending(sets->list[i].hashes, sets->list[i].count)) return false;
@@ -130,23 +124,11 @@ static enum idx_status find_set(void *context, const struct idx_document *docume
 /* Reserves the columns of a block for lists of so many documents with so many bytes of IDs. */
 static bool reserve(struct block *block, size_t documents, size_t bytes, bool has_text, bool estimates) {
     struct column *columns = block->columns;
-    size_t room = 0;
-    bool ok = column_reserve(&columns[RESEMBLING_RESEMBLANCES], &room, documents);
-    columns[RESEMBLING_RESEMBLANCES].count = documents;
-    if (estimates) {
-        ok = ok && column_reserve(&columns[RESEMBLING_ERRORS], &(size_t){0}, documents);
-        columns[RESEMBLING_ERRORS].count = documents;
-    }
-    if (!has_text) {
-        ok = ok && column_reserve(&columns[RESEMBLING_NUMBERS], &(size_t){0}, documents);
-        columns[RESEMBLING_NUMBERS].count = documents;
-        return ok;
-    }
-    ok = ok && column_reserve(&columns[RESEMBLING_ID_OFFSETS], &(size_t){0}, documents + 1) &&
-         column_reserve(&columns[RESEMBLING_ID_BYTES], &(size_t){0}, bytes);
-    columns[RESEMBLING_ID_OFFSETS].count = documents + 1;
-    columns[RESEMBLING_ID_BYTES].count = bytes;
-    return ok;
+    bool ok = column_make(&columns[RESEMBLING_RESEMBLANCES], documents);
+    if (estimates) ok = ok && column_make(&columns[RESEMBLING_ERRORS], documents);
+    if (!has_text) return ok && column_make(&columns[RESEMBLING_NUMBERS], documents);
+    return ok && column_make(&columns[RESEMBLING_ID_OFFSETS], documents + 1) &&
+           column_make(&columns[RESEMBLING_ID_BYTES], bytes);
 }
 
 /* Fills the columns of a document. With `estimates`, sketches of so many values were compared; 0: sets. */
@@ -253,21 +235,18 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments) {
 
 /* Makes the answer, (added bool[n], Resembling, unread, unknown), of the lists, which it frees. */
 static PyObject *make_answer(struct idx_resembling_lists *lists, const struct sets *sets, enum idx_id_type id_type) {
-    struct block *added = block_new("?");
-    size_t room = 0, count = sets->counts.count;
+    size_t count = sets->counts.count;
+    struct block *added = block_with("?", count);
     unsigned long long unread = lists->unread, unknown = lists->unknown;
-    if (added == NULL || !column_reserve(&added->columns[0], &room, count)) {
+    if (added == NULL) {
         idx_resembling_free(lists);
-        block_release(added);
-        return PyErr_NoMemory();
+        return NULL;
     }
-    added->columns[0].count = count;
     for (size_t i = 0; i < count; i++)
         ((uint8_t *)added->columns[0].items)[i] = lists->offsets[i] == lists->offsets[i + 1] && sets->list[i].count > 0;
-    PyObject *found = make_resembling(lists, count, id_type, 0), *array = result_array(added);
-    if (found != NULL && array != NULL) return Py_BuildValue("(NNKK)", array, found, unread, unknown);
-    Py_XDECREF(found);
-    Py_XDECREF(array);
+    PyObject *found = make_resembling(lists, count, id_type, 0);
+    if (found != NULL) return Py_BuildValue("(NNKK)", result_array(added), found, unread, unknown);
+    block_release(added);
     return NULL;
 }
 
@@ -278,10 +257,7 @@ static bool name_items(const struct items *items, struct idx_item *list, char **
     *digits = NULL;
     if (items->id_type == IDX_ID_TEXT) return true;
     *digits = malloc((items->count + 1) * DIGITS);
-    if (*digits == NULL) {
-        PyErr_NoMemory();
-        return false;
-    }
+    if (*digits == NULL) return refuse_memory();
     for (size_t i = 0; i < items->count; i++) {
         char *at = *digits + i * DIGITS;
         list[i].id = at;
@@ -321,7 +297,6 @@ static PyObject *add_sets(struct writer_object *object, const struct sets *sets,
         object->busy = false;
     }
     free(digits);
-    free(list);
     items_release(&items);
     return answer;
 }
@@ -346,7 +321,6 @@ PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
 /* (threshold) → how many values of a sketch are enough for it */
 PyObject *core_sketch_values(PyObject *module, PyObject *given) {
     long long threshold = PyLong_AsLongLong(given);
-    (void)module;
     if ((threshold == -1 && PyErr_Occurred()) || !check_range("threshold", threshold, 1, IDX_DECIMAL_WEIGHT_ONE))
         return NULL;
     return PyLong_FromUnsignedLong(idx_sketch_values(threshold));

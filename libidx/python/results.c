@@ -10,18 +10,27 @@ struct result_object {
     PyObject *views[MAX_COLUMNS];
 };
 
+/* What the types of results are. */
+static const struct kind {
+    const char *name;
+    const char *rows[2], *wholes[2]; /* What has the rows, one and many of it: queries or clusters. NULL: nothing. */
+    size_t ids;
+    bool by_query;
+} kinds[RESULT_COUNT] = {
+    [RESULT_MATCHES] = {"libidx.Matches", {"match", "matches"}, {"query", "queries"}, 0, true},
+    [RESULT_DOCUMENTS] =
+        {"libidx.Documents", {"document", "documents"}, {"fingerprint", "fingerprints"}, DOCUMENTS_NUMBERS, true},
+    [RESULT_PAIRS] = {"libidx.Pairs", {"pair", "pairs"}, {NULL, NULL}, 0, false},
+    [RESULT_CLUSTERS] =
+        {"libidx.Clusters", {"document", "documents"}, {"cluster", "clusters"}, CLUSTERS_NUMBERS, false},
+    [RESULT_RESEMBLING] = {"libidx.Resembling", {"document", "documents"}, {"text", "texts"}, RESEMBLING_NUMBERS, true},
+};
+
 static PyTypeObject *types[RESULT_COUNT];
 
-size_t result_ids(enum result result) {
-    return result == RESULT_DOCUMENTS    ? DOCUMENTS_NUMBERS
-           : result == RESULT_CLUSTERS   ? CLUSTERS_NUMBERS
-           : result == RESULT_RESEMBLING ? RESEMBLING_NUMBERS
-                                         : 0;
-}
+size_t result_ids(enum result result) { return kinds[result].ids; }
 
-bool result_by_query(enum result result) {
-    return result == RESULT_MATCHES || result == RESULT_DOCUMENTS || result == RESULT_RESEMBLING;
-}
+bool result_by_query(enum result result) { return kinds[result].by_query; }
 
 PyObject *result_new(enum result result, struct block *block) {
     struct result_object *object = PyObject_New(struct result_object, types[result]);
@@ -36,7 +45,7 @@ PyObject *result_new(enum result result, struct block *block) {
 }
 
 PyObject *result_array(struct block *block) {
-    PyObject *view = column_view(block, 0);
+    PyObject *view = block == NULL ? NULL : column_view(block, 0);
     block_release(block);
     return view;
 }
@@ -53,11 +62,9 @@ PyObject *result_end(enum result result, struct block *block, enum idx_status st
 
 static void free_result(PyObject *self) {
     struct result_object *object = (struct result_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
     for (size_t i = 0; i < MAX_COLUMNS; i++) Py_XDECREF(object->views[i]);
     block_release(object->block);
-    PyObject_Free(self);
-    Py_DECREF(type);
+    object_free(self);
 }
 
 static PyObject *get_column(PyObject *self, void *closure) {
@@ -75,10 +82,6 @@ static Py_ssize_t get_length(PyObject *self) {
 
 /* ---- What they look like ---- */
 
-static PyObject *counted(long long count, const char *one, const char *many) {
-    return PyUnicode_FromFormat("%lld %s", count, count == 1 ? one : many);
-}
-
 /* Clusters are numbered from 0, ascending, without gaps. */
 static long long count_clusters(const struct column *clusters) {
     return clusters->count == 0 ? 0 : ((const int64_t *)clusters->items)[clusters->count - 1] + 1;
@@ -91,53 +94,26 @@ static long long count_rows(const struct column *offsets) {
 
 static PyObject *represent(PyObject *self) {
     const struct result_object *object = (const struct result_object *)self;
-    const struct column *columns = object->block->columns;
-    long long length = (long long)get_length(self);
-    PyObject *rows = NULL, *whole = NULL, *text = NULL;
-    const char *name = "", *joined = "";
-    switch (object->result) {
-        case RESULT_MATCHES:
-            name = "Matches", joined = " of ";
-            rows = counted(count_rows(columns), "match", "matches");
-            whole = counted(length, "query", "queries");
-            break;
-        case RESULT_DOCUMENTS:
-            name = "Documents", joined = " of ";
-            rows = counted(count_rows(columns), "document", "documents");
-            whole = counted(length, "fingerprint", "fingerprints");
-            break;
-        case RESULT_RESEMBLING:
-            name = "Resembling", joined = " of ";
-            rows = counted(count_rows(columns), "document", "documents");
-            whole = counted(length, "text", "texts");
-            break;
-        case RESULT_CLUSTERS:
-            name = "Clusters", joined = " in ";
-            rows = counted(length, "document", "documents");
-            whole = counted(count_clusters(columns), "cluster", "clusters");
-            break;
-        default:
-            name = "Pairs";
-            rows = counted(length, "pair", "pairs");
-            whole = PyUnicode_FromString("");
-    }
-    if (rows != NULL && whole != NULL) text = PyUnicode_FromFormat("<libidx.%s: %U%s%U>", name, rows, joined, whole);
-    Py_XDECREF(rows);
-    Py_XDECREF(whole);
-    return text;
+    const struct kind *kind = &kinds[object->result];
+    const struct column *first = object->block->columns;
+    long long length = (long long)get_length(self), rows = kind->by_query ? count_rows(first) : length;
+    if (kind->wholes[0] == NULL) return PyUnicode_FromFormat("<%s: %lld %s>", kind->name, rows, kind->rows[rows != 1]);
+    long long whole = kind->by_query ? length : count_clusters(first);
+    return PyUnicode_FromFormat("<%s: %lld %s %s %lld %s>", kind->name, rows, kind->rows[rows != 1],
+                                kind->by_query ? "of" : "in", whole, kind->wholes[whole != 1]);
 }
 
 /* ---- Gathering matches ---- */
 
-bool gather_matches(struct gathering *gathering, size_t query, const struct idx_match *matches, size_t count) {
+bool gather_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
+    struct gathering *gathering = context;
     struct column *columns = gathering->block->columns;
     struct column *offsets = &columns[MATCHES_OFFSETS], *fingerprints = &columns[MATCHES_FINGERPRINTS];
     struct column *distances = &columns[MATCHES_DISTANCES];
     size_t offset = fingerprints->count;
-    bool room = column_reserve(offsets, &gathering->offsets_room, query + 2 - offsets->count) &&
-                column_reserve(fingerprints, &gathering->fingerprints_room, count) &&
-                column_reserve(distances, &gathering->distances_room, count);
-    if (!room) return false;
+    gathering->failed = !column_reserve(offsets, query + 2 - offsets->count) || !column_reserve(fingerprints, count) ||
+                        !column_reserve(distances, count);
+    if (gathering->failed) return false;
     while (offsets->count <= query) ((int64_t *)offsets->items)[offsets->count++] = (int64_t)offset;
     for (size_t i = 0; i < count; i++) {
         ((uint64_t *)fingerprints->items)[offset + i] = matches[i].fingerprint;
@@ -148,10 +124,9 @@ bool gather_matches(struct gathering *gathering, size_t query, const struct idx_
 }
 
 bool gather_end(struct gathering *gathering, size_t count) {
-    struct column *columns = gathering->block->columns;
-    if (!gather_matches(gathering, count, NULL, 0)) return false;
-    for (size_t i = MATCHES_OFFSETS; i <= MATCHES_DISTANCES; i++) column_trim(&columns[i]);
-    return true;
+    bool ok = gather_matches(gathering, count, NULL, 0);
+    block_trim(gathering->block);
+    return ok;
 }
 
 /* ---- IDs as Python's objects ---- */
@@ -199,10 +174,8 @@ static PyObject *to_list(PyObject *self, PyObject *arguments, PyObject *keywords
     PyObject *type = (PyObject *)&PyUnicode_Type;
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O$s", names, &type, &ids.errors)) return NULL;
     ids.as_bytes = type == (PyObject *)&PyBytes_Type;
-    if (!ids.as_bytes && type != (PyObject *)&PyUnicode_Type) {
-        PyErr_Format(PyExc_TypeError, "type: expected str or bytes, not %R", type);
-        return NULL;
-    }
+    if (!ids.as_bytes && type != (PyObject *)&PyUnicode_Type)
+        return PyErr_Format(PyExc_TypeError, "type: expected str or bytes, not %R", type);
     return result_by_query(object->result) ? make_lists(&ids, columns) : make_list(&ids, 0, columns[0].count);
 }
 
@@ -219,6 +192,12 @@ static PyObject *arrow_stream(PyObject *self, PyObject *arguments, PyObject *key
 #define COLUMN(name, column, doc)                                                                                      \
     { name, get_column, NULL, doc, (void *)(size_t)(column) }
 
+#define ID_COLUMNS(first)                                                                                              \
+    COLUMN("numbers", first, "uint64[m]: IDs that are integers; else None."),                                          \
+        COLUMN("id_offsets", (first) + 1,                                                                              \
+               "int64[m + 1]: ID j is id_bytes[id_offsets[j]:id_offsets[j + 1]]; None where IDs are no text."),        \
+        COLUMN("id_bytes", (first) + 2, "uint8[...]: the bytes of all IDs; None where IDs are no text.")
+
 static PyGetSetDef matches_columns[] = {
     COLUMN("offsets", MATCHES_OFFSETS,
            "int64[n + 1]: the matches of query i are those from offsets[i] on, before offsets[i + 1]."),
@@ -230,10 +209,7 @@ static PyGetSetDef documents_columns[] = {
     COLUMN("offsets", DOCUMENTS_OFFSETS,
            "int64[n + 1]: the documents of fingerprint i are those from offsets[i] on, before offsets[i + 1]."),
     COLUMN("counts", DOCUMENTS_COUNTS, "int64[n]: how many documents each has, of which `limit` may be listed."),
-    COLUMN("numbers", DOCUMENTS_NUMBERS, "uint64[m]: IDs that are integers; else None."),
-    COLUMN("id_offsets", DOCUMENTS_ID_OFFSETS,
-           "int64[m + 1]: ID j is id_bytes[id_offsets[j]:id_offsets[j + 1]]; None where IDs are no text."),
-    COLUMN("id_bytes", DOCUMENTS_ID_BYTES, "uint8[...]: the bytes of all IDs; None where IDs are no text."),
+    ID_COLUMNS(DOCUMENTS_NUMBERS),
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyGetSetDef pairs_columns[] = {
@@ -247,10 +223,7 @@ static PyGetSetDef clusters_columns[] = {
     COLUMN("fingerprints", CLUSTERS_FINGERPRINTS, "uint64[m]: of each document."),
     COLUMN("distances", CLUSTERS_DISTANCES, "uint8[m]: to the fingerprint of the cluster's representative, in bits."),
     COLUMN("is_representative", CLUSTERS_REPRESENTATIVE, "bool[m]: one of each cluster is."),
-    COLUMN("numbers", CLUSTERS_NUMBERS, "uint64[m]: IDs that are integers; else None."),
-    COLUMN("id_offsets", CLUSTERS_ID_OFFSETS,
-           "int64[m + 1]: ID j is id_bytes[id_offsets[j]:id_offsets[j + 1]]; None where IDs are no text."),
-    COLUMN("id_bytes", CLUSTERS_ID_BYTES, "uint8[...]: the bytes of all IDs; None where IDs are no text."),
+    ID_COLUMNS(CLUSTERS_NUMBERS),
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyGetSetDef resembling_columns[] = {
@@ -259,10 +232,7 @@ static PyGetSetDef resembling_columns[] = {
     COLUMN("resemblances", RESEMBLING_RESEMBLANCES,
            "float64[m]: how much each resembles its text; of each text the greatest first, of equals by ID."),
     COLUMN("errors", RESEMBLING_ERRORS, "float64[m]: the standard errors of estimates; None where all are exact."),
-    COLUMN("numbers", RESEMBLING_NUMBERS, "uint64[m]: IDs that are integers; else None."),
-    COLUMN("id_offsets", RESEMBLING_ID_OFFSETS,
-           "int64[m + 1]: ID j is id_bytes[id_offsets[j]:id_offsets[j + 1]]; None where IDs are no text."),
-    COLUMN("id_bytes", RESEMBLING_ID_BYTES, "uint8[...]: the bytes of all IDs; None where IDs are no text."),
+    ID_COLUMNS(RESEMBLING_NUMBERS),
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -301,8 +271,6 @@ static const char *const docs[RESULT_COUNT] = {
 };
 
 bool results_init(PyObject *module) {
-    static const char *const names[RESULT_COUNT] = {"libidx.Matches", "libidx.Documents", "libidx.Pairs",
-                                                    "libidx.Clusters", "libidx.Resembling"};
     static PyGetSetDef *const columns[RESULT_COUNT] = {matches_columns, documents_columns, pairs_columns,
                                                        clusters_columns, resembling_columns};
     static PyMethodDef *const methods[RESULT_COUNT] = {plain_methods, documents_methods, plain_methods,
@@ -317,10 +285,9 @@ bool results_init(PyObject *module) {
             {Py_sq_length, get_length},
             {0, NULL},
         };
-        PyType_Spec spec = {names[i], sizeof(struct result_object), 0,
-                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-        types[i] = (PyTypeObject *)PyType_FromSpec(&spec);
-        if (types[i] == NULL || PyModule_AddType(module, types[i]) < 0) return false;
+        types[i] =
+            type_make(module, kinds[i].name, sizeof(struct result_object), Py_TPFLAGS_DISALLOW_INSTANTIATION, slots);
+        if (types[i] == NULL) return false;
     }
     return true;
 }

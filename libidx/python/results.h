@@ -42,7 +42,8 @@ bool result_by_query(enum result result);
 /* Makes a result of a block, whose reference it takes, also where it fails. */
 PyObject *result_new(enum result result, struct block *block);
 
-/* Makes an array of the first column of a block, and takes over the caller's reference to the block. */
+/* Makes an array of the first column of a block, and takes over the caller's reference to the block. Returns NULL if
+ * the block is NULL. */
 PyObject *result_array(struct block *block);
 
 /* Makes the result of a call that has ended, or raises: its error, what its watch raised, or MemoryError. Takes the
@@ -53,13 +54,12 @@ PyObject *result_end(enum result result, struct block *block, enum idx_status st
 /* Makes a capsule with an Arrow stream of a result's rows (arrow_export.c). */
 PyObject *arrow_export(enum result result, struct block *block);
 
-/* Appends matches of a query to the columns of a block of RESULT_MATCHES. */
+/* Appends matches of a query to the columns of a block of RESULT_MATCHES. This is an idx_batch_visitor. */
 struct gathering {
     struct block *block;
-    size_t offsets_room, fingerprints_room, distances_room;
     bool failed; /* out of memory */
 };
-bool gather_matches(struct gathering *gathering, size_t query, const struct idx_match *matches, size_t count);
+bool gather_matches(void *context, size_t query, const struct idx_match *matches, size_t count);
 /* Completes the offsets of a result of `count` queries. */
 bool gather_end(struct gathering *gathering, size_t count);
 

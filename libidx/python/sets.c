@@ -14,8 +14,6 @@ struct sets_object {
     bool busy;                   /* a call is under way */
 };
 
-static PyTypeObject *sets_type;
-
 /* (width, unit, memory, threads, tmpdir, progress) */
 static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     struct idx_text_shingle_options shingle_options;
@@ -26,14 +24,12 @@ static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *key
     long long width;
     const char *unit;
     int threads;
-    (void)keywords;
     if (!PyArg_ParseTuple(arguments, "LsKiOO", &width, &unit, &memory, &threads, &folder, &progress) ||
         !shingle_options_take(&shingle_options, width, unit) || !check_range("threads", threads, 1, IDX_MAX_THREADS) ||
         !folder_take(folder, &bytes, &options.temporary_folder))
         return NULL;
     shingle_options.in_text_order = true;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct sets_object *object = (struct sets_object *)allocate(type, 0);
+    struct sets_object *object = object_new(type);
     if (object == NULL) {
         Py_XDECREF(bytes);
         return NULL;
@@ -53,14 +49,11 @@ static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *key
 
 static void sets_free(PyObject *self) {
     struct sets_object *object = (struct sets_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     idx_sets_close(object->sets);
     free(object->shingles.items);
     Py_XDECREF(object->folder);
     Py_XDECREF(object->progress);
-    release(self);
-    Py_DECREF(type);
+    object_free(self);
 }
 
 static bool check_idle(const struct sets_object *object) {
@@ -185,31 +178,16 @@ static enum idx_status keep_into(struct sets_object *object, const struct idx_ke
 }
 
 static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_options *options) {
-    const size_t columns = options->contained > 0 ? 3 : 2;
-    struct block *block = block_new(columns == 3 ? "Qdd" : "Qd");
+    struct block *block = block_with(options->contained > 0 ? "Qdd" : "Qd", object->count);
     struct idx_error error;
-    PyObject *answer = NULL;
-    bool made = block != NULL;
-    for (size_t i = 0, room = 0; i < columns && made; i++, room = 0) {
-        made = column_reserve(&block->columns[i], &room, object->count);
-        block->columns[i].count = object->count;
-    }
-    if (made) {
-        object->busy = true;
-        object->watch.failed = false;
-        PyThreadState *thread = PyEval_SaveThread();
-        enum idx_status status = keep_into(object, options, block, &error);
-        PyEval_RestoreThread(thread);
-        object->busy = false;
-        if (!check_call(status, &error, &object->watch))
-            answer = NULL;
-        else if (columns == 2)
-            answer = Py_BuildValue("NN", column_view(block, 0), column_view(block, 1));
-        else
-            answer = Py_BuildValue("NNN", column_view(block, 0), column_view(block, 1), column_view(block, 2));
-    } else {
-        PyErr_NoMemory();
-    }
+    if (block == NULL) return NULL;
+    object->busy = true;
+    object->watch.failed = false;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = keep_into(object, options, block, &error);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    PyObject *answer = check_call(status, &error, &object->watch) ? block_views(block) : NULL;
     block_release(block);
     return answer;
 }
@@ -269,8 +247,7 @@ static PyObject *sets_ignore_common(PyObject *self, PyObject *given) {
 /* ---- Pairs ---- */
 
 struct pair_columns {
-    struct block *block;
-    size_t room[4], count; /* A fourth column where contained texts are looked for. */
+    struct block *block; /* It has a fourth column where contained texts are looked for. */
     bool full;
 };
 
@@ -278,44 +255,32 @@ struct pair_columns {
 static bool add_pair(void *context, const struct idx_set_pair *pair) {
     struct pair_columns *pairs = context;
     struct column *columns = pairs->block->columns;
-    for (size_t i = 0; i < pairs->count && !pairs->full; i++)
-        pairs->full = !column_reserve(&columns[i], &pairs->room[i], 1);
+    for (size_t i = 0; i < pairs->block->count && !pairs->full; i++) pairs->full = !column_reserve(&columns[i], 1);
     if (pairs->full) return false;
     ((int64_t *)columns[0].items)[columns[0].count++] = (int64_t)pair->first;
     ((int64_t *)columns[1].items)[columns[1].count++] = (int64_t)pair->second;
     ((double *)columns[2].items)[columns[2].count++] = (double)pair->shared / (double)pair->total;
-    if (pairs->count < 4) return true;
+    if (pairs->block->count < 4) return true;
     const uint32_t smaller = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
     ((double *)columns[3].items)[columns[3].count++] = (double)pair->shared / (double)smaller;
     return true;
 }
 
-static PyObject *pair_views(const struct pair_columns *pairs) {
-    struct block *block = pairs->block;
-    if (pairs->count == 3)
-        return Py_BuildValue("NNN", column_view(block, 0), column_view(block, 1), column_view(block, 2));
-    return Py_BuildValue("NNNN", column_view(block, 0), column_view(block, 1), column_view(block, 2),
-                         column_view(block, 3));
-}
-
 static PyObject *list_pairs(struct sets_object *object, const struct idx_set_pair_options *options) {
-    const bool of_contained = options->contained > 0;
-    struct pair_columns pairs = {.block = block_new(of_contained ? "qqdd" : "qqd"), .count = of_contained ? 4 : 3};
+    struct pair_columns pairs = {.block = block_with(options->contained > 0 ? "qqdd" : "qqd", 0)};
     struct idx_error error;
     PyObject *answer = NULL;
-    bool made = pairs.block != NULL;
-    for (size_t i = 0; i < pairs.count && made; i++) made = column_reserve(&pairs.block->columns[i], &pairs.room[i], 1);
-    if (made) {
-        object->busy = true;
-        object->watch.failed = false;
-        PyThreadState *thread = PyEval_SaveThread();
-        enum idx_status status = idx_sets_visit_pairs(object->sets, options, add_pair, &pairs, NULL, &error);
-        PyEval_RestoreThread(thread);
-        object->busy = false;
-        made = !pairs.full;
-        if (made && check_call(status, &error, &object->watch)) answer = pair_views(&pairs);
-    }
-    if (!made) PyErr_NoMemory();
+    if (pairs.block == NULL) return NULL;
+    object->busy = true;
+    object->watch.failed = false;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_sets_visit_pairs(object->sets, options, add_pair, &pairs, NULL, &error);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    if (pairs.full)
+        PyErr_NoMemory();
+    else if (check_call(status, &error, &object->watch))
+        answer = block_views(pairs.block);
     block_release(pairs.block);
     return answer;
 }
@@ -352,7 +317,5 @@ bool sets_init(PyObject *module) {
         {Py_tp_doc, "The shingles of texts, which libidx.dedup and libidx.text_pairs compare."},
         {0, NULL},
     };
-    static PyType_Spec spec = {"libidx._text.Sets", sizeof(struct sets_object), 0, Py_TPFLAGS_DEFAULT, slots};
-    sets_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return sets_type != NULL && PyModule_AddType(module, sets_type) == 0;
+    return type_make(module, "libidx._text.Sets", sizeof(struct sets_object), 0, slots) != NULL;
 }

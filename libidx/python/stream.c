@@ -1,8 +1,6 @@
 /* stream.c: the types Stream and Simhash. */
 #include "libidx/python/core.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- Streams ---- */
@@ -17,13 +15,8 @@ struct stream_object {
 };
 
 static bool enter(struct stream_object *object) {
-    if (!check_process(object->process, "stream")) return false;
-    if (object->stream == NULL || object->busy) {
-        raise_status(IDX_INVALID_ARGUMENT, object->busy ? "another thread is using this stream: one at a time"
-                                                        : "this stream has ended: make another one");
+    if (!call_begin(&object->busy, object->process, object->stream != NULL, "stream", "has ended: make another one"))
         return false;
-    }
-    object->busy = true;
     object->watch.failed = false;
     return true;
 }
@@ -36,14 +29,11 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     unsigned long long memory;
     struct array array;
     unsigned bits;
-    (void)keywords;
     if (!PyArg_ParseTuple(arguments, "OIIIKOO", &queries, &options.distance, &bits, &options.threads, &memory, &folder,
                           &progress) ||
         !array_take(queries, "queries", &array))
         return NULL;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct stream_object *object =
-        folder_take(folder, &bytes, &options.temporary_folder) ? (struct stream_object *)allocate(type, 0) : NULL;
+    struct stream_object *object = folder_take(folder, &bytes, &options.temporary_folder) ? object_new(type) : NULL;
     if (object != NULL) {
         object->progress = Py_NewRef(progress);
         object->watch = (struct watch){progress, false};
@@ -74,12 +64,9 @@ static void stream_end(struct stream_object *object) {
 }
 
 static void stream_free(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     stream_end((struct stream_object *)self);
     Py_XDECREF(((struct stream_object *)self)->progress);
-    release(self);
-    Py_DECREF(type);
+    object_free(self);
 }
 
 /* (fingerprints) */
@@ -106,17 +93,10 @@ static PyObject *stream_add(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-static bool take_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
-    struct gathering *gathering = context;
-    gathering->failed = !gather_matches(gathering, query, matches, count);
-    return !gathering->failed;
-}
-
 static PyObject *stream_finish(PyObject *self, PyObject *unused) {
     struct stream_object *object = (struct stream_object *)self;
     struct gathering gathering = {.block = NULL};
     struct idx_error error;
-    (void)unused;
     if (!enter(object)) return NULL;
     gathering.block = block_new(MATCHES_KINDS);
     if (gathering.block == NULL) {
@@ -124,19 +104,16 @@ static PyObject *stream_finish(PyObject *self, PyObject *unused) {
         return PyErr_NoMemory();
     }
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_stream_finish(object->stream, take_matches, &gathering, &error);
+    enum idx_status status = idx_stream_finish(object->stream, gather_matches, &gathering, &error);
     bool ok = !gathering.failed && gather_end(&gathering, object->queries);
     PyEval_RestoreThread(thread);
     object->busy = false;
     stream_end(object);
-    if (check_call(status, &error, &object->watch) && ok) return result_new(RESULT_MATCHES, gathering.block);
-    block_release(gathering.block);
-    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    return result_end(RESULT_MATCHES, gathering.block, status, &error, &object->watch, !ok);
 }
 
 static PyObject *stream_close(PyObject *self, PyObject *unused) {
     struct stream_object *object = (struct stream_object *)self;
-    (void)unused;
     if (object->stream != NULL) {
         if (!enter(object)) return NULL;
         object->busy = false;
@@ -159,10 +136,7 @@ bool stream_init(PyObject *module) {
         {Py_tp_doc, "Queries that fingerprints stream past; libidx.Stream is the whole of it."},
         {0, NULL},
     };
-    static PyType_Spec spec = {"libidx._core.Stream", sizeof(struct stream_object), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return type != NULL && PyModule_AddType(module, type) == 0;
+    return type_make(module, "libidx._core.Stream", sizeof(struct stream_object), Py_TPFLAGS_BASETYPE, slots) != NULL;
 }
 
 /* ---- Simhash ---- */
@@ -175,16 +149,9 @@ struct simhash_object {
 static PyObject *simhash_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {NULL};
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "", names)) return NULL;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct simhash_object *object = (struct simhash_object *)allocate(type, 0);
+    struct simhash_object *object = object_new(type);
     if (object != NULL) idx_simhash_init(&object->simhash);
     return (PyObject *)object;
-}
-
-static void simhash_free(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
 }
 
 static bool take_weight(struct simhash_object *object, long long weight) {
@@ -193,8 +160,7 @@ static bool take_weight(struct simhash_object *object, long long weight) {
         object->weight += size;
         return true;
     }
-    PyErr_SetString(PyExc_OverflowError, "weight: the sum of all weights must stay below 2**63");
-    return false;
+    return refuse(PyExc_OverflowError, "weight: the sum of all weights must stay below 2**63");
 }
 
 static PyObject *simhash_add(PyObject *self, PyObject *arguments, PyObject *keywords) {
@@ -261,7 +227,7 @@ bool simhash_init(PyObject *module) {
     };
     static PyType_Slot slots[] = {
         {Py_tp_new, simhash_new},
-        {Py_tp_dealloc, simhash_free},
+        {Py_tp_dealloc, object_free},
         {Py_tp_methods, methods},
         {Py_tp_doc, "Simhash()\n--\n\n"
                     "Accumulates features into a fingerprint (Charikar 2002). One thread at a time.\n\n"
@@ -272,7 +238,5 @@ bool simhash_init(PyObject *module) {
                     "'8002c6820052906b'\n"},
         {0, NULL},
     };
-    static PyType_Spec spec = {"libidx.Simhash", sizeof(struct simhash_object), 0, Py_TPFLAGS_DEFAULT, slots};
-    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return type != NULL && PyModule_AddType(module, type) == 0;
+    return type_make(module, "libidx.Simhash", sizeof(struct simhash_object), 0, slots) != NULL;
 }

@@ -22,10 +22,7 @@ static bool make_room(struct strings *strings, size_t more) {
     const char **items = realloc(strings->items, count * sizeof *items);
     if (items != NULL) strings->items = items;
     size_t *lengths = items == NULL ? NULL : realloc(strings->lengths, count * sizeof *lengths);
-    if (lengths == NULL) {
-        PyErr_NoMemory();
-        return false;
-    }
+    if (lengths == NULL) return refuse_memory();
     strings->lengths = lengths;
     strings->capacity = count;
     return true;
@@ -75,10 +72,7 @@ struct taking {
 /* Keeps a chunk until the strings are released. */
 static bool keep_chunk(struct strings *strings, struct ArrowArray *array) {
     struct ArrowArray *chunks = realloc(strings->chunks, (strings->chunk_count + 1) * sizeof *chunks);
-    if (chunks == NULL) {
-        PyErr_NoMemory();
-        return false;
-    }
+    if (chunks == NULL) return refuse_memory();
     strings->chunks = chunks;
     chunks[strings->chunk_count++] = *array;
     array->release = NULL;
@@ -90,11 +84,9 @@ static bool take_chunk(void *context, const char *format, struct ArrowArray *arr
     bool narrow = strcmp(format, "u") == 0 || strcmp(format, "z") == 0;
     bool wide = strcmp(format, "U") == 0 || strcmp(format, "Z") == 0;
     bool views = strcmp(format, "vu") == 0 || strcmp(format, "vz") == 0;
-    if (!narrow && !wide && !views) {
-        PyErr_Format(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected strings or binaries", taking->what,
-                     format);
-        return false;
-    }
+    if (!narrow && !wide && !views)
+        return refuse(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected strings or binaries", taking->what,
+                      format);
     if (array->length == 0) return true;
     if (!make_room(taking->strings, (size_t)array->length)) return false;
     (narrow ? put_narrow : wide ? put_wide : put_views)(taking->strings, array);
@@ -136,10 +128,8 @@ static bool put_row(struct strings *strings, const char *what, PyObject *rows, P
         put(strings, PyBytes_AsString(row), (size_t)PyBytes_Size(row));
         return true;
     }
-    if (!PyUnicode_Check(row)) {
-        PyErr_Format(PyExc_TypeError, "%s: item %zd is %R; expected str or bytes", what, at, (PyObject *)Py_TYPE(row));
-        return false;
-    }
+    if (!PyUnicode_Check(row))
+        return refuse(PyExc_TypeError, "%s: item %zd is %R; expected str or bytes", what, at, (PyObject *)Py_TYPE(row));
     PyObject *encoded = row;
     if (!put_str(strings, &encoded)) return false;
     return encoded == row || PyTuple_SetItem(rows, at, encoded) == 0; /* which lets go of the str */
@@ -147,11 +137,9 @@ static bool put_row(struct strings *strings, const char *what, PyObject *rows, P
 
 /* The rows are a new tuple's, so that no other thread takes them away. */
 static bool take_rows(PyObject *object, const char *what, struct strings *strings) {
-    if (PyUnicode_Check(object) || PyBytes_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "%s: one %s; expected a list of them", what,
-                     PyUnicode_Check(object) ? "str" : "bytes");
-        return false;
-    }
+    if (PyUnicode_Check(object) || PyBytes_Check(object))
+        return refuse(PyExc_TypeError, "%s: one %s; expected a list of them", what,
+                      PyUnicode_Check(object) ? "str" : "bytes");
     PyObject *list = PySequence_List(object);
     if (list == NULL) return false;
     strings->keeps = PyList_AsTuple(list);

@@ -8,8 +8,7 @@ struct table_object {
 static PyTypeObject *table_type;
 
 PyObject *table_new(struct idx_text_table *table) {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(table_type, Py_tp_alloc);
-    struct table_object *object = (struct table_object *)allocate(table_type, 0);
+    struct table_object *object = object_new(table_type);
     if (object == NULL) {
         idx_text_table_free(table);
         return NULL;
@@ -19,11 +18,8 @@ PyObject *table_new(struct idx_text_table *table) {
 }
 
 static void table_free(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     idx_text_table_free(((struct table_object *)self)->table);
-    release(self);
-    Py_DECREF(type);
+    object_free(self);
 }
 
 static PyObject *table_save(PyObject *self, PyObject *path) {
@@ -43,7 +39,6 @@ static PyObject *table_load(PyObject *type, PyObject *path) {
     struct idx_text_table *table = NULL;
     struct idx_error error;
     PyObject *bytes;
-    (void)type;
     if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_text_table_read(&table, PyBytes_AsString(bytes), &error);
@@ -96,8 +91,7 @@ bool table_init(PyObject *module) {
         {Py_tp_doc, "Document frequencies of features, made by train: what recipes with w=tfidf and w=idf weigh by."},
         {0, NULL},
     };
-    static PyType_Spec spec = {"libidx.Table", sizeof(struct table_object), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-    table_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return table_type != NULL && PyModule_AddType(module, table_type) == 0;
+    table_type =
+        type_make(module, "libidx.Table", sizeof(struct table_object), Py_TPFLAGS_DISALLOW_INSTANTIATION, slots);
+    return table_type != NULL;
 }

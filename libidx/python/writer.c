@@ -1,20 +1,12 @@
 /* writer.c: the type Writer. */
 #include "libidx/python/writer.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "libidx/python/items.h"
 
 bool writer_enter(struct writer_object *object) {
-    if (!check_process(object->process, "writer")) return false;
-    if (object->writer == NULL || object->busy) {
-        raise_status(IDX_INVALID_ARGUMENT, object->busy ? "another thread is using this writer: one at a time"
-                                                        : "this writer is closed: open another one");
-        return false;
-    }
-    object->busy = true;
-    return true;
+    return call_begin(&object->busy, object->process, object->writer != NULL, "writer", "is closed: open another one");
 }
 
 /* (path, threads, compact_records, compact_segments, progress): records -1 for by size */
@@ -25,14 +17,12 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     PyObject *path, *progress, *bytes;
     const char *text;
     long long records;
-    (void)keywords;
     if (!PyArg_ParseTuple(arguments, "OILIO", &path, &options.threads, &records, &options.compact_segments,
                           &progress) ||
         !check_range("compact_records", records, -1, UINT32_MAX) || !path_take(path, &bytes, &text))
         return NULL;
     options.compact_records = records < 0 ? IDX_COMPACT_BY_SIZE : (uint64_t)records;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct writer_object *object = (struct writer_object *)allocate(type, 0);
+    struct writer_object *object = object_new(type);
     if (object != NULL) {
         struct idx_writer *writer = NULL;
         options.progress = writer_visit;
@@ -77,18 +67,14 @@ static void close_writer(struct writer_object *object) {
 }
 
 static void writer_free(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     close_writer((struct writer_object *)self);
     Py_XDECREF(((struct writer_object *)self)->progress);
     Py_XDECREF(((struct writer_object *)self)->raised);
-    release(self);
-    Py_DECREF(type);
+    object_free(self);
 }
 
 static PyObject *writer_close(PyObject *self, PyObject *unused) {
     struct writer_object *object = (struct writer_object *)self;
-    (void)unused;
     if (object->writer != NULL && object->process == (long)getpid()) {
         if (!writer_enter(object)) return NULL;
         object->busy = false;
@@ -110,7 +96,6 @@ static PyObject *writer_add(PyObject *self, PyObject *arguments) {
         return NULL;
     struct idx_item *list = items_list(&items);
     if (list == NULL || !writer_enter(object)) {
-        free(list);
         items_release(&items);
         return NULL;
     }
@@ -118,7 +103,6 @@ static PyObject *writer_add(PyObject *self, PyObject *arguments) {
     enum idx_status status = idx_writer_add(object->writer, list, items.count, &error);
     PyEval_RestoreThread(thread);
     object->busy = false;
-    free(list);
     items_release(&items);
     if (!check_call(status, &error, NULL)) return NULL;
     Py_RETURN_NONE;
@@ -147,7 +131,6 @@ static PyObject *remove_items(struct writer_object *object, struct items *items,
         object->busy = false;
         answer = end_removal(status, &removal, &error);
     }
-    free(list);
     items_release(items);
     return answer;
 }
@@ -196,7 +179,6 @@ static PyObject *writer_remove_fingerprints(PyObject *self, PyObject *arguments)
 /* ---- The type ---- */
 
 static PyObject *get_closed(PyObject *self, void *closure) {
-    (void)closure;
     return PyBool_FromLong(((struct writer_object *)self)->writer == NULL);
 }
 
@@ -219,7 +201,6 @@ static PyMethodDef methods[] = {
 static PyObject *get_recipe(PyObject *self, void *closure) {
     struct idx_properties properties;
     struct writer_object *object = (struct writer_object *)self;
-    (void)closure;
     if (!writer_enter(object)) return NULL;
     idx_get_properties(idx_writer_view(object->writer), &properties);
     PyObject *recipe = PyUnicode_FromString(properties.recipe);
@@ -242,8 +223,5 @@ bool writer_init(PyObject *module) {
         {Py_tp_doc, "An open writer; libidx.Writer is the whole of it."},
         {0, NULL},
     };
-    static PyType_Spec spec = {"libidx._core.Writer", sizeof(struct writer_object), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return type != NULL && PyModule_AddType(module, type) == 0;
+    return type_make(module, "libidx._core.Writer", sizeof(struct writer_object), Py_TPFLAGS_BASETYPE, slots) != NULL;
 }

@@ -1,29 +1,17 @@
 /* writer_check.c: the method check_and_add of Writer. */
-#include <stdlib.h>
-
 #include "libidx/python/items.h"
 #include "libidx/python/lookup.h"
 #include "libidx/python/writer.h"
 
 /* Makes the answer, (added bool[n], Matches), of the lists, which it frees. */
 static PyObject *make_answer(struct idx_match_lists *lists, size_t count) {
-    struct block *added = block_new("?"), *near = NULL;
-    size_t room = 0;
-    bool ok = added != NULL && column_reserve(&added->columns[0], &room, count);
-    for (size_t i = 0; i < count && ok; i++) ((uint8_t *)added->columns[0].items)[i] = lists->counts[i] == 0;
-    if (ok) {
-        added->columns[0].count = count;
-        near = lists_take(lists, count, ANSWER_MATCHES);
-    }
+    struct block *added = block_with("?", count), *near = NULL;
+    for (size_t i = 0; i < count && added != NULL; i++) ((uint8_t *)added->columns[0].items)[i] = lists->counts[i] == 0;
+    if (added != NULL) near = lists_take(lists, count, ANSWER_MATCHES);
     idx_match_lists_free(lists);
-    if (near == NULL) {
-        block_release(added);
-        return raise_status(IDX_OUT_OF_MEMORY, "out of memory");
-    }
-    PyObject *matches = result_new(RESULT_MATCHES, near), *array = result_array(added);
-    if (matches != NULL && array != NULL) return Py_BuildValue("(NN)", array, matches);
-    Py_XDECREF(matches);
-    Py_XDECREF(array);
+    PyObject *matches = near == NULL ? PyErr_NoMemory() : result_new(RESULT_MATCHES, near);
+    if (matches != NULL) return Py_BuildValue("(NN)", result_array(added), matches);
+    block_release(added);
     return NULL;
 }
 
@@ -56,7 +44,6 @@ PyObject *writer_check_and_add(PyObject *self, PyObject *arguments) {
         answer = check_and_add(object, list, items.count, &options);
         object->busy = false;
     }
-    free(list);
     items_release(&items);
     return answer;
 }

@@ -93,7 +93,6 @@ static bool wait_for_end(struct writer_object *object, struct waiting *waiting, 
 PyObject *writer_wait(PyObject *self, PyObject *unused) {
     struct writer_object *object = (struct writer_object *)self;
     struct waiting waiting = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-    (void)unused;
     if (!writer_enter(object)) return NULL;
     waiting.writer = object->writer;
     PyThreadState *state = PyEval_SaveThread();
