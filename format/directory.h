@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "format/bytes.h"
-#include "format/fault.h"
 #include "format/limits.h"
 
 /* Returns how many lines the directory of `blocks` blocks has. */

@@ -2,7 +2,6 @@
 #ifndef IDX_FORMAT_DOCUMENT_SUMS_H
 #define IDX_FORMAT_DOCUMENT_SUMS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "format/fault.h"

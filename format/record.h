@@ -3,7 +3,6 @@
 #ifndef IDX_FORMAT_RECORD_H
 #define IDX_FORMAT_RECORD_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -2,7 +2,6 @@
 #ifndef IDX_FORMAT_TABLE_H
 #define IDX_FORMAT_TABLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

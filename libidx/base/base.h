@@ -2,6 +2,7 @@
 #ifndef IDX_LIBIDX_BASE_H
 #define IDX_LIBIDX_BASE_H
 
+#include <fcntl.h>
 #include <idx.h>
 #include <pthread.h>
 #include <stdatomic.h>

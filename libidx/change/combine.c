@@ -2,7 +2,6 @@
 #include "libidx/change/change.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "format/permute.h"
 #include "libidx/base/base.h"

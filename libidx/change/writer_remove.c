@@ -4,7 +4,6 @@
 
 #include "libidx/base/base.h"
 #include "libidx/change/writer.h"
-#include "libidx/lookup/search.h"
 #include "libidx/view/index.h"
 
 /* Sets *found to whether the fingerprint has a document, or with IDX_ID_NONE whether the index has it. */

@@ -1,6 +1,5 @@
 /* writer_unlike.c: adds the documents whose sets resemble none that an index of sketches has. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "libidx/base/base.h"
 #include "libidx/change/writer.h"

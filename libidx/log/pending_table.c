@@ -1,6 +1,5 @@
 /* pending_table.c: the hash tables that find the records of a fingerprint or of an ID. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "libidx/log/pending_records.h"

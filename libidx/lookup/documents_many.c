@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "libidx/base/base.h"
-#include "libidx/lookup/search.h"
 #include "libidx/streams/sort.h"
 #include "libidx/view/documents.h"
 #include "libidx/view/index.h"

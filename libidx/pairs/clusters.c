@@ -6,12 +6,10 @@
  * A pair becomes two numbers, and the clusters become one number per fingerprint. */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "libidx/base/base.h"
 #include "libidx/fingerprints/value_slots.h"
-#include "libidx/lookup/search.h"
 #include "libidx/pairs/cluster_visit.h"
 #include "libidx/pairs/document_groups.h"
 #include "libidx/pairs/numbering.h"

@@ -9,11 +9,9 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
-#include "libidx/lookup/search.h"
 #include "libidx/pairs/pending_pairs.h"
 
 /* ---- Counts ---- */

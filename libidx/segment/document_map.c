@@ -1,11 +1,8 @@
 /* document_map.c: opens a document map and its checksums, and reads it, by search or from end to end. */
 #include "libidx/segment/document_map.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/bytes.h"

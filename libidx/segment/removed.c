@@ -1,8 +1,6 @@
 /* removed.c: loads and checks the file `removed` of a segment, and searches it. */
 #include "libidx/segment/removed.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,6 @@
 /* many.c: the fingerprints of many documents, on several threads. */
 #include <string.h>
 
-#include "libidx/text/base.h"
-
 #include <idx_text.h>
 
 /* How many documents a task has. */

@@ -1,7 +1,6 @@
 /* text.c: the public functions that make fingerprints. */
 #include "libidx/text/base.h"
 #include "libidx/text/features.h"
-#include "libidx/text/words.h"
 
 #include <unicode/uversion.h>
 

@@ -1,7 +1,6 @@
 /* segment.c: opens the segments of an index, shares them with newer views, and searches one for a fingerprint. */
 #include "libidx/view/index.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

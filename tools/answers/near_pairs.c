@@ -1,8 +1,6 @@
 /* near_pairs.c: prints near pairs, as near_pairs.h says. */
 #include "tools/answers/near_pairs.h"
 
-#include <string.h>
-
 void near_init(struct near *near) {
     *near = (struct near){.options = IDX_JOIN_OPTIONS_INIT, .max_documents = UINT64_MAX, .output = OUTPUT_STANDARD};
     near->options.threads = arguments_threads();

@@ -6,7 +6,6 @@
 #include "tools/shared/scratch.h"
 #include "tools/text/resembling.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "tools/shared/wording.h"
 
 #include <inttypes.h>
-#include <limits.h>
 
 struct compact {
     struct idx_compact_options options;

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* Checks --train. Its table replaces the file of its name, which must therefore not be a device, or a link like

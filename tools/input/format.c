@@ -1,6 +1,5 @@
 /* format.c: finds out in which format a file has fingerprints, by its name and first bytes. */
 #include "tools/input/format.h"
-#include "tools/input/npy.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,6 @@
 #include "tools/text/manual.h"
 #include "tools/text/sniff.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
