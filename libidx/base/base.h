@@ -215,9 +215,6 @@ enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int i
  * process ends. `path` is the folder's, for messages. Sets *file, which the caller closes. */
 enum idx_status idxi_temporary_file(int *file, int folder, const char *path, struct idx_error *error);
 
-/* Returns whether two are the same file or folder. */
-bool idxi_is_same_file(const struct stat *a, const struct stat *b);
-
 /* Returns whether a path leads to the open file or folder `file`. `folder` and `flags` are those of fstatat. */
 bool idxi_leads_to(int folder, const char *path, int flags, int file);
 

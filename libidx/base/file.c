@@ -115,13 +115,10 @@ enum idx_status idxi_temporary_file(int *file, int folder, const char *path, str
     return status;
 }
 
-bool idxi_is_same_file(const struct stat *a, const struct stat *b) {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 bool idxi_leads_to(int folder, const char *path, int flags, int file) {
     struct stat there, ours;
-    return fstatat(folder, path, &there, flags) == 0 && fstat(file, &ours) == 0 && idxi_is_same_file(&there, &ours);
+    return fstatat(folder, path, &there, flags) == 0 && fstat(file, &ours) == 0 && there.st_dev == ours.st_dev &&
+           there.st_ino == ours.st_ino;
 }
 
 enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error) {

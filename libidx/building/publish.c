@@ -1,6 +1,5 @@
 /* publish.c: temporary folders, those that killed builds left, and publishing by rename or exchange. */
 #include "libidx/building/building.h"
-#include "libidx/building/leftovers.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,10 +24,13 @@
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
-void idxi_leftover_digits(char digits[IDXI_LEFTOVER_DIGITS + 1], int attempt) {
+/* Hexadecimal digits, drawn at random, are at the end of a temporary folder's name. */
+#define LEFTOVER_DIGITS 8
+
+static void draw_digits(char digits[LEFTOVER_DIGITS + 1], int attempt) {
     uint32_t random;
     if (getentropy(&random, sizeof random) != 0) random = (uint32_t)getpid() + (uint32_t)attempt;
-    snprintf(digits, IDXI_LEFTOVER_DIGITS + 1, "%08x", (unsigned)random);
+    snprintf(digits, LEFTOVER_DIGITS + 1, "%08x", (unsigned)random);
 }
 
 /* ---- What a folder holds ---- */
@@ -83,7 +85,7 @@ static bool remove_leftover(int parent, const char *name, const char *path, char
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     if (folder < 0) return false;
-    idxi_leftover_digits(digits, attempt);
+    draw_digits(digits, attempt);
     bool taken = flock(folder, LOCK_EX | LOCK_NB) == 0 && check_entries(folder, ".", is_of_index) &&
                  renameat(parent, name, AT_FDCWD, path) == 0;
     if (taken) idxi_remove_tree(AT_FDCWD, path);
@@ -93,13 +95,17 @@ static bool remove_leftover(int parent, const char *name, const char *path, char
 
 static bool is_leftover_name(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
-    return strncmp(name, prefix, length) == 0 && strlen(name) == length + IDXI_LEFTOVER_DIGITS &&
-           strspn(name + length, "0123456789abcdef") == IDXI_LEFTOVER_DIGITS;
+    return strncmp(name, prefix, length) == 0 && strlen(name) == length + LEFTOVER_DIGITS &&
+           strspn(name + length, "0123456789abcdef") == LEFTOVER_DIGITS;
 }
 
-/* What can't be removed, such as another user's, stays. First the folder is synced: the index that a killed build had
+/* Removes the folders whose names are `prefix` and digits, if nobody has locked them and they hold nothing but files of
+ * an index: others are not of a build. They are in a folder (a descriptor, and its path; below 0: one that may not be
+ * read). `path` is where each is moved first; its end is `digits`, which change. Returns how many were removed. What
+ * can't be removed, such as another user's, stays. First the folder is synced: the index that a killed build had
  * replaced is needed until the new one's name is on disk. */
-size_t idxi_leftovers_remove(int folder, const char *folder_path, const char *prefix, const char *path, char *digits) {
+static size_t remove_leftovers(int folder, const char *folder_path, const char *prefix, const char *path,
+                               char *digits) {
     DIR *entries = folder < 0 ? NULL : opendir(folder_path);
     size_t removed = 0;
     int attempt = 0;
@@ -200,11 +206,11 @@ static enum idx_status open_parent(struct idxi_publication *publication, struct 
 }
 
 /* Writes what the names of the path's temporary folders begin with: the index's name, cut where it is long, with a hash
- * of the whole, so that IDXI_LEFTOVER_DIGITS more fit into a file name. */
+ * of the whole, so that LEFTOVER_DIGITS more fit into a file name. */
 static void write_prefix(const char *path, char prefix[NAME_MAX + 1]) {
     const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
-    size_t length = strlen(name), kept = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - IDXI_LEFTOVER_DIGITS;
-    if (length + strlen("..tmp-") + IDXI_LEFTOVER_DIGITS <= NAME_MAX) {
+    size_t length = strlen(name), kept = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - LEFTOVER_DIGITS;
+    if (length + strlen("..tmp-") + LEFTOVER_DIGITS <= NAME_MAX) {
         snprintf(prefix, NAME_MAX + 1, ".%s.tmp-", name);
         return;
     }
@@ -236,7 +242,7 @@ static enum idx_status make_temporary(struct idxi_publication *publication, cons
                                       struct idx_error *error) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         bool ours = false;
-        idxi_leftover_digits(digits, attempt);
+        draw_digits(digits, attempt);
         bool made = mkdir(temporary, 0777) == 0;
         if (!made && errno != EEXIST) return idxi_fail_system(error, errno, publication->path, "create");
         enum idx_status status = made ? lock_temporary(publication, temporary, &ours, error) : IDX_OK;
@@ -251,12 +257,12 @@ static enum idx_status make_temporary(struct idxi_publication *publication, cons
 static enum idx_status open_temporary(struct idxi_publication *publication, struct idx_error *error) {
     char prefix[NAME_MAX + 1];
     write_prefix(publication->path, prefix);
-    size_t size = strlen(publication->parent) + strlen("/") + strlen(prefix) + IDXI_LEFTOVER_DIGITS + 1;
+    size_t size = strlen(publication->parent) + strlen("/") + strlen(prefix) + LEFTOVER_DIGITS + 1;
     char *temporary = malloc(size);
     if (temporary == NULL) return idxi_fail_memory(error);
-    char *digits = temporary + size - IDXI_LEFTOVER_DIGITS - 1;
-    snprintf(temporary, size, "%s/%s%0*d", publication->parent, prefix, IDXI_LEFTOVER_DIGITS, 0);
-    publication->leftovers = idxi_leftovers_remove(publication->folder, publication->parent, prefix, temporary, digits);
+    char *digits = temporary + size - LEFTOVER_DIGITS - 1;
+    snprintf(temporary, size, "%s/%s%0*d", publication->parent, prefix, LEFTOVER_DIGITS, 0);
+    publication->leftovers = remove_leftovers(publication->folder, publication->parent, prefix, temporary, digits);
     enum idx_status status = make_temporary(publication, temporary, digits, error);
     if (status == IDX_OK)
         publication->temporary = temporary;

@@ -20,22 +20,6 @@ struct idxi_entries {
     size_t count, capacity;
 };
 
-/* Adds an entry with a value. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_entries_add(struct idxi_entries *entries, uint64_t fingerprint, uint64_t value,
-                                 struct idx_error *error);
-
-/* Adds an entry without a value, to entries that have none. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_entries_add_alone(struct idxi_entries *entries, uint64_t fingerprint, struct idx_error *error);
-
-/* Sorts entries by fingerprint, and then by value. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_entries_sort(struct idxi_entries *entries, struct idx_error *error);
-
-/* Leaves each entry once. They must be sorted. */
-void idxi_entries_unite(struct idxi_entries *entries);
-
-/* Frees the arrays. */
-void idxi_entries_free(struct idxi_entries *entries);
-
 /* ---- Combining ---- */
 
 /* Combining writes one segment from several segments and from entries in memory. It merges what is already sorted,

@@ -24,7 +24,7 @@ static enum idx_status reserve(struct idxi_entries *entries, bool with_values, s
     return IDX_OK;
 }
 
-enum idx_status idxi_entries_add(struct idxi_entries *entries, uint64_t fingerprint, uint64_t value,
+static enum idx_status add_entry(struct idxi_entries *entries, uint64_t fingerprint, uint64_t value,
                                  struct idx_error *error) {
     IDXI_TRY(reserve(entries, true, 1, error));
     entries->fingerprints[entries->count] = fingerprint;
@@ -32,18 +32,19 @@ enum idx_status idxi_entries_add(struct idxi_entries *entries, uint64_t fingerpr
     return IDX_OK;
 }
 
-enum idx_status idxi_entries_add_alone(struct idxi_entries *entries, uint64_t fingerprint, struct idx_error *error) {
+static enum idx_status add_alone(struct idxi_entries *entries, uint64_t fingerprint, struct idx_error *error) {
     IDXI_TRY(reserve(entries, false, 1, error));
     entries->fingerprints[entries->count++] = fingerprint;
     return IDX_OK;
 }
 
-void idxi_entries_free(struct idxi_entries *entries) {
+static void free_entries(struct idxi_entries *entries) {
     free(entries->fingerprints);
     free(entries->values);
 }
 
-enum idx_status idxi_entries_sort(struct idxi_entries *entries, struct idx_error *error) {
+/* Sorts entries by fingerprint, and then by value. */
+static enum idx_status sort_entries(struct idxi_entries *entries, struct idx_error *error) {
     if (entries->count == 0) return IDX_OK;
     uint64_t *spare = malloc(2 * entries->count * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);
@@ -53,7 +54,8 @@ enum idx_status idxi_entries_sort(struct idxi_entries *entries, struct idx_error
     return IDX_OK;
 }
 
-void idxi_entries_unite(struct idxi_entries *entries) {
+/* Leaves each of sorted entries once. */
+static void unite_entries(struct idxi_entries *entries) {
     size_t kept = 0;
     for (size_t i = 0; i < entries->count; i++) {
         if (kept > 0 && entries->fingerprints[kept - 1] == entries->fingerprints[i] &&
@@ -71,7 +73,7 @@ void idxi_entries_unite(struct idxi_entries *entries) {
 static enum idx_status note_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                     struct idx_error *error) {
     (void)sequence;
-    return record->operation == IDXF_ADD ? IDX_OK : idxi_entries_add_alone(context, record->fingerprint, error);
+    return record->operation == IDXF_ADD ? IDX_OK : add_alone(context, record->fingerprint, error);
 }
 
 /* Lists the fingerprints that pending records, or segments from `first` on, remove as a whole or by single documents:
@@ -82,10 +84,10 @@ static enum idx_status list_removed(const struct idx_index *index, size_t first,
     for (size_t i = first; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count; j++)
-            IDXI_TRY(idxi_entries_add_alone(list, idxi_removed_at(removed, j).fingerprint, error));
+            IDXI_TRY(add_alone(list, idxi_removed_at(removed, j).fingerprint, error));
     }
-    IDXI_TRY(idxi_entries_sort(list, error));
-    idxi_entries_unite(list);
+    IDXI_TRY(sort_entries(list, error));
+    unite_entries(list);
     return IDX_OK;
 }
 
@@ -113,23 +115,23 @@ static enum idx_status visit_document(void *context, uint64_t value, const uint8
     visit->any = true;
     visit->any_kept |= !removed;
     if (manifest->by_id)
-        IDXI_TRY(idxi_entries_add_alone(removed ? &visit->dropped : &visit->kept, idxi_id_hash(id, id_size), error));
+        IDXI_TRY(add_alone(removed ? &visit->dropped : &visit->kept, idxi_id_hash(id, id_size), error));
     if (!removed) return IDX_OK;
-    if (manifest->id_type == IDXF_ID_TEXT) IDXI_TRY(idxi_entries_add_alone(&visit->source->numbers, value, error));
-    return idxi_entries_add(&visit->source->documents, visit->fingerprint, value, error);
+    if (manifest->id_type == IDXF_ID_TEXT) IDXI_TRY(add_alone(&visit->source->numbers, value, error));
+    return add_entry(&visit->source->documents, visit->fingerprint, value, error);
 }
 
 /* Leaves out of the map from IDs the hashes that only documents have which go. */
 static enum idx_status drop_hashes(struct visit *visit, struct idx_error *error) {
     size_t kept = 0;
-    IDXI_TRY(idxi_entries_sort(&visit->kept, error));
-    IDXI_TRY(idxi_entries_sort(&visit->dropped, error));
-    idxi_entries_unite(&visit->dropped);
+    IDXI_TRY(sort_entries(&visit->kept, error));
+    IDXI_TRY(sort_entries(&visit->dropped, error));
+    unite_entries(&visit->dropped);
     for (size_t i = 0; i < visit->dropped.count; i++) {
         uint64_t hash = visit->dropped.fingerprints[i];
         while (kept < visit->kept.count && visit->kept.fingerprints[kept] < hash) kept++;
         if (kept < visit->kept.count && visit->kept.fingerprints[kept] == hash) continue;
-        IDXI_TRY(idxi_entries_add(&visit->source->hashes, hash, visit->fingerprint, error));
+        IDXI_TRY(add_entry(&visit->source->hashes, hash, visit->fingerprint, error));
     }
     visit->kept.count = visit->dropped.count = 0;
     return IDX_OK;
@@ -154,8 +156,7 @@ static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documen
         visit->source = &sources[visit->segment - first];
         visit->any = visit->any_kept = false;
         IDXI_TRY(visit_segment(visit, documents, error));
-        if (visit->any && !visit->any_kept)
-            IDXI_TRY(idxi_entries_add_alone(&visit->source->gone, visit->fingerprint, error));
+        if (visit->any && !visit->any_kept) IDXI_TRY(add_alone(&visit->source->gone, visit->fingerprint, error));
     }
     return IDX_OK;
 }
@@ -171,8 +172,8 @@ static enum idx_status purge_all(const struct idx_index *index, size_t first, st
         visit.fingerprint = list->fingerprints[i];
         if (status == IDX_OK) status = purge_fingerprint(&visit, documents, first, sources, error);
     }
-    idxi_entries_free(&visit.kept);
-    idxi_entries_free(&visit.dropped);
+    free_entries(&visit.kept);
+    free_entries(&visit.dropped);
     return status;
 }
 
@@ -185,7 +186,7 @@ static enum idx_status purge_sources(const struct idx_index *index, size_t first
     if (status == IDX_OK) status = idx_documents_open(index, &documents, error);
     if (status == IDX_OK) status = purge_all(index, first, documents, &list, sources, progress, error);
     idx_documents_close(documents);
-    idxi_entries_free(&list);
+    free_entries(&list);
     return status;
 }
 
@@ -204,8 +205,8 @@ static enum idx_status take_segments(const struct idx_index *index, size_t first
     combination->source_count += count;
     IDXI_TRY(purge_sources(index, first, sources, combination->progress, error));
     for (size_t i = 0; i < count; i++) {
-        IDXI_TRY(idxi_entries_sort(&sources[i].hashes, error));
-        IDXI_TRY(idxi_entries_sort(&sources[i].numbers, error));
+        IDXI_TRY(sort_entries(&sources[i].hashes, error));
+        IDXI_TRY(sort_entries(&sources[i].numbers, error));
         sources[i].offset = *number;
         *number += sources[i].segment->entry.documents - sources[i].numbers.count;
     }
@@ -235,9 +236,9 @@ static enum idx_status take_added(void *context, uint64_t sequence, const struct
             (struct idxi_text_id){record->id, record->id_size, value};
     }
     if (taking->manifest->by_id)
-        IDXI_TRY(idxi_entries_add(&combination->added_hashes, idxi_id_hash(record->id, record->id_size),
-                                  record->fingerprint, error));
-    return idxi_entries_add(&combination->added, record->fingerprint, value, error);
+        IDXI_TRY(add_entry(&combination->added_hashes, idxi_id_hash(record->id, record->id_size), record->fingerprint,
+                           error));
+    return add_entry(&combination->added, record->fingerprint, value, error);
 }
 
 /* Adds the pending documents of a fingerprint. Those with text IDs are not numbered yet: `sequences` gets the sequence
@@ -249,13 +250,13 @@ static enum idx_status take_documents(const struct idx_index *index, uint64_t fi
     const uint8_t *id;
     size_t id_size;
     bool numbers = index->manifest->id_type == IDXF_ID_U64;
-    if (index->manifest->id_type == IDXF_ID_NONE) return idxi_entries_add(&combination->added, fingerprint, 0, error);
+    if (index->manifest->id_type == IDXF_ID_NONE) return add_entry(&combination->added, fingerprint, 0, error);
     idxi_pending_documents(&index->pending, fingerprint, &cursor);
     while (idxi_pending_next(&cursor, &id, &id_size)) {
-        if (!numbers) IDXI_TRY(idxi_entries_add(sequences, cursor.sequence, combination->added.count, error));
-        IDXI_TRY(idxi_entries_add(&combination->added, fingerprint, numbers ? idxf_load64(id) : 0, error));
+        if (!numbers) IDXI_TRY(add_entry(sequences, cursor.sequence, combination->added.count, error));
+        IDXI_TRY(add_entry(&combination->added, fingerprint, numbers ? idxf_load64(id) : 0, error));
         if (index->manifest->by_id)
-            IDXI_TRY(idxi_entries_add(&combination->added_hashes, idxi_id_hash(id, id_size), fingerprint, error));
+            IDXI_TRY(add_entry(&combination->added_hashes, idxi_id_hash(id, id_size), fingerprint, error));
         if (!numbers) combination->added_ids[combination->added_id_count++] = (struct idxi_text_id){id, id_size, 0};
     }
     return IDX_OK;
@@ -266,7 +267,7 @@ static enum idx_status number_texts(struct idxi_combination *combination, struct
                                     uint64_t *number, struct idx_error *error) {
     struct idxi_text_id *ids = malloc((sequences->count + 1) * sizeof *ids);
     if (ids == NULL) return idxi_fail_memory(error);
-    enum idx_status status = idxi_entries_sort(sequences, error);
+    enum idx_status status = sort_entries(sequences, error);
     for (size_t i = 0; i < sequences->count && status == IDX_OK; i++, ++*number) {
         ids[i] = combination->added_ids[sequences->values[i]];
         ids[i].number = combination->added.values[sequences->values[i]] = *number;
@@ -287,7 +288,7 @@ static enum idx_status take_documents_of(const struct idx_index *index, const ui
         status = take_documents(index, fingerprints[i], combination, &sequences, error);
     if (status == IDX_OK && index->manifest->id_type == IDXF_ID_TEXT)
         status = number_texts(combination, &sequences, first, number, error);
-    idxi_entries_free(&sequences);
+    free_entries(&sequences);
     return status;
 }
 
@@ -325,20 +326,20 @@ enum idx_status idxi_purge_views(struct idx_index *const *views, size_t count, s
         IDXI_TRY(take_segments(views[i], first, combination, &number, error));
         IDXI_TRY(take_pending(views[i], combination, &number, error));
     }
-    IDXI_TRY(idxi_entries_sort(&combination->added, error));
-    return idxi_entries_sort(&combination->added_hashes, error);
+    IDXI_TRY(sort_entries(&combination->added, error));
+    return sort_entries(&combination->added_hashes, error);
 }
 
 void idxi_purge_free(struct idxi_combination *combination) {
     for (size_t i = 0; i < combination->source_count; i++) {
         struct idxi_source *source = &combination->sources[i];
-        idxi_entries_free(&source->documents);
-        idxi_entries_free(&source->hashes);
-        idxi_entries_free(&source->gone);
-        idxi_entries_free(&source->numbers);
+        free_entries(&source->documents);
+        free_entries(&source->hashes);
+        free_entries(&source->gone);
+        free_entries(&source->numbers);
     }
     free(combination->sources);
-    idxi_entries_free(&combination->added);
-    idxi_entries_free(&combination->added_hashes);
+    free_entries(&combination->added);
+    free_entries(&combination->added_hashes);
     free(combination->added_ids);
 }

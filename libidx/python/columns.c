@@ -99,7 +99,8 @@ static char letter_of(char kind) {
     return kind == 'q' ? 'l' : 'L';
 }
 
-PyObject *column_object(struct block *block, size_t column) {
+/* Makes an object whose buffer is one column, and which keeps a reference to the block. */
+static PyObject *column_object(struct block *block, size_t column) {
     struct column_object *object = PyObject_New(struct column_object, column_type);
     if (object == NULL) return NULL;
     block_hold(block);
@@ -137,7 +138,7 @@ PyObject *block_views(struct block *block) {
     return views;
 }
 
-bool columns_init(PyObject *module) {
+bool columns_init(void) {
     static PyType_Slot slots[] = {
         {Py_tp_doc, "Memory of libidx, which its buffer gives without a copy."},
         {Py_bf_getbuffer, get_buffer},

@@ -79,7 +79,7 @@ PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL) return NULL;
-    if (errors_init() && columns_init(module) && results_init(module) && index_init(module) && lookup_init(module) &&
+    if (errors_init() && columns_init() && results_init(module) && index_init(module) && lookup_init(module) &&
         builder_init(module) && writer_init(module) && stream_init(module) && simhash_init(module) &&
         kept_init(module) && PyModule_AddStringConstant(module, "VERSION", idx_version()) == 0 &&
         PyModule_AddStringConstant(module, "INSTRUCTIONS", idx_instructions()) == 0)

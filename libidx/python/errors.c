@@ -16,6 +16,13 @@ bool errors_init(void) {
     return make_error != NULL;
 }
 
+/* Raises an exception that was made, unless making it failed. */
+static PyObject *raise_made(PyObject *made) {
+    if (made != NULL) PyErr_SetObject((PyObject *)Py_TYPE(made), made);
+    Py_XDECREF(made);
+    return NULL;
+}
+
 PyObject *raise_error(const struct idx_error *error) {
     PyObject *file = PyUnicode_DecodeFSDefault(error->file);
     PyObject *sentence = PyUnicode_DecodeUTF8(error->sentence, (Py_ssize_t)strlen(error->sentence), "surrogateescape");
@@ -25,10 +32,7 @@ PyObject *raise_error(const struct idx_error *error) {
                                      (unsigned long long)error->offset, sentence);
     Py_XDECREF(file);
     Py_XDECREF(sentence);
-    if (made == NULL) return NULL;
-    PyErr_SetObject((PyObject *)Py_TYPE(made), made);
-    Py_DECREF(made);
-    return NULL;
+    return raise_made(made);
 }
 
 PyObject *raise_status(enum idx_status status, const char *format, ...) {
@@ -39,10 +43,7 @@ PyObject *raise_status(enum idx_status status, const char *format, ...) {
     if (sentence == NULL) return NULL;
     PyObject *made = PyObject_CallFunction(make_error, "iisKO", (int)status, 0, "", 0ULL, sentence);
     Py_DECREF(sentence);
-    if (made == NULL) return NULL;
-    PyErr_SetObject((PyObject *)Py_TYPE(made), made);
-    Py_DECREF(made);
-    return NULL;
+    return raise_made(made);
 }
 
 bool refuse(PyObject *type, const char *format, ...) {

@@ -140,15 +140,12 @@ bool column_make(struct column *column, size_t count);
 /* Gives back what the columns of a block do not need. */
 void block_trim(struct block *block);
 
-/* Makes an object whose buffer is one column, and which keeps a reference to the block. */
-PyObject *column_object(struct block *block, size_t column);
-
 /* Returns a column as a NumPy array, or None if there is no such column. */
 PyObject *column_view(struct block *block, size_t column);
 
 /* Returns a tuple of all columns, as column_view returns them. */
 PyObject *block_views(struct block *block);
 
-bool columns_init(PyObject *module);
+bool columns_init(void);
 
 #endif

@@ -13,7 +13,8 @@
 
 /* ---- Sets that come in ---- */
 
-bool check_ascending(const uint64_t *hashes, size_t count) {
+/* Whether the hashes of a set ascend; else it sets ValueError. */
+static bool check_ascending(const uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         if (hashes[i - 1] < hashes[i]) continue;
         return refuse(PyExc_ValueError, "a set whose hashes do not ascend: give what libidx.shingles returns");

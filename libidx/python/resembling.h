@@ -29,7 +29,4 @@ struct sets {
 bool sets_take(PyObject *hashes, PyObject *counts, struct sets *sets);
 void sets_release(struct sets *sets);
 
-/* Whether the hashes of a set ascend; else it sets ValueError. */
-bool check_ascending(const uint64_t *hashes, size_t count);
-
 #endif
