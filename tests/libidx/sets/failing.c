@@ -44,7 +44,7 @@ static enum idx_status ask_half(struct idx_sets *sets, const struct idx_sets_opt
 }
 
 /* Adds all sets, and asks all questions. Sets *answer to a sum of all that is found. */
-static enum idx_status ask(unsigned threads, uint64_t *answer) {
+static enum idx_status ask_all(unsigned threads, uint64_t *answer) {
     static struct idx_kept_set kept[SETS];
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
@@ -71,6 +71,49 @@ static enum idx_status ask(unsigned threads, uint64_t *answer) {
     return status;
 }
 
+/* ---- Sets that are compared by signatures ---- */
+
+/* Forms: sets of half of 20 frames each. All are compared with most of the others, and therefore get signatures at the
+ * end of the block. Three large sets, which are like no other, fill the first block, so that there is a second one. */
+enum { FORMS = 200, FRAMES = 20, FRAME_MEMBERS = 6, LARGE = 3, LARGE_MEMBERS = (1 << 16) + 1 };
+
+static struct idx_sets *forms;
+
+static void add_form(uint64_t *seed) {
+    uint64_t form[FRAMES / 2 * FRAME_MEMBERS];
+    size_t size = 0;
+    for (uint64_t left = FRAMES, wanted = FRAMES / 2; left > 0; left--) {
+        if (next_random(seed) % left >= wanted) continue;
+        for (uint64_t j = 0; j < FRAME_MEMBERS; j++) form[size++] = left * FRAME_MEMBERS + j;
+        wanted--;
+    }
+    assert_ok(idx_sets_add(forms, form, size, &failure));
+}
+
+static void open_forms(void) {
+    static uint64_t large[LARGE_MEMBERS];
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    uint64_t seed = 1;
+    options.threads = 1;
+    assert_ok(idx_sets_open(&forms, &options, &failure));
+    for (size_t i = 0; i < FORMS; i++) add_form(&seed);
+    for (uint64_t i = 0; i < LARGE; i++) {
+        for (uint64_t j = 0; j < LARGE_MEMBERS; j++) large[j] = (i + 1) << 32 | j;
+        assert_ok(idx_sets_add(forms, large, LARGE_MEMBERS, &failure));
+    }
+    for (size_t i = 0; i < FORMS; i++) add_form(&seed);
+}
+
+/* Visits the pairs of the forms. */
+static enum idx_status ask_forms(unsigned threads, uint64_t *answer) {
+    const struct idx_set_pair_options pairs = {sizeof pairs, 6000, 0, 0};
+    (void)threads;
+    *answer = 0;
+    return idx_sets_visit_pairs(forms, &pairs, count_pair, answer, NULL, &failure);
+}
+
+/* ---- Failing ---- */
+
 static bool is_promised(enum fault_kind kind, enum idx_status status) {
     switch (kind) {
         case FAULT_ALLOCATION:
@@ -82,7 +125,8 @@ static bool is_promised(enum fault_kind kind, enum idx_status status) {
 
 /* Fails each call of a kind in turn, with a sanitizer every seventh one. A call whose failure changes nothing leaves
  * the answer as it is. */
-static void check_kind(enum fault_kind kind, int number, unsigned threads) {
+static void check_kind(enum fault_kind kind, int number, unsigned threads,
+                       enum idx_status (*ask)(unsigned threads, uint64_t *answer)) {
     uint64_t expected, answer;
     assert_ok(ask(threads, &expected));
     assert_true(expected > 0);
@@ -106,26 +150,33 @@ static void check_kind(enum fault_kind kind, int number, unsigned threads) {
 
 static void test_memory(void **state) {
     (void)state;
-    check_kind(FAULT_ALLOCATION, ENOMEM, 1);
-    check_kind(FAULT_MAP, ENOMEM, 1);
+    check_kind(FAULT_ALLOCATION, ENOMEM, 1, ask_all);
+    check_kind(FAULT_MAP, ENOMEM, 1, ask_all);
+}
+
+static void test_signatures(void **state) {
+    (void)state;
+    open_forms();
+    check_kind(FAULT_ALLOCATION, ENOMEM, 1, ask_forms);
+    idx_sets_close(forms);
 }
 
 static void test_files(void **state) {
     (void)state;
-    check_kind(FAULT_OPEN, EMFILE, 1);
-    check_kind(FAULT_READ, EIO, 1);
-    check_kind(FAULT_WRITE, ENOSPC, 1);
-    check_kind(FAULT_READ, EIO, 2);
+    check_kind(FAULT_OPEN, EMFILE, 1, ask_all);
+    check_kind(FAULT_READ, EIO, 1, ask_all);
+    check_kind(FAULT_WRITE, ENOSPC, 1, ask_all);
+    check_kind(FAULT_READ, EIO, 2, ask_all);
 }
 
 static void test_threads(void **state) {
     (void)state;
-    check_kind(FAULT_THREAD, EAGAIN, 3);
+    check_kind(FAULT_THREAD, EAGAIN, 3, ask_all);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory), cmocka_unit_test(test_files),
-                                       cmocka_unit_test(test_threads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory), cmocka_unit_test(test_signatures),
+                                       cmocka_unit_test(test_files), cmocka_unit_test(test_threads)};
     make_members();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
