@@ -28,10 +28,16 @@ static bool read_number(const char *string, const char *name, const char *ends, 
     return true;
 }
 
+/* Returns whether the front of a string, up to one of `ends`, is this name. */
+static bool has_name(const char *string, const char *ends, const char *name) {
+    const size_t length = strcspn(string, ends);
+    return strlen(name) == length && memcmp(string, name, length) == 0;
+}
+
 static void read_method(const char *recipe, struct idx_recipe_properties *properties) {
     const size_t length = strcspn(recipe, ":;");
     int method = IDX_RECIPE_MINHASH;
-    while (method > 0 && (strncmp(recipe, methods[method], length) != 0 || methods[method][length] != '\0')) method--;
+    while (method > 0 && !has_name(recipe, ":;", methods[method])) method--;
     bool numbered = read_number(recipe + length, ":", method == IDX_RECIPE_WORDS ? ",;" : ";", &properties->number);
     if (method == IDX_RECIPE_DESCRIPTION ? recipe[length] != ':' : numbered)
         properties->method = (enum idx_recipe_method)method;
@@ -40,8 +46,11 @@ static void read_method(const char *recipe, struct idx_recipe_properties *proper
 /* Reads a part behind the first, which ends with a semicolon or the recipe. */
 static void read_part(const char *part, struct idx_recipe_properties *properties) {
     if (read_number(part, "v", ";", &properties->version) || read_number(part, "icu=", ";", &properties->icu) ||
-        read_number(part, "man=", ";", &properties->manuals))
+        read_number(part, "man=", ";", &properties->manuals) || read_number(part, "ties=", ";", &properties->ties))
         return;
+    for (int kind = 0; strncmp(part, "hash=", 5) == 0 && idx_hash_name(kind) != NULL; kind++) {
+        if (has_name(part + 5, ";", idx_hash_name(kind))) properties->hash = (enum idx_hash_kind)kind;
+    }
     if (read_number(part, "words=", ";", &properties->shingle_width))
         properties->by_characters = false;
     else if (read_number(part, "chars=", ";", &properties->shingle_width))

@@ -1449,16 +1449,18 @@ enum idx_recipe_method {
 
 struct idx_recipe_properties {
     enum idx_recipe_method method;
-    unsigned number;        /* that of the method, such as N of words:N; 0 if it has none */
-    unsigned fingerprints;  /* the most of a document: N of segments:N, M of minhash:M, and 1 of others */
-    unsigned max_k;         /* the largest distance at which fingerprints say anything: 0 of hashes, else IDX_MAX_K */
-    unsigned shingle_width; /* of minhash: how many words or characters a shingle has; of others 0 */
-    bool by_characters;     /* a shingle has characters, not words */
-    bool by_table;          /* weights come from a table of document frequencies */
-    unsigned version;       /* of the definitions; 0: the recipe does not say */
-    unsigned manuals;       /* the version of the text of manual pages; 0: there are none */
-    unsigned icu;           /* the major version of ICU; 0: the recipe does not say */
-    uint64_t reserved[4];
+    unsigned number;         /* that of the method, such as N of words:N; 0 if it has none */
+    unsigned fingerprints;   /* the most of a document: N of segments:N, M of minhash:M, and 1 of others */
+    unsigned max_k;          /* the largest distance at which fingerprints say anything: 0 of hashes, else IDX_MAX_K */
+    unsigned shingle_width;  /* of minhash: how many words or characters a shingle has; of others 0 */
+    bool by_characters;      /* a shingle has characters, not words */
+    bool by_table;           /* weights come from a table of document frequencies */
+    unsigned version;        /* of the definitions; 0: the recipe does not say */
+    unsigned manuals;        /* the version of the text of manual pages; 0: there are none */
+    unsigned icu;            /* the major version of ICU; 0: the recipe does not say */
+    enum idx_hash_kind hash; /* that of features; a name that is none counts as IDX_HASH_XXH3 */
+    unsigned ties;           /* 1: a bit is 1 where the weights on both sides are equal, else 0 */
+    uint64_t reserved[3];
 };
 
 /* Says what a recipe is, canonical or not. Does not check it: that is idx_text_open's. Of parts that occur twice, the

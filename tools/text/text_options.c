@@ -20,28 +20,6 @@ static bool is_recipe(const char *recipe) {
     return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
 }
 
-/* If a recipe of *length bytes ends in this part, makes *length smaller by it and returns true. */
-static bool take_end(const char *recipe, size_t *length, const char *part) {
-    size_t size = strlen(part);
-    bool ends = *length >= size && memcmp(recipe + *length - size, part, size) == 0;
-    if (ends) *length -= size;
-    return ends;
-}
-
-/* Reads the recipe of features: it may be any name, but the parts for hash and ties at its end count, in either
- * order. */
-static void read_features_recipe(const char *recipe, struct extract_rules *rules) {
-    static const char ties[] = ";ties=1";
-    char part[16];
-    size_t length = strlen(recipe);
-    rules->ties = take_end(recipe, &length, ties);
-    for (int hash = 0; text_hash_names[hash] != NULL; hash++) {
-        snprintf(part, sizeof part, ";hash=%s", text_hash_names[hash]);
-        if (take_end(recipe, &length, part)) rules->hash = (enum idx_hash_kind)hash;
-    }
-    rules->ties = rules->ties || take_end(recipe, &length, ties);
-}
-
 /* Appends the part of an option to a recipe, unless `value` is NULL. */
 static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
     char part[16];
@@ -68,7 +46,9 @@ static bool complete_recipe(struct text_options *options) {
     snprintf(options->recipe, sizeof options->recipe, "%s", recipe);
     if (!append_part(options->recipe, "hash", hash) || !append_part(options->recipe, "ties", ties)) return false;
     rules->recipe = options->recipe;
-    if (options->features) read_features_recipe(options->recipe, &rules->extract);
+    const struct idx_recipe_properties properties = recipe_read(options->recipe);
+    rules->extract.hash = properties.hash;
+    rules->extract.ties = properties.ties == 1;
     return true;
 }
 
