@@ -9,7 +9,7 @@
 enum { SETS_OF_TASK = 256, TASKS_OF_THREAD = 4 };
 /* So many sets are prepared before the first of them is compared. */
 enum { PREPARED_AHEAD = 4 };
-/* Sets are signed once a block's are compared with so many others each. */
+/* Sets get signatures once those of a block were compared with so many others each, on average. */
 enum { SIGNED_FROM = 64 };
 /* Members of all sets of a task at most, unless it has a single set. */
 #define MEMBERS_OF_TASK ((uint64_t)1 << 16)

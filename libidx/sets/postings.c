@@ -282,7 +282,7 @@ static size_t end_of(uint32_t shared, size_t begin) {
     return begin + (length + SET_UNIT - 1) / SET_UNIT * SET_UNIT;
 }
 
-/* Gives the sets from a place on signatures. */
+/* Makes the signatures of the sets that begin at `begin` or behind it. */
 static enum idx_status sign_sets(struct idxi_postings *postings, size_t begin, struct idx_error *error) {
     for (size_t at = begin; at < postings->sets_used; postings->signed_count++) {
         const uint32_t place = (uint32_t)(at / SET_UNIT);
@@ -427,7 +427,7 @@ static enum idx_status fill_seen(struct idxi_candidates *candidates, size_t capa
     return IDX_OK;
 }
 
-/* Adds a candidate. */
+/* Adds a candidate. If many wait already, these are compared first, since the best of them may exclude others. */
 static enum idx_status add_candidate(const struct idxi_search *search, uint32_t set, struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
     if (candidates->count == candidates->next) {

@@ -128,13 +128,13 @@ struct idxi_candidate {
     uint32_t most;   /* it shares so many members at most */
 };
 
-/* How many postings of sets of a size were visited. */
+/* How many postings were visited of the sets of one size. */
 struct idxi_visits {
     uint64_t search; /* in this search; in another one there were none */
     uint64_t count;  /* UINT64_MAX: all sets of this size were looked through */
 };
 
-/* Such sets, each once. */
+/* The candidates of a search, each set once. */
 struct idxi_candidates {
     struct idxi_candidate *list;
     size_t count, capacity;

@@ -16,7 +16,7 @@ enum idx_status idxi_signed_sets_add(struct idxi_signed_sets *sets, const struct
     return IDX_OK;
 }
 
-/* What is looked for. */
+/* What idxi_signed_sets_find was called with, for its variants. */
 struct finding {
     const struct idxi_signed_sets *sets;
     const struct idxi_signature *signature;
@@ -25,6 +25,8 @@ struct finding {
     size_t room;
 };
 
+/* Is idxi_signed_sets_find, compiled once for each kind of processor below. Writes each match, and counts it only if it
+ * shares enough: few do, in no order that a processor could predict. */
 IDXF_INLINE size_t find(const struct finding *finding, size_t *at) {
     const struct idxi_signature *a = finding->signature, *list = finding->sets->list;
     const size_t count = finding->sets->count, room = finding->room;
