@@ -33,6 +33,7 @@ import collections
 import json
 import math
 import os
+import pathlib
 import pickle
 import re
 import resource
@@ -417,6 +418,11 @@ LINES, LEAST_WORDS = 100, 5
 
 
 def read_documents(path, count):
+    """The texts of a folder, at most so many, or so many texts of a file, LINES to a document. What else than \\n ends a
+    line somewhere is made one, since these systems do not agree on it."""
+    if os.path.isdir(path):
+        files = sorted(pathlib.Path(path).glob("*.txt"))[:count]
+        return ["\n".join(file.read_text(encoding="utf-8", errors="replace").splitlines()) for file in files]
     texts = read_texts(path, count)
     return ["\n".join(texts[at : at + LINES]) for at in range(0, len(texts), LINES)]
 

@@ -268,6 +268,10 @@ PAGES = [
     Page("texts", "Paragraphs that resemble each other",
          "Pairs whose sets of word 5-shingles have a Jaccard coefficient of the last number or more; MinHash has 128 "
          "values. Dropped are documents by who keeps the first of each pair. One core; MiB of memory.", False),
+    Page("parts", "Lines that repeat within documents",
+         "A million paragraphs, 100 to a document, and the documents of the corpus, whose lines are paragraphs: bytes "
+         "that are dropped, and by a plain program too few or too many. One core; MiB of memory. With a resemblance of 0.8, "
+         "others are dropped on purpose.", False),
     Page("sketches", "Look-ups by resemblance",
          "A hundred thousand paragraphs, each looked up in an index of all, and candidates confirmed by their sets: "
          "`idx lookup --resemble` by a file of sets, and LSH of 128 MinHash values in memory. Bytes are those of files, or "
@@ -448,11 +452,12 @@ TABLES = [
       for size, count, least, minutes, rounds, others in (
           ("1e5", "{n5}", 0.8, 1, 1, OTHERS), ("1e5", "{n5}", 0.5, 1, 1, OTHERS),
           ("1e6", "{n6}", 0.8, 4, 3, ""), ("1e6", "{n6}", 0.5, 2, 1, ""))),
-    Table("parts", "How good are the answers?", "Lines that repeat within a million",
-          "In documents of 100 paragraphs, a line each: bytes that are dropped, and by a plain program too few or too "
-          "many. One core; MiB of memory. With a resemblance of 0.8, others are dropped on purpose.", 2,
-          [PINNED + "env IDX={idx} {python} bench/python_peers.py parts {data}/paragraphs.tsv {n6}"],
-          lambda runs: part_rows(runs), rounds=1, needs=("texts", "python")),
+    *(Table(f"parts-{name}", "How good are the answers?", title, "Lines that repeat. One core; MiB of memory.", minutes,
+            [PINNED + f"env IDX={{idx}} {{python}} bench/python_peers.py parts {{data}}/{place} {count}"],
+            lambda runs: part_rows(runs), rounds=1, needs=("texts", "python"), page="parts", part=name)
+      for name, title, place, count, minutes in (
+          ("1e6", "A million paragraphs", "paragraphs.tsv", "{n6}", 2),
+          ("corpus", "The documents of the corpus", "corpus", "{n5}", 2))),
     *(Table(f"sketches-{least}", "How good are the answers?", f"A hundred thousand paragraphs, resemblance {least}",
             "Each paragraph is looked up in an index of all, and candidates are confirmed; one core.", 2,
             [PINNED + f"env IDX={{idx}} {{python}} bench/python_peers.py resembling {{data}}/paragraphs.tsv {{n5}} {least} "
