@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/bytes.h"
 #include "format/limits.h"
 #include "format/manifest.h"
 

@@ -3,19 +3,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #ifdef IDX_LINUX
 #include <sys/syscall.h>
 #endif
 
-#include "format/bytes.h"
-#include "format/checksum.h"
 #include "format/limits.h"
 
 #define BUFFER_BYTES ((size_t)256 * IDXF_PAGE_SIZE)

@@ -2,7 +2,6 @@
 #include "libidx/base/base.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
 #include "libidx/fingerprints/array_pairs.h"
 #include "libidx/fingerprints/sorting.h"

@@ -1,18 +1,15 @@
 /* builder.c: collects documents, sorts them, and builds an index from them. */
 #include "libidx/building/building.h"
 
-#include <idx.h>
 #include <idx_planning.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "format/directory.h"
-#include "libidx/base/base.h"
 #include "libidx/scheme/plan.h"
 #include "libidx/scheme/sample.h"
 #include "libidx/scheme/scheme.h"
-#include "libidx/streams/distinct.h"
 #include "libidx/streams/sorter.h"
 
 struct idx_builder {

@@ -14,8 +14,6 @@
 #include <unistd.h>
 
 #include "format/checksum.h"
-#include "libidx/base/base.h"
-#include "libidx/segment/manifest_file.h"
 
 /* ---- Leftovers ---- */
 

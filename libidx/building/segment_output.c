@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libidx/base/base.h"
-#include "libidx/segment/manifest_file.h"
 #include "libidx/segment/table_writer.h"
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)

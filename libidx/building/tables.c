@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "libidx/base/base.h"
 #include "libidx/streams/sorter.h"
 
 /* What the threads that write tables share. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "format/permute.h"
-#include "libidx/base/base.h"
 #include "libidx/segment/table_reader.h"
 #include "libidx/streams/kway_merge.h"
 #include "libidx/streams/sort.h"

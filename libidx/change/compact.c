@@ -10,9 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libidx/base/base.h"
 #include "libidx/log/log_writer.h"
-#include "libidx/view/index.h"
 
 /* The largest number of a segment, whose folder has six digits. */
 #define MAX_NUMBER 999999

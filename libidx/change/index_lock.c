@@ -3,8 +3,6 @@
 
 #include <fcntl.h>
 
-#include "libidx/base/base.h"
-
 bool idxi_lock_is_of(int lock, const char *name, const struct idx_index *index) {
     return idxi_leads_to(index->folder, name, AT_SYMLINK_NOFOLLOW, lock);
 }

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "format/checksum.h"
-#include "libidx/base/base.h"
-#include "libidx/view/index.h"
 
 /* The removals that may be kept. */
 struct removals {

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 #include "libidx/view/documents.h"
-#include "libidx/view/index.h"
 
 /* ---- Entries ---- */
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "format/processor.h"
-#include "libidx/base/base.h"
 #include "libidx/fingerprints/sorting.h"
 #include "libidx/streams/sort.h"
 

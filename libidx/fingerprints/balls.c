@@ -11,7 +11,6 @@
 
 #include "format/bytes.h"
 #include "format/processor.h"
-#include "libidx/base/base.h"
 #include "libidx/fingerprints/sorting.h"
 #include "libidx/fingerprints/times.h"
 

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "format/processor.h"
 #include "libidx/fingerprints/lanes_avx2.h"
 #include "libidx/fingerprints/times.h"
 

@@ -2,7 +2,6 @@
  * WWW 2007, section 2). Also Hamming distances, which instructions are used, and whether recipes match. */
 #include "libidx/fingerprints/simhash.h"
 
-#include <idx.h>
 #include <string.h>
 #include <xxhash.h>
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "format/processor.h"
-#include "libidx/base/base.h"
 
 uint64_t idxi_buckets_bytes(size_t count, unsigned width) {
     return (uint64_t)count * sizeof(uint64_t) + (((uint64_t)1 << width) + 2) * sizeof(uint32_t);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "libidx/base/base.h"
-#include "libidx/view/index.h"
 
 struct id {
     uint64_t begin; /* offset in gathering->bytes; the ID ends where the next one in order of numbers begins */

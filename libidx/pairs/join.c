@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
 #include "libidx/pairs/pending_pairs.h"
 

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "libidx/base/base.h"
 #include "libidx/batch/cost.h"
 #include "libidx/fingerprints/array_pairs.h"
 

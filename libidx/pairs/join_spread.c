@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/base.h"
 #include "libidx/fingerprints/sorting.h"
 
 static size_t count_sides(const struct idxi_join *join) { return join->within ? 1 : 2; }

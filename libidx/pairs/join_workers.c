@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "libidx/base/base.h"
 #include "libidx/view/index.h"
 
 void idxi_join_hand_over(struct idxi_join_worker *worker) {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "format/bytes.h"
-#include "libidx/base/base.h"
 
 /* ---- Making ---- */
 

@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "format/checksum.h"
-#include "format/directory.h"
-#include "libidx/base/base.h"
 
 /* At most so many bytes of blocks are prefetched for a probe. */
 #define MAX_PREFETCHED_BYTES 4096

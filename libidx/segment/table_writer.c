@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "format/directory.h"
-#include "format/table.h"
 #include "libidx/base/base.h"
 
 /* So many fingerprints are in memory at a time: more than any block holds. */

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
 /* How many runs are merged at a time: one for each MERGED_BYTES of memory, from MIN_MERGED to MAX_MERGED. Each has a

@@ -5,7 +5,6 @@
 #include "libidx/text/features.h"
 
 #include "libidx/text/base.h"
-#include "libidx/text/words.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -13,7 +12,6 @@
 #include <unicode/uchar.h>
 #include <unicode/utf16.h>
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

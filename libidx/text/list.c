@@ -3,7 +3,6 @@
 #include "libidx/text/features.h"
 
 #include "libidx/text/base.h"
-#include "libidx/text/words.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

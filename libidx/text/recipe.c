@@ -1,8 +1,6 @@
 /* recipe.c: the grammar of recipes, as tables: the methods, and the parts that each of them may have. */
 #include "libidx/text/features.h"
 
-#include "libidx/text/words.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

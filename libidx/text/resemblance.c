@@ -1,7 +1,6 @@
 /* resemblance.c: how much two texts, or their sets of shingles, have in common. */
 #include "libidx/text/resemblance.h"
 
-#include <idx_text.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/uchar.h>

@@ -15,8 +15,6 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

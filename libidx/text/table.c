@@ -7,8 +7,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <idx.h>
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
 struct comparison {

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/base.h"
-
 /* A walk through the documents of a map, in the order of their keys. */
 struct document_walk {
     struct idxi_fingerprint_set set;

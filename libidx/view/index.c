@@ -7,10 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include "libidx/segment/manifest_file.h"
 
 /* Opening starts again at most so often because the index is replaced at the same time. */
 #define MAX_ATTEMPTS 1000

@@ -1,6 +1,5 @@
 /* live.c: which fingerprints and documents of segments were not removed, and which are pending. */
 #include "libidx/view/documents.h"
-#include "libidx/view/index.h"
 
 #include <stdlib.h>
 

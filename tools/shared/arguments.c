@@ -3,7 +3,6 @@
 
 #include "tools/shared/folder.h"
 #include "tools/shared/output.h"
-#include "tools/shared/wording.h"
 
 #include <getopt.h>
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* names.c: has the names of idx.h's enums, and decides whether fingerprints of two recipes can be compared. */
 #include "tools/shared/command.h"
-#include "tools/shared/wording.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* temporary.c: writes files without names, and maps them into memory to read them. */
 #include "tools/shared/temporary.h"
-#include "tools/shared/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
