@@ -5,8 +5,7 @@
 
 #define OFFSET_WIDTH_BITS 6 /* of the number that says how wide offsets of chains are */
 
-/* Blocks with fewer fingerprints than this have one chain. */
-#define LEAST_CHAINED 64
+#define LEAST_CHAINED 64 /* blocks with fewer fingerprints have one chain */
 
 static unsigned get_position_bits(uint32_t block_size) { return idxf_bit_length(block_size) + 2; }
 
@@ -32,16 +31,16 @@ bool idxf_needs_long_codes(const struct idxf_block_form *form, const struct idxf
 
 /* ---- Encoding ---- */
 
+/* A small block has the least size and no long codes: its codes fit one word. */
 static inline bool is_small(const struct idxf_block_form *form) {
     return form->block_size == IDXF_MIN_BLOCK_SIZE && !form->long_codes;
 }
 
-/* A cost counts the bits of codes in units of CODE_COST, and all bits in units of 1. A difference that has no code
- * takes more bits than any block has. */
+/* A cost counts code bits in units of CODE_COST, and all bits in units of 1. NO_CODE is more bits than a block has. */
 #define CODE_COST ((uint32_t)1 << 18)
 #define NO_CODE ((uint32_t)1 << 16)
 
-static inline size_t get_bits(uint32_t total) { return total % CODE_COST; }
+static inline size_t all_bits_of(uint32_t cost) { return cost % CODE_COST; }
 
 void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_form *form) {
     struct idxf_class classes[IDXF_CLASSES];
@@ -53,12 +52,12 @@ void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_for
         if (number >= class_count) number = class_count - 1;
         struct idxf_class class = classes[number];
         bool has_code = length <= idxf_longest_tail(form->bits);
-        encoder->of[length] = class;
+        encoder->class_of[length] = class;
         encoder->costs[length] = has_code ? class.length * CODE_COST + class.length + class.tail : NO_CODE;
     }
 }
 
-/* Sets bits, up to 64, of a block where all are 0. */
+/* Writes `bits`, a number of `length` (0 to 64) bits, at bit `at` of a block, where all bits are 0. */
 static void put_bits(uint8_t *block, size_t size, size_t at, uint64_t bits, unsigned length) {
     for (unsigned done = 0; done < length; done += 32) {
         unsigned some = length - done < 32 ? length - done : 32;
@@ -72,13 +71,13 @@ static void put_bits(uint8_t *block, size_t size, size_t at, uint64_t bits, unsi
     }
 }
 
-/* Writes the differences below the last of `count` fingerprints. */
+/* Writes the differences of fingerprints, the last one first: codes from bit `begin` up, tails from bit `end` down. */
 static void put_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block,
                       size_t begin, size_t end) {
     unsigned align = 64 - encoder->form.bits;
     for (size_t i = count - 1; i > 0; i--) {
         uint64_t difference = (fingerprints[i] - fingerprints[i - 1]) >> align;
-        struct idxf_class class = encoder->of[idxf_bit_length(difference)];
+        struct idxf_class class = encoder->class_of[idxf_bit_length(difference)];
         put_bits(block, encoder->form.block_size, begin, class.code, class.length);
         begin += class.length;
         end -= class.tail;
@@ -86,44 +85,49 @@ static void put_chain(const struct idxf_encoder *encoder, const uint64_t *finger
     }
 }
 
-/* This is how a block is going to be written. */
 struct choice {
-    size_t count;
-    bool whole;      /* the anchor is the whole key */
-    unsigned chains; /* 1, or as many as the block can have */
-    unsigned offset_bits;
+    size_t count;         /* of its fingerprints */
+    bool whole;           /* the anchor is the whole key */
+    unsigned chains;      /* 1, or as many as the block can have */
+    unsigned offset_bits; /* of how far a chain's key is below the block's key */
 };
 
 /* Returns the number of the fingerprint that chain i begins with; chain 0 has the lowest ones. */
-static size_t get_cut(const struct choice *choice, unsigned i) { return choice->count * i / choice->chains; }
+static size_t chain_start(const struct choice *choice, unsigned i) { return choice->count * i / choice->chains; }
 
-static bool is_whole(const struct idxf_encoder *encoder, uint64_t key) {
+/* Whether a key is too far from the key before to be written by its low bits alone. */
+static bool needs_whole_anchor(const struct idxf_encoder *encoder, uint64_t key) {
     return key - encoder->before > idxf_low_bits(encoder->form.anchor_bits);
 }
 
 static size_t get_header_bits(const struct idxf_encoder *encoder, const struct choice *choice) {
-    unsigned chains = idxf_block_chains(encoder->form.block_size);
+    unsigned chains = idxf_block_most_chains(encoder->form.block_size);
     size_t anchor = 1 + (choice->whole ? encoder->form.bits : encoder->form.anchor_bits);
     if (chains == 1) return anchor;
     return anchor + OFFSET_WIDTH_BITS +
            (chains - 1) * (choice->offset_bits + get_position_bits(encoder->form.block_size));
 }
 
-/* Whether `count` numbers fit into a block that can have several chains. Sets *choice to how they do. */
-static bool try_count(const struct idxf_encoder *encoder, size_t count, struct choice *choice) {
+/* Sets *choice for the first `count` of encoder->numbers, cut into chains. Returns whether they fit a block. */
+static bool choose_for_count(const struct idxf_encoder *encoder, size_t count, struct choice *choice) {
     const uint64_t *numbers = encoder->numbers;
-    *choice = (struct choice){count, is_whole(encoder, numbers[count - 1]),
-                              count < LEAST_CHAINED ? 1 : idxf_block_chains(encoder->form.block_size), 0};
+    *choice = (struct choice){
+        .count = count,
+        .whole = needs_whole_anchor(encoder, numbers[count - 1]),
+        .chains = count < LEAST_CHAINED ? 1 : idxf_block_most_chains(encoder->form.block_size),
+        .offset_bits = 0,
+    };
     size_t bits = encoder->totals[count - 1];
     for (unsigned i = 1; i < choice->chains; i++) {
-        size_t cut = get_cut(choice, i);
-        bits -= encoder->totals[cut] - encoder->totals[cut - 1];
+        size_t start = chain_start(choice, i);
+        bits -= encoder->totals[start] - encoder->totals[start - 1];
     }
-    if (choice->chains > 1) choice->offset_bits = idxf_bit_length(numbers[count - 1] - numbers[get_cut(choice, 1) - 1]);
+    if (choice->chains > 1)
+        choice->offset_bits = idxf_bit_length(numbers[count - 1] - numbers[chain_start(choice, 1) - 1]);
     return choice->offset_bits < 64 && bits + get_header_bits(encoder, choice) <= encoder->form.block_size * 8;
 }
 
-/* Takes numbers as long as their differences take no more than `room` bits. */
+/* Sets encoder->numbers and totals for the fingerprints whose differences fit `room` bits, and returns how many. */
 static size_t take_numbers(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, size_t room) {
     unsigned align = 64 - encoder->form.bits;
     size_t most = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, taken = 1;
@@ -132,29 +136,30 @@ static size_t take_numbers(struct idxf_encoder *encoder, const uint64_t *fingerp
     for (; taken < most; taken++) {
         encoder->numbers[taken] = fingerprints[taken] >> align;
         unsigned length = idxf_bit_length(encoder->numbers[taken] - encoder->numbers[taken - 1]);
-        encoder->totals[taken] = encoder->totals[taken - 1] + (uint32_t)get_bits(encoder->costs[length]);
+        encoder->totals[taken] = encoder->totals[taken - 1] + (uint32_t)all_bits_of(encoder->costs[length]);
         if (encoder->totals[taken] > room) break;
     }
     return taken;
 }
 
-/* Chooses what fits into a block of several chains. Cutting the chains saves no more than a code and a tail each. */
-static void choose_large(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
-                         struct choice *choice) {
+/* Each cut saves the code and the tail of a difference, so more numbers are tried than fit into one chain. */
+static void choose_several_chains(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                  struct choice *choice) {
     size_t room = encoder->form.block_size * 8 + IDXF_MAX_CHAINS * (IDXF_MAX_CODE_LENGTH + IDXF_MAX_TAIL_BITS);
     size_t taken = take_numbers(encoder, fingerprints, count, room);
-    while (!try_count(encoder, taken, choice)) taken--;
+    while (!choose_for_count(encoder, taken, choice)) taken--;
 }
 
-static void put_large(const struct idxf_encoder *encoder, const uint64_t *fingerprints, const struct choice *choice,
-                      uint8_t *block) {
+/* Writes the list of chains, and then the chains from the highest to the lowest. */
+static void put_several_chains(const struct idxf_encoder *encoder, const uint64_t *fingerprints,
+                               const struct choice *choice, uint8_t *block) {
     size_t size = encoder->form.block_size, at = get_header_bits(encoder, choice);
     unsigned position_bits = get_position_bits(encoder->form.block_size), offset_bits = choice->offset_bits;
-    size_t entry = at - (idxf_block_chains(encoder->form.block_size) - 1) * (offset_bits + position_bits);
+    size_t entry = at - (idxf_block_most_chains(encoder->form.block_size) - 1) * (offset_bits + position_bits);
     uint64_t key = encoder->numbers[choice->count - 1];
     put_bits(block, size, entry - OFFSET_WIDTH_BITS, offset_bits, OFFSET_WIDTH_BITS);
     for (unsigned i = choice->chains; i-- > 0; entry += offset_bits + position_bits) {
-        size_t first = get_cut(choice, i), end = get_cut(choice, i + 1);
+        size_t first = chain_start(choice, i), end = chain_start(choice, i + 1);
         size_t bits = encoder->totals[end - 1] - encoder->totals[first];
         put_chain(encoder, fingerprints + first, end - first, block, at, i == 0 ? size * 8 : at + bits);
         at += bits;
@@ -164,29 +169,28 @@ static void put_large(const struct idxf_encoder *encoder, const uint64_t *finger
     }
 }
 
-/* Counts the bits of the differences of the first `count` fingerprints. */
-static size_t count_bits(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count) {
+static size_t count_difference_bits(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count) {
     unsigned align = 64 - encoder->form.bits;
     uint32_t total = 0;
     for (size_t i = 1; i < count; i++)
         total += encoder->costs[idxf_bit_length((fingerprints[i] - fingerprints[i - 1]) >> align)];
-    return get_bits(total);
+    return all_bits_of(total);
 }
 
-/* Chooses the anchor if the key of the `taken` fingerprints that fit with a short anchor is too far from the key
- * before. It takes as many fingerprints as have a key near enough, or as fit with a whole anchor, whichever is more. */
+/* Chooses again where the key of the `taken` fingerprints that fit with a short anchor is too far from the key before.
+ * Takes as many as have a key near enough, or as fit with a whole anchor, whichever are more. */
 static void choose_anchor(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t taken,
                           struct choice *choice) {
     size_t whole = taken, near = taken, room = encoder->form.block_size * 8 - 1 - encoder->form.bits;
     unsigned align = 64 - encoder->form.bits;
-    while (near > 0 && is_whole(encoder, fingerprints[near - 1] >> align)) near--;
-    while (count_bits(encoder, fingerprints, whole) > room) whole--;
-    *choice = whole > near ? (struct choice){whole, true, 1, 0} : (struct choice){near, false, 1, 0};
+    while (near > 0 && needs_whole_anchor(encoder, fingerprints[near - 1] >> align)) near--;
+    while (count_difference_bits(encoder, fingerprints, whole) > room) whole--;
+    *choice = whole > near ? (struct choice){.count = whole, .whole = true, .chains = 1, .offset_bits = 0}
+                           : (struct choice){.count = near, .whole = false, .chains = 1, .offset_bits = 0};
 }
 
-/* Chooses what fits into a block of one chain. */
-IDXF_INLINE void choose_small(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
-                              struct choice *choice) {
+IDXF_INLINE void choose_one_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                  struct choice *choice) {
     size_t size = encoder->form.block_size, room = size * 8 - 1 - encoder->form.anchor_bits;
     size_t codes = is_small(&encoder->form) ? IDXF_MAX_CODES_BITS : size * 8;
     size_t most = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, taken = 1;
@@ -196,11 +200,11 @@ IDXF_INLINE void choose_small(const struct idxf_encoder *encoder, const uint64_t
     for (; taken < most; taken++) {
         uint64_t next = fingerprints[taken] >> align;
         total += encoder->costs[64 - (unsigned)__builtin_clzll(next - number)];
-        if (get_bits(total) > room || total / CODE_COST > codes) break;
+        if (all_bits_of(total) > room || total / CODE_COST > codes) break;
         number = next;
     }
-    *choice = (struct choice){taken, false, 1, 0};
-    if (is_whole(encoder, number)) choose_anchor(encoder, fingerprints, taken, choice);
+    *choice = (struct choice){.count = taken, .whole = false, .chains = 1, .offset_bits = 0};
+    if (needs_whole_anchor(encoder, number)) choose_anchor(encoder, fingerprints, taken, choice);
 }
 
 static void put_anchor(const struct idxf_encoder *encoder, uint64_t key, bool whole, uint8_t *block) {
@@ -208,15 +212,15 @@ static void put_anchor(const struct idxf_encoder *encoder, uint64_t key, bool wh
     put_bits(block, encoder->form.block_size, 1, key, whole ? encoder->form.bits : encoder->form.anchor_bits);
 }
 
-/* Writes the chain of a small block: its codes and its tails are gathered in registers. */
-IDXF_INLINE void put_least(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, size_t begin,
-                           uint8_t *block) {
+/* Writes the chain of a small block, as put_chain does, faster: its codes and its tails are gathered in registers. */
+IDXF_INLINE void put_small_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                 size_t begin, uint8_t *block) {
     unsigned align = 64 - encoder->form.bits, length = 0, used = 0; /* of `bits`, the highest; less than 8 */
     uint64_t codes = 0, bits = 0, last = fingerprints[count - 1];
     uint8_t *end = block + IDXF_MIN_BLOCK_SIZE;
     for (size_t i = count - 1; i-- > 0;) {
         uint64_t difference = (last - fingerprints[i]) >> align;
-        struct idxf_class class = encoder->of[64 - (unsigned)__builtin_clzll(difference)];
+        struct idxf_class class = encoder->class_of[64 - (unsigned)__builtin_clzll(difference)];
         last = fingerprints[i];
         uint64_t code = class.code;
         codes |= code << length;
@@ -239,14 +243,14 @@ IDXF_INLINE size_t encode(struct idxf_encoder *encoder, const uint64_t *fingerpr
     size_t size = encoder->form.block_size;
     struct choice choice;
     memset(block, 0, size);
-    if (idxf_block_chains(encoder->form.block_size) > 1) {
-        choose_large(encoder, fingerprints, count, &choice);
-        put_large(encoder, fingerprints, &choice, block);
+    if (idxf_block_most_chains(encoder->form.block_size) > 1) {
+        choose_several_chains(encoder, fingerprints, count, &choice);
+        put_several_chains(encoder, fingerprints, &choice, block);
     } else {
-        choose_small(encoder, fingerprints, count, &choice);
+        choose_one_chain(encoder, fingerprints, count, &choice);
         size_t begin = get_header_bits(encoder, &choice);
         if (is_small(&encoder->form))
-            put_least(encoder, fingerprints, choice.count, begin, block);
+            put_small_chain(encoder, fingerprints, choice.count, begin, block);
         else
             put_chain(encoder, fingerprints, choice.count, block, begin, size * 8);
     }
@@ -272,14 +276,14 @@ size_t idxf_block_encode(struct idxf_encoder *encoder, const uint64_t *fingerpri
 /* ---- Decoding ---- */
 
 void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_form *form) {
-    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     struct idxf_class classes[IDXF_CLASSES];
     unsigned class_count = idxf_code_classes(&form->code, form->bits, classes);
     *decoder = (struct idxf_decoder){.way = ways[idxf_decoder_ways(ways) - 1],
                                      .bits = form->bits,
                                      .anchor_bits = form->anchor_bits,
                                      .block_size = form->block_size,
-                                     .chains = idxf_block_chains(form->block_size),
+                                     .chains = idxf_block_most_chains(form->block_size),
                                      .is_small = is_small(form),
                                      .position_bits = get_position_bits(form->block_size)};
     for (unsigned i = 0; i < class_count; i++) {
@@ -294,23 +298,26 @@ void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_for
     }
 }
 
-/* Reads the offsets of the chains below the highest one, and where they begin. */
-static unsigned list_several(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_anchor anchor,
-                             uint64_t floor, struct idxf_chain *chains, enum idxf_fault *fault) {
+/* Lists the chains of a block that can have several. From the second-highest chain down, the block has how far the
+ * chain's key is below the block's key, and the bit at which the chain begins. */
+static unsigned list_several_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_anchor anchor,
+                                    uint64_t floor, struct idxf_chain *chains, enum idxf_fault *fault) {
     struct idxf_chain reversed[IDXF_MAX_CHAINS];
     uint32_t size = decoder->block_size, at = anchor.end + OFFSET_WIDTH_BITS;
     unsigned offset_bits = (unsigned)idxf_get_bits(block, size, anchor.end, OFFSET_WIDTH_BITS), made = 1;
     uint32_t begin = at + (decoder->chains - 1) * (offset_bits + decoder->position_bits);
     uint64_t last = 0;
     if (begin > size * 8) return *fault = IDXF_FAULT_OVERRUN, 0;
-    reversed[0] = (struct idxf_chain){anchor.key, floor, block, begin, size * 8};
+    reversed[0] =
+        (struct idxf_chain){.key = anchor.key, .floor = floor, .block = block, .begin = begin, .end = size * 8};
     for (unsigned i = 1; i < decoder->chains; i++, at += offset_bits + decoder->position_bits) {
         uint64_t offset = idxf_get_bits(block, size, at, offset_bits);
         uint32_t next = (uint32_t)idxf_get_bits(block, size, at + offset_bits, decoder->position_bits);
         if (offset == 0) break;
         if (next < reversed[i - 1].begin) return *fault = IDXF_FAULT_OVERRUN, 0;
         if (offset <= last || offset > anchor.key - floor) return *fault = IDXF_FAULT_ORDER, 0;
-        reversed[i] = (struct idxf_chain){anchor.key - offset, floor, block, next, size * 8};
+        reversed[i] = (struct idxf_chain){
+            .key = anchor.key - offset, .floor = floor, .block = block, .begin = next, .end = size * 8};
         reversed[i - 1].end = next;
         reversed[i - 1].floor = reversed[i].key + 1;
         last = offset;
@@ -321,7 +328,7 @@ static unsigned list_several(const struct idxf_decoder *decoder, const uint8_t *
 }
 
 bool idxf_block_has_clear_list(const struct idxf_decoder *decoder, const uint8_t *block, unsigned count) {
-    size_t at = idxf_block_anchor(decoder, block, 0).end;
+    size_t at = idxf_block_read_anchor(decoder, block, 0).end;
     unsigned offset_bits = (unsigned)idxf_get_bits(block, decoder->block_size, at, OFFSET_WIDTH_BITS);
     unsigned entry_bits = offset_bits + decoder->position_bits;
     at += OFFSET_WIDTH_BITS;
@@ -333,11 +340,12 @@ bool idxf_block_has_clear_list(const struct idxf_decoder *decoder, const uint8_t
 
 static inline unsigned list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
                                    struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault) {
-    struct idxf_anchor anchor = idxf_block_anchor(decoder, block, bounds.above);
+    struct idxf_anchor anchor = idxf_block_read_anchor(decoder, block, bounds.above);
     if (bounds.floor > bounds.above) return *fault = IDXF_FAULT_ORDER, 0; /* behind the greatest of all keys */
     if (anchor.key < bounds.above || anchor.key > idxf_low_bits(decoder->bits)) return *fault = IDXF_FAULT_ORDER, 0;
-    if (decoder->chains > 1) return list_several(decoder, block, anchor, bounds.floor, chains, fault);
-    chains[0] = (struct idxf_chain){anchor.key, bounds.floor, block, anchor.end, decoder->block_size * 8};
+    if (decoder->chains > 1) return list_several_chains(decoder, block, anchor, bounds.floor, chains, fault);
+    chains[0] = (struct idxf_chain){
+        .key = anchor.key, .floor = bounds.floor, .block = block, .begin = anchor.end, .end = decoder->block_size * 8};
     return 1;
 }
 
@@ -346,7 +354,7 @@ unsigned idxf_block_list_chains(const struct idxf_decoder *decoder, const uint8_
     return list_chains(decoder, block, bounds, chains, fault);
 }
 
-/* Adds up how many fingerprints the chains of each block have. Returns IDXF_FAULT_ORDER if one was faulty. */
+/* Adds the counts of a block's chains to *total, unless a chain is faulty, whose count is 0. */
 static enum idxf_fault add_counts(const size_t *counts, unsigned chains, size_t *total) {
     size_t sum = 0;
     for (unsigned i = 0; i < chains; i++) {
@@ -357,35 +365,36 @@ static enum idxf_fault add_counts(const size_t *counts, unsigned chains, size_t 
     return sum > IDXF_MAX_BLOCK_FINGERPRINTS ? IDXF_FAULT_COUNT : IDXF_OK;
 }
 
-/* Returns what is known of the block that follows one with this key. */
-static struct idxf_bounds get_bounds_behind(uint64_t key) {
-    if (key == UINT64_MAX) return (struct idxf_bounds){0, key};
-    return (struct idxf_bounds){key + 1, key + 1};
+/* Returns the bounds of the block after the one with this key. Nothing can follow the greatest key of all: no block is
+ * valid with the bounds after that. */
+static struct idxf_bounds get_next_bounds(uint64_t key) {
+    if (key == UINT64_MAX) return (struct idxf_bounds){.above = 0, .floor = key};
+    return (struct idxf_bounds){.above = key + 1, .floor = key + 1};
 }
 
 size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blocks, size_t count,
                           struct idxf_bounds *bounds, uint64_t *fingerprints, size_t *faulty, enum idxf_fault *fault) {
     struct idxf_chain chains[IDXF_LANES] = {{0}};
     struct idxf_bounds next = *bounds;
-    unsigned of[IDXF_LANES], made = 0;
+    unsigned chain_counts[IDXF_LANES], made = 0;
     size_t counts[IDXF_LANES], total = 0, listed = 0;
     *fault = IDXF_OK;
     for (; listed < count; listed++) {
         const uint8_t *block = blocks + listed * decoder->block_size;
         if (listed > 0 && next.above == 0) *fault = IDXF_FAULT_ORDER; /* the key before is the greatest there is */
         if (*fault != IDXF_OK) break;
-        of[listed] = list_chains(decoder, block, next, chains + made, fault);
-        if (of[listed] == 0) break;
-        made += of[listed];
-        next = get_bounds_behind(chains[made - 1].key);
+        chain_counts[listed] = list_chains(decoder, block, next, chains + made, fault);
+        if (chain_counts[listed] == 0) break;
+        made += chain_counts[listed];
+        next = get_next_bounds(chains[made - 1].key);
     }
     *bounds = next;
     *faulty = listed;
     decoder->way->decode(decoder, chains, made, fingerprints, counts);
     made = 0;
-    for (size_t i = 0; i < listed; made += of[i++]) {
+    for (size_t i = 0; i < listed; made += chain_counts[i++]) {
         size_t before = total;
-        enum idxf_fault found = add_counts(counts + made, of[i], &total);
+        enum idxf_fault found = add_counts(counts + made, chain_counts[i], &total);
         if (found == IDXF_OK) continue;
         *fault = found;
         *faulty = i;

@@ -15,7 +15,7 @@
 /* Fingerprints are permuted and left-aligned here, unless a comment says that they are numbers of `bits` bits. */
 
 /* Returns how many chains a block of this size in bytes has at most. */
-static inline unsigned idxf_block_chains(uint32_t block_size) {
+static inline unsigned idxf_block_most_chains(uint32_t block_size) {
     return block_size < 1024 ? 1 : block_size < 4096 ? 2 : IDXF_MAX_CHAINS;
 }
 
@@ -30,25 +30,22 @@ struct idxf_block_form {
 /* Chooses the number of anchor bits with which blocks of uniform fingerprints are smallest. */
 unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t block_size);
 
-/* Whether blocks have the least size, and the codes of a full block would have more than IDXF_MAX_CODES_BITS bits on
- * average. */
+/* Whether blocks have the least size, and full ones have more than IDXF_MAX_CODES_BITS bits of codes on average. */
 bool idxf_needs_long_codes(const struct idxf_block_form *form, const struct idxf_difference_counts *counts);
 
 /* ---- Encoding ---- */
 
 struct idxf_encoder {
     struct idxf_block_form form;
-    uint64_t before;                         /* the key of the previous block, a number of `bits` bits */
-    struct idxf_class of[IDXF_MAX_BITS + 1]; /* by the bits of a difference: its class */
-    uint32_t costs[IDXF_MAX_BITS + 1];       /* by the bits of a difference: bits of code and tail, and 2^18 times those
-                                                of the code */
+    uint64_t before;                               /* the key of the previous block, a number of `bits` bits */
+    struct idxf_class class_of[IDXF_MAX_BITS + 1]; /* by the bits of a difference: its class */
+    uint32_t costs[IDXF_MAX_BITS + 1];             /* by the same: bits, plus 2^18 times those of the code */
     /* These are the numbers of the block that is being filled, and the bits of the differences up to each one. */
     uint64_t numbers[IDXF_MAX_BLOCK_FINGERPRINTS + 1];
     uint32_t totals[IDXF_MAX_BLOCK_FINGERPRINTS + 1];
 };
 
-/* Begins with the first block of a table; its blocks are then encoded in their order. The code must be valid for the
- * bits (idxf_code_check). */
+/* Begins with a table's first block; blocks are encoded in order. The code must be valid (idxf_code_check). */
 void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_form *form);
 
 /* Encodes as many of the `count` (1 or more) strictly ascending fingerprints as fit into `block`, of block_size bytes.
@@ -57,13 +54,13 @@ size_t idxf_block_encode(struct idxf_encoder *encoder, const uint64_t *fingerpri
 
 /* ---- Decoding ---- */
 
-struct idxf_way;
+struct idxf_decoder_way;
 
 struct idxf_decoder {
-    const struct idxf_way *way; /* the fastest for this processor */
+    const struct idxf_decoder_way *way; /* the fastest for this processor */
     unsigned bits, anchor_bits;
     uint32_t block_size;
-    unsigned chains;        /* the most of a block */
+    unsigned chains;        /* how many a block has at most */
     unsigned position_bits; /* bits of the place where a chain begins */
     bool is_small;          /* the codes of a block have at most IDXF_MAX_CODES_BITS bits in all */
     /* For each value of the next bits, the code that they begin with: its length, the length of its tail, and the
@@ -85,8 +82,8 @@ struct idxf_anchor {
 
 /* Reads the anchor of a block. `above` is a number of `bits` bits from the key of the previous block to the key of this
  * one; the directory gives one. A key below it is a fault, IDXF_FAULT_ORDER, for which the caller must check. */
-static inline struct idxf_anchor idxf_block_anchor(const struct idxf_decoder *decoder, const uint8_t *block,
-                                                   uint64_t above) {
+static inline struct idxf_anchor idxf_block_read_anchor(const struct idxf_decoder *decoder, const uint8_t *block,
+                                                        uint64_t above) {
     uint64_t head = idxf_load64(block);
     if (__builtin_expect(head & 1, 0)) {
         uint64_t key = head >> 1 | (uint64_t)block[8] << 63;
@@ -104,7 +101,7 @@ struct idxf_chain {
     uint32_t begin, end;
 };
 
-/* What is known about a block before it is read, in numbers of `bits` bits: `above` as for idxf_block_anchor, and
+/* What is known about a block before it is read, in numbers of `bits` bits: `above` as for idxf_block_read_anchor, and
  * `floor`, which none of its fingerprints is below (0: unknown). No block is valid with a floor above `above`. */
 struct idxf_bounds {
     uint64_t above, floor;
@@ -118,15 +115,16 @@ unsigned idxf_block_list_chains(const struct idxf_decoder *decoder, const uint8_
 /* Whether the entries of a list of chains after the first `count` chains are all 0. */
 bool idxf_block_has_clear_list(const struct idxf_decoder *decoder, const uint8_t *block, unsigned count);
 
-/* How many blocks are decoded side by side, and the room that their fingerprints need at most. A faulty block may have
+/* How many chains are decoded side by side, and how many words their fingerprints need at most. A faulty block may have
  * one fingerprint more, and some words after the last one may be overwritten. */
 #define IDXF_LANES 8
 #define IDXF_DECODED_ROOM (IDXF_LANES * (IDXF_MAX_BLOCK_FINGERPRINTS + 1) + IDXF_LANES)
 
+/* Returns how many blocks have no more chains than are decoded side by side. */
 static inline unsigned idxf_blocks_at_once(const struct idxf_decoder *decoder) { return IDXF_LANES / decoder->chains; }
 
-/* Returns the room that these need. The smallest blocks have at most a key, and a difference for each bit of their
- * codes. */
+/* Returns how many words idxf_blocks_decode needs for the fingerprints of as many blocks. The smallest blocks have at
+ * most a key, and a difference for each bit of their codes. */
 static inline size_t idxf_decoded_room(const struct idxf_decoder *decoder) {
     return decoder->is_small ? IDXF_LANES * (IDXF_MAX_CODES_BITS + 3) : IDXF_DECODED_ROOM;
 }
@@ -138,7 +136,8 @@ static inline size_t idxf_decoded_room(const struct idxf_decoder *decoder) {
 size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blocks, size_t count,
                           struct idxf_bounds *bounds, uint64_t *fingerprints, size_t *faulty, enum idxf_fault *fault);
 
-/* Whether all unused bits of a block are 0, for verifiers. The block must have been decoded. */
+/* Checks that all unused bits of a block are 0, for verifiers: else returns IDXF_FAULT_PADDING. `bounds` are those with
+ * which the block was decoded before, without a fault. */
 enum idxf_fault idxf_block_check_padding(const struct idxf_decoder *decoder, const uint8_t *block,
                                          struct idxf_bounds bounds);
 
@@ -167,7 +166,7 @@ struct idxf_hits {
 };
 
 /* An implementation of decoding: portable, or with instructions that only some processors have. */
-struct idxf_way {
+struct idxf_decoder_way {
     const char *name;
     void (*search)(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
                    unsigned distance, struct idxf_hits *hits);
@@ -186,9 +185,8 @@ static inline void idxf_search(const struct idxf_decoder *decoder, const struct 
     decoder->way->search(decoder, lanes, count, distance, hits);
 }
 
-/* Lists the implementations that this processor can run, the fastest last, and returns their number. For tests and
- * benchmarks, which set decoder->way. */
+/* Lists this processor's implementations, the fastest last, and returns their number. For tests and benchmarks. */
 #define IDXF_MAX_WAYS 3
-size_t idxf_decoder_ways(const struct idxf_way *ways[IDXF_MAX_WAYS]);
+size_t idxf_decoder_ways(const struct idxf_decoder_way *ways[IDXF_MAX_WAYS]);
 
 #endif

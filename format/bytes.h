@@ -39,6 +39,7 @@ static inline void idxf_store32(uint8_t *bytes, uint32_t value) {
     memcpy(bytes, &value, sizeof value);
 }
 
+/* Returns a mask of the `count` lowest bits, all 64 where `count` is 64 or more. */
 static inline uint64_t idxf_low_bits(unsigned count) { return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1; }
 
 /* Returns the first `count` bits, 0 to 63, of a left-aligned value. */
@@ -49,8 +50,7 @@ static inline unsigned idxf_bit_length(uint64_t number) {
     return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
 
-/* Returns at least 57 bits from bit `position` of `size` bytes (8 or more). Bits beyond the end are 0. The position may
- * be up to size * 8. */
+/* Returns 57 bits or more from bit `position`, up to size * 8, of `size` (8 or more) bytes. Bits beyond are 0. */
 static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t position) {
     size_t byte = position / 8;
     if (byte <= size - 8) return idxf_load64(bytes + byte) >> position % 8;

@@ -12,18 +12,19 @@ struct walk {
     size_t size;      /* of the block, bytes */
 };
 
+/* Begins at the key of a chain. Here and below, `small` is decoder->is_small: each function is compiled for either. */
 IDXF_INLINE struct walk begin_walk(const struct idxf_decoder *decoder, const uint8_t *block, uint64_t key, size_t begin,
                                    size_t end, bool small) {
-    struct walk walk = {block, 0, key, begin, end, end, decoder->block_size};
+    struct walk walk = {
+        .block = block, .codes = 0, .x = key, .at = begin, .end = end, .codes_end = end, .size = decoder->block_size};
     if (!small) return walk;
     walk.codes = idxf_get_small_codes(block, begin);
     if (end > begin + IDXF_MAX_CODES_BITS) walk.codes_end = begin + IDXF_MAX_CODES_BITS;
     return walk;
 }
 
-/* Goes to the next fingerprint, and returns false if there is none. A tail is taken from the 8 bytes up to its end,
- * which lie in the block. One that is not strict goes on behind the last codes of a small block, as if 0 bits followed:
- * a sound block ends there all the same. */
+/* Goes down to the next fingerprint; returns false if there is none. Unless `strict`, a small block's codes seem to go
+ * on with 0 bits behind their word: in a sound block the chain ends there all the same. */
 IDXF_INLINE bool step(const struct idxf_decoder *decoder, struct walk *walk, bool small, bool strict) {
     uint64_t codes = small ? walk->codes : idxf_peek_bits(walk->block, walk->size, walk->at);
     size_t next = codes % IDXF_CLASSES, tail = decoder->tails[next], byte = (walk->end + 7) / 8;
@@ -40,7 +41,7 @@ IDXF_INLINE bool step(const struct idxf_decoder *decoder, struct walk *walk, boo
     return true;
 }
 
-/* Returns false where the search is to end. */
+/* Searches one chain as idxf_search does. Returns false where the taker of hits ends the whole search. */
 IDXF_INLINE bool search_lane(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned lane,
                              unsigned distance, struct idxf_hits *hits, bool small) {
     struct walk walk =
@@ -72,14 +73,14 @@ IDXF_INLINE void search(const struct idxf_decoder *decoder, const struct idxf_la
     }
 }
 
-/* So many fingerprints are copied at a time. */
-#define COPIED 4
+#define COPIED 4 /* fingerprints that are copied at a time */
 
-/* Decodes the fingerprints of a chain, left-aligned and ascending. Up to COPIED words after them are overwritten. */
+/* Decodes the fingerprints of a chain, left-aligned and ascending, and returns their number; 0 if the chain is faulty.
+ * Up to COPIED words after them are overwritten. */
 IDXF_INLINE size_t decode_chain(const struct idxf_decoder *decoder, const struct idxf_chain *chain,
                                 uint64_t *fingerprints, bool small) {
     struct walk walk = begin_walk(decoder, chain->block, chain->key, chain->begin, chain->end, small);
-    uint64_t descending[IDXF_MAX_BLOCK_FINGERPRINTS + 1 + COPIED], *end = descending + idxf_get_most(small),
+    uint64_t descending[IDXF_MAX_BLOCK_FINGERPRINTS + 1 + COPIED], *end = descending + idxf_most_decoded(small),
                                                                    *next = end;
     unsigned align = 64 - decoder->bits;
     uint64_t before = walk.x;
@@ -114,7 +115,7 @@ static void decode_portable(const struct idxf_decoder *decoder, const struct idx
     decode(decoder, chains, count, fingerprints, counts);
 }
 
-static const struct idxf_way portable = {"portable", search_portable, decode_portable};
+static const struct idxf_decoder_way portable = {"portable", search_portable, decode_portable};
 
 enum idxf_fault idxf_block_check_padding(const struct idxf_decoder *decoder, const uint8_t *block,
                                          struct idxf_bounds bounds) {
@@ -143,10 +144,10 @@ IDXF_BMI2 static void decode_bmi2(const struct idxf_decoder *decoder, const stru
     decode(decoder, chains, count, fingerprints, counts);
 }
 
-static const struct idxf_way bmi2 = {"bmi2", search_bmi2, decode_bmi2};
+static const struct idxf_decoder_way bmi2 = {"bmi2", search_bmi2, decode_bmi2};
 #endif
 
-size_t idxf_decoder_ways(const struct idxf_way *ways[IDXF_MAX_WAYS]) {
+size_t idxf_decoder_ways(const struct idxf_decoder_way *ways[IDXF_MAX_WAYS]) {
     size_t count = 0;
     ways[count++] = &portable;
 #ifdef IDXF_X86

@@ -11,13 +11,13 @@ IDXF_INLINE uint64_t idxf_get_small_codes(const uint8_t *block, size_t begin) {
     return first >> begin % 8 | second << 1 << (63 - begin % 8);
 }
 
-/* Returns how many fingerprints are decoded of a chain at most, which is one more than it may have. */
-IDXF_INLINE size_t idxf_get_most(bool small) {
+/* Returns the most fingerprints that are decoded of a chain: one more than a sound chain has. */
+IDXF_INLINE size_t idxf_most_decoded(bool small) {
     return small ? IDXF_MAX_CODES_BITS + 2 : IDXF_MAX_BLOCK_FINGERPRINTS + 1;
 }
 
 #ifdef IDXF_X86
-extern const struct idxf_way idxf_avx512_way;
+extern const struct idxf_decoder_way idxf_avx512_way;
 #endif
 
 #endif

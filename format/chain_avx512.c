@@ -14,12 +14,13 @@ AVX512_INLINE __m512i splat(uint64_t value) { return _mm512_set1_epi64((long lon
 #define STRIDE 8
 #define WINDOW 64
 
+/* The next stride of each lane, read and not yet taken. */
 struct strides {
     const uint8_t *windows[IDXF_LANES];
     uint64_t steps[2][IDXF_LANES]; /* four times 16 bits each: see step_all */
 };
 
-/* This is the state of following several chains side by side, as struct walk of chain.c is for one. */
+/* The state of following chains side by side, a lane for each, as struct walk of chain.c is for one. */
 struct walks {
     __m512i blocks, codes, at, end, codes_end;
     __m512i lengths, tails; /* of codes, as the decoder has them */
@@ -41,8 +42,9 @@ AVX512_INLINE void begin_walks(struct walks *walks, const struct idxf_decoder *d
     walks->codes_end = _mm512_min_epu64(walks->end, _mm512_add_epi64(walks->at, splat(IDXF_MAX_CODES_BITS)));
 }
 
-/* Gets the next codes, and where their tails are. */
-AVX512_INLINE __m512i begin_strides(struct walks *walks, struct strides *strides, unsigned open, size_t size) {
+/* Loads the next codes of the `open` lanes, of which each has a bit, and sets the windows with their tails, in blocks
+ * of `size` bytes. Returns at which bits of the blocks the windows begin. */
+AVX512_INLINE __m512i load_codes(struct walks *walks, struct strides *strides, unsigned open, size_t size) {
     const uint8_t *blocks[IDXF_LANES];
     uint64_t at[IDXF_LANES], codes[IDXF_LANES] = {0};
     _mm512_storeu_si512(blocks, walks->blocks);
@@ -74,10 +76,10 @@ AVX512_INLINE __m512i step_all(struct walks *walks, __m512i window, bool strict)
     return _mm512_mask_or_epi64(splat(IDXF_NO_LEAD), open, begin, tail);
 }
 
-/* Reads the codes of the next strides. */
+/* Reads the codes of each lane's next stride. A small block's codes are in registers, and all of it is its window. */
 AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsigned open, size_t size, bool small,
                               bool strict) {
-    __m512i window = small ? _mm512_setzero_si512() : begin_strides(walks, strides, open, size);
+    __m512i window = small ? _mm512_setzero_si512() : load_codes(walks, strides, open, size);
     if (small) _mm512_storeu_si512(strides->windows, walks->blocks);
     for (unsigned i = 0; i < 2; i++) {
         __m512i steps = _mm512_setzero_si512();
@@ -90,7 +92,7 @@ AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsi
 /* This is the truth table of three bits: whether the first is 0 and the second 1, or the third is 1. */
 #define CLEARED_OR 0xae
 
-/* Returns the differences of a stride. */
+/* Returns the differences of a stride, each a leading 1 above the tail's bits; 0 behind the end of the chain. */
 AVX512_INLINE __m512i take_differences(const struct strides *strides, unsigned lane) {
     __m128i packed = _mm_set_epi64x((long long)strides->steps[1][lane], (long long)strides->steps[0][lane]);
     __m512i steps = _mm512_cvtepu16_epi64(packed), length = _mm512_and_si512(steps, splat(IDXF_NO_LEAD - 1));
@@ -103,8 +105,7 @@ AVX512_INLINE __m512i take_differences(const struct strides *strides, unsigned l
     return _mm512_ternarylogic_epi64(others, bits, lead, CLEARED_OR);
 }
 
-/* Returns the fingerprints of a stride, from the one below `before` downwards. A clear bit of *made means that the
- * chain ends there. */
+/* Returns a stride's fingerprints, from below `before` downwards. The chain ends at the first clear bit of *made. */
 AVX512_INLINE __m512i take_stride(const struct strides *strides, unsigned lane, uint64_t before, __mmask8 *made) {
     const __m512i zero = _mm512_setzero_si512();
     __m512i sums = take_differences(strides, lane);
@@ -115,27 +116,26 @@ AVX512_INLINE __m512i take_stride(const struct strides *strides, unsigned lane, 
     return _mm512_sub_epi64(splat(before), sums);
 }
 
-/* Keeps the lowest bits that are set, up to the first one that is not, and no more than `most` of them. */
-static inline unsigned get_run(unsigned bits, size_t most) {
+/* Returns the lowest of `bits`, up to the first one that is not set, and no more than `most` of them. */
+static inline unsigned lowest_run(unsigned bits, size_t most) {
     unsigned run = (bits ^ (bits + 1)) >> 1;
     return most < STRIDE ? run & ((1u << most) - 1) : run;
 }
 
-static inline bool is_whole(unsigned run) { return run == (1u << STRIDE) - 1; }
+static inline bool is_whole_stride(unsigned run) { return run == (1u << STRIDE) - 1; }
 
-/* Finds the fingerprints near the query that are not above the range. */
+/* Returns a bit for each fingerprint that is near the query and not above the range. */
 AVX512_INLINE unsigned find_near(__m512i x, __m512i query, __m512i high, unsigned distance) {
     __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(x, query));
     return _mm512_mask_cmple_epu64_mask(_mm512_cmple_epu64_mask(x, high), errors, splat(distance));
 }
 
-/* These are the last strides of all chains, with a bit for each fingerprint that is near. */
+/* These are the strides of all chains that were searched last, with a bit for each fingerprint that is near. */
 struct searched {
     uint64_t fingerprints[IDXF_LANES * STRIDE];
     uint64_t near;
 };
 
-/* Adds the fingerprints that are near to the hits. */
 static inline void keep_hits(struct idxf_hits *hits, const struct searched *searched) {
     for (uint64_t near = searched->near; near != 0; near &= near - 1) {
         unsigned i = (unsigned)__builtin_ctzll(near);
@@ -149,16 +149,16 @@ AVX512_INLINE bool search_stride(const struct strides *strides, const struct idx
                                  unsigned distance, size_t most, uint64_t before, struct searched *searched) {
     __mmask8 made;
     __m512i x = take_stride(strides, lane, before, &made);
-    unsigned run = get_run(_mm512_mask_cmpge_epu64_mask(made, x, splat(lanes->low[lane])), most);
+    unsigned run = lowest_run(_mm512_mask_cmpge_epu64_mask(made, x, splat(lanes->low[lane])), most);
     uint64_t near = run & find_near(x, splat(lanes->queries[lane]), splat(lanes->high[lane]), distance);
     _mm512_storeu_si512(searched->fingerprints + lane * STRIDE, x);
     searched->near |= near << lane * STRIDE;
-    return is_whole(run);
+    return is_whole_stride(run);
 }
 
-/* A search in progress. What is read by lane is in memory anyway; the rest is written here only where the search is
- * interrupted, because the hits must be taken before it goes on. */
-struct searching {
+/* A search in progress. What is read by lane is always in memory; the other members are written only where the search
+ * is interrupted, because the hits must be taken before it goes on. */
+struct search {
     struct walks walks;
     struct strides strides[2];
     struct searched searched;
@@ -168,22 +168,22 @@ struct searching {
 };
 
 /* Begins a search: finds the keys that are near, and reads the codes of the first strides. */
-AVX512_INLINE void begin_search(struct searching *searching, struct walks *walks, const struct idxf_decoder *decoder,
+AVX512_INLINE void begin_search(struct search *search, struct walks *walks, const struct idxf_decoder *decoder,
                                 const struct idxf_lanes *lanes, unsigned count, unsigned distance,
                                 struct idxf_hits *hits, bool small) {
     __m512i keys = _mm512_loadu_si512(lanes->keys), high = _mm512_loadu_si512(lanes->high);
-    searching->open = _mm512_cmpge_epu64_mask(keys, _mm512_loadu_si512(lanes->low)) & ((1u << count) - 1);
-    searching->ready = 0;
-    searching->left = IDXF_MAX_BLOCK_FINGERPRINTS;
-    unsigned near = searching->open & find_near(keys, _mm512_loadu_si512(lanes->queries), high, distance);
+    search->open = _mm512_cmpge_epu64_mask(keys, _mm512_loadu_si512(lanes->low)) & ((1u << count) - 1);
+    search->ready = 0;
+    search->left = IDXF_MAX_BLOCK_FINGERPRINTS;
+    unsigned near = search->open & find_near(keys, _mm512_loadu_si512(lanes->queries), high, distance);
     for (; near != 0; near &= near - 1) {
         hits->fingerprints[hits->count] = lanes->keys[__builtin_ctz(near)];
         hits->lanes[hits->count++] = (uint8_t)__builtin_ctz(near);
     }
     for (unsigned lane = 0; lane < count; lane++)
-        searching->searched.fingerprints[lane * STRIDE + STRIDE - 1] = lanes->keys[lane];
+        search->searched.fingerprints[lane * STRIDE + STRIDE - 1] = lanes->keys[lane];
     begin_walks(walks, decoder, lanes, count, small);
-    read_codes(walks, &searching->strides[0], searching->open, decoder->block_size, small, false);
+    read_codes(walks, &search->strides[0], search->open, decoder->block_size, small, false);
 }
 
 /* The most hits with which a search goes on: there is room for those of one more stride of each lane. */
@@ -192,66 +192,67 @@ _Static_assert(MOST_HITS >= IDXF_LANES, "the keys may be hits before the first s
 
 /* Begins a search, or goes on with one that was interrupted. Returns true where the search is interrupted so that its
  * hits are taken: a call in the middle of it would cost all vectors their registers. */
-AVX512_INLINE bool search_walks(struct searching *searching, bool begins, const struct idxf_decoder *decoder,
+AVX512_INLINE bool search_walks(struct search *search, bool begins, const struct idxf_decoder *decoder,
                                 const struct idxf_lanes *lanes, unsigned count, unsigned distance,
                                 struct idxf_hits *hits, bool small) {
     struct walks walks;
-    struct searched *searched = &searching->searched;
+    struct searched *searched = &search->searched;
     if (begins)
-        begin_search(searching, &walks, decoder, lanes, count, distance, hits, small);
+        begin_search(search, &walks, decoder, lanes, count, distance, hits, small);
     else
-        walks = searching->walks;
-    unsigned open = searching->open, i = searching->ready;
-    for (size_t left = searching->left; open != 0; left -= STRIDE, i ^= 1) {
+        walks = search->walks;
+    unsigned open = search->open, i = search->ready;
+    for (size_t left = search->left; open != 0; left -= STRIDE, i ^= 1) {
         bool ahead = !small || i == 0; /* few of the smallest blocks have a third stride */
         if (__builtin_expect(hits->count > MOST_HITS, 0)) {
-            searching->walks = walks;
-            searching->open = open;
-            searching->ready = i;
-            searching->left = left;
+            search->walks = walks;
+            search->open = open;
+            search->ready = i;
+            search->left = left;
             return true;
         }
-        if (ahead) read_codes(&walks, &searching->strides[i ^ 1], open, decoder->block_size, small, false);
+        if (ahead) read_codes(&walks, &search->strides[i ^ 1], open, decoder->block_size, small, false);
         searched->near = 0;
         for (unsigned here = open; here != 0; here &= here - 1) {
             unsigned lane = (unsigned)__builtin_ctz(here);
             uint64_t before = searched->fingerprints[lane * STRIDE + STRIDE - 1];
-            bool more = search_stride(&searching->strides[i], lanes, lane, distance, left, before, searched);
+            bool more = search_stride(&search->strides[i], lanes, lane, distance, left, before, searched);
             open ^= (unsigned)!more << lane;
         }
         keep_hits(hits, searched);
-        if (!ahead && open != 0)
-            read_codes(&walks, &searching->strides[i ^ 1], open, decoder->block_size, small, false);
+        if (!ahead && open != 0) read_codes(&walks, &search->strides[i ^ 1], open, decoder->block_size, small, false);
     }
     return false;
 }
 
 /* Goes on with an interrupted search, which few searches are: a function of its own, so that the others don't pay. */
-IDXF_AVX512 __attribute__((noinline)) static void go_on_searching(struct searching *searching,
+IDXF_AVX512 __attribute__((noinline)) static void go_on_searching(struct search *search,
                                                                   const struct idxf_decoder *decoder,
                                                                   const struct idxf_lanes *lanes, unsigned count,
                                                                   unsigned distance, struct idxf_hits *hits) {
     for (bool more = true; more && hits->take(hits);) {
         if (decoder->is_small)
-            more = search_walks(searching, false, decoder, lanes, count, distance, hits, true);
+            more = search_walks(search, false, decoder, lanes, count, distance, hits, true);
         else
-            more = search_walks(searching, false, decoder, lanes, count, distance, hits, false);
+            more = search_walks(search, false, decoder, lanes, count, distance, hits, false);
     }
 }
 
 IDXF_AVX512 static void search_avx512(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
                                       unsigned count, unsigned distance, struct idxf_hits *hits) {
-    struct searching searching;
+    struct search search;
     bool more;
     if (decoder->is_small)
-        more = search_walks(&searching, true, decoder, lanes, count, distance, hits, true);
+        more = search_walks(&search, true, decoder, lanes, count, distance, hits, true);
     else
-        more = search_walks(&searching, true, decoder, lanes, count, distance, hits, false);
-    if (more) go_on_searching(&searching, decoder, lanes, count, distance, hits);
+        more = search_walks(&search, true, decoder, lanes, count, distance, hits, false);
+    if (more) go_on_searching(&search, decoder, lanes, count, distance, hits);
 }
 
-/* This is the state of decoding a chain from its end downwards. */
+/* How many fingerprints below a chain's key there is room for, whole strides of them. */
 #define MOST_BELOW ((IDXF_MAX_BLOCK_FINGERPRINTS + STRIDE - 1) / STRIDE * STRIDE)
+
+/* This is the state of decoding a chain from its key downwards. */
 struct descent {
     uint64_t fingerprints[MOST_BELOW + STRIDE]; /* left-aligned; the key is behind MOST_BELOW others */
     uint64_t *next;                             /* before which the next ones belong */
@@ -266,20 +267,20 @@ AVX512_INLINE void begin_descent(struct descent *descent, const struct idxf_chai
     descent->count = chain->key >= chain->floor;
 }
 
-/* Takes a stride, up to `most` fingerprints of it. Returns false if the chain ends there. */
+/* Takes up to `most` fingerprints of a stride. Returns false at the chain's end, or if it is faulty, with count 0. */
 AVX512_INLINE bool descend(struct descent *descent, const struct strides *strides, unsigned lane, uint64_t floor,
                            __m128i align, size_t most) {
     const __m512i reverse = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     __mmask8 made;
     __m512i x = take_stride(strides, lane, descent->last, &made);
-    unsigned run = get_run(made, most);
+    unsigned run = lowest_run(made, most);
     __mmask8 sound = _mm512_mask_cmpge_epu64_mask((__mmask8)run, x, splat(floor));
     sound = _mm512_mask_cmple_epu64_mask(sound, x, _mm512_alignr_epi64(x, splat(descent->last), 7));
     descent->next -= STRIDE;
     _mm512_storeu_si512(descent->next, _mm512_permutexvar_epi64(reverse, _mm512_sll_epi64(x, align)));
     descent->last = (uint64_t)_mm_extract_epi64(_mm512_extracti64x2_epi64(x, 3), 1);
     descent->count = sound == run ? descent->count + idxf_count_bits(run) : 0;
-    return is_whole(sound);
+    return is_whole_stride(sound);
 }
 
 /* Copies what was decoded. Up to STRIDE - 1 words behind it are overwritten, too. */
@@ -307,8 +308,8 @@ AVX512_INLINE void decode_walks(const struct idxf_decoder *decoder, const struct
     }
     begin_walks(&walks, decoder, &lanes, count, small);
     read_codes(&walks, &strides[0], open, decoder->block_size, small, true);
-    for (size_t left = idxf_get_most(small) - 1, i = 0; open != 0; left -= STRIDE, i ^= 1) {
-        bool ahead = !small || i == 0; /* as above */
+    for (size_t left = idxf_most_decoded(small) - 1, i = 0; open != 0; left -= STRIDE, i ^= 1) {
+        bool ahead = !small || i == 0; /* few of the smallest blocks have a third stride */
         if (ahead) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
         for (unsigned here = open; here != 0; here &= here - 1) {
             unsigned lane = (unsigned)__builtin_ctz(here);
@@ -333,5 +334,5 @@ IDXF_AVX512 static void decode_avx512(const struct idxf_decoder *decoder, const 
         decode_walks(decoder, chains, count, fingerprints, counts, false);
 }
 
-const struct idxf_way idxf_avx512_way = {"avx512", search_avx512, decode_avx512};
+const struct idxf_decoder_way idxf_avx512_way = {"avx512", search_avx512, decode_avx512};
 #endif

@@ -6,6 +6,7 @@
 #include "format/processor.h"
 
 #ifdef IDXF_X86
+/* From so many bytes on, AVX2 is used where the processor has it. */
 #define LONG_BYTES 1024
 
 uint64_t idxf_checksum_avx2(const void *bytes, size_t size); /* of checksum_avx2.c */

@@ -46,8 +46,7 @@ static void sort_classes(const uint64_t *counts, unsigned class_count, uint8_t *
     }
 }
 
-/* Finds the lengths, none above IDXF_MAX_CODE_LENGTH, with which two classes or more that occur so often take the
- * fewest bits. */
+/* Finds lengths, up to IDXF_MAX_CODE_LENGTH, with which these counts of two or more classes take the fewest bits. */
 static void choose_lengths(const uint64_t *counts, unsigned class_count, uint8_t lengths[IDXF_CLASSES]) {
     uint8_t classes[IDXF_CLASSES];
     uint64_t weights[IDXF_CLASSES];
@@ -68,19 +67,20 @@ static void choose_lengths(const uint64_t *counts, unsigned class_count, uint8_t
 
 /* ---- Classes ---- */
 
+/* Returns how many classes have a code, up to the first that has none. */
 static unsigned count_classes(const struct idxf_code *code) {
     unsigned count = 0;
     while (count < IDXF_CLASSES && code->lengths[count] > 0) count++;
     return count;
 }
 
-static unsigned get_tail(unsigned number, unsigned class_count, unsigned near_bits, unsigned bits) {
+static unsigned get_tail_bits(unsigned number, unsigned class_count, unsigned near_bits, unsigned bits) {
     if (number == 0) return near_bits;
     return number + 1 == class_count ? idxf_longest_tail(bits) : near_bits + number - 1;
 }
 
-/* Tries the code that has a class for each number of bits above `near_bits` and up to `most`. Returns the bits that all
- * differences take. */
+/* Sets *code to one with class 0 for differences of up to `near_bits` bits, a class for each number of bits from there
+ * up to `most`, and one for all longer ones. Returns the bits that all differences take in it. */
 static uint64_t try_classes(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned near_bits,
                             unsigned most, unsigned bits) {
     unsigned class_count = most - near_bits + 2, longest = idxf_longest_tail(bits);
@@ -89,11 +89,11 @@ static uint64_t try_classes(struct idxf_code *code, const struct idxf_difference
         unsigned number = length <= near_bits ? 0 : length <= most ? length - near_bits : class_count - 1;
         weights[number] += counts->of[length];
     }
-    for (unsigned i = 0; i < class_count; i++) weights[i] += weights[i] == 0; /* each has a code */
+    for (unsigned i = 0; i < class_count; i++) weights[i] += weights[i] == 0; /* so that each has a code */
     choose_lengths(weights, class_count, code->lengths);
     code->near_bits = (uint8_t)near_bits;
     for (unsigned i = 0; i < class_count; i++)
-        total += weights[i] * (code->lengths[i] + get_tail(i, class_count, near_bits, bits));
+        total += weights[i] * (code->lengths[i] + get_tail_bits(i, class_count, near_bits, bits));
     return total;
 }
 
@@ -103,7 +103,7 @@ void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_count
     while (last > 1 && counts->of[last] == 0) last--;
     while (first < last && counts->of[first] == 0) first++;
     for (unsigned near_bits = 0; near_bits <= last; near_bits++) {
-        /* A class near that nothing is in has the shortest tail, or as many bits as lead to the least difference. */
+        /* If class 0 has no difference, only no tail, or one up to just below the least difference, is tried for it. */
         if (near_bits > 0 && near_bits + 1 < first) continue;
         for (unsigned most = near_bits; most <= last; most++) {
             struct idxf_code tried;
@@ -122,7 +122,7 @@ struct idxf_code_cost idxf_code_cost(const struct idxf_code *code, const struct 
     for (unsigned length = 1; length <= idxf_longest_tail(bits); length++) {
         unsigned number = length <= code->near_bits ? 0 : length <= most ? length - code->near_bits : class_count - 1;
         cost.codes += counts->of[length] * code->lengths[number];
-        cost.tails += counts->of[length] * get_tail(number, class_count, code->near_bits, bits);
+        cost.tails += counts->of[length] * get_tail_bits(number, class_count, code->near_bits, bits);
     }
     return cost;
 }
@@ -162,10 +162,11 @@ static void assign_codes(const struct idxf_code *code, unsigned class_count, str
     }
 }
 
+/* At last all codes are xored with that of class 0, so that this one has 0 bits alone. */
 unsigned idxf_code_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]) {
     unsigned class_count = count_classes(code);
     for (unsigned i = 0; i < class_count; i++) {
-        unsigned tail = get_tail(i, class_count, code->near_bits, bits);
+        unsigned tail = get_tail_bits(i, class_count, code->near_bits, bits);
         bool leads = i > 0 && i + 1 < class_count;
         classes[i] = (struct idxf_class){0, code->lengths[i], (uint8_t)tail, leads};
     }

@@ -29,8 +29,7 @@ struct idxf_difference_counts {
 void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t previous, const uint64_t *fingerprints,
                             size_t count, unsigned bits);
 
-/* Chooses the code with which differences like these, of fingerprints of `bits` bits, take the fewest bits. It can
- * encode all other differences as well. */
+/* Chooses the code in which such differences of `bits` bits take the fewest bits. It can encode all others as well. */
 void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits);
 
 /* These are the bits that differences take in a valid code; differences that have no code are left out. */
@@ -51,10 +50,9 @@ struct idxf_class {
     uint8_t leads;  /* 1 where the difference has a leading 1 above its tail */
 };
 
-/* Lists the classes of a valid code, and returns their number. */
+/* Lists the classes of a valid code, from class 0 on, and returns their number. */
 unsigned idxf_code_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]);
 
-/* Returns how many bits the longest tail has. */
 static inline unsigned idxf_longest_tail(unsigned bits) {
     return bits < IDXF_MAX_TAIL_BITS ? bits : IDXF_MAX_TAIL_BITS;
 }

@@ -3,6 +3,7 @@
 
 #include "format/processor.h"
 
+/* Bytes of a line. From byte 8 on it has either its cells, or the place of its list and the width of keys there. */
 enum { AT_FIRST = 0, AT_LISTED = 4, AT_CELLS = 8, AT_LIST = 8, AT_WIDTH = 16, AT_RESERVED = 17 };
 
 /* ---- Writing ---- */
@@ -18,7 +19,7 @@ void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines) 
     begin_line(writer, 0, 0);
 }
 
-bool idxf_directory_add(struct idxf_directory_writer *writer, uint64_t key) {
+bool idxf_directory_add_key(struct idxf_directory_writer *writer, uint64_t key) {
     struct idxf_place place = idxf_find_place(key, writer->lines);
     if (place.line > writer->line) return false;
     unsigned cell = (unsigned)((idxf_uint128)place.part * IDXF_LINE_CELLS >> 64);
@@ -31,10 +32,11 @@ bool idxf_directory_add(struct idxf_directory_writer *writer, uint64_t key) {
     return true;
 }
 
-void idxf_directory_take(struct idxf_directory_writer *writer, uint8_t bytes[IDXF_LINE_BYTES]) {
+void idxf_directory_write_line(struct idxf_directory_writer *writer, uint8_t bytes[IDXF_LINE_BYTES]) {
     memset(bytes, 0, IDXF_LINE_BYTES);
     idxf_store32(bytes + AT_FIRST, (uint32_t)writer->first);
     if (writer->is_crowded) {
+        /* The closest two keys differ in the last of so many leading bits. */
         struct idxf_list list = {0, (uint32_t)writer->count, 65 - idxf_bit_length(writer->closest)};
         idxf_store32(bytes + AT_LISTED, list.count);
         idxf_store64(bytes + AT_LIST, writer->list_bytes);
@@ -46,8 +48,8 @@ void idxf_directory_take(struct idxf_directory_writer *writer, uint8_t bytes[IDX
     begin_line(writer, writer->line + 1, writer->first + writer->count);
 }
 
-void idxf_list_put(const struct idxf_list *list, uint64_t i, uint64_t part, uint64_t begin, uint64_t end,
-                   uint8_t *bytes) {
+void idxf_list_put_key(const struct idxf_list *list, uint64_t i, uint64_t part, uint64_t begin, uint64_t end,
+                       uint8_t *bytes) {
     uint64_t at = list->at * 8 + i * list->width, bits = idxf_leading(part, list->width);
     for (unsigned done = 0; done < list->width;) {
         uint64_t byte = (at + done) / 8;
@@ -59,36 +61,43 @@ void idxf_list_put(const struct idxf_list *list, uint64_t i, uint64_t part, uint
 
 /* ---- Reading ---- */
 
-struct idxf_list idxf_line_list(const uint8_t *bytes) {
-    return (struct idxf_list){idxf_load64(bytes + AT_LIST), idxf_line_listed(bytes), bytes[AT_WIDTH]};
+struct idxf_list idxf_line_read_list(const uint8_t *bytes) {
+    return (struct idxf_list){idxf_load64(bytes + AT_LIST), idxf_line_list_count(bytes), bytes[AT_WIDTH]};
 }
 
 void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
                          uint64_t list_bytes, size_t lists_room, uint64_t blocks) {
-    idxf_rank ranks[IDXF_MAX_RANKS];
-    *directory = (struct idxf_directory){lines,      lists, idxf_directory_lines(blocks),     list_bytes, blocks,
-                                         lists_room, 0,     ranks[idxf_line_ranks(ranks) - 1]};
+    idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS];
+    *directory = (struct idxf_directory){.lines = lines,
+                                         .lists = lists,
+                                         .line_count = idxf_directory_lines(blocks),
+                                         .list_bytes = list_bytes,
+                                         .blocks = blocks,
+                                         .lists_room = lists_room,
+                                         .cell_step = 0,
+                                         .keys_before = counters[idxf_key_counters(counters) - 1]};
     directory->cell_step = UINT64_MAX / (directory->line_count * IDXF_LINE_CELLS) + 1;
 }
 
-/* Whether a line's list is in the lists, and its blocks are in the table. */
+/* Whether all of a line's list lies in the lists, and all its blocks are in the table. */
 static bool is_sound(const struct idxf_directory *directory, const uint8_t *line, const struct idxf_list *list) {
     uint64_t bytes = idxf_list_bytes(list);
     return list->width >= 1 && list->width <= 64 && list->at <= directory->list_bytes &&
            bytes <= directory->list_bytes - list->at && list->count <= directory->blocks &&
-           idxf_line_first(line) <= directory->blocks - list->count;
+           idxf_line_first_block(line) <= directory->blocks - list->count;
 }
 
-static uint64_t get_item(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t i) {
+/* Returns the leading bits of key number `i` of a list. */
+static uint64_t get_listed_key(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t i) {
     return idxf_get_bits(directory->lists, directory->lists_room, list->at * 8 + i * list->width, list->width);
 }
 
-/* Finds the first key of the list whose leading bits are not below these. Otherwise returns the number of keys. */
+/* Returns the number of the list's first key whose leading bits are not below `leading`, or how many keys there are. */
 static uint64_t search_list(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t leading) {
     uint64_t low = 0, high = list->count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (get_item(directory, list, middle) < leading)
+        if (get_listed_key(directory, list, middle) < leading)
             low = middle + 1;
         else
             high = middle;
@@ -96,29 +105,29 @@ static uint64_t search_list(const struct idxf_directory *directory, const struct
     return low;
 }
 
-bool idxf_list_find(const struct idxf_directory *directory, uint64_t fingerprint, struct idxf_start *start) {
+bool idxf_find_in_list(const struct idxf_directory *directory, uint64_t fingerprint, struct idxf_start *start) {
     struct idxf_place place = idxf_find_place(fingerprint, directory->line_count);
     const uint8_t *line = directory->lines + place.line * IDXF_LINE_BYTES;
-    struct idxf_list list = idxf_line_list(line);
+    struct idxf_list list = idxf_line_read_list(line);
     if (!is_sound(directory, line, &list)) return false;
     uint64_t beyond = list.width == 64 ? 0 : place.part & UINT64_MAX >> list.width;
-    start->block = idxf_line_first(line) + search_list(directory, &list, idxf_leading(place.part, list.width));
+    start->block = idxf_line_first_block(line) + search_list(directory, &list, idxf_leading(place.part, list.width));
     start->above = fingerprint - beyond / directory->line_count;
     return true;
 }
 
-/* Returns the least fingerprint whose place is not before this one. */
-static uint64_t get_beginning(const struct idxf_directory *directory, uint64_t line, uint64_t part) {
+/* Returns the least fingerprint whose place is not before this line and fraction. */
+static uint64_t least_fingerprint_at(const struct idxf_directory *directory, uint64_t line, uint64_t part) {
     idxf_uint128 place = (idxf_uint128)line << 64 | part;
     return (uint64_t)((place + directory->line_count - 1) / directory->line_count);
 }
 
-/* Finds the last line that begins with this block or one before it. */
+/* Returns the number of the line of a block's key: the last line that begins with this block or one before. */
 static uint64_t find_line(const struct idxf_directory *directory, uint64_t block) {
     uint64_t low = 0, high = directory->line_count - 1;
     while (low < high) {
         uint64_t middle = high - (high - low) / 2;
-        if (idxf_line_first(directory->lines + middle * IDXF_LINE_BYTES) <= block)
+        if (idxf_line_first_block(directory->lines + middle * IDXF_LINE_BYTES) <= block)
             low = middle;
         else
             high = middle - 1;
@@ -126,37 +135,38 @@ static uint64_t find_line(const struct idxf_directory *directory, uint64_t block
     return low;
 }
 
-/* Finds the cell of key number `number` of a line. Returns the number of cells if the line has fewer keys. */
-static unsigned select_cell(const uint8_t *line, uint64_t number) {
+/* Returns the cell of key number `number`, from 0, of a line, or IDXF_LINE_CELLS if the line has fewer keys. */
+static unsigned find_cell_of_key(const uint8_t *line, uint64_t number) {
     for (unsigned cell = 0; cell < IDXF_LINE_CELLS; cell++) {
         if ((line[AT_CELLS + cell / 8] >> cell % 8 & 1) != 0 && number-- == 0) return cell;
     }
     return IDXF_LINE_CELLS;
 }
 
-bool idxf_directory_locate(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start) {
+bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start) {
     uint64_t number = find_line(directory, block), part;
     const uint8_t *line = directory->lines + number * IDXF_LINE_BYTES;
     start->block = block;
-    if (idxf_line_first(line) > block) return false;
-    uint64_t in_line = block - idxf_line_first(line);
-    if (idxf_line_listed(line) != 0) {
-        struct idxf_list list = idxf_line_list(line);
+    if (idxf_line_first_block(line) > block) return false;
+    uint64_t in_line = block - idxf_line_first_block(line);
+    if (idxf_line_list_count(line) != 0) {
+        struct idxf_list list = idxf_line_read_list(line);
         if (!is_sound(directory, line, &list) || in_line >= list.count) return false;
-        part = get_item(directory, &list, in_line) << (64 - list.width);
+        part = get_listed_key(directory, &list, in_line) << (64 - list.width);
     } else {
-        unsigned cell = select_cell(line, in_line);
+        unsigned cell = find_cell_of_key(line, in_line);
         if (cell == IDXF_LINE_CELLS) return false;
-        /* This is the least part that is in the cell. */
+        /* This is the least fraction that falls into the cell. */
         part = (uint64_t)((((idxf_uint128)cell << 64) + IDXF_LINE_CELLS - 1) / IDXF_LINE_CELLS);
     }
-    start->above = get_beginning(directory, number, part);
+    start->above = least_fingerprint_at(directory, number, part);
     return true;
 }
 
 /* ---- Counting ---- */
 
-IDXF_INLINE unsigned rank(const uint8_t *bytes, unsigned cell) {
+/* Is an idxf_key_counter. */
+IDXF_INLINE unsigned keys_before(const uint8_t *bytes, unsigned cell) {
     unsigned count = 0;
     for (unsigned i = 0; i < IDXF_LINE_WORDS; i++) {
         unsigned before = cell > i * 64 ? cell - i * 64 : 0;
@@ -165,14 +175,14 @@ IDXF_INLINE unsigned rank(const uint8_t *bytes, unsigned cell) {
     return count;
 }
 
-static unsigned rank_portable(const uint8_t *bytes, unsigned cell) { return rank(bytes, cell); }
+static unsigned keys_before_portable(const uint8_t *bytes, unsigned cell) { return keys_before(bytes, cell); }
 
 #ifdef IDXF_X86
 #include <immintrin.h>
 
-IDXF_BMI2 static unsigned rank_bmi2(const uint8_t *bytes, unsigned cell) { return rank(bytes, cell); }
+IDXF_BMI2 static unsigned keys_before_bmi2(const uint8_t *bytes, unsigned cell) { return keys_before(bytes, cell); }
 
-IDXF_AVX512 static unsigned rank_avx512(const uint8_t *bytes, unsigned cell) {
+IDXF_AVX512 static unsigned keys_before_avx512(const uint8_t *bytes, unsigned cell) {
     const __m512i begins = _mm512_set_epi64(384, 320, 256, 192, 128, 64, 0, 0);
     __m512i before = _mm512_sub_epi64(_mm512_set1_epi64(cell), begins);
     __m512i beyond = _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_max_epi64(before, _mm512_setzero_si512()));
@@ -181,12 +191,12 @@ IDXF_AVX512 static unsigned rank_avx512(const uint8_t *bytes, unsigned cell) {
 }
 #endif
 
-size_t idxf_line_ranks(idxf_rank ranks[IDXF_MAX_RANKS]) {
+size_t idxf_key_counters(idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS]) {
     size_t count = 0;
-    ranks[count++] = rank_portable;
+    counters[count++] = keys_before_portable;
 #ifdef IDXF_X86
-    if (idxf_has_bmi2()) ranks[count++] = rank_bmi2;
-    if (idxf_has_avx512()) ranks[count++] = rank_avx512;
+    if (idxf_has_bmi2()) counters[count++] = keys_before_bmi2;
+    if (idxf_has_avx512()) counters[count++] = keys_before_avx512;
 #endif
     return count;
 }

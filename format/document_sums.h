@@ -15,7 +15,7 @@ struct idxf_document_sums {
     uint32_t extra;                /* bytes at the end of the file that this version passes over */
 };
 
-/* The number of checksums, one for each IDXF_PAGE_SIZE bytes of docs.mdb; the last page may be shorter. */
+/* Returns the number of checksums, one for each IDXF_PAGE_SIZE bytes of docs.mdb; the last page may be shorter. */
 uint64_t idxf_document_sums_pages(const struct idxf_document_sums *sums);
 
 /* Writes the header, IDXF_DOCUMENT_SUMS_HEADER_BYTES; the checksums follow it, 8 bytes each. */

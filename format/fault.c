@@ -1,9 +1,9 @@
-/* fault.c: the names and sentences of faults (SPEC.md, chapter 13). */
+/* fault.c: the names of faults, and the predicates that say what is wrong (SPEC.md, chapter 13). */
 #include "format/fault.h"
 
 static const struct {
     const char *name;
-    const char *sentence;
+    const char *predicate;
 } faults[IDXF_FAULT_COUNT_OF_FAULTS] = {
     [IDXF_OK] = {"ok", "nothing is wrong"},
     [IDXF_FAULT_MAGIC] = {"magic", "does not begin with the signature of such a file"},
@@ -41,6 +41,6 @@ const char *idxf_fault_name(enum idxf_fault fault) {
     return (unsigned)fault < IDXF_FAULT_COUNT_OF_FAULTS ? faults[fault].name : "unknown";
 }
 
-const char *idxf_fault_sentence(enum idxf_fault fault) {
-    return (unsigned)fault < IDXF_FAULT_COUNT_OF_FAULTS ? faults[fault].sentence : "has an unknown fault";
+const char *idxf_fault_predicate(enum idxf_fault fault) {
+    return (unsigned)fault < IDXF_FAULT_COUNT_OF_FAULTS ? faults[fault].predicate : "has an unknown fault";
 }

@@ -1,5 +1,5 @@
 /* fault.h: faults, the ways in which bytes can break a rule of SPEC.md. Each fault has a name, which SPEC.md and the
- * conformance vectors use, and a sentence. */
+ * conformance vectors use, and the predicate of a sentence. */
 #ifndef IDX_FORMAT_FAULT_H
 #define IDX_FORMAT_FAULT_H
 
@@ -35,10 +35,11 @@ enum idxf_fault {
     IDXF_FAULT_COUNT_OF_FAULTS
 };
 
-/* The name in SPEC.md, such as "checksum". Static storage. */
+/* Returns the fault's name in SPEC.md, such as "checksum", in static storage. */
 const char *idxf_fault_name(enum idxf_fault fault);
 
-/* What is wrong, as a clause that follows the name of a file. Static storage. */
-const char *idxf_fault_sentence(enum idxf_fault fault);
+/* Returns what is wrong, in static storage, as a predicate for the sentence whose subject is the file, such as "does
+ * not match its checksum". */
+const char *idxf_fault_predicate(enum idxf_fault fault);
 
 #endif

@@ -7,6 +7,7 @@
 #include "format/bytes.h"
 #include "format/processor.h"
 
+/* Where the parts of a group are. */
 #define AT_HEAD 0 /* the number of entries, and the width of low parts */
 #define AT_VALUE_WIDTH 2
 #define AT_BASE 3
@@ -16,9 +17,8 @@
 
 /* ---- Encoding ---- */
 
-/* Chooses the width of low parts with which `differences` differences, the last of which is `last`, take the fewest
- * bits, and of several such widths the smallest. One bit more for each low part saves half of what the last high part
- * is, rounded up. */
+/* Chooses the least width of low parts with which differences up to `last` take the fewest bits. One bit more for each
+ * low part saves half of what the last high part is, rounded up. */
 static unsigned choose_width(uint64_t last, size_t differences) {
     unsigned more = idxf_bit_length(last), less = idxf_bit_length(2 * differences);
     unsigned width = more > less ? more - less : 0;
@@ -26,12 +26,12 @@ static unsigned choose_width(uint64_t last, size_t differences) {
     return width < IDXF_MAX_LOW_BITS ? width : IDXF_MAX_LOW_BITS;
 }
 
-/* This is how a group is laid out. */
 struct layout {
-    unsigned width, value_width;
-    size_t fingerprints_size, values_size;
+    unsigned width, value_width;           /* of low parts, and of values; bits */
+    size_t fingerprints_size, values_size; /* bytes */
 };
 
+/* `last` is the last fingerprint less the first one, and `spread` the greatest value less the least. */
 static inline struct layout lay_out(uint64_t last, size_t count, uint64_t spread) {
     unsigned width = choose_width(last, count - 1), value_width = idxf_bit_length(spread);
     size_t bits = (count - 1) * (width + 1) + (size_t)(last >> width);
@@ -55,15 +55,13 @@ static void put_values(const uint64_t *values, size_t count, uint64_t base, unsi
     idxf_store64(bytes, word);
 }
 
-/* So many entries are taken at a time at first, which is a power of two. */
-#define STRIDE 32
+#define STRIDE 32 /* entries that are first added at a time, then half as many, and so on; a power of two */
 
-/* These are the least and the greatest value of some entries. */
 struct range {
     uint64_t least, most;
 };
 
-static struct range widen(struct range range, const uint64_t *values, size_t count) {
+static struct range widen_range(struct range range, const uint64_t *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (values[i] < range.least) range.least = values[i];
         if (values[i] > range.most) range.most = values[i];
@@ -71,7 +69,8 @@ static struct range widen(struct range range, const uint64_t *values, size_t cou
     return range;
 }
 
-/* Returns how many entries fit, and sets their layout and their least value. More entries never take fewer bytes. */
+/* Returns how many entries fit, and sets their layout, and *base to their least value. It can search by strides,
+ * because more entries never take fewer bytes. */
 static size_t choose_count(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
                            struct layout *layout, uint64_t *base) {
     size_t made = 1, limit = count < IDXF_MAX_GROUP_ENTRIES ? count : IDXF_MAX_GROUP_ENTRIES;
@@ -83,7 +82,7 @@ static size_t choose_count(const uint64_t *fingerprints, const uint64_t *values,
             stride /= 2;
             continue;
         }
-        struct range wider = values == NULL ? range : widen(range, values + made, stride);
+        struct range wider = values == NULL ? range : widen_range(range, values + made, stride);
         struct layout next = lay_out(fingerprints[more - 1] - fingerprints[0], more, wider.most - wider.least);
         if (AT_HIGHS + next.fingerprints_size + next.values_size > max_bytes) {
             stride /= 2;
@@ -97,7 +96,7 @@ static size_t choose_count(const uint64_t *fingerprints, const uint64_t *values,
     return made;
 }
 
-/* Writes low parts from the end on downwards. Up to 8 bytes below them become 0. */
+/* Writes low parts of all but the first fingerprint, from before `end` down. Up to 8 bytes below them become 0. */
 static void put_lows(const uint64_t *fingerprints, size_t count, unsigned width, uint8_t *end) {
     uint64_t first = fingerprints[0], bits = 0;
     unsigned used = 0; /* of `bits`, the highest; less than 8 */
@@ -146,18 +145,22 @@ enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, 
     if (count == 0) return IDXF_FAULT_COUNT;
     if (width > IDXF_MAX_LOW_BITS || value_width > 64 || values_size > room) return IDXF_FAULT_OVERRUN;
     if ((count - 1) * (width + 1) > (room - values_size) * 8) return IDXF_FAULT_OVERRUN;
-    *group =
-        (struct idxf_group){bytes, size, size - values_size, count, idxf_load64(bytes + AT_BASE), value_width, width};
+    *group = (struct idxf_group){.bytes = bytes,
+                                 .size = size,
+                                 .values_at = size - values_size,
+                                 .count = count,
+                                 .base = idxf_load64(bytes + AT_BASE),
+                                 .width = value_width,
+                                 .low_width = width};
     return IDXF_OK;
 }
 
-/* Returns 64 bits of high parts from a byte on. Bits after the beginning of the values may be set, and have no meaning
- * here. */
+/* Returns 64 bits from a byte on. Those above the last high part are of low parts and values, and mean nothing here. */
 IDXF_INLINE uint64_t get_highs(const struct idxf_group *group, size_t byte) {
     return idxf_peek_bits(group->bytes, group->size, byte * 8);
 }
 
-/* Returns the low part that ends at a bit. It may load bytes of the header, which has more than 8. */
+/* Returns the low part that ends before bit `end`. It may load bytes of the header, which has more than 8. */
 IDXF_INLINE uint64_t get_low(const struct idxf_group *group, size_t end) {
     uint64_t bits = idxf_load64(group->bytes + (end + 7) / 8 - 8) << (-end & 7);
     return bits >> 1 >> (63 - group->low_width);
@@ -208,7 +211,7 @@ void idxf_group_values(const struct idxf_group *group, size_t from, size_t count
     }
 }
 
-static bool ascend(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values) {
+static bool entries_ascend(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values) {
     for (size_t i = 1; i < group->count; i++) {
         bool ascends = fingerprints[i - 1] < fingerprints[i] ||
                        (fingerprints[i - 1] == fingerprints[i] && values[i - 1] < values[i]);
@@ -232,7 +235,7 @@ enum idxf_fault idxf_group_check(const struct idxf_group *group, const uint64_t 
     size_t end, lows = group->values_at * 8 - (group->count - 1) * group->low_width;
     enum idxf_fault fault = decode_fingerprints(group, decoded, &end);
     if (fault != IDXF_OK) return fault;
-    if (!ascend(group, fingerprints, values) || has_wrapped(group, fingerprints[0], end, values))
+    if (!entries_ascend(group, fingerprints, values) || has_wrapped(group, fingerprints[0], end, values))
         return IDXF_FAULT_ORDER;
     for (size_t bit = end; bit < lows; bit++) {
         if (group->bytes[bit / 8] >> bit % 8 & 1) return IDXF_FAULT_PADDING;

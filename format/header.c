@@ -10,7 +10,7 @@
 
 enum { AT_VERSION = IDXF_MAGIC_BYTES, AT_FIELDS = 12, CHECKSUM_BYTES = 8 };
 
-/* Copies a field, of which one side has numbers as files have them: to convert them there and back is the same. */
+/* Copies a field between a header and a struct, either way: swapping a number's bytes is its own reverse. */
 static void copy_field(void *to, const void *from, size_t size) {
     if (size == sizeof(uint64_t)) {
         uint64_t number = idxf_load64(from);
@@ -35,7 +35,7 @@ void idxf_header_write(const struct idxf_header_form *form, const void *values, 
     idxf_store64(header + at, idxf_checksum(header, at));
 }
 
-static bool is_zero(const uint8_t *bytes, size_t begin, size_t end) {
+static bool are_zero(const uint8_t *bytes, size_t begin, size_t end) {
     while (begin < end && bytes[begin] == 0) begin++;
     return begin >= end;
 }
@@ -51,9 +51,9 @@ enum idxf_fault idxf_header_read(const struct idxf_header_form *form, const uint
     if (idxf_load64(header + at) != idxf_checksum(header, at)) return IDXF_FAULT_CHECKSUM;
     for (size_t i = 0; i < form->field_count; i++) {
         const struct idxf_field *field = &form->fields[i];
-        if (!is_zero(header, behind, field->at)) return IDXF_FAULT_RESERVED;
+        if (!are_zero(header, behind, field->at)) return IDXF_FAULT_RESERVED;
         copy_field((uint8_t *)values + field->member, header + field->at, field->size);
         behind = field->at + (size_t)field->size;
     }
-    return is_zero(header, behind, at) ? IDXF_OK : IDXF_FAULT_RESERVED;
+    return are_zero(header, behind, at) ? IDXF_OK : IDXF_FAULT_RESERVED;
 }

@@ -10,7 +10,7 @@
 
 #define IDXF_MAGIC_BYTES 8
 
-/* This is a field: its place in the header, and the member of a struct that has its value. */
+/* This is a field: its place in the header, its bytes, and the offset of the struct's member that has its value. */
 struct idxf_field {
     uint16_t at;
     uint16_t size; /* 4 and 8 bytes are a number, which the struct has in the processor's order */
@@ -21,7 +21,6 @@ struct idxf_field {
 #define IDXF_FIELD(AT, TYPE, MEMBER)                                                                                   \
     { (AT), sizeof((TYPE *)0)->MEMBER, offsetof(TYPE, MEMBER) }
 
-/* This describes the headers of one kind of file. */
 struct idxf_header_form {
     char magic[IDXF_MAGIC_BYTES + 1];
     size_t size;
@@ -32,8 +31,8 @@ struct idxf_header_form {
 /* Writes a header whose fields are members of `values`. */
 void idxf_header_write(const struct idxf_header_form *form, const void *values, uint8_t *header);
 
-/* Reads and checks a header, of which `available` bytes can be read, but for the values of its fields, which become
- * members of `values`. On IDXF_FAULT_VERSION, *version is set to the version found. */
+/* Reads a header, of which `available` bytes can be read, into members of `values`, and checks all of it but these
+ * values, which the caller checks. On IDXF_FAULT_VERSION, *version is set to the version found. */
 enum idxf_fault idxf_header_read(const struct idxf_header_form *form, const uint8_t *header, uint64_t available,
                                  void *values, uint32_t *version);
 

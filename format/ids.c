@@ -6,39 +6,42 @@
 
 #include "format/bytes.h"
 
-/* A token's nibbles: how many bytes of the ID's own, and how many of a piece, less 3; 0 for no piece, the ID's end. The
- * greatest value of each says that a number to be added follows. */
-enum { LONG = 15, LESS = 3, MIN_PIECE = 4, LONG_PIECE = LONG + LESS };
+/* The high half of a token, a byte, says how many bytes of the ID's own follow; the low half how long a piece is, less
+ * PIECE_OFFSET, or 0 for none, at the ID's end. With MOST_OF_HALF in a half, a number to be added follows. */
+enum { MOST_OF_HALF = 15, PIECE_OFFSET = 3, MIN_PIECE = 4, LONG_PIECE = MOST_OF_HALF + PIECE_OFFSET };
 
 /* ---- Encoding ---- */
 
-/* At most so many pieces are compared with an ID's next bytes. */
-#define TRIED 8
+#define TRIED 8 /* pieces that are compared with an ID's next bytes, at most */
 
-static unsigned hash(const uint8_t *bytes) { return idxf_load32(bytes) * 2654435761u >> (32 - IDXF_PIECE_HASH_BITS); }
+static unsigned hash_piece(const uint8_t *bytes) {
+    return idxf_load32(bytes) * 2654435761u >> (32 - IDXF_PIECE_HASH_BITS);
+}
 
 void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, size_t size) {
     pieces->dictionary = dictionary;
     pieces->size = size;
     memset(pieces->last, 0, sizeof pieces->last);
     for (size_t i = 0; i + MIN_PIECE <= size; i++) {
-        uint16_t *last = &pieces->last[hash(dictionary + i)];
+        uint16_t *last = &pieces->last[hash_piece(dictionary + i)];
         pieces->before[i] = *last;
         *last = (uint16_t)(i + 1);
     }
 }
 
+/* Returns how many bytes both begin with. */
 static size_t count_shared(const uint8_t *a, size_t a_length, const uint8_t *b, size_t b_length) {
     size_t shared = 0, most = a_length < b_length ? a_length : b_length;
     while (shared < most && a[shared] == b[shared]) shared++;
     return shared;
 }
 
-/* Finds the longest of several pieces that the bytes begin with. Returns its length, or 0 if none was found. */
+/* Finds the longest piece that the bytes begin with, among the last TRIED with their hash, and sets *place to where the
+ * dictionary has it. Returns its length, or 0 if none was found. */
 static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes, size_t size, size_t *place) {
     size_t longest = 0;
     if (size < MIN_PIECE) return 0;
-    size_t at = pieces->last[hash(bytes)];
+    size_t at = pieces->last[hash_piece(bytes)];
     for (int tried = 0; at > 0 && tried < TRIED; tried++, at = pieces->before[at - 1]) {
         size_t shared = count_shared(pieces->dictionary + at - 1, pieces->size - (at - 1), bytes, size);
         if (shared <= longest) continue;
@@ -48,7 +51,7 @@ static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes,
     return longest < MIN_PIECE ? 0 : longest;
 }
 
-/* Writes a number by seven bits a byte, the least significant first; bit 7 is set in all bytes but the last. */
+/* Writes a number by seven bits a byte, the lowest first; bit 7 is set in all but the last. Returns how many bytes. */
 static size_t put_number(uint8_t *bytes, size_t number) {
     size_t size = 0;
     for (; number > 127; number >>= 7) bytes[size++] = (uint8_t)(number | 128);
@@ -56,14 +59,15 @@ static size_t put_number(uint8_t *bytes, size_t number) {
     return size;
 }
 
+/* Writes the token of so many own bytes and a piece (0: none), and a long `own`'s number. Returns its size. */
 static size_t put_token(uint8_t *bytes, size_t own, size_t piece) {
-    size_t size = 1, less = piece == 0 ? 0 : piece - LESS;
-    bytes[0] = (uint8_t)((own < LONG ? own : LONG) << 4 | (less < LONG ? less : LONG));
-    return own < LONG ? size : size + put_number(bytes + size, own - LONG);
+    size_t size = 1, less = piece == 0 ? 0 : piece - PIECE_OFFSET;
+    bytes[0] = (uint8_t)((own < MOST_OF_HALF ? own : MOST_OF_HALF) << 4 | (less < MOST_OF_HALF ? less : MOST_OF_HALF));
+    return own < MOST_OF_HALF ? size : size + put_number(bytes + size, own - MOST_OF_HALF);
 }
 
-/* Writes a token with bytes of its own and a piece. */
-static size_t put_piece(uint8_t *bytes, const uint8_t *own, size_t own_length, size_t place, size_t length) {
+/* Writes a token, own bytes, and a piece at `place` of the dictionary (length 0: none). Returns how many bytes. */
+static size_t put_own_and_piece(uint8_t *bytes, const uint8_t *own, size_t own_length, size_t place, size_t length) {
     size_t size = put_token(bytes, own_length, length);
     if (own_length > 0) memcpy(bytes + size, own, own_length);
     size += own_length;
@@ -78,23 +82,23 @@ void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count) {
     bytes[1] = (uint8_t)(count >> 8);
 }
 
-size_t idxf_ids_put(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
-                    size_t length, uint8_t *bytes) {
+size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
+                       size_t length, uint8_t *bytes) {
     size_t place = 0, shared = count_shared(before, before_length, id, length);
     if (find_piece(pieces, id, length, &place) > shared) shared = 0;
     size_t size = put_number(bytes, shared), begin = shared;
     for (size_t at = shared; at < length;) {
         size_t piece = find_piece(pieces, id + at, length - at, &place);
         if (piece > 0) {
-            size += put_piece(bytes + size, id + begin, at - begin, place, piece);
+            size += put_own_and_piece(bytes + size, id + begin, at - begin, place, piece);
             begin = at + piece;
         }
         at += piece > 0 ? piece : 1;
     }
-    return size + put_piece(bytes + size, id + begin, length - begin, 0, 0);
+    return size + put_own_and_piece(bytes + size, id + begin, length - begin, 0, 0);
 }
 
-size_t idxf_ids_put_plain(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]) {
+size_t idxf_ids_put_plain_head(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]) {
     size_t size = put_number(bytes, 0);
     return size + put_token(bytes + size, length, 0);
 }
@@ -105,14 +109,20 @@ enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t
                               size_t dictionary_size) {
     if (size < IDXF_IDS_HEADER_BYTES) return IDXF_FAULT_SIZE;
     size_t count = (size_t)bytes[0] | (size_t)bytes[1] << 8;
-    *ids = (struct idxf_ids){bytes + IDXF_IDS_HEADER_BYTES, bytes + size, dictionary, dictionary_size, count, count, 0};
+    *ids = (struct idxf_ids){.at = bytes + IDXF_IDS_HEADER_BYTES,
+                             .end = bytes + size,
+                             .dictionary = dictionary,
+                             .dictionary_size = dictionary_size,
+                             .count = count,
+                             .left = count,
+                             .length = 0};
     return count == 0 ? IDXF_FAULT_COUNT : IDXF_OK;
 }
 
-static size_t count_rest(const struct idxf_ids *ids) { return (size_t)(ids->end - ids->at); }
+static size_t bytes_left(const struct idxf_ids *ids) { return (size_t)(ids->end - ids->at); }
 
-/* Reads a number and adds it to *sum. Returns false if the group ends too early, or the number is 2^32 or more. */
-static bool add_number(struct idxf_ids *ids, size_t *sum) {
+/* Returns false if the group ends too early, or the number is 2^32 or more. */
+static bool read_and_add_number(struct idxf_ids *ids, size_t *sum) {
     uint64_t number = 0;
     for (unsigned shift = 0; ids->at < ids->end && shift < 35; shift += 7) {
         uint8_t byte = *ids->at++;
@@ -124,20 +134,22 @@ static bool add_number(struct idxf_ids *ids, size_t *sum) {
     return false;
 }
 
+/* Appends as many of the ID's own bytes as the token says. Returns false if these are too many. */
 static bool append_own(struct idxf_ids *ids, size_t length, uint8_t *id) {
-    if (length == LONG && !add_number(ids, &length)) return false;
-    if (length > count_rest(ids) || length > IDXF_MAX_ID_BYTES - ids->length) return false;
+    if (length == MOST_OF_HALF && !read_and_add_number(ids, &length)) return false;
+    if (length > bytes_left(ids) || length > IDXF_MAX_ID_BYTES - ids->length) return false;
     memcpy(id + ids->length, ids->at, length);
     ids->at += length;
     ids->length += length;
     return true;
 }
 
+/* Appends a piece. Returns false if the dictionary does not have it, or the ID gets too long for pieces. */
 static bool append_piece(struct idxf_ids *ids, size_t length, uint8_t *id) {
-    if (count_rest(ids) < 2) return false;
+    if (bytes_left(ids) < 2) return false;
     size_t place = (size_t)ids->at[0] | (size_t)ids->at[1] << 8;
     ids->at += 2;
-    if (length == LONG_PIECE && !add_number(ids, &length)) return false;
+    if (length == LONG_PIECE && !read_and_add_number(ids, &length)) return false;
     if (place > ids->dictionary_size || length > ids->dictionary_size - place) return false;
     if (ids->length > IDXF_MAX_PIECED_BYTES || length > IDXF_MAX_PIECED_BYTES - ids->length) return false;
     memcpy(id + ids->length, ids->dictionary + place, length);
@@ -147,13 +159,13 @@ static bool append_piece(struct idxf_ids *ids, size_t length, uint8_t *id) {
 
 enum idxf_fault idxf_ids_next(struct idxf_ids *ids, uint8_t *id) {
     size_t shared = 0;
-    if (!add_number(ids, &shared) || shared > ids->length) return IDXF_FAULT_OVERRUN;
+    if (!read_and_add_number(ids, &shared) || shared > ids->length) return IDXF_FAULT_OVERRUN;
     ids->length = shared;
     for (unsigned piece = 1; piece != 0;) {
         if (ids->at == ids->end) return IDXF_FAULT_OVERRUN;
         unsigned token = *ids->at++;
         piece = token & 15;
-        if (!append_own(ids, token >> 4, id) || (piece != 0 && !append_piece(ids, piece + LESS, id)))
+        if (!append_own(ids, token >> 4, id) || (piece != 0 && !append_piece(ids, piece + PIECE_OFFSET, id)))
             return IDXF_FAULT_OVERRUN;
     }
     ids->left--;

@@ -12,12 +12,13 @@
 /* So many bytes are before the first ID: they have the number of IDs. */
 #define IDXF_IDS_HEADER_BYTES 2
 
-/* Returns how many bytes an ID of `length` bytes needs in a group at most. */
-static inline size_t idxf_ids_most(size_t length) { return length + length / 64 + 12; }
+/* Returns how many bytes of a group an ID of `length` bytes takes at most. */
+static inline size_t idxf_ids_most_bytes(size_t length) { return length + length / 64 + 12; }
 
 /* ---- Encoding ---- */
 
-/* This finds pieces in a dictionary by the hash of their first bytes. Places are stored plus 1; 0 is none. */
+/* This finds pieces in a dictionary by the hash of their first bytes: `last` has the last place with each hash, and
+ * `before` for each place the one before it with the same hash. Places are stored plus 1, so that 0 is none. */
 #define IDXF_PIECE_HASH_BITS 15
 struct idxf_pieces {
     const uint8_t *dictionary; /* stays the caller's */
@@ -32,18 +33,17 @@ void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, siz
 void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count);
 
 /* Encodes an ID of up to IDXF_MAX_PIECED_BYTES bytes that follows the ID `before` (empty for the first ID of its
- * group). Writes up to idxf_ids_most bytes, and returns how many. */
-size_t idxf_ids_put(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
-                    size_t length, uint8_t *bytes);
+ * group). Writes up to idxf_ids_most_bytes bytes, and returns how many. */
+size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
+                       size_t length, uint8_t *bytes);
 
-/* Writes what precedes the bytes of an ID that is the first of its group and does not use the dictionary; the ID may
- * have any length. Nothing follows its bytes. Returns how many bytes it wrote. */
+/* Writes what precedes the bytes of an ID of `length` bytes, however many, that is the first of its group and does not
+ * use the dictionary. The caller writes the ID's bytes behind it. Returns how many bytes it wrote. */
 #define IDXF_PLAIN_BYTES 7
-size_t idxf_ids_put_plain(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]);
+size_t idxf_ids_put_plain_head(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]);
 
 /* ---- Decoding ---- */
 
-/* This is a group that is being decoded. */
 struct idxf_ids {
     const uint8_t *at, *end, *dictionary;
     size_t dictionary_size;

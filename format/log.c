@@ -6,7 +6,7 @@
 #include "format/bytes.h"
 #include "format/header.h"
 
-/* These are places in a slot, and in a frame. */
+/* These are places in a slot, and then in a frame; bytes. */
 enum { AT_END = 0, AT_LAST = 8, AT_CHAIN = 16, AT_SLOT_CHECKSUM = 24 };
 enum { AT_SIZE = 0, AT_COUNT = 8, AT_SEQUENCE = 16 };
 
@@ -36,14 +36,14 @@ enum idxf_fault idxf_log_read(struct idxf_log *log, const uint8_t *bytes, uint64
     return log->first <= IDXF_MAX_SEQUENCE ? IDXF_OK : IDXF_FAULT_COUNT;
 }
 
-struct idxf_log_place idxf_log_begin(const struct idxf_log *log) {
+struct idxf_log_place idxf_log_first_place(const struct idxf_log *log) {
     return (struct idxf_log_place){IDXF_LOG_FRAMES, log->first, log->checksum};
 }
 
 /* ---- Slots ---- */
 
-/* The sum of a slot depends on the header's checksum, so that a slot of another log does not pass for one of this. */
-static uint64_t sum_of_slot(const struct idxf_log *log, const uint8_t *bytes) {
+/* The checksum of a slot depends on the header's, so that a slot of another log does not pass for one of this. */
+static uint64_t slot_checksum(const struct idxf_log *log, const uint8_t *bytes) {
     return XXH3_64bits_withSeed(bytes, AT_SLOT_CHECKSUM, log->checksum);
 }
 
@@ -51,23 +51,24 @@ void idxf_log_slot_write(const struct idxf_log *log, const struct idxf_log_place
     idxf_store64(bytes + AT_END, place->offset);
     idxf_store64(bytes + AT_LAST, place->sequence);
     idxf_store64(bytes + AT_CHAIN, place->chain);
-    idxf_store64(bytes + AT_SLOT_CHECKSUM, sum_of_slot(log, bytes));
+    idxf_store64(bytes + AT_SLOT_CHECKSUM, slot_checksum(log, bytes));
 }
 
 bool idxf_log_slot_read(const struct idxf_log *log, const uint8_t *bytes, struct idxf_log_place *place) {
-    if (idxf_load64(bytes + AT_SLOT_CHECKSUM) != sum_of_slot(log, bytes)) return false;
+    if (idxf_load64(bytes + AT_SLOT_CHECKSUM) != slot_checksum(log, bytes)) return false;
     *place = (struct idxf_log_place){idxf_load64(bytes + AT_END), idxf_load64(bytes + AT_LAST),
                                      idxf_load64(bytes + AT_CHAIN)};
     return true;
 }
 
-bool idxf_log_agrees(const struct idxf_log_place *place, const struct idxf_log_place *known) {
+bool idxf_log_place_agrees(const struct idxf_log_place *place, const struct idxf_log_place *known) {
     if (place->offset < known->offset) return true;
     return place->offset == known->offset && place->sequence == known->sequence && place->chain == known->chain;
 }
 
 /* ---- Frames ---- */
 
+/* Moves a place behind a frame that begins there, and whose checksum is `chain`. */
 static void move_behind(struct idxf_log_place *place, const struct idxf_frame *frame, uint64_t chain) {
     place->offset += frame->size;
     place->sequence += frame->count;
@@ -84,7 +85,7 @@ void idxf_frame_write(struct idxf_log_place *place, uint8_t *bytes, size_t size,
     move_behind(place, &frame, chain);
 }
 
-bool idxf_frame_begins(const struct idxf_log_place *place, const uint8_t *bytes, struct idxf_frame *frame) {
+bool idxf_frame_read_header(const struct idxf_log_place *place, const uint8_t *bytes, struct idxf_frame *frame) {
     const uint64_t around = IDXF_FRAME_HEADER_BYTES + IDXF_FRAME_CHECKSUM_BYTES;
     *frame = (struct idxf_frame){idxf_load64(bytes + AT_SIZE), idxf_load64(bytes + AT_COUNT)};
     return frame->size > around && frame->size <= INT64_MAX - place->offset && frame->count > 0 &&
@@ -92,7 +93,7 @@ bool idxf_frame_begins(const struct idxf_log_place *place, const uint8_t *bytes,
            idxf_load64(bytes + AT_SEQUENCE) == place->sequence + 1;
 }
 
-bool idxf_frame_follows(struct idxf_log_place *place, const uint8_t *bytes, const struct idxf_frame *frame) {
+bool idxf_frame_accept(struct idxf_log_place *place, const uint8_t *bytes, const struct idxf_frame *frame) {
     size_t summed = (size_t)frame->size - IDXF_FRAME_CHECKSUM_BYTES;
     uint64_t chain = idxf_load64(bytes + summed);
     if (chain != XXH3_64bits_withSeed(bytes, summed, place->chain)) return false;

@@ -60,9 +60,10 @@ size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text) {
 struct reader {
     const char *at;
     const char *end;
-    unsigned line;
+    unsigned line; /* the number of the line that is being read, from 1 */
 };
 
+/* Moves behind a word if it comes next, and returns whether it does. */
 static bool skip_word(struct reader *reader, const char *word) {
     size_t length = strlen(word);
     if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0) return false;
@@ -70,19 +71,19 @@ static bool skip_word(struct reader *reader, const char *word) {
     return true;
 }
 
+/* Goes on to the next line. Returns false where the line does not end here. */
 static bool end_line(struct reader *reader) {
     if (!skip_word(reader, "\n")) return false;
     reader->line++;
     return true;
 }
 
-/* Whether the field that was just read ends here. */
 static bool field_ends(const struct reader *reader) {
     return reader->at == reader->end || *reader->at == ' ' || *reader->at == '\n';
 }
 
-/* Reads a decimal number without leading zeros at the beginning of a field. If it is above `most`, the fault is
- * `beyond`. */
+/* Reads the decimal number that a field begins with, without leading zeros, whatever follows its digits. Returns
+ * IDXF_FAULT_SYNTAX if there is none, or `beyond` if it is above `most`. */
 static enum idxf_fault begin_number(struct reader *reader, uint64_t most, enum idxf_fault beyond, uint64_t *number) {
     const char *begin = reader->at;
     uint64_t value = 0;
@@ -130,19 +131,19 @@ static bool read_uuid(struct reader *reader, uint8_t uuid[IDXF_UUID_BYTES]) {
     return field_ends(reader);
 }
 
-/* Reads the rest of the line, which may have up to `most` bytes from 32 to `last`, but no 127. */
-static bool read_text(struct reader *reader, size_t most, unsigned last, char *text) {
+/* Reads the rest of the line. Returns whether it has up to `most` bytes from 32 to `highest`, and none is 127 (DEL). */
+static bool read_text(struct reader *reader, size_t most, unsigned highest, char *text) {
     size_t length = 0;
     for (; reader->at < reader->end && *reader->at != '\n'; reader->at++) {
         unsigned char c = (unsigned char)*reader->at;
-        if (length == most || c < 32 || c == 127 || c > last) return false;
+        if (length == most || c < 32 || c == 127 || c > highest) return false;
         text[length++] = (char)c;
     }
     text[length] = '\0';
     return true;
 }
 
-/* Reads the name of something that was added to the format. This version knows no such name. */
+/* Reads the name of something that was added to the format, of up to IDXF_MAX_NEED_BYTES visible ASCII characters. */
 static bool read_name(struct reader *reader, char name[IDXF_MAX_NEED_BYTES + 1]) {
     size_t length = 0;
     while (!field_ends(reader) && length < IDXF_MAX_NEED_BYTES) {
@@ -155,6 +156,7 @@ static bool read_name(struct reader *reader, char name[IDXF_MAX_NEED_BYTES + 1])
     return length > 0 && field_ends(reader);
 }
 
+/* Fails where the index needs anything that was added to the format, since this version knows no additions. */
 static enum idxf_fault read_needs(struct reader *reader, struct idxf_manifest *manifest) {
     if (!skip_word(reader, needs_word)) return IDXF_OK;
     struct reader line = *reader;
@@ -162,7 +164,7 @@ static enum idxf_fault read_needs(struct reader *reader, struct idxf_manifest *m
     return IDXF_FAULT_NEEDS;
 }
 
-/* Skips lines of what readers need not know: each has a name, and what belongs to it. */
+/* Skips lines of additions that readers need not know: the addition's name, and any text. */
 static enum idxf_fault skip_optional(struct reader *reader) {
     char name[IDXF_MAX_NEED_BYTES + 1];
     while (skip_word(reader, optional_word)) {
@@ -226,6 +228,7 @@ static enum idxf_fault read_tables(struct reader *reader, struct idxf_manifest *
     return manifest->table_count == 0 ? IDXF_FAULT_MASK : IDXF_OK;
 }
 
+/* Whether a segment has a number above 0, and neither the number nor the uuid of one that was read before. */
 static bool is_new_segment(const struct idxf_manifest *manifest, const struct idxf_manifest_segment *segment) {
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         if (manifest->segments[i].number == segment->number ||
@@ -245,7 +248,8 @@ static enum idxf_fault read_counts(struct reader *reader, struct idxf_manifest_s
     return IDXF_OK;
 }
 
-/* Whether a segment may have as many documents and removals. The oldest has nothing to remove from. */
+/* Whether a segment's counts are possible: the oldest segment removes nothing; and each fingerprint has a document, or
+ * documents have no IDs and are not counted. */
 static bool counts_agree(const struct idxf_manifest *manifest, const struct idxf_manifest_segment *segment) {
     if (manifest->segment_count == 0 && segment->removed != 0) return false;
     return manifest->id_type == IDXF_ID_NONE ? segment->documents == 0 : segment->documents >= segment->fingerprints;
@@ -272,16 +276,19 @@ static enum idxf_fault read_log(struct reader *reader, struct idxf_manifest *man
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
+enum { SEGMENT_DIGITS = 6 }; /* of a segment's number, with leading zeros, as in its folder's name */
+
 static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->segment_count = 0;
     while (skip_word(reader, "segment ")) {
         struct idxf_manifest_segment segment;
         const char *digits = reader->at;
         uint64_t number = 0;
-        for (; reader->at < reader->end && reader->at < digits + 6 && *reader->at >= '0' && *reader->at <= '9';
+        for (; reader->at < reader->end && reader->at < digits + SEGMENT_DIGITS && *reader->at >= '0' &&
+               *reader->at <= '9';
              reader->at++)
             number = number * 10 + (uint64_t)(*reader->at - '0');
-        if (reader->at != digits + 6 || !skip_word(reader, " ")) return IDXF_FAULT_SYNTAX;
+        if (reader->at != digits + SEGMENT_DIGITS || !skip_word(reader, " ")) return IDXF_FAULT_SYNTAX;
         segment.number = (uint32_t)number;
         if (!read_uuid(reader, segment.uuid)) return IDXF_FAULT_UUID;
         if (manifest->segment_count == IDXF_MAX_SEGMENTS || !is_new_segment(manifest, &segment))
@@ -295,7 +302,7 @@ static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest
     return manifest->segment_count == 0 ? IDXF_FAULT_SEGMENT : IDXF_OK;
 }
 
-/* Reads all lines before that of the checksum, which is known to agree. */
+/* Reads all lines between the first and that of the checksum, which is known to agree. */
 static enum idxf_fault read_lines(struct reader *reader, struct idxf_manifest *manifest) {
     enum idxf_fault fault = read_needs(reader, manifest);
     if (fault == IDXF_OK) fault = read_properties(reader, manifest);
@@ -317,7 +324,7 @@ enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *t
     if (begin_number(&reader, UINT32_MAX, IDXF_FAULT_MAGIC, &number) != IDXF_OK) return IDXF_FAULT_MAGIC;
     *version = (uint32_t)number;
     if (number != IDXF_VERSION) return IDXF_FAULT_VERSION;
-    *line = 0;
+    *line = 0; /* faults of the whole */
     if (size > IDXF_MAX_MANIFEST_BYTES) return IDXF_FAULT_SIZE;
     if (size < (size_t)(reader.at - text) + CHECKSUM_LINE_BYTES) return IDXF_FAULT_CHECKSUM;
     size_t summed = size - CHECKSUM_LINE_BYTES;

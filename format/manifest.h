@@ -27,7 +27,6 @@ struct idxf_manifest_segment {
     uint64_t removed; /* documents of older segments, and fingerprints with all theirs */
 };
 
-/* This is what the manifest says of the log. */
 struct idxf_manifest_log {
     bool exists;
     uint8_t id[IDXF_UUID_BYTES];

@@ -1,6 +1,7 @@
 /* permute.c: splits a permutation into groups of bits that move together. */
 #include "format/permute.h"
 
+/* Bits get their places from the highest, 63, down: first the bits of the mask, in order, then the others. */
 void idxf_permutation_init(struct idxf_permutation *permutation, uint64_t mask, unsigned f) {
     unsigned target = 63;
     permutation->move_count = 0;

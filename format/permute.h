@@ -18,8 +18,7 @@ struct idxf_permutation {
     struct idxf_move moves[IDXF_MAX_BITS];
 };
 
-/* Makes the permutation that brings the bits of `mask` to the front of f-bit fingerprints, left-aligned.
- * f is 1 to 64 and mask below 2^f. */
+/* Makes the permutation that brings the bits of `mask` to the front of f-bit (1 to 64) fingerprints, left-aligned. */
 void idxf_permutation_init(struct idxf_permutation *permutation, uint64_t mask, unsigned f);
 
 static inline uint64_t idxf_rotate_left(uint64_t value, unsigned count) {

@@ -61,11 +61,9 @@ static inline bool idxf_has_avx2(void) { return (~idxf_get_instructions() & IDXF
 static inline bool idxf_has_avx512(void) { return (~idxf_get_instructions() & IDXF_AVX512_SET) == 0; }
 #endif
 
-/* Returns the name of the widest instructions that the library can use on this processor: "avx512", "bmi2" or
- * "portable". */
+/* Returns the name of the widest instructions that are used on this processor: "avx512", "bmi2" or "portable". */
 const char *idxf_instructions_name(void);
 
-/* Counts the bits that are set. */
 IDXF_INLINE unsigned idxf_count_bits(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
 #endif

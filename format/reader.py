@@ -21,25 +21,29 @@ import xxhash
 
 # Chapter 1: conventions
 class Fault(Exception):
+    """A rule of SPEC.md that bytes break, by its name there, and the path of the file that has the bytes."""
+
     def __init__(self, name, path=None):
         super().__init__(name)
         self.name, self.path = name, path
 
 
 def check(holds, name):
+    """Raises the fault with this name unless its rule holds."""
     if not holds:
         raise Fault(name)
 
 
 @contextlib.contextmanager
-def within(path):
+def faults_in(path):
+    """Gives this path to faults that are raised in a `with` block and have none."""
     try:
         yield path
     except Fault as fault:
         raise Fault(fault.name, fault.path or path) from None
 
 
-def load(path):
+def read_file(path):
     with open(path, "rb") as file:
         return file.read()
 
@@ -61,6 +65,7 @@ def u64(data, at=0):
 
 
 def bits(data, at, width):
+    """The number in `width` bits of a bit stream, from bit `at` on."""
     number = int.from_bytes(data[at // 8:ceil_div(at + width, 8)], "little")
     return number >> at % 8 & ((1 << width) - 1)
 
@@ -74,6 +79,7 @@ def hexadecimal(x, f):
 
 
 def check_beginning(data, magic, header_size):
+    """Checks what all binary files begin with, and that the whole header is there."""
     check(data[:8] == magic, "magic")
     check(len(data) >= 12, "size")
     check(u32(data, 8) == 1, "version")
@@ -82,6 +88,8 @@ def check_beginning(data, magic, header_size):
 
 # Chapter 2: the index
 class Permutation:
+    """Moves the bits of a mask to the front of fingerprints of f bits, and back."""
+
     def __init__(self, mask, f):
         self.f, self.prefix_bits = f, mask.bit_count()
         self.runs = []  # (lowest bit, width) of neighbouring bits, in permuted order
@@ -109,7 +117,8 @@ COVER_STEPS = 20000  # then this reader gives up
 
 
 class Cover:
-    """Searches for k bits of which each table has more than its radius in its mask."""
+    """Searches for k bits of which each table has more than its radius in its mask: pairs that differ in these bits are
+    missed, and the tables do not cover k. Bits are of one kind if the same tables have them in their masks."""
 
     def __init__(self, tables, f):
         kinds = [tuple(mask >> i & 1 for mask, _ in tables) for i in range(f)]
@@ -117,16 +126,19 @@ class Cover:
         self.tables, self.steps = tables, 0
 
     def too_many(self, open_tables, remaining):
+        """Whether tables whose masks share no bit need more bits than remain."""
         used = 0
         for needed, mask, _ in sorted(open_tables, key=lambda table: (-table[0], table[1].bit_count())):
             if not used & mask:
                 used, remaining = used | mask, remaining - needed
         return remaining < 0
 
-    def holds(self, k):
+    def covers(self, k):
         return not self.escapes([radius + 1 for _, radius in self.tables], k, frozenset(), {})
 
     def escapes(self, needs, remaining, excluded, taken):
+        """Whether each table can get as many more bits as it needs by the choice of `remaining` bits, of no kind in
+        `excluded`, where of each kind those in `taken` are chosen already."""
         self.steps += 1
         check(self.steps < COVER_STEPS, "cover")
         open_tables = [(needed, self.tables[i][0], i) for i, needed in enumerate(needs) if needed > 0]
@@ -149,24 +161,29 @@ LARGEST = 2**64 - 1
 
 
 class Lines:
+    """The lines of a manifest, which are taken one after the other."""
+
     def __init__(self, data):
-        self.lines = data.split(b"\n")[::-1]
+        self.lines = data.split(b"\n")[::-1]  # the next one last
 
     def is_next(self, keyword):
         return self.lines[-1].startswith(keyword + b" ")
 
     def take(self, keyword, count):
+        """The `count` fields of the next line, which must begin with the keyword."""
         fields = self.lines.pop().split(b" ")
         check(fields[0] == keyword and len(fields) == count + 1, "syntax")
         return fields[1:]
 
     def take_text(self, keyword):
+        """What follows the keyword and a space in the next line, or None without the space."""
         key, space, text = self.lines.pop().partition(b" ")
         check(key == keyword, "syntax")
         return text if space else None
 
 
-def number(field, least, most, fault):
+def parse_number(field, least, most, fault):
+    """The number in a field of the manifest. One that is not from `least` to `most` raises this fault."""
     check(re.fullmatch(b"0|[1-9][0-9]*", field), "syntax")
     value = int(field[:21])  # more digits are out of range in any case
     check(least <= value <= most, fault)
@@ -192,7 +209,7 @@ def read_tables(lines, f):
         check(len(tables) < 256, "mask")
         mask, radius = lines.take(b"table", 2)
         check(re.fullmatch(b"[0-9a-f]{%d}" % ceil_div(f, 4), mask) and 0 < int(mask, 16) < 1 << f, "mask")
-        tables.append((int(mask, 16), number(radius, 0, 3, "radius")))
+        tables.append((int(mask, 16), parse_number(radius, 0, 3, "radius")))
     check(tables, "mask")
     return tables
 
@@ -206,7 +223,7 @@ def read_segments(lines, id_type):
         check(name != b"000000" and all(name.decode() != other.name for other in segments), "segment")
         identity = parse_uuid(identity)
         check(all(identity != other.uuid for other in segments), "segment")
-        fingerprints, documents, removed = (number(count, 0, LARGEST, "count") for count in counts)
+        fingerprints, documents, removed = (parse_number(count, 0, LARGEST, "count") for count in counts)
         check(documents == 0 if id_type == "none" else documents >= fingerprints, "count")
         check(segments or removed == 0, "count")
         segments.append(SimpleNamespace(name=name.decode(), uuid=identity, fingerprints=fingerprints,
@@ -215,7 +232,8 @@ def read_segments(lines, id_type):
     return segments
 
 
-def read_end(lines):
+def read_last_lines(lines):
+    """Passes over optional lines and the checksum, which was compared before."""
     while lines.is_next(b"optional"):
         name, _, content = (lines.take_text(b"optional") or b"").partition(b" ")
         check(is_name(name) and is_text(content), "syntax")
@@ -231,13 +249,13 @@ def read_manifest(data):
     check(len(data) <= 262144, "size")
     check(data[-26:] == b"checksum %016x\n" % checksum(data[:-26]), "checksum")
     lines, manifest = Lines(data), SimpleNamespace(log=None)
-    number(lines.take(b"idx-index", 1)[0], 1, 1, "version")
+    parse_number(lines.take(b"idx-index", 1)[0], 1, 1, "version")
     while lines.is_next(b"needs"):
         check(is_name(lines.take(b"needs", 1)[0]), "syntax")
         raise Fault("needs")
     manifest.uuid = parse_uuid(lines.take(b"uuid", 1)[0])
-    manifest.f = number(lines.take(b"bits", 1)[0], 1, 64, "bits")
-    manifest.k = number(lines.take(b"k", 1)[0], 0, min(16, manifest.f - 1), "k")
+    manifest.f = parse_number(lines.take(b"bits", 1)[0], 1, 64, "bits")
+    manifest.k = parse_number(lines.take(b"k", 1)[0], 0, min(16, manifest.f - 1), "k")
     manifest.id_type = lines.take(b"id-type", 1)[0].decode("latin-1")
     check(manifest.id_type in ("text", "u64", "none"), "id-type")
     by_id = lines.take(b"by-id", 1)[0]
@@ -248,20 +266,20 @@ def read_manifest(data):
     scheme = lines.take_text(b"scheme") or b""
     check(1 <= len(scheme) <= 63 and is_text(scheme), "syntax")
     manifest.tables = read_tables(lines, manifest.f)
-    manifest.sequence = number(lines.take(b"sequence", 1)[0], 0, LARGEST - 1, "count")
+    manifest.sequence = parse_number(lines.take(b"sequence", 1)[0], 0, LARGEST - 1, "count")
     if lines.is_next(b"log"):
         identity, first, last = lines.take(b"log", 3)
-        identity, first = parse_uuid(identity), number(first, 0, manifest.sequence, "count")
-        manifest.log = SimpleNamespace(uuid=identity, first=first, last=number(last, first, LARGEST - 1, "count"))
+        identity, first = parse_uuid(identity), parse_number(first, 0, manifest.sequence, "count")
+        manifest.log = SimpleNamespace(uuid=identity, first=first, last=parse_number(last, first, LARGEST - 1, "count"))
     manifest.segments = read_segments(lines, manifest.id_type)
-    read_end(lines)
-    check(Cover(manifest.tables, manifest.f).holds(manifest.k), "cover")
+    read_last_lines(lines)
+    check(Cover(manifest.tables, manifest.f).covers(manifest.k), "cover")
     return manifest
 
 
 def open_manifest(folder):
-    with within(os.path.join(folder, "manifest")) as path:
-        return read_manifest(load(path))
+    with faults_in(os.path.join(folder, "manifest")) as path:
+        return read_manifest(read_file(path))
 
 
 # Chapter 4: table files
@@ -269,6 +287,8 @@ HEADER = struct.Struct("<8sII16sQ4BIQQ64s5QB3sI3912sQ")
 
 
 class Table:
+    """A table file whose header is sound. Other pages are checked when they are first used."""
+
     def __init__(self, data):
         check_beginning(data, b"idxtable", 4096)
         check(checksum(data[:4088]) == u64(data, 4088), "checksum")
@@ -287,6 +307,7 @@ class Table:
         self.permutation = Permutation(self.mask, self.f)
 
     def check_fields(self):
+        """Checks the header's fields, but for the code."""
         check(1 <= self.f <= 64, "bits")
         check(0 < self.mask < 1 << self.f, "mask")
         check(self.radius <= 3, "radius")
@@ -297,7 +318,8 @@ class Table:
         check(self.list_bytes <= self.blocks * 8, "count")
         check(self.long_codes <= (self.block_size == 64), "code")
 
-    def compare(self, number, manifest, segment):
+    def check_against(self, number, manifest, segment):
+        """Checks that this is the table with this number of a segment of the manifest."""
         check(self.number == number and self.uuid == segment.uuid, "uuid")
         mask, radius = manifest.tables[number]
         check(self.mask == mask, "mask")
@@ -305,7 +327,8 @@ class Table:
         check(self.radius == radius, "radius")
         check(self.fingerprints == segment.fingerprints, "count")
 
-    def part(self, at, size):
+    def checked_part(self, at, size):
+        """Bytes of the file, after the checksums of their pages were compared."""
         for page in range(at // 4096, ceil_div(at + size, 4096)):
             if page not in self.checked:
                 expected = u64(self.data, self.checksums + 8 * (page - 1))
@@ -314,11 +337,11 @@ class Table:
         return self.data[at:at + size]
 
     def block(self, i):
-        return self.part(4096 + i * self.block_size, self.block_size)
+        return self.checked_part(4096 + i * self.block_size, self.block_size)
 
     def verify(self):
-        """The fingerprints in the table's order, permuted."""
-        self.part(4096, self.checksums - 4096)
+        """Checks the whole table. Returns the fingerprints in its order, permuted."""
+        self.checked_part(4096, self.checksums - 4096)
         check(not any(self.data[4096 + self.blocks * self.block_size:self.directory]), "padding")
         check(not any(self.data[self.lists + self.list_bytes:self.checksums]), "padding")
         fingerprints, keys = [], []
@@ -343,7 +366,8 @@ class Table:
         expected = [union, intersection, max(groups, default=0), min(pairs, LARGEST)]
         check(self.statistics == expected, "statistics")
 
-    def unpermuted(self):
+    def verify_and_unpermute(self):
+        """Checks the whole table. Returns the fingerprints in its order, as users see them."""
         return [self.permutation.unpermute(x) for x in self.verify()]
 
 
@@ -352,17 +376,17 @@ def table_name(segment, number):
 
 
 def read_index(folder, manifest):
-    """The path and the fingerprints of each table, in the table's order."""
+    """Checks all tables of all segments. Yields each one's path in the folder and its fingerprints, in its order."""
     for segment in manifest.segments:
         sizes, sets = set(), []
         for number in range(len(manifest.tables)):
             name = table_name(segment, number)
-            with within(os.path.join(folder, name)) as path:
-                table = Table(load(path))
-                table.compare(number, manifest, segment)
+            with faults_in(os.path.join(folder, name)) as path:
+                table = Table(read_file(path))
+                table.check_against(number, manifest, segment)
                 sizes.add(table.block_size)
                 check(len(sizes) == 1, "block-size")
-                fingerprints = table.unpermuted()
+                fingerprints = table.verify_and_unpermute()
                 sets.append(set(fingerprints))
                 check(sets[-1] == sets[0], "count")
             yield name, fingerprints
@@ -370,13 +394,15 @@ def read_index(folder, manifest):
 
 # Chapter 5: the position code
 class Code:
+    """A position code for fingerprints of f bits, by its w near bits and the lengths of its codes."""
+
     def __init__(self, f, w, lengths):
         T, c = min(57, f), len(bytes(lengths).rstrip(b"\0"))
         check(c >= 2 and all(1 <= length <= 6 for length in lengths[:c]), "code")
         check(sum(64 >> length for length in lengths[:c]) == 64, "code")
         check(w + c - 2 <= T, "code")
         self.next = [None] * 64  # by the next 6 bits of the block: bits of the code, bits of the tail, leading 1
-        codes = self.assign(lengths[:c])
+        codes = self.assign_codes(lengths[:c])
         for i, length in enumerate(lengths[:c]):
             tail = w if i == 0 else T if i == c - 1 else w + i - 1
             leading = 0 if i in (0, c - 1) else 1 << tail
@@ -385,7 +411,7 @@ class Code:
                 self.next[first | bits_behind] = (length, tail, leading)
 
     @staticmethod
-    def assign(lengths):
+    def assign_codes(lengths):
         """The codes before they are XORed, left-aligned in 6 bits."""
         codes, code = [0] * len(lengths), 0
         for i in sorted(range(len(lengths)), key=lambda i: (lengths[i], i)):
@@ -396,7 +422,8 @@ class Code:
 
 # Chapter 6: blocks
 def read_key(form, block, y):
-    """The key, and the bit behind the anchor. form has f, A, block_size, long_codes and code."""
+    """The key of a block, and the bit behind the anchor. y is at least the key before and at most this one. form, here
+    and below, has f, A, block_size, long_codes and code: a Table, or the like."""
     if bits(block, 0, 1):
         key, end = bits(block, 1, form.f), 1 + form.f
     else:
@@ -406,7 +433,8 @@ def read_key(form, block, y):
 
 
 def read_list(form, block, key, at, least):
-    """The chains' keys and beginnings, the highest first, and whether absent ones have only zeros."""
+    """The chains' keys and the bits where they begin, the highest first; and whether the entries of absent chains have
+    only zeros. The list is at bit `at`, and no fingerprint may be below `least`."""
     if form.block_size < 1024:
         return [(key, at)], True
     count, place_bits = {1024: 1, 2048: 1, 4096: 3}[form.block_size], (8 * form.block_size).bit_length() - 1
@@ -442,7 +470,7 @@ def read_chain(form, block, key, begin, end):
 
 
 def decode_block(form, block, y, least):
-    """The fingerprints of a block, ascending. y is what the key is found with, least the least that is allowed."""
+    """The fingerprints of a block, ascending. y is for read_key; a fingerprint below `least` is a fault."""
     key, at = read_key(form, block, y)
     chains, padding_is_0 = read_list(form, block, key, at, least)
     ends = [begin for _, begin in chains[1:]] + [8 * form.block_size]
@@ -482,7 +510,7 @@ def make_directory(keys, lines):
 def look_into_directory(table, x):
     """The number m of the left-aligned x, the beginning of x's cell, and whether the cell holds a key."""
     line, p = divmod(x * table.lines, 1 << 64)
-    data = table.part(table.directory + 64 * line, 64)
+    data = table.checked_part(table.directory + 64 * line, 64)
     first, listed = u32(data, 0), u32(data, 4)
     if listed == 0:
         cells, cell = bits(data, 64, 448), p * 448 >> 64
@@ -492,7 +520,7 @@ def look_into_directory(table, x):
         place, b = u64(data, 8), data[16]
         size = ceil_div(listed * b, 8)
         check(1 <= b <= 64 and place + size <= table.list_bytes, "directory")
-        stream, cell = table.part(table.lists + place, size), p >> 64 - b
+        stream, cell = table.checked_part(table.lists + place, size), p >> 64 - b
         numbers = [bits(stream, i * b, b) for i in range(listed)]
         count, below, holds = listed, sum(other < cell for other in numbers), cell in numbers
         P = cell << 64 - b
@@ -515,6 +543,7 @@ def find_block(table, x):
 
 # Chapter 8: the document map
 def check_sums(data):
+    """Checks a docs.sum or by-id.sum, but for the checksums of pages in it."""
     check_beginning(data, b"idxdsums", 64)
     check(checksum(data[:56]) == u64(data, 56), "checksum")
     check(not any(data[40:56]), "reserved")
@@ -537,11 +566,13 @@ class Lmdb:
         self.databases = {name: value for name, value, flags in self.items(meta[72:120]) if flags & 2}
 
     def items(self, database):
+        """Keys, values and flags of the nodes of a database, in order, by its record."""
         depth, root = u16(database, 6), u64(database, 40)
         if root != LARGEST:
             yield from self.items_below(root, min(depth, 32), set())
 
     def items_below(self, page, depth, seen):
+        """The items of a page and of all pages below, `depth` levels at most, none of which may be in `seen`."""
         at = page * self.page_size
         check(depth > 0 and page not in seen and at + self.page_size <= len(self.data), "overrun")
         seen.add(page)
@@ -557,7 +588,8 @@ class Lmdb:
                 value, flags = u64(self.data, value) * self.page_size + 16, flags & ~1
             yield self.data[node + 8:node + 8 + key_size], self.data[value:value + size], flags
 
-    def named(self, name):
+    def pairs_in(self, name):
+        """The keys and values of the database with this name."""
         check(name in self.databases, "count")
         return [(key, value) for key, value, _ in self.items(self.databases[name])]
 
@@ -585,6 +617,8 @@ def read_group(data, before=None):
 
 
 class Tokens:
+    """The bytes of a group of IDs, which are read one after the other."""
+
     def __init__(self, data):
         self.data, self.at = data, 2
 
@@ -593,7 +627,7 @@ class Tokens:
         self.at += size
         return self.data[self.at - size:self.at]
 
-    def number(self):
+    def read_number(self):
         result = 0
         for i in range(5):
             byte = self.take(1)[0]
@@ -603,16 +637,16 @@ class Tokens:
                 return result
         raise Fault("overrun")
 
-    def id(self, before, dictionary):
-        shared = self.number()
+    def read_id(self, before, dictionary):
+        shared = self.read_number()
         check(shared <= len(before), "overrun")
         result, b = before[:shared], 1
         while b != 0:
             a, b = divmod(self.take(1)[0], 16)
-            result += self.take(a + self.number() if a == 15 else a)
+            result += self.take(a + self.read_number() if a == 15 else a)
             if b != 0:
                 place = u16(self.take(2))
-                end = place + 3 + (b + self.number() if b == 15 else b)
+                end = place + 3 + (b + self.read_number() if b == 15 else b)
                 check(end <= len(dictionary) and len(result) + end - place <= 65535, "overrun")
                 result += dictionary[place:end]
         check(len(result) <= 16777215, "overrun")
@@ -620,6 +654,7 @@ class Tokens:
 
 
 def count_ids(data):
+    """The number of IDs that a group says it has."""
     check(len(data) >= 2, "size")
     check(u16(data) >= 1, "count")
     return u16(data)
@@ -628,24 +663,25 @@ def count_ids(data):
 def read_ids(data, dictionary):
     count, tokens, ids = count_ids(data), Tokens(data), []
     for _ in range(count):
-        ids.append(tokens.id(ids[-1] if ids else b"", dictionary))
+        ids.append(tokens.read_id(ids[-1] if ids else b"", dictionary))
     check(tokens.at == len(data), "size")
     return ids
 
 
 def open_map(folder, name, uuid, fingerprints=None, documents=None):
-    """An LMDB file and its meta database, of which the numbers are compared if they are given."""
-    with within(os.path.join(folder, name + ".sum")) as path:
-        sums = load(path)
+    """A sound LMDB file, and its database `meta` as a dict, whose numbers of fingerprints and documents are compared
+    with those given, if any."""
+    with faults_in(os.path.join(folder, name + ".sum")) as path:
+        sums = read_file(path)
         check_sums(sums)
         check(sums[16:32] == uuid, "uuid")
-    with within(os.path.join(folder, name + ".mdb")) as path:
-        data = load(path)
+    with faults_in(os.path.join(folder, name + ".mdb")) as path:
+        data = read_file(path)
         check(len(data) == u64(sums, 32), "size")
         for i in range(ceil_div(len(data), 4096)):
             check(checksum(data[4096 * i:4096 * (i + 1)]) == u64(sums, 64 + 8 * i), "checksum")
         database = Lmdb(data)
-        meta = dict(database.named(b"meta"))
+        meta = dict(database.pairs_in(b"meta"))
         check(meta.get(b"uuid") == uuid, "uuid")
         check({b"fingerprints", b"documents", b"heaviest"} <= meta.keys(), "count")
         for key, number in ((b"fingerprints", fingerprints), (b"documents", documents)):
@@ -655,9 +691,9 @@ def open_map(folder, name, uuid, fingerprints=None, documents=None):
 
 
 def read_entries(database, documents=None):
-    """All entries. If the number of documents is given, the values are their numbers, each once."""
+    """All entries of a map. If the number of documents is given, values must be document numbers, each at most once."""
     entries, seen = [], set()
-    for key, value in database.named(b"docs"):
+    for key, value in database.pairs_in(b"docs"):
         check(len(key) == 16, "size")
         group = read_group(value, entries[-1] if entries else None)
         check(key == struct.pack(">QQ", *group[-1]), "order")
@@ -669,14 +705,16 @@ def read_entries(database, documents=None):
 
 
 def check_heaviest(meta, entries):
+    """Checks which fingerprint has the most entries (the lowest of several), and how many."""
     counts = {x: len(list(group)) for x, group in itertools.groupby(entries, lambda entry: entry[0])}
     x = max(counts, key=lambda x: (counts[x], -x), default=0)
     check(meta[b"heaviest"] == struct.pack("<QQ", x, counts.get(x, 0)), "statistics")
 
 
 def read_all_ids(database, dictionary, documents):
+    """The text IDs by document number, from 0 on."""
     ids = []
-    for key, value in database.named(b"ids"):
+    for key, value in database.pairs_in(b"ids"):
         check(len(key) == 8, "size")
         last = len(ids) + count_ids(value) - 1
         check(last < documents and key == struct.pack(">Q", last), "count")
@@ -686,9 +724,9 @@ def read_all_ids(database, dictionary, documents):
 
 
 def read_document_map(folder, manifest, segment, fingerprints):
-    """The documents of a segment, (fingerprint, ID), where the ID is None, a number or bytes."""
+    """The documents of a segment, (fingerprint, ID), where the ID is None, a number or bytes. Checks its maps."""
     folder, has_texts = os.path.join(folder, segment.name), manifest.id_type == "text"
-    with within(os.path.join(folder, "docs.mdb")):
+    with faults_in(os.path.join(folder, "docs.mdb")):
         database, meta = open_map(folder, "docs", segment.uuid, segment.fingerprints, segment.documents)
         check(not has_texts or len(meta.get(b"dictionary", b"?" * 65536)) <= 65535, "size")
         documents = entries = read_entries(database, segment.documents if has_texts else None)
@@ -706,12 +744,12 @@ def read_document_map(folder, manifest, segment, fingerprints):
 
 
 # Chapter 9: the map from IDs
-def hash_of(identity):
+def hash_of_id(identity):
     return checksum(identity if isinstance(identity, bytes) else struct.pack("<Q", identity))
 
 
 def verify_map_from_ids(folder, manifest, segment, documents):
-    with within(os.path.join(folder, "by-id.mdb")):
+    with faults_in(os.path.join(folder, "by-id.mdb")):
         database, meta = open_map(folder, "by-id", segment.uuid)
         check(all(len(meta[key]) == 8 for key in (b"fingerprints", b"documents")), "count")
         hashes, count = u64(meta[b"fingerprints"]), u64(meta[b"documents"])
@@ -721,7 +759,7 @@ def verify_map_from_ids(folder, manifest, segment, documents):
         entries = read_entries(database)
         check(len(entries) == count and len({hashed for hashed, _ in entries}) == hashes, "count")
         check_heaviest(meta, entries)
-        check(entries == sorted({(hash_of(identity), x) for x, identity in documents}), "count")
+        check(entries == sorted({(hash_of_id(identity), x) for x, identity in documents}), "count")
 
 
 # Chapter 10: the log of pending records
@@ -729,7 +767,7 @@ ADD, REMOVE_DOCUMENT, REMOVE_FINGERPRINT = range(3)
 
 
 def read_record(data, at, f, id_type):
-    """Operation, fingerprint, the bytes of the ID, and where the record ends."""
+    """Operation, fingerprint and the bytes of the ID of the record at byte `at`, and where the record ends."""
     check(at + 9 <= len(data), "overrun")
     x, operation, at = u64(data, at), data[at + 8], at + 9
     size = 8 if id_type == "u64" and operation < 2 else 0
@@ -743,12 +781,14 @@ def read_record(data, at, f, id_type):
     return operation, x, data[at:at + size], at + size
 
 
-def document_id(identity, id_type):
+def decode_id(identity, id_type):
+    """The ID of a document by the bytes of a record: bytes, a number or None."""
     return {"text": identity, "u64": u64(identity), "none": None}[id_type]
 
 
 def read_frame(data, at, sequence, seed):
-    """Where the frame at a place ends, the number of its records and its checksum; or None."""
+    """Where the frame at byte `at` ends, the number of its records and its checksum; None where there is no frame that
+    follows the record with this sequence number, and what has the checksum `seed`."""
     size, count, first = u64(data, at), u64(data, at + 8), u64(data, at + 16)
     if size <= 32 or at + size > len(data) or not 1 <= count <= size - 32:
         return None
@@ -759,7 +799,7 @@ def read_frame(data, at, sequence, seed):
 
 
 def read_slot(data, seed):
-    """The offset, sequence number and checksum of the slot that counts."""
+    """The offset, sequence number and checksum in the slot that counts, of two: the sound one that is further on."""
     slots = [data[at:at + 32] for at in (4096, 8192)]
     slots = [struct.unpack("<QQQ", slot[:24]) for slot in slots if checksum(slot[:24], seed) == u64(slot, 24)]
     check(slots, "checksum")
@@ -769,7 +809,8 @@ def read_slot(data, seed):
 
 
 def read_log(data, uuid, f, id_type, line=None, sequence=None):
-    """The records (sequence number, operation, fingerprint, ID), by a manifest's line and sequence, if given."""
+    """The records of a log: sequence number, operation, fingerprint, bytes of the ID. If they are given, the log must
+    suit a manifest's line `log` and its sequence."""
     check_beginning(data, b"idxpendi", 12288)
     seed = u64(data, 80)
     check(checksum(data[:80]) == seed, "checksum")
@@ -798,17 +839,18 @@ def read_log(data, uuid, f, id_type, line=None, sequence=None):
 
 
 def read_pending(folder, manifest):
-    """The records behind the manifest's sequence."""
+    """The records that no segment has, which are behind the manifest's sequence, without their sequence numbers."""
     if not manifest.log:
         return []
-    with within(os.path.join(folder, "pending.log")) as path:
-        records = read_log(load(path), manifest.uuid, manifest.f, manifest.id_type, manifest.log, manifest.sequence)
+    with faults_in(os.path.join(folder, "pending.log")) as path:
+        data = read_file(path)
+        records = read_log(data, manifest.uuid, manifest.f, manifest.id_type, manifest.log, manifest.sequence)
     return [record[1:] for record in records if record[0] > manifest.sequence]
 
 
 # Chapter 11: removals of a segment
 def read_removals(data, uuid, f, id_type, removed=None):
-    """The removals: operation, fingerprint, ID."""
+    """The removals in a file: operation, fingerprint, bytes of the ID. If `removed` is given, it is their number."""
     check_beginning(data, b"idxremov", 64)
     check(checksum(data[:56]) == u64(data, 56), "checksum")
     count, length = u64(data, 32), u64(data, 40)
@@ -835,15 +877,15 @@ def read_removals(data, uuid, f, id_type, removed=None):
 def open_removals(folder, manifest, segment):
     if segment.removed == 0:
         return []
-    with within(os.path.join(folder, segment.name, "removed")) as path:
-        return read_removals(load(path), segment.uuid, manifest.f, manifest.id_type, segment.removed)
+    with faults_in(os.path.join(folder, segment.name, "removed")) as path:
+        return read_removals(read_file(path), segment.uuid, manifest.f, manifest.id_type, segment.removed)
 
 
 # Chapters 10 and 11: what the records leave of the documents
-def apply(record, documents, id_type):
-    """documents has a list of IDs for each fingerprint that has any."""
+def apply_record(record, documents, id_type):
+    """Does to `documents` what a record says. They are a dict of a list of IDs for each fingerprint that has any."""
     operation, x, identity = record
-    identity = document_id(identity, id_type)
+    identity = decode_id(identity, id_type)
     if operation == ADD:
         add_document(documents, x, identity, id_type)
     elif operation == REMOVE_FINGERPRINT:
@@ -855,29 +897,31 @@ def apply(record, documents, id_type):
 
 
 def add_document(documents, x, identity, id_type):
+    """Adds a document. Without text IDs, adding it again changes nothing."""
     ids = documents.setdefault(x, [])
     if id_type == "text" or identity not in ids:
         ids.append(identity)
 
 
 def read_documents(folder, manifest):
+    """The IDs of the documents of an index that are not removed, as a dict of lists by fingerprint."""
     documents, number_of_tables = {}, len(manifest.tables)
     tables = read_index(folder, manifest)
     for segment in manifest.segments:
         (_, fingerprints), *_ = itertools.islice(tables, number_of_tables)
         added = read_document_map(folder, manifest, segment, fingerprints)
         for removal in open_removals(folder, manifest, segment):
-            apply(removal, documents, manifest.id_type)
+            apply_record(removal, documents, manifest.id_type)
         for x, identity in added:
             add_document(documents, x, identity, manifest.id_type)
     for record in read_pending(folder, manifest):
-        apply(record, documents, manifest.id_type)
+        apply_record(record, documents, manifest.id_type)
     return documents
 
 
 # Chapter 12: looking up
-def probes(table, x, distance):
-    """The lowest and the highest fingerprint of each prefix, as numbers of f bits."""
+def probed_ranges(table, x, distance):
+    """The lowest and the highest fingerprint with each prefix that is probed, as numbers of f bits."""
     p = table.permutation.prefix_bits
     rest = table.f - p
     for count in range(min(table.radius, distance) + 1):
@@ -888,7 +932,7 @@ def probes(table, x, distance):
 
 def look_up_in_table(table, query, distance):
     x, found = table.permutation.permute(query), set()
-    for low, high in probes(table, x, distance):
+    for low, high in probed_ranges(table, x, distance):
         block = find_block(table, low)
         while block and block[0] < table.blocks:
             i, y = block
@@ -900,15 +944,16 @@ def look_up_in_table(table, query, distance):
 
 
 def look_up(folder, query, distance):
+    """The fingerprints of an index within the distance, of which none was removed as a whole."""
     manifest, found = open_manifest(folder), set()
     for segment in manifest.segments:
         for operation, x, _ in open_removals(folder, manifest, segment):
             if operation == REMOVE_FINGERPRINT:
                 found.discard(x)
         for number in range(len(manifest.tables)):
-            with within(os.path.join(folder, table_name(segment, number))) as path:
-                table = Table(load(path))
-                table.compare(number, manifest, segment)
+            with faults_in(os.path.join(folder, table_name(segment, number))) as path:
+                table = Table(read_file(path))
+                table.check_against(number, manifest, segment)
                 found |= look_up_in_table(table, query, distance)
     for operation, x, _ in read_pending(folder, manifest):
         if operation == ADD and (x ^ query).bit_count() <= distance:
@@ -920,6 +965,7 @@ def look_up(folder, query, distance):
 
 # Chapter 14: conformance vectors
 def vector_bytes(text):
+    """The bytes that items of a vector give: texts in quotes, and hexadecimal digits, which may be repeated by *."""
     data = b""
     for item in re.findall('"[^"]*"|[^ ]+', text):
         digits, _, times = item.partition("*")
@@ -928,11 +974,11 @@ def vector_bytes(text):
 
 
 def read_vectors(folder):
-    """Name, kind, fault, the lines that give the vector (name and value), and the values of those that are expected."""
+    """Yields each vector's name, kind, fault, lines (name and value), and the values of its lines `expect`."""
     for name in sorted(os.listdir(folder)):
         if not name.endswith(".txt"):
             continue
-        text = load(os.path.join(folder, name)).decode("ascii").replace("\n ", " ")
+        text = read_file(os.path.join(folder, name)).decode("ascii").replace("\n ", " ")
         for paragraph in text[:-1].split("\n\n"):
             (_, title), *lines = [line.partition(" ")[::2] for line in paragraph.split("\n")]
             yield (*title.split(" "), [line for line in lines if line[0] != "expect"],
@@ -968,7 +1014,8 @@ def try_records(kind, fields):
 
 
 def try_index(parts):
-    """The tables of an index without document maps: the name of each, and its fingerprints."""
+    """The tables of an index without document maps, from the names and bytes of its files: the name of each table, and
+    its fingerprints, in one list."""
     with tempfile.TemporaryDirectory() as folder:
         for value in parts:
             name, _, text = value.partition(" ")
@@ -981,13 +1028,13 @@ def try_index(parts):
 
 
 def try_vector(kind, lines):
-    """What the vector holds."""
+    """What the vector holds, in the form of expected_of. Raises a fault if it has one."""
     fields = dict(lines)
     if kind == "index":
         return try_index(value for _, value in lines)
     if kind == "table":
         table = Table(vector_bytes(fields["bytes"]))
-        return [hexadecimal(x, table.f) for x in table.unpermuted()]
+        return [hexadecimal(x, table.f) for x in table.verify_and_unpermute()]
     if kind == "block":
         return try_block(fields)
     if kind == "group":
@@ -1013,6 +1060,7 @@ def expected_of(kind, values):
 
 
 def run_vectors(folder):
+    """Tries all vectors, prints the outcomes, and returns an exit status."""
     failed = 0
     for name, kind, fault, lines, values in read_vectors(folder):
         try:
@@ -1026,9 +1074,9 @@ def run_vectors(folder):
 
 # The commands
 def print_table(path):
-    with within(path):
-        table = Table(load(path))
-        for x in table.unpermuted():
+    with faults_in(path):
+        table = Table(read_file(path))
+        for x in table.verify_and_unpermute():
             print(hexadecimal(x, table.f))
 
 
@@ -1052,15 +1100,16 @@ def print_documents(folder):
 def print_found(folder, query, distance):
     manifest = open_manifest(folder)
     if not re.fullmatch("[0-9a-fA-F]{1,16}", query) or int(query, 16) >> manifest.f:
-        return usage(f"{query}: not a fingerprint of {manifest.f} bits")
+        return fail_usage(f"{query}: not a fingerprint of {manifest.f} bits")
     if not distance.isdecimal() or int(distance) > manifest.k:
-        return usage(f"{distance}: not a distance up to {manifest.k}")
+        return fail_usage(f"{distance}: not a distance up to {manifest.k}")
     for x in sorted(look_up(folder, int(query, 16), int(distance))):
         print(hexadecimal(x, manifest.f))
     return 0
 
 
-def usage(message=__doc__[__doc__.index("usage"):-1]):
+def fail_usage(message=__doc__[__doc__.index("usage"):-1]):
+    """Prints a message, how to call this by default, and returns an exit status."""
     print(message, file=sys.stderr)
     return 2
 
@@ -1070,7 +1119,7 @@ def main(command="", *arguments):
                 "lookup": (print_found, 3), "vectors": (run_vectors, 1)}
     function, count = commands.get(command, (None, -1))
     if len(arguments) != count:
-        return usage()
+        return fail_usage()
     try:
         return function(*arguments) or 0
     except Fault as fault:

@@ -8,7 +8,6 @@
 /* A record has its fingerprint, its operation, the length of a text ID, and the ID. */
 enum { AT_OPERATION = 8, AT_ID = 9, LENGTH_BYTES = 4 };
 
-/* Whether this operation names a document, by an ID. */
 static bool has_id(const struct idxf_record_rules *rules, enum idxf_operation operation) {
     return rules->id_type != IDXF_ID_NONE && operation <= IDXF_REMOVE_DOCUMENT;
 }

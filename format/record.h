@@ -34,7 +34,8 @@ struct idxf_record_rules {
 /* Returns how many bytes a record takes, which are at most IDXF_RECORD_HEADER_BYTES and those of its ID. */
 size_t idxf_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
-/* Checks whether a record keeps the rules, as idxf_record_read does. */
+/* Checks that a record's operation is known, its fingerprint has no more bits than the index's, and its ID suits both
+ * the operation and the index. */
 enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
 /* Writes a record that keeps the rules: idxf_record_size bytes. Returns where it ends. */

@@ -51,10 +51,9 @@ void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record
         (struct idxf_removals){.rules = rules, .at = bytes, .end = bytes + removed->length, .left = removed->count};
 }
 
-/* Whether a removal may follow the one that was read last. */
 static bool may_follow(const struct idxf_removals *removals, const struct idxf_record *removal) {
     const struct idxf_record *last = &removals->last;
-    if (!removals->any) return true;
+    if (!removals->has_last) return true;
     if (last->fingerprint == removal->fingerprint && last->operation == IDXF_REMOVE_FINGERPRINT) return false;
     return idxf_removal_compare(removals->rules->id_type, last, removal) < 0;
 }
@@ -65,7 +64,7 @@ enum idxf_fault idxf_removals_next(struct idxf_removals *removals, struct idxf_r
     if (removal->operation == IDXF_ADD) return IDXF_FAULT_OPERATION;
     if (!may_follow(removals, removal)) return IDXF_FAULT_ORDER;
     removals->last = *removal;
-    removals->any = true;
+    removals->has_last = true;
     removals->left--;
     return removals->left == 0 && removals->at != removals->end ? IDXF_FAULT_SIZE : IDXF_OK;
 }

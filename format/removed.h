@@ -27,20 +27,20 @@ enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *b
  * of its documents, which would have no effect, so a file may not have both. */
 int idxf_removal_compare(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b);
 
-/* This reads the removals of a file, one after the other. */
 struct idxf_removals {
     const struct idxf_record_rules *rules;
     const uint8_t *at, *end;
     uint64_t left;           /* removals that are still to come */
-    struct idxf_record last; /* the one that was read last, where there was one */
-    bool any;
+    struct idxf_record last; /* the one that was read last, if `has_last` */
+    bool has_last;
 };
 
+/* Begins with a file's removals: removed->length bytes, behind its header. These and the rules stay the caller's. */
 void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record_rules *rules,
                         const struct idxf_removed *removed, const uint8_t *bytes);
 
-/* Reads and checks the next removal, while `left` is not 0. Its ID points into the bytes. The last removal must be at
- * their end. */
+/* Reads and checks the next removal, while some are left. The last one must end where the bytes end. Its ID points into
+ * the bytes. */
 enum idxf_fault idxf_removals_next(struct idxf_removals *removals, struct idxf_record *removal);
 
 #endif

@@ -7,10 +7,10 @@ void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned pre
     *counter = (struct idxf_statistics_counter){.statistics.common_bits = UINT64_MAX, .prefix = prefix};
 }
 
-/* So few at a time that the pairs counted do not overflow: groups have less than 2^42 members, since a table has at
- * most 2^32 blocks of 2^10. */
+/* Few enough that the number of pairs does not overflow: tables have less than 2^42 (2^32 * 2^10) fingerprints. */
 #define SLICE ((size_t)1 << 16)
 
+/* Adds up to SLICE fingerprints, in local variables, which stay in registers. */
 static void add_slice(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
     struct idxf_statistics all = counter->statistics;
     uint64_t end = UINT64_C(1) << (64 - counter->prefix); /* differences within a group are below */
@@ -27,7 +27,8 @@ static void add_slice(struct idxf_statistics_counter *counter, const uint64_t *f
     }
     bool is_full = __builtin_add_overflow(all.pairs, pairs, &all.pairs);
     if (is_full) all.pairs = UINT64_MAX;
-    *counter = (struct idxf_statistics_counter){all, counter->prefix, group, previous};
+    *counter = (struct idxf_statistics_counter){
+        .statistics = all, .prefix = counter->prefix, .group = group, .previous = previous};
 }
 
 void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {

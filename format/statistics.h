@@ -19,11 +19,14 @@ struct idxf_statistics {
 struct idxf_statistics_counter {
     struct idxf_statistics statistics; /* bits permuted and left-aligned */
     unsigned prefix;
-    uint64_t group, previous;
+    uint64_t group, previous; /* how many fingerprints share the last one's prefix so far, and the last one */
 };
 
+/* Begins without fingerprints. `prefix` is the number of bits of the table's mask. */
 void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned prefix);
 void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count);
+
+/* Returns the statistics of all that were added, by the table's permutation. */
 struct idxf_statistics idxf_statistics_end(const struct idxf_statistics_counter *counter,
                                            const struct idxf_permutation *permutation);
 

@@ -67,7 +67,7 @@ static uint64_t round_to_page(uint64_t offset) {
     return (offset + IDXF_PAGE_SIZE - 1) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
 }
 
-struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *header) {
+struct idxf_table_layout idxf_table_lay_out(const struct idxf_table_header *header) {
     struct idxf_table_layout layout;
     layout.blocks = IDXF_PAGE_SIZE;
     layout.directory = round_to_page(layout.blocks + header->blocks * header->block_size);
@@ -80,6 +80,9 @@ struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *heade
 }
 
 struct idxf_block_form idxf_table_block_form(const struct idxf_table_header *header) {
-    return (struct idxf_block_form){header->bits, header->anchor_bits, header->block_size, header->code,
-                                    header->long_codes == 1};
+    return (struct idxf_block_form){.bits = header->bits,
+                                    .anchor_bits = header->anchor_bits,
+                                    .block_size = header->block_size,
+                                    .code = header->code,
+                                    .long_codes = header->long_codes == 1};
 }

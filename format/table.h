@@ -48,8 +48,8 @@ void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *pa
 enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
                                        uint32_t *version);
 
-/* Computes the layout of a table with a valid header. */
-struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *header);
+/* Returns the layout of a table with a valid header. */
+struct idxf_table_layout idxf_table_lay_out(const struct idxf_table_header *header);
 
 /* Returns what the blocks of the table have in common. */
 struct idxf_block_form idxf_table_block_form(const struct idxf_table_header *header);

@@ -16,8 +16,7 @@
 
 /* ---- Errors ---- */
 
-/* Every function that fails ends in one of these calls. They fill the caller's struct idx_error, which may be NULL, and
- * return the status. */
+/* A function that fails ends in one of these, which fill the caller's error (may be NULL), and return the status. */
 
 /* Fails with `status`. The sentence is `file: ` (unless `file` is NULL) and the formatted text. */
 enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const char *file, const char *format, ...)
@@ -27,20 +26,18 @@ enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const
  * `file: can't <action>: <reason>`. */
 enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, const char *file, const char *action);
 
-/* Fails with IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_fail_memory(struct idx_error *error);
 
-/* Fails because the bytes of a file at `offset` have a fault. */
+/* Fails because the bytes of a file at `offset` have a fault. The sentence tells to restore or rebuild the index. */
 enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, const char *file, uint64_t offset);
 
-/* Fails because a file has a format version that is not read. */
+/* Fails because a file has a format version that is not supported. */
 enum idx_status idxi_fail_version(struct idx_error *error, uint32_t version, const char *file);
 
 /* Fails because the uuid of a file is not that of its segment. */
 enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file);
 
-/* Returns the status that reports a fault. */
-enum idx_status idxi_fault_status(enum idxf_fault fault);
+enum idx_status idxi_status_of_fault(enum idxf_fault fault);
 
 /* Returns from the calling function when `call` fails. */
 #define IDXI_TRY(call)                                                                                                 \
@@ -63,7 +60,7 @@ enum idx_status idxi_check_id(size_t length, struct idx_error *error);
 /* Checks that a number of threads is from 1 to IDX_MAX_THREADS. */
 enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error);
 
-/* Checks that a distance is up to IDX_MAX_K. Fails with `status`. */
+/* Checks that a distance is one that some index can have, up to IDX_MAX_K. Fails with `status`. */
 enum idx_status idxi_check_any_distance(unsigned distance, enum idx_status status, struct idx_error *error);
 
 /* Checks that no fingerprint has more than `bits` bits, which are 1 to 64. */
@@ -80,15 +77,15 @@ enum idx_status idxi_check_block_size(uint32_t size, struct idx_error *error);
 struct idxi_progress {
     idx_progress_visitor visit; /* may be NULL */
     void *context;
-    pthread_t caller; /* the thread that may call it */
+    pthread_t caller; /* the thread that began the phase, which alone calls the callback */
     enum idx_phase phase;
-    uint64_t total;
-    atomic_uint_fast64_t done;
-    atomic_bool cancelled;
-    uint64_t told; /* when the callback was last called, in nanoseconds */
+    uint64_t total;            /* units of work of the phase */
+    atomic_uint_fast64_t done; /* of these */
+    atomic_bool cancelled;     /* the callback has said so */
+    uint64_t told;             /* when the callback was last called, in nanoseconds */
 };
 
-/* Makes a progress that is before its first phase. */
+/* Initialises a progress, before its first phase. */
 void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor visit, void *context);
 
 /* Begins a phase of `total` units of work. The calling thread becomes the one that calls the callback. Returns
@@ -96,13 +93,12 @@ void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor vis
 enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_phase phase, uint64_t total,
                                     struct idx_error *error);
 
-/* Adds `more` units to what is done. Any thread may call it, about every millisecond. Returns IDX_CANCELLED where the
- * callback has cancelled the call. */
+/* Adds `more` units to what is done. For any thread, about every millisecond. Returns IDX_CANCELLED if cancelled. */
 enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more, struct idx_error *error);
 
 /* ---- Threads ---- */
 
-/* Runs the task with a number, on any thread. */
+/* Runs the task with a number, on any thread. After a failure it has filled *error, which is never NULL. */
 typedef enum idx_status (*idxi_task)(void *context, size_t number, struct idx_error *error);
 
 /* Runs the tasks 0 to count - 1, each once, on up to `threads` threads, the calling one included. Each thread takes the
@@ -113,15 +109,14 @@ enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, vo
 
 /* ---- Memory limits ---- */
 
-/* Checks the limit that the caller sets, or if it is 0, sets it to half of the free memory. Errors:
- * IDX_INVALID_ARGUMENT. */
-enum idx_status idxi_memory_settle(uint64_t *bytes, struct idx_error *error);
+/* Checks the limit that the caller has set, or if it is 0, sets it to half of the free memory, or to
+ * IDX_MIN_MEMORY_BYTES if that is more. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *error);
 
 /* Returns the share of `memory`, in bytes, that each thread that writes a table may use for keys of blocks. */
 size_t idxi_memory_of_keys(uint64_t memory, unsigned threads);
 
-/* Returns the share of `memory`, in bytes, for arrays of entries of all threads: what keys and the buffers of files
- * leave. */
+/* Returns the share of `memory`, in bytes, for all threads' arrays of entries: what keys and files' buffers leave. */
 uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads);
 
 /* Returns whether so many fingerprints fit into `memory` while each thread sorts all of them for a table. */
@@ -129,13 +124,13 @@ bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned t
 
 /* ---- Arrays ---- */
 
-/* Makes an array of `count` numbers, all 0. It uses memory only as they are written. Returns NULL if there is no
- * room. */
+/* Makes an array of `count` numbers, all 0, which the caller gives to idxi_array_release. Memory is taken page by page,
+ * as numbers are written. Returns NULL if there is no room in the address space. */
 uint64_t *idxi_array_reserve(size_t count);
 
 /* Hints that `count` numbers from here on, which may be in the middle of an array, are all written next. Their memory
  * is then allocated at once, if the system can do that, not page by page. */
-void idxi_array_expect(uint64_t *array, size_t count);
+void idxi_array_populate(uint64_t *array, size_t count);
 
 /* Returns the memory to the system and keeps the array; its numbers are 0 again. Accepts NULL. */
 void idxi_array_clear(uint64_t *array, size_t count);
@@ -143,12 +138,12 @@ void idxi_array_clear(uint64_t *array, size_t count);
 /* Frees the array; `count` as when it was made. Accepts NULL. */
 void idxi_array_release(uint64_t *array, size_t count);
 
-/* Returns `array`, of *capacity elements of `size` bytes, with room for `needed` elements: it at least doubles where it
- * grows, and moves. Returns NULL when memory runs out, and then leaves the array as it is. */
+/* Returns `array`, of *capacity elements of `size` bytes, with room for `needed` elements. Where it has to grow, it
+ * moves, its room at least doubles, and *capacity is set. Returns NULL when memory runs out, and then leaves the array
+ * as it is. Accepts NULL, with a capacity of 0; the caller frees the array. */
 void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t size);
 
-/* Gives the array `array` of `capacity` elements room for `needed` elements. Returns from the calling function when
- * memory runs out. */
+/* Gives an array room for `needed` elements, or returns from the calling function when memory runs out. */
 #define IDXI_GROW(array, capacity, needed, error)                                                                      \
     do {                                                                                                               \
         void *idxi_grown_ = idxi_array_grow((array), &(capacity), (needed), sizeof *(array));                          \
@@ -168,23 +163,20 @@ struct idxi_arena {
     size_t next_size;
 };
 
-/* Returns `size` bytes at a multiple of `alignment`, a power of two up to IDXI_CACHE_LINE, or NULL when memory runs
- * out. */
+/* Returns `size` bytes aligned to a power of two up to IDXI_CACHE_LINE, or NULL when memory runs out. */
 void *idxi_arena_take(struct idxi_arena *arena, size_t size, size_t alignment);
 
-/* Frees all memory that the arena gave out. */
 void idxi_arena_free(struct idxi_arena *arena);
 
 /* ---- Files and folders ---- */
 
 /* The errors of these calls name the path that they were given. */
 
-/* The flags to open a file of an index for reading. Without O_NONBLOCK a pipe in its place would make the caller wait.
- */
+/* The flags to open a file of an index for reading. Without O_NONBLOCK, a pipe in its place would make callers wait. */
 #define IDXI_OPEN_FILE (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 
 /* Returns `folder/name`, which the caller frees, or NULL when memory runs out. */
-char *idxi_path(const char *folder, const char *name);
+char *idxi_join_path(const char *folder, const char *name);
 
 /* Reads `size` bytes at `offset` of the open file `fd`. Fails with IDX_WRONG_SIZE where the file has fewer. */
 enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, const char *path,
@@ -194,8 +186,8 @@ enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, 
 enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t offset, const char *path,
                               struct idx_error *error);
 
-/* Opens a file or a folder that belongs to an index. `flags` are those of openat, and `path` is for messages. Fails
- * with IDX_MISSING_FILE where it is not there. *file is below 0 after an error. */
+/* Opens `name`, a file or a folder of an index, in `folder`, and sets *file to its descriptor, which is below 0 after
+ * an error. `flags` are those of openat; `path` is for messages. Fails with IDX_MISSING_FILE if it does not exist. */
 enum idx_status idxi_open_part(int *file, int folder, const char *name, int flags, const char *path,
                                struct idx_error *error);
 
@@ -213,10 +205,10 @@ enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int i
 
 /* Opens a new file in `folder`, for reading and writing, that has no name: it is gone once it is closed, however the
  * process ends. `path` is the folder's, for messages. Sets *file, which the caller closes. */
-enum idx_status idxi_temporary_file(int *file, int folder, const char *path, struct idx_error *error);
+enum idx_status idxi_make_temporary_file(int *file, int folder, const char *path, struct idx_error *error);
 
-/* Returns whether a path leads to the open file or folder `file`. `folder` and `flags` are those of fstatat. */
-bool idxi_leads_to(int folder, const char *path, int flags, int file);
+/* Whether a path leads to the open file or folder `file`. `folder` and `flags` are those of fstatat. */
+bool idxi_path_leads_to(int folder, const char *path, int flags, int file);
 
 /* Syncs the entries of an open folder to disk. */
 enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error);
@@ -230,7 +222,7 @@ enum idx_status idxi_make_uuid(uint8_t *uuid, struct idx_error *error);
 
 /* ---- Writing a file page by page ---- */
 
-/* Buffers writes to a new file, and notes the checksum of each IDXF_PAGE_SIZE bytes. */
+/* Buffers writes to a new file, and notes the checksum of each page of IDXF_PAGE_SIZE bytes. */
 struct idxi_page_writer {
     int fd;
     const char *path; /* for messages */
@@ -238,7 +230,7 @@ struct idxi_page_writer {
     size_t used;
     uint64_t written;      /* bytes handed to the file */
     uint64_t written_back; /* of these, bytes whose write-back to disk was started */
-    uint64_t *checksums;
+    uint64_t *checksums;   /* of the pages written, as the file has them */
     size_t checksum_count, checksum_capacity;
 };
 
@@ -247,7 +239,6 @@ struct idxi_page_writer {
 enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folder, const char *name, uint64_t offset,
                                       const char *path, struct idx_error *error);
 
-/* Appends `size` bytes. */
 enum idx_status idxi_page_writer_write(struct idxi_page_writer *writer, const void *bytes, size_t size,
                                        struct idx_error *error);
 
@@ -257,7 +248,7 @@ enum idx_status idxi_page_writer_pad(struct idxi_page_writer *writer, struct idx
 /* Appends the checksums of all pages so far, the last of which must be full. */
 enum idx_status idxi_page_writer_write_checksums(struct idxi_page_writer *writer, struct idx_error *error);
 
-/* Writes `header` at the start of the file, and syncs the file. */
+/* Writes what is buffered, and `header` at the start of the file, and syncs the file. */
 enum idx_status idxi_page_writer_finish(struct idxi_page_writer *writer, const void *header, size_t header_size,
                                         struct idx_error *error);
 
@@ -305,7 +296,7 @@ static inline uint64_t idxi_id_hash_u64(uint64_t id) { return idxi_hash(id); }
 
 /* ---- Combinations ---- */
 
-/* Returns in how many ways r of n things can be chosen. */
+/* Returns in how many ways r of n things can be chosen, 0 where r is more than n. */
 static inline double idxi_choose(unsigned n, unsigned r) {
     double product = 1;
     for (unsigned i = 0; i < r; i++) product = product * (n - i) / (i + 1);

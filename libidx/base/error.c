@@ -50,7 +50,7 @@ const char *idx_status_string(enum idx_status status) {
     return "unknown status";
 }
 
-/* Sets error->file to a path; of one that is too long to its end, which says more than its beginning. */
+/* Sets error->file to a path, or if it is too long, to its end, which says more than its beginning. */
 static void set_file(struct idx_error *error, const char *file) {
     size_t length = strlen(file), room = sizeof error->file - 1;
     snprintf(error->file, sizeof error->file, "%s", length > room ? file + length - room : file);
@@ -101,7 +101,7 @@ enum idx_status idxi_fail_memory(struct idx_error *error) {
     return idxi_fail(error, IDX_OUT_OF_MEMORY, NULL, "out of memory");
 }
 
-enum idx_status idxi_fault_status(enum idxf_fault fault) {
+enum idx_status idxi_status_of_fault(enum idxf_fault fault) {
     switch (fault) {
         case IDXF_OK: return IDX_OK;
         case IDXF_FAULT_VERSION:
@@ -114,9 +114,9 @@ enum idx_status idxi_fault_status(enum idxf_fault fault) {
 }
 
 enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, const char *file, uint64_t offset) {
-    enum idx_status status = idxi_fault_status(fault);
+    enum idx_status status = idxi_status_of_fault(fault);
     idxi_fail(error, status, file, "%s (byte %llu): the file is damaged; rebuild the index, or restore it from a copy",
-              idxf_fault_sentence(fault), (unsigned long long)offset);
+              idxf_fault_predicate(fault), (unsigned long long)offset);
     if (error != NULL) error->offset = offset;
     return status;
 }

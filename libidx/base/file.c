@@ -16,11 +16,10 @@
 
 #define BUFFER_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
 
-/* Each time that so many bytes were written, the disk is asked to begin writing them, so that the sync at the end is
- * short. */
+/* After so many bytes, the disk is asked to begin writing them, so that the sync at the end is short. */
 #define WRITE_BACK_BYTES ((uint64_t)8 << 20)
 
-char *idxi_path(const char *folder, const char *name) {
+char *idxi_join_path(const char *folder, const char *name) {
     size_t size = strlen(folder) + strlen(name) + 2;
     char *path = malloc(size);
     if (path != NULL) snprintf(path, size, "%s/%s", folder, name);
@@ -82,9 +81,8 @@ enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int i
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, *path, "open");
 }
 
-/* Makes a temporary file where the file system has no files without names: its name is removed at once. Returns its
- * descriptor, or -1 and errno. */
-static int make_nameless(int folder) {
+/* For file systems without nameless files: removes the file's name at once. Returns its descriptor, or -1 and errno. */
+static int make_nameless_file(int folder) {
     uint64_t random;
     char name[32];
     if (getentropy(&random, sizeof random) != 0) return -1;
@@ -94,13 +92,13 @@ static int make_nameless(int folder) {
     return file;
 }
 
-enum idx_status idxi_temporary_file(int *file, int folder, const char *path, struct idx_error *error) {
+enum idx_status idxi_make_temporary_file(int *file, int folder, const char *path, struct idx_error *error) {
     *file = -1;
     errno = EOPNOTSUPP;
 #ifdef IDX_LINUX
     *file = openat(folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 #endif
-    if (*file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) *file = make_nameless(folder);
+    if (*file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) *file = make_nameless_file(folder);
     if (*file >= 0) return IDX_OK;
     enum idx_status status = idxi_fail_system(error, errno, path, "create a temporary file in");
     if (status == IDX_NO_ACCESS && error != NULL) {
@@ -111,7 +109,7 @@ enum idx_status idxi_temporary_file(int *file, int folder, const char *path, str
     return status;
 }
 
-bool idxi_leads_to(int folder, const char *path, int flags, int file) {
+bool idxi_path_leads_to(int folder, const char *path, int flags, int file) {
     struct stat there, ours;
     return fstatat(folder, path, &there, flags) == 0 && fstat(file, &ours) == 0 && there.st_dev == ours.st_dev &&
            there.st_ino == ours.st_ino;
@@ -128,11 +126,12 @@ static void remove_entry(int folder, const char *name) {
 }
 
 #ifdef IDX_LINUX
-/* What an entry of a folder takes at least. */
+/* The bytes of entries of a folder that are read at a time: room for the longest entry and more. */
 #define ENTRY_ROOM 4096
 
-/* Entries are read without memory of their own (opendir): it may be for lack of that that the folder has to go. The
- * system is called directly, since the C library has a function for that only from glibc 2.30 on. */
+/* Removes what is in a folder, and closes its descriptor. Entries are read into the stack, not by opendir, which
+ * allocates: the folder may have to go because memory has run out. The system is called directly, since the C library
+ * has a function for that only from glibc 2.30 on. */
 static void remove_entries(int folder) {
     _Alignas(struct dirent64) char entries[ENTRY_ROOM];
     for (long size; (size = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0;) {
@@ -182,7 +181,7 @@ enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folde
     return IDX_OK;
 }
 
-/* Notes the checksums of all whole pages of the buffer. */
+/* Appends the checksums of all whole pages of the buffer to those of the pages before. */
 static enum idx_status note_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
     size_t pages = writer->used / IDXF_PAGE_SIZE;
     if (writer->checksum_count + pages > writer->checksum_capacity) {
@@ -198,8 +197,8 @@ static enum idx_status note_checksums(struct idxi_page_writer *writer, struct id
     return IDX_OK;
 }
 
-/* Asks the disk to begin writing. This is a hint only, so errors are ignored: the sync at the end reports them. */
-static void write_back(struct idxi_page_writer *writer) {
+/* Asks the disk to begin writing, once enough is written. Errors are ignored: the sync at the end reports them. */
+static void start_write_back(struct idxi_page_writer *writer) {
     uint64_t behind = writer->written - writer->written_back;
     if (behind < WRITE_BACK_BYTES) return;
 #ifdef IDX_LINUX
@@ -208,12 +207,12 @@ static void write_back(struct idxi_page_writer *writer) {
     writer->written_back = writer->written;
 }
 
-static enum idx_status flush(struct idxi_page_writer *writer, struct idx_error *error) {
+static enum idx_status flush_buffer(struct idxi_page_writer *writer, struct idx_error *error) {
     IDXI_TRY(note_checksums(writer, error));
     IDXI_TRY(idxi_write_at(writer->fd, writer->buffer, writer->used, writer->written, writer->path, error));
     writer->written += writer->used;
     writer->used = 0;
-    write_back(writer);
+    start_write_back(writer);
     return IDX_OK;
 }
 
@@ -226,7 +225,7 @@ enum idx_status idxi_page_writer_write(struct idxi_page_writer *writer, const vo
         writer->used += step;
         from += step;
         size -= step;
-        if (writer->used == BUFFER_BYTES) IDXI_TRY(flush(writer, error));
+        if (writer->used == BUFFER_BYTES) IDXI_TRY(flush_buffer(writer, error));
     }
     return IDX_OK;
 }
@@ -238,7 +237,7 @@ enum idx_status idxi_page_writer_pad(struct idxi_page_writer *writer, struct idx
 }
 
 enum idx_status idxi_page_writer_write_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
-    IDXI_TRY(flush(writer, error));
+    IDXI_TRY(flush_buffer(writer, error));
     size_t sums = writer->checksum_count * 8;
     IDXI_TRY(idxi_write_at(writer->fd, writer->checksums, sums, writer->written, writer->path, error));
     writer->written += sums;
@@ -247,7 +246,7 @@ enum idx_status idxi_page_writer_write_checksums(struct idxi_page_writer *writer
 
 enum idx_status idxi_page_writer_finish(struct idxi_page_writer *writer, const void *header, size_t header_size,
                                         struct idx_error *error) {
-    IDXI_TRY(flush(writer, error));
+    IDXI_TRY(flush_buffer(writer, error));
     IDXI_TRY(idxi_write_at(writer->fd, header, header_size, 0, writer->path, error));
     if (fsync(writer->fd) != 0) return idxi_fail_system(error, errno, writer->path, "sync");
     return IDX_OK;

@@ -17,12 +17,11 @@
 /* The room for a process ID, a space, the name of a host and a line end. */
 #define HOLDER_BYTES (HOST_NAME_MAX + 32)
 
-/* For how many milliseconds a call waits for processes that share the lock for a moment, which takes them from a few to
- * some hundred; and for how many where the file names a process. That process may have been killed, so that its name is
- * no sign that it shares the lock for longer. */
+/* How many milliseconds a call waits for processes that share the lock for a moment: mostly a few to some hundred; and
+ * how many if the file names a process. That name proves little, since the process may have been killed. */
 enum { MAX_WAIT = 10000, MAX_WAIT_WHERE_NAMED = 20 };
 
-/* Writes into the file which process has the lock. Errors are ignored, because the lock holds without that, too. */
+/* Writes this process's ID and host into the file. Errors are ignored: the lock holds without that, too. */
 static void write_holder(int lock) {
     char holder[HOLDER_BYTES], host[HOST_NAME_MAX + 1];
     if (gethostname(host, sizeof host) != 0) host[0] = '\0';
@@ -46,31 +45,32 @@ static enum idx_status fail_busy(int lock, const char *name, const char *folder_
                      (int)digits, holder, (int)(length - digits - 1), holder + digits + 1);
 }
 
-/* Returns whether the lock is free or only shared, so that it will soon be free. */
-static bool is_shared(int file) {
+/* Returns whether the lock is free, or only shared, mostly for a moment. Leaves a free lock free. */
+static bool is_shared_or_free(int file) {
     if (flock(file, LOCK_SH | LOCK_NB) != 0) return false;
     flock(file, LOCK_UN);
     return true;
 }
 
-static bool is_named(int file) {
+static bool names_holder(int file) {
     struct stat status;
     return fstat(file, &status) == 0 && status.st_size > 0;
 }
 
-/* Locks the file, and waits for processes that share the lock for a moment. Returns 0 or an errno, which is EWOULDBLOCK
- * where others have the lock for longer. */
+/* Locks the file, by LOCK_EX or LOCK_SH, and waits for processes that share the lock for a moment. Returns 0 or an
+ * errno, which is EWOULDBLOCK where others have the lock for longer. */
 static int lock_file(int file, int kind) {
     static const struct timespec millisecond = {0, 1000000};
     for (int i = 0; flock(file, kind | LOCK_NB) != 0; i++) {
         if (errno != EWOULDBLOCK) return errno;
-        if (i == MAX_WAIT || !is_shared(file) || (i >= MAX_WAIT_WHERE_NAMED && is_named(file))) return EWOULDBLOCK;
+        if (i == MAX_WAIT || !is_shared_or_free(file) || (i >= MAX_WAIT_WHERE_NAMED && names_holder(file)))
+            return EWOULDBLOCK;
         nanosleep(&millisecond, NULL);
     }
     return 0;
 }
 
-/* Returns whether a file is a regular one without other names: what a link leads to must not be written. */
+/* Returns whether a file is regular and has one name: a file that a link leads to must not be written. */
 static bool is_lock_file(int file) {
     struct stat status;
     return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
@@ -84,7 +84,7 @@ static int wait_for_file(int file) {
     return 0;
 }
 
-/* Locks an open file. Returns 0 or an errno. */
+/* Locks an open file. Returns 0 or an errno, which is ELOOP where it is not a lock file, but what a link leads to. */
 static int lock_open_file(int file, enum idxi_locking how) {
     if (!is_lock_file(file)) return ELOOP;
     return how == IDXI_LOCK_WAIT ? wait_for_file(file) : lock_file(file, how == IDXI_LOCK_TAKE ? LOCK_EX : LOCK_SH);
@@ -93,7 +93,7 @@ static int lock_open_file(int file, enum idxi_locking how) {
 enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, int folder, const char *folder_path,
                           struct idx_error *error) {
     enum idx_status status = IDX_OK;
-    char *path = idxi_path(folder_path, name);
+    char *path = idxi_join_path(folder_path, name);
     if (path == NULL) return idxi_fail_memory(error);
     int file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     int result = file < 0 ? errno : lock_open_file(file, how);
@@ -109,7 +109,7 @@ enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, in
     if (status != IDX_OK) return status;
     *lock = file;
     if (how == IDXI_LOCK_TAKE || how == IDXI_LOCK_SHARE) write_holder(file);
-    if (how == IDXI_LOCK_MOMENT && ftruncate(file, 0) != 0) errno = 0; /* the file may name a process that was killed */
+    if (how == IDXI_LOCK_MOMENT && ftruncate(file, 0) != 0) errno = 0; /* it may still name one that was killed */
     return IDX_OK;
 }
 

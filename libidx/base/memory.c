@@ -10,9 +10,8 @@
 
 /* ---- How much memory there is ---- */
 
-/* Returns the bytes that a file says: a number of `unit` bytes each, after `name` at the beginning of a line;
- * UINT64_MAX where there is no such line. */
-static uint64_t read_number(const char *path, const char *name, uint64_t unit) {
+/* Returns the number in a file's first line that begins with `name`, times `unit`; UINT64_MAX if there is none. */
+static uint64_t read_bytes_named(const char *path, const char *name, uint64_t unit) {
     FILE *file = fopen(path, "re");
     char line[256];
     uint64_t number = UINT64_MAX;
@@ -27,20 +26,20 @@ static uint64_t read_number(const char *path, const char *name, uint64_t unit) {
     return number;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t lesser(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* Returns the bytes that are free on the machine, or that a container may use if that is less. */
-static uint64_t find_free(void) {
+/* Returns the bytes that are free on the machine, or that a container (cgroup 2 or 1) may use, if these are fewer. */
+static uint64_t find_free_bytes(void) {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     uint64_t free = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : (uint64_t)1 << 30;
-    free = least(free, read_number("/proc/meminfo", "MemAvailable:", 1024));
-    free = least(free, read_number("/sys/fs/cgroup/memory.max", "", 1));
-    return least(free, read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1));
+    free = lesser(free, read_bytes_named("/proc/meminfo", "MemAvailable:", 1024));
+    free = lesser(free, read_bytes_named("/sys/fs/cgroup/memory.max", "", 1));
+    return lesser(free, read_bytes_named("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1));
 }
 
-enum idx_status idxi_memory_settle(uint64_t *bytes, struct idx_error *error) {
+enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *error) {
     if (*bytes == 0) {
-        *bytes = find_free() / 2;
+        *bytes = find_free_bytes() / 2;
         if (*bytes < IDX_MIN_MEMORY_BYTES) *bytes = IDX_MIN_MEMORY_BYTES;
     }
     if (*bytes >= IDX_MIN_MEMORY_BYTES) return IDX_OK;
@@ -54,8 +53,7 @@ enum idx_status idxi_memory_settle(uint64_t *bytes, struct idx_error *error) {
 #define THREAD_BYTES ((uint64_t)4 << 20)
 #define COMMON_BYTES ((uint64_t)24 << 20)
 
-/* The keys of blocks get one part in so many. */
-#define KEYS_SHARE 16
+#define KEYS_SHARE 16 /* keys of blocks get one part in so many of the memory */
 
 size_t idxi_memory_of_keys(uint64_t memory, unsigned threads) { return (size_t)(memory / KEYS_SHARE / threads); }
 
@@ -72,11 +70,11 @@ bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned t
 
 /* ---- Arrays ---- */
 
-/* The least number of elements of an array that grows. */
-#define FEWEST_ELEMENTS 64
+#define FEWEST_ELEMENTS 64 /* of an array that grows */
 
 /* Arrays are not in huge pages. They would be sorted a tenth faster, but on virtual machines whose memory is allocated
- * when it is first written, writing huge pages for the first time costs more than that. */
+ * when it is first written, writing huge pages for the first time costs more than that. They have room for one number
+ * more, since the system maps no array of 0 bytes. */
 
 uint64_t *idxi_array_reserve(size_t count) {
     if (count > SIZE_MAX / sizeof(uint64_t) - 1) return NULL;
@@ -85,9 +83,9 @@ uint64_t *idxi_array_reserve(size_t count) {
     return map == MAP_FAILED ? NULL : map;
 }
 
-void idxi_array_expect(uint64_t *array, size_t count) {
+void idxi_array_populate(uint64_t *array, size_t count) {
 #ifdef MADV_POPULATE_WRITE
-    size_t beyond = (uintptr_t)array % (size_t)sysconf(_SC_PAGESIZE);
+    size_t beyond = (uintptr_t)array % (size_t)sysconf(_SC_PAGESIZE); /* bytes from the beginning of a page */
     madvise((uint8_t *)array - beyond, count * sizeof *array + beyond, MADV_POPULATE_WRITE);
 #else
     (void)array;

@@ -6,10 +6,9 @@
 /* ---- Progress ---- */
 
 #define NANOSECONDS 1000000000L
-/* The callback is called at most so often, in nanoseconds. */
-#define REPORT_EVERY (NANOSECONDS / 10)
+#define REPORT_EVERY (NANOSECONDS / 10) /* the callback is called at most once in this time */
 
-static uint64_t now(void) {
+static uint64_t now_in_nanoseconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * (uint64_t)NANOSECONDS + (uint64_t)time.tv_nsec;
@@ -19,16 +18,15 @@ void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor vis
     *progress = (struct idxi_progress){.visit = visit, .context = context, .phase = IDX_PHASE_COUNT};
 }
 
-/* Calls the callback, and notes whether it cancels the call. */
-static void report(struct idxi_progress *progress) {
+/* Calls the callback, and notes whether it cancels the call; once it has, it is not called again. */
+static void report_progress(struct idxi_progress *progress) {
     if (progress->cancelled) return;
     struct idx_progress told = {progress->phase, progress->done, progress->total};
     if (!progress->visit(progress->context, &told)) progress->cancelled = true;
-    progress->told = now();
+    progress->told = now_in_nanoseconds();
 }
 
-/* Returns IDX_CANCELLED where the call was cancelled. Phases from IDX_PHASE_COMPARING on belong to calls that publish
- * nothing. */
+/* Phases from IDX_PHASE_COMPARING on belong to calls that publish nothing. */
 static enum idx_status check_cancelled(struct idxi_progress *progress, struct idx_error *error) {
     if (!progress->cancelled) return IDX_OK;
     return idxi_fail(error, IDX_CANCELLED, NULL, "cancelled: %s",
@@ -41,15 +39,15 @@ enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_pha
     progress->phase = phase;
     progress->total = total;
     progress->done = 0;
-    if (progress->visit != NULL) report(progress);
+    if (progress->visit != NULL) report_progress(progress);
     return check_cancelled(progress, error);
 }
 
 enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more, struct idx_error *error) {
     progress->done += more;
     if (progress->visit != NULL && pthread_equal(progress->caller, pthread_self()) &&
-        now() - progress->told >= REPORT_EVERY)
-        report(progress);
+        now_in_nanoseconds() - progress->told >= REPORT_EVERY)
+        report_progress(progress);
     return check_cancelled(progress, error);
 }
 
@@ -57,6 +55,7 @@ enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more,
 
 #define WAIT_NANOSECONDS (NANOSECONDS / 10)
 
+/* What the threads of one call share. */
 struct work {
     size_t count;
     idx_task task;
@@ -65,12 +64,12 @@ struct work {
     atomic_bool failed;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t ended;
-    unsigned running; /* threads, without the calling one */
+    unsigned running; /* threads that have not ended, without the calling one */
     enum idx_status status;
     struct idx_error error;
 };
 
-/* Runs tasks until there are no more, or one has failed. The first error is kept. */
+/* Runs tasks until there are no more, or one has failed on any thread. The first error is kept. */
 static void take_tasks(struct work *work, unsigned thread) {
     size_t number;
     while (!work->failed && (number = atomic_fetch_add(&work->next, 1)) < work->count) {
@@ -121,7 +120,7 @@ static void wait_for_others(struct work *work, struct idxi_progress *progress) {
     pthread_mutex_unlock(&work->mutex);
 }
 
-/* As idxi_parallel, for tasks that also get the number of their thread. */
+/* Does what idxi_parallel does, for tasks that also get the number of their thread. */
 static enum idx_status run_tasks(size_t count, unsigned threads, idx_task task, void *context,
                                  struct idxi_progress *progress, struct idx_error *error) {
     struct work work = {.count = count,
@@ -149,6 +148,7 @@ static enum idx_status run_tasks(size_t count, unsigned threads, idx_task task, 
     return work.status;
 }
 
+/* A task that does not get the number of its thread. */
 struct plain_task {
     idxi_task task;
     void *context;
@@ -166,6 +166,7 @@ enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, vo
     return run_tasks(count, threads, run_plain, &plain, progress, error);
 }
 
+/* A task of a caller of idx_run_tasks, each of which counts as one unit of progress. */
 struct counted_task {
     idx_task task;
     void *context;

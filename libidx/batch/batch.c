@@ -18,8 +18,8 @@ struct batch {
     struct idxi_results results;
     struct idxi_progress progress;
     struct idxi_streaming streaming;
-    atomic_size_t next;
-    atomic_bool failed;
+    atomic_size_t next; /* the first query, or the part of the index, that no thread has taken yet */
+    atomic_bool failed; /* some thread failed, so the others may end */
     bool pending_alone; /* only pending fingerprints are searched, since the sweep found the others */
 };
 
@@ -34,12 +34,13 @@ struct prober {
     struct idx_error *error;
 };
 
+/* Notes a match. Returns false after an error, which prober->error has then. An idxi_match_visitor. */
 static bool note_match(void *context, size_t query, const struct idx_match *match) {
     struct prober *prober = context;
-    return idxi_results_find(&prober->finds, query, match->fingerprint, prober->error) == IDX_OK;
+    return idxi_results_note(&prober->finds, query, match->fingerprint, prober->error) == IDX_OK;
 }
 
-/* Probes for chunks of queries until none is left, and puts the matches. */
+/* Probes for chunks of queries until none is left or some thread failed, and puts the matches into the results. */
 static enum idx_status probe_chunks(struct batch *batch, struct prober *prober, struct idx_error *error) {
     size_t begin;
     while (!batch->failed && (begin = atomic_fetch_add(&batch->next, CHUNK)) < batch->count) {
@@ -78,18 +79,18 @@ static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
 
 /* ---- Sweeping ---- */
 
-/* Sweeps along the tables, and then probes the pending fingerprints. Each query counts as one step of progress for each
- * table that is not empty. */
+/* Finds the matches of all queries: sweeps along the tables, and then searches the pending fingerprints. Each query
+ * counts as one step of progress for each table that is not empty. */
 static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
-    uint64_t turns = 0;
+    uint64_t swept = 0;
     for (size_t i = 0; i < batch->index->manifest->segment_count; i++) {
         for (size_t j = 0; j < batch->index->probings[options->distance].count; j++)
-            turns += batch->index->segments[i]
+            swept += batch->index->segments[i]
                          ->tables[batch->index->probings[options->distance].tables[j].table]
                          .header.blocks > 0;
     }
-    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count * turns, error));
+    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count * swept, error));
     IDXI_TRY(idxi_sweep(batch->index, batch->queries, batch->count, options, &batch->results, &batch->progress, error));
     batch->pending_alone = true;
     return idxi_has_pending(batch->index) ? run_probers(batch, error) : IDX_OK;
@@ -100,13 +101,15 @@ static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
 /* How many parts of an index the threads share. */
 #define PARTS 1024
 
+/* What pass_fingerprints needs, and the status of what it called. */
 struct streamer {
     struct batch *batch;
-    size_t number;
+    size_t number; /* of the thread */
     enum idx_status status;
     struct idx_error *error;
 };
 
+/* Lets fingerprints pass the queries. Returns false after an error, which streamer->status is. */
 static bool pass_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct streamer *streamer = context;
     streamer->status =
@@ -114,7 +117,7 @@ static bool pass_fingerprints(void *context, const uint64_t *fingerprints, size_
     return streamer->status == IDX_OK;
 }
 
-/* Streams parts of the index past the queries, as thread `number`, until none is left. */
+/* Streams parts of the index past the queries, as thread `number`, until none is left. This is an idxi_task. */
 static enum idx_status stream_parts(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct streamer streamer = {batch, number, IDX_OK, error};
@@ -128,7 +131,6 @@ static enum idx_status stream_parts(void *context, size_t number, struct idx_err
     return status;
 }
 
-/* Streams all fingerprints past the queries, pending ones included. */
 static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
     uint64_t fingerprints = idxi_count_fingerprints(batch->index);
     struct idxi_streaming *streaming = &batch->streaming;
@@ -145,11 +147,11 @@ static enum idx_status stream_all(struct batch *batch, struct idx_error *error) 
 
 /* ---- All ways ---- */
 
-/* Returns the method that is expected to be fastest. Beyond what the index can be searched for, only streaming finds
- * all. */
+/* Returns the method that is expected to be the fastest. At distances beyond those that the index can be searched for,
+ * only streaming finds all matches. */
 static enum idx_batch_method choose_method(const struct batch *batch) {
     const struct idx_batch_options *options = &batch->options;
-    if (options->distance > idxi_index_farthest(batch->index)) return IDX_BATCH_STREAM;
+    if (options->distance > idxi_index_max_distance(batch->index)) return IDX_BATCH_STREAM;
     bool by_tables = options->distance <= batch->index->manifest->k;
     double probing = idxi_cost_of_probing(batch->index, batch->count, options->distance);
     double sweeping = by_tables ? idxi_cost_of_sweeping(batch->index, batch->count, options->distance) : HUGE_VAL;

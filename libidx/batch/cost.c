@@ -1,4 +1,4 @@
-/* cost.c: see cost.h. */
+/* cost.c: the formulas of cost.h, with the times of fingerprints/times.h. */
 #include "libidx/batch/cost.h"
 
 #include "format/processor.h"
@@ -12,8 +12,8 @@
 
 /* ---- Batches ---- */
 
-/* The nanoseconds of a probe that finds nothing. Tables count together if they are probed at the distance, in all
- * segments. */
+/* Returns the nanoseconds of a probe that finds nothing. They depend on how many bytes the tables of all segments have
+ * together, of those that are probed at the distance. */
 static double get_probe_time(const struct idx_index *index, unsigned distance) {
     uint64_t bytes = 0;
     if (index->options.residence == IDX_RESIDENCE_DISK) return IDXI_DISK_PROBE_TIME;
@@ -23,10 +23,9 @@ static double get_probe_time(const struct idx_index *index, unsigned distance) {
     return bytes > IDXI_FAR_TABLES ? IDXI_FAR_PROBE_TIME : IDXI_PROBE_TIME;
 }
 
-/* Beyond k, only segments that are unpacked in memory can be searched. */
 double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsigned distance) {
     const bool by_tables = distance <= index->manifest->k;
-    double probe_time = by_tables ? get_probe_time(index, distance) : 0, time = 0;
+    double probe_time = by_tables ? get_probe_time(index, distance) : 0, time = 0; /* beyond k, no table is probed */
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         const struct idxi_segment *segment = index->segments[i];
         if (segment->unpacked != NULL) {
@@ -58,23 +57,24 @@ double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsi
     return cost;
 }
 
-/* The time that all `fingerprints` take if `some` at a time are searched as arrays, whose memory is used again and
- * again. */
+/* Returns the time that all `fingerprints` take if `some` at a time are searched as arrays with all queries. */
 static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t some) {
     const struct idxi_compare_way *way = idxi_compare_widest();
     if (some == 0) return 0;
-    return idxi_cut_expect(way, distance, bits, (double)queries, (double)some) * (double)fingerprints / (double)some;
+    return idxi_cut_time(way, distance, bits, (double)queries, (double)some) * (double)fingerprints / (double)some;
 }
 
-/* The most bits for each ball with which about IDXI_MEMBERS queries or more share a bucket. */
-static unsigned get_width(size_t queries, unsigned bits, unsigned distance) {
+/* Returns the most bits for each ball with which about IDXI_MEMBERS queries or more share a bucket. */
+static unsigned choose_width(size_t queries, unsigned bits, unsigned distance) {
     unsigned width = 0, most = bits / (distance + 1);
     while (width < most && queries >> (width + 1) >= IDXI_MEMBERS) width++;
     return width;
 }
 
-/* The time of one fingerprint to meet the queries of each ball. If one of a bucket seems near by chance, or the bucket
- * is large, all of the bucket are compared. */
+/* Returns the time of one fingerprint to meet the queries of each ball. If one of a bucket seems near by chance, or the
+ * bucket is large, all of the bucket are compared: that `all` is how likely, `many` how likely the bucket is large, and
+ * `seeming` how many queries seem near on average. Buckets have `members` queries on average, with a Poisson
+ * distribution, which the error function approximates. */
 static double get_meeting_time(size_t queries, unsigned bits, unsigned distance, unsigned width) {
     unsigned folded = bits < 32 ? bits : 32;
     double members = (double)queries / exp2(width), compared = fmax(members, IDXI_FOLD_PADDING);
@@ -87,16 +87,16 @@ static double get_meeting_time(size_t queries, unsigned bits, unsigned distance,
 
 struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
                                                 uint64_t memory) {
-    unsigned width = get_width(queries, bits, distance);
+    unsigned width = choose_width(queries, bits, distance);
     uint64_t some = idxi_streaming_most(queries, memory);
-    double all = (double)queries * (IDXI_DISTINCT_TIME + IDXI_FIND_TIME);
+    double preparing = (double)queries * (IDXI_DISTINCT_TIME + IDXI_FIND_TIME); /* the queries, either way */
     if (some > fingerprints) some = fingerprints;
     double meeting = (double)fingerprints * get_meeting_time(queries, bits, distance, width) +
                      (double)queries * IDXI_INSERT_TIME * (distance + 1);
     double arrays = get_arrays_time(queries, bits, distance, fingerprints, some);
     if (width > 0 && meeting < arrays && idxi_streaming_bytes(queries, distance, width) <= memory)
-        return (struct idxi_streaming_cost){width, meeting + all};
-    return (struct idxi_streaming_cost){0, arrays + all};
+        return (struct idxi_streaming_cost){width, meeting + preparing};
+    return (struct idxi_streaming_cost){0, arrays + preparing};
 }
 
 uint64_t idxi_count_fingerprints(const struct idx_index *index) {
@@ -117,24 +117,25 @@ double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, uns
 
 /* ---- Pairs ---- */
 
+/* Returns the time of searching for pairs between arrays of `a` and `b` fingerprints, or if `b` is 0, within one. */
 static double get_array_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
-    return (a + b) * IDXI_ARRAY_TIME + idxi_cut_expect(way, distance, bits, a, b);
+    return (a + b) * IDXI_ARRAY_TIME + idxi_cut_time(way, distance, bits, a, b);
 }
 
 double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
     return get_array_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
 }
 
-/* The time of comparing a fingerprint with its group: with all of it if it is small; else the group is sorted by parts
- * of the bits again. */
+/* Returns the time of comparing a fingerprint with its group: with all of it if it is small; else the group is sorted
+ * again, by parts of the `bits` that its members may differ in. */
 static double get_group_time(double group, unsigned distance, double bits) {
     double width = fmin(bits / (distance + 1), log2(group) - 1);
     if (group <= IDXI_FEW_FINGERPRINTS || width < 1) return IDXI_GROUP_TIME + group / 2 * IDXI_COMPARE_TIME;
     return (distance + 1) * (IDXI_TABLE_SORT_TIME + get_group_time(group / exp2(width), distance, bits - width));
 }
 
-/* The time of one fingerprint to find its pairs within a range of `range` fingerprints that differ in up to `errors` of
- * the next `bits` bits. `ascending`: the range is sorted by these bits, and so needs no sorting for the first part. */
+/* Returns the time of one fingerprint to find its pairs, which differ in up to `errors` of the next `bits` bits, in a
+ * range. `ascending`: the range is sorted by these bits, so the first part needs no sorting. */
 static double get_match_time(double range, double bits, unsigned errors, bool ascending, unsigned distance) {
     unsigned parts = errors + 1;
     double width = bits / parts;
@@ -143,8 +144,8 @@ static double get_match_time(double range, double bits, unsigned errors, bool as
            parts * get_group_time(range / exp2(fmax(width, 0)), distance, 64 - bits);
 }
 
-/* The time of one fingerprint in one table: decoding, its range, and with a radius a pass for each part of the prefix
- * (pairs/join_spread.c). */
+/* Returns the time of one fingerprint in one table of `count`: decoding, its range, and with a radius a pass for each
+ * part of the prefix (pairs/join_spread.c). */
 static double get_table_time(double count, unsigned prefix, unsigned radius, unsigned distance) {
     double leading = fmin(fmax(ceil(log2(count / IDXI_RANGE_FINGERPRINTS)), 0), prefix > radius ? prefix - radius : 0);
     double time = IDXI_DECODE_TIME + get_match_time(count / exp2(leading), prefix - leading, radius, true, distance);
@@ -170,6 +171,7 @@ double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b,
 
 /* ---- Plans ---- */
 
+/* Where arrays seem to be faster than tables, they are taken, but they can't have UINT32_MAX fingerprints or more. */
 double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme) {
     static const struct idxi_compare_way typical = {.vector_time = IDXI_AVX512_TIME, .lanes = IDXI_AVX512_LANES};
     double arrays = get_array_time(&typical, distance, bits, (double)count, 0), tables = 0;

@@ -8,13 +8,13 @@
 #include "libidx/fingerprints/times.h"
 #include "libidx/view/index.h"
 
-/* How many fingerprints of a table are expected to have the bits that a probe looks for. */
+/* Returns how many fingerprints of a table are expected to have the bits that a probe looks for. */
 static inline double idxi_expect_probed(const struct idxi_table *table) {
     return ldexp((double)table->header.fingerprints, -(int)table->prefix);
 }
 
-/* The nanoseconds of a probe when queries come in the table's order, of searching a decoded range for one pattern, and
- * of decoding so many successive blocks. */
+/* These return the nanoseconds of a probe when queries come in the table's order, of searching a decoded range for one
+ * pattern of flipped bits, and of decoding so many successive blocks. */
 static inline double idxi_ordered_probe_time(const struct idxi_table *table) {
     if (table->on_disk) return IDXI_DISK_PROBE_TIME;
     return IDXI_ORDERED_PROBE_TIME + idxi_expect_probed(table) * IDXI_ORDERED_PROBED_TIME;
@@ -29,10 +29,11 @@ static inline double idxi_decode_time(const struct idxi_table *table, uint64_t b
 
 /* ---- Nanoseconds of each way ---- */
 
-/* Probing for each query. */
+/* Returns the nanoseconds of probing for each query. Beyond k, only segments that are unpacked in memory count, since
+ * only these can be searched. */
 double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsigned distance);
 
-/* Sweeping along the tables (sweep.h). */
+/* Returns the nanoseconds of sweeping along the tables (sweep.h). */
 double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsigned distance);
 
 /* The cost of streaming fingerprints past queries in memory (streaming.h). */
@@ -41,21 +42,21 @@ struct idxi_streaming_cost {
     double nanoseconds; /* for all fingerprints together */
 };
 
-/* The cost for so many fingerprints; UINT64_MAX means any number. If the queries' buckets would need more than `memory`
- * bytes, arrays are chosen. */
+/* Returns the faster way for so many fingerprints, and its cost; UINT64_MAX means any number. If the queries' buckets
+ * would need more than `memory` bytes, arrays are chosen. */
 struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
                                                 uint64_t memory);
 
-/* The number of fingerprints in the segments of an index, those of each segment counted separately. */
+/* Returns the number of fingerprints in the segments of an index, those of each segment counted separately. */
 uint64_t idxi_count_fingerprints(const struct idx_index *index);
 
-/* Streaming all fingerprints of an index. */
+/* Returns the nanoseconds of streaming all fingerprints of an index past queries. */
 double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory);
 
-/* Searching for pairs in memory: between `a` fingerprints and `b`, or if `b` is 0, among the `a` themselves. */
+/* Returns the nanoseconds of searching arrays of `a` and `b` fingerprints for pairs, or if `b` is 0, one array. */
 double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b);
 
-/* Finding pairs by the tables of index `a`, or if `b` is not NULL, between the tables of both. */
+/* Returns the nanoseconds of finding pairs by the tables of index `a`, or if `b` is not NULL, of both. */
 double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b, unsigned distance);
 
 #endif

@@ -20,7 +20,7 @@ static enum idx_status reserve_items(struct idxi_decoded_range *range, size_t co
     return IDX_OK;
 }
 
-/* Keeps, of `count` items just decoded behind the range's own, those from `low` to `high`. */
+/* Adds to the range, of `count` items that were just decoded after its own, those from `low` to `high`. */
 static void keep_items(struct idxi_decoded_range *range, size_t count, uint64_t low, uint64_t high) {
     uint64_t *items = range->items + range->count;
     size_t kept = 0;
@@ -50,6 +50,7 @@ static enum idx_status set_cells(struct idxi_decoded_range *range, unsigned bits
         range->cell_capacity = 2 * (cells + 1);
     }
     memset(range->cells, 0, (cells + 1) * sizeof *range->cells);
+    /* first where each cell ends, which is where the next one begins; then empty cells end where the one before does */
     for (size_t i = 0; i < range->count; i++)
         range->cells[idxi_find_cell(range, range->items[i]) + 1] = (uint32_t)i + 1;
     uint32_t begin = 0;
@@ -68,7 +69,7 @@ enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const 
     size_t count = 1;
     range->count = 0;
     idxi_blocks_begin(&blocks, table, begin);
-    idxi_table_expect(table, begin->block, end);
+    idxi_table_request_pages(table, begin->block, end);
     while (count > 0 && last < high) {
         IDXI_TRY(reserve_items(range, range->count + idxf_decoded_room(table->decoder) + PADDING, error));
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, range->items + range->count, &count, error));

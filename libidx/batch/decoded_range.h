@@ -7,11 +7,11 @@
 
 /* Ascending fingerprints. The range is cut evenly into 2^cell_bits cells; cells[i] is where those of cell i begin. */
 struct idxi_decoded_range {
-    uint64_t *items; /* eight more can be read */
+    uint64_t *items; /* eight more can be read after the last one */
     size_t count, capacity;
     uint32_t *cells;
     size_t cell_capacity;
-    unsigned range_bits, cell_bits;
+    unsigned range_bits, cell_bits; /* how many first bits all items share, and how many next ones cells are cut by */
 };
 
 /* Decodes the fingerprints of a table whose first `bits` bits are those of `value`; they begin at *begin, and end
@@ -23,7 +23,7 @@ enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const 
 
 void idxi_decoded_range_free(struct idxi_decoded_range *range);
 
-/* The number of a value's cell: the cell_bits bits that follow the range's common ones. */
+/* Returns the number of a value's cell: the cell_bits bits that follow the range's common ones. */
 static inline size_t idxi_find_cell(const struct idxi_decoded_range *range, uint64_t value) {
     return idxf_first_bits(value << range->range_bits, range->cell_bits);
 }

@@ -1,4 +1,4 @@
-/* distinct_queries.c: see distinct_queries.h. */
+/* distinct_queries.c: sorts the queries, and drops those that repeat. */
 #include "libidx/batch/distinct_queries.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
-/* Keeps one of each run of equal values, and notes where in `numbers` its queries begin. */
+/* Keeps one of each run of equal values, of `count` in all, and notes where in `numbers` its queries begin. */
 static void keep_distinct(struct idxi_distinct_queries *distinct, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && distinct->values[i] == distinct->values[distinct->count - 1]) continue;

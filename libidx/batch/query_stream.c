@@ -15,7 +15,7 @@ struct idx_stream {
     struct idxi_progress progress;
     const uint64_t *fingerprints; /* those of the present idx_stream_add */
     size_t count;
-    atomic_size_t next;
+    atomic_size_t next; /* the first of these that no thread has taken yet */
 };
 
 static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
@@ -29,7 +29,7 @@ static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t
     return idxi_check_fingerprints(queries, count, bits, error);
 }
 
-/* Opens all parts of a stream. After an error, idx_stream_close releases what was opened. */
+/* After an error, idx_stream_close releases what was opened. */
 static enum idx_status open_stream(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
                                    const struct idx_batch_options *given, struct idx_error *error) {
     struct idx_batch_options *options = &stream->options;
@@ -38,7 +38,7 @@ static enum idx_status open_stream(struct idx_stream *stream, const uint64_t *qu
     stream->queries = malloc((count + 1) * sizeof *queries);
     if (stream->queries == NULL) return idxi_fail_memory(error);
     if (count > 0) memcpy(stream->queries, queries, count * sizeof *queries);
-    stream->results_open = true;
+    stream->results_open = true; /* even if opening fails, results are closed */
     IDXI_TRY(idxi_results_open(&stream->results, NULL, stream->queries, false, options, error));
     IDXI_TRY(idxi_streaming_open(&stream->streaming, queries, count, bits, UINT64_MAX, options, &stream->results,
                                  &stream->progress, error));
@@ -61,15 +61,16 @@ enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *quer
 }
 
 /* How many fingerprints a thread takes at a time at most; it checks for cancellation between two. */
-#define STEP ((size_t)1 << 16)
+#define LARGEST_STEP ((size_t)1 << 16)
 
 /* How many times each thread takes fingerprints, about, so that all threads end at about the same time. */
-#define STEPS 4
+#define STEPS_OF_THREAD 4
 
+/* Lets steps of the fingerprints pass the queries, as thread `number`, until none is left. This is an idxi_task. */
 static enum idx_status pass_steps(void *context, size_t number, struct idx_error *error) {
     struct idx_stream *stream = context;
-    size_t step = stream->count / stream->streaming.threads / STEPS + 1, begin;
-    if (step > STEP) step = STEP;
+    size_t step = stream->count / stream->streaming.threads / STEPS_OF_THREAD + 1, begin;
+    if (step > LARGEST_STEP) step = LARGEST_STEP;
     while ((begin = atomic_fetch_add(&stream->next, step)) < stream->count) {
         size_t count = stream->count - begin < step ? stream->count - begin : step;
         IDXI_TRY(idxi_streaming_add(&stream->streaming, number, stream->fingerprints + begin, count, error));

@@ -1,13 +1,12 @@
-/* range_search.c: searches a decoded range for a query, item by item, with the widest instructions that the processor
- * has. */
+/* range_search.c: searches a decoded range for a query, item by item, with the processor's widest instructions. */
 #include "format/processor.h"
 #include "libidx/batch/decoded_range.h"
 #include "libidx/view/index.h"
 
-/* Takes an item that seems near to the query as a match, if it is near, no earlier table finds it, and it was not
+/* Notes an item that seems near to the query as a match, if it is near, no earlier table finds it, and it was not
  * removed from the segment. The distance is computed again, because masks of vectors can't be trusted: gcc 12 spills an
  * 8-bit mask as a byte and reads it back as 32 bits when it runs out of registers. */
-static void check_match(struct idxi_range_search *search, uint64_t item) {
+static void note_if_match(struct idxi_range_search *search, uint64_t item) {
     const struct idxi_sorted_queries *queries = search->queries;
     const struct idxf_permutation *permutation = &queries->table->permutation;
     uint64_t errors = idxf_unpermute(permutation, item ^ search->permuted);
@@ -15,7 +14,7 @@ static void check_match(struct idxi_range_search *search, uint64_t item) {
     if (search->status != IDX_OK || !idxi_owns(search->probing, queries->order, errors)) return;
     uint64_t fingerprint = idxf_unpermute(permutation, item);
     if (idxi_first_live(search->index, fingerprint) > queries->segment) return;
-    search->status = idxi_results_find(search->finds, search->number, fingerprint, search->error);
+    search->status = idxi_results_note(search->finds, search->number, fingerprint, search->error);
 }
 
 /* Compares the query with all items that share the first `prefix` bits of the value. */
@@ -26,12 +25,12 @@ IDXF_INLINE void search_cells(struct idxi_range_search *search, uint64_t value, 
     for (size_t i = range->cells[first], end = range->cells[last + 1]; i < end; i++) {
         uint64_t item = range->items[i];
         if (idxf_count_bits(item ^ search->permuted) <= search->distance && ((item ^ value) & ~rest) == 0)
-            check_match(search, item);
+            note_if_match(search, item);
     }
 }
 
-/* Searches for each pattern of flipped bits that idxi_search_probes would probe, by `search_one`; `search_deeper` is
- * the calling function, for patterns with further bits flipped. */
+/* Searches by `search_one` for each pattern of flipped bits that idxi_search_probes would probe. `search_deeper` is the
+ * calling function itself, for patterns with further bits flipped, since what is inlined can't call itself. */
 IDXF_INLINE void search_patterns(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius,
                                  void (*search_one)(struct idxi_range_search *, uint64_t, unsigned),
                                  idxi_search_range search_deeper) {
@@ -70,7 +69,7 @@ IDXF_BMI2 static void search_bmi2(struct idxi_range_search *search, uint64_t val
     search_patterns(search, value, bit, radius, search_cells_bmi2, search_bmi2);
 }
 
-/* Compares eight items at once. Items behind the last cell are read, too, but not taken. */
+/* Compares eight items at once. Items after the last cell are read, too, but not taken. */
 IDXF_AVX512 static inline __attribute__((always_inline)) void search_cells_avx512(struct idxi_range_search *search,
                                                                                   uint64_t value, unsigned prefix) {
     const struct idxi_decoded_range *range = search->range;
@@ -84,7 +83,7 @@ IDXF_AVX512 static inline __attribute__((always_inline)) void search_cells_avx51
         unsigned near = _mm512_cmple_epu64_mask(errors, most);
         for (; __builtin_expect(near != 0, 0); near &= near - 1) {
             size_t at = i + (size_t)__builtin_ctz(near);
-            if (at < end && ((range->items[at] ^ value) & ~rest) == 0) check_match(search, range->items[at]);
+            if (at < end && ((range->items[at] ^ value) & ~rest) == 0) note_if_match(search, range->items[at]);
         }
         i += 8;
     } while (__builtin_expect(i < end, 0));

@@ -22,24 +22,26 @@ struct idxi_finds {
     uint64_t queries[IDXI_FINDS], fingerprints[IDXI_FINDS];
 };
 
-/* The array `queries` must stay until the results are closed. About a quarter of the options' memory is used. Temporary
- * files go to the folder of `index` if the options name none; `index` may be NULL. Call idxi_results_close even if this
- * fails. Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR (the folder), IDX_OUT_OF_MEMORY. */
+/* Makes empty results. The array `queries` must stay until they are closed. About a quarter of the options' memory is
+ * used. Temporary files go to the folder of `index` if the options name none; `index` may be NULL. Call
+ * idxi_results_close even if this fails. Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR (the folder),
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_results_open(struct idxi_results *results, const struct idx_index *index, const uint64_t *queries,
                                   bool by_distance, const struct idx_batch_options *options, struct idx_error *error);
 
-/* Puts the matches of a thread, and empties its buffer. Several threads may call it at once. */
+/* Puts the matches of a thread into the results, and empties `finds`. Several threads may call it at once, each for
+ * `finds` of its own. Errors: IDX_OUT_OF_MEMORY, and those of files. */
 enum idx_status idxi_results_put(struct idxi_finds *finds, struct idx_error *error);
 
-/* Notes a match of query number `query`. */
-static inline enum idx_status idxi_results_find(struct idxi_finds *finds, size_t query, uint64_t fingerprint,
+/* Notes a match of query number `query`. Once there are IDXI_FINDS of them, puts them into the results. */
+static inline enum idx_status idxi_results_note(struct idxi_finds *finds, size_t query, uint64_t fingerprint,
                                                 struct idx_error *error) {
     finds->queries[finds->count] = query;
     finds->fingerprints[finds->count++] = fingerprint;
     return finds->count == IDXI_FINDS ? idxi_results_put(finds, error) : IDX_OK;
 }
 
-/* Visits all that was put, in the order of queries, until the visitor returns false. Nothing can be put afterwards. */
+/* Visits all matches in the order of queries, until the visitor returns false. Nothing can be put afterwards. */
 enum idx_status idxi_results_give(struct idxi_results *results, struct idxi_progress *progress, idx_batch_visitor visit,
                                   void *context, struct idx_error *error);
 

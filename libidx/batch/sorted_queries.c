@@ -1,4 +1,4 @@
-/* sorted_queries.c: see sorted_queries.h. */
+/* sorted_queries.c: plans the ranges of a table, and sorts and finds queries. */
 #include "libidx/batch/sorted_queries.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 /* A table has at most 2^MAX_RANGE_BITS ranges. */
 #define MAX_RANGE_BITS 20
 
-static unsigned get_flipped(const struct idxi_table *table) { return table->prefix - table->spared_bits; }
+/* Returns how many first bits of the prefix may be flipped. */
+static unsigned count_flipped(const struct idxi_table *table) { return table->prefix - table->spared_bits; }
 
 /* Ranges are halved until one has at most IDXI_RANGE_BYTES of blocks, or bits that are not flipped would divide it. */
 struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t order,
@@ -17,7 +18,7 @@ struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *inde
     const struct idxi_probed *probed = &index->probings[distance].tables[order];
     const struct idxi_table *table = &index->segments[segment]->tables[probed->table];
     struct idxi_sorted_queries sorted = {.table = table, .segment = segment, .order = order, .radius = probed->radius};
-    sorted.flipped = probed->radius == 0 ? table->prefix : get_flipped(table);
+    sorted.flipped = probed->radius == 0 ? table->prefix : count_flipped(table);
     uint64_t bytes = table->header.blocks * table->header.block_size;
     while (sorted.range_bits < sorted.flipped && sorted.range_bits < MAX_RANGE_BITS &&
            bytes >> sorted.range_bits > IDXI_RANGE_BYTES)
@@ -34,6 +35,7 @@ enum idx_status idxi_sorted_queries_set(struct idxi_sorted_queries *sorted, cons
     sorted->starts = malloc((ranges + 1) * sizeof *sorted->starts);
     if (sorted->keys == NULL || sorted->starts == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < count; i++)
+        /* half of the bits are enough to put a query into its place, and the number takes the place of the others */
         sorted->keys[i] = (idxf_permute(&sorted->table->permutation, queries[i]) & ~(uint64_t)UINT32_MAX) | i;
     idxi_sort_even_keys(sorted->keys, count, spare);
     for (size_t i = 0; i < count; i++) {

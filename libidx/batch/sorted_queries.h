@@ -1,5 +1,4 @@
-/* sorted_queries.h: the queries of a sweep in the order of one table, which is divided into ranges by its leading
- * bits. */
+/* sorted_queries.h: a sweep's queries in the order of one table, which is divided into ranges by its leading bits. */
 #ifndef IDX_LIBIDX_SORTED_QUERIES_H
 #define IDX_LIBIDX_SORTED_QUERIES_H
 
@@ -11,7 +10,7 @@
 
 struct idxi_sorted_queries {
     const struct idxi_table *table;
-    size_t segment, order;    /* the table's segment, and its number in the probing */
+    size_t segment, order;    /* the table's segment, and its place in the probing */
     unsigned radius, flipped; /* how many bits may be flipped, and among how many first ones */
     unsigned range_bits;
     size_t first_range; /* how many ranges the tables before this one have */

@@ -1,4 +1,4 @@
-/* streaming.c: see streaming.h. */
+/* streaming.c: compares fingerprints that stream past queries, some at a time. */
 #include "libidx/batch/streaming.h"
 
 #include <stdlib.h>
@@ -8,23 +8,25 @@
 #include "libidx/fingerprints/array_pairs.h"
 #include "libidx/fingerprints/sorting.h"
 
-/* How many pairs of a query and a fingerprint are gathered before the places of their queries are looked up
- * together. */
-#define PAIRS 256
+/* How many pairs of a query and a fingerprint are gathered before their queries' places are looked up together. */
+#define PAIRS_TOGETHER 256
 
-/* How many fingerprints are collected for a search of arrays: PER_QUERY for each query, from LEAST to MOST. */
-#define LEAST ((size_t)1 << 16)
-#define MOST ((size_t)1 << 24)
-#define PER_QUERY 8
+/* How many fingerprints are collected for a search of arrays: COLLECTED_PER_QUERY for each query, but not fewer than
+ * LEAST_COLLECTED, and not more than MOST_COLLECTED. */
+#define LEAST_COLLECTED ((size_t)1 << 16)
+#define MOST_COLLECTED ((size_t)1 << 24)
+#define COLLECTED_PER_QUERY 8
 
-/* How many fingerprints meet the queries of one ball before the next: FEW, which the first cache holds; or if the
- * queries' folds take more than CACHED_BYTES, up to MANY, sorted by up to MAX_PARTITION_BITS bits into parts, so that
- * the folds of one part, about PARTITION_BYTES, stay in a cache. */
-#define FEW ((size_t)1 << 11)
-#define MANY ((size_t)1 << 19)
+/* How many fingerprints meet the queries of one ball before the next: FEW_MET, which the first cache holds; or if the
+ * queries' folds take more than CACHED_BYTES, up to MANY_MET, sorted by up to MAX_PARTITION_BITS bits into parts, so
+ * that the folds of one part, about PARTITION_BYTES, stay in a cache. */
+#define FEW_MET ((size_t)1 << 11)
+#define MANY_MET ((size_t)1 << 19)
 #define CACHED_BYTES ((uint64_t)512 << 10)
 #define PARTITION_BYTES ((uint64_t)128 << 10)
 #define MAX_PARTITION_BITS 10
+/* Bytes of each fingerprint that is sorted so: in its array, and in the sorted one. */
+#define SORT_BYTES 16
 
 struct idxi_passing {
     struct idxi_streaming *streaming;
@@ -34,7 +36,7 @@ struct idxi_passing {
     size_t count, most;
     unsigned partition_bits; /* how many bits of a ball they are sorted by */
     uint32_t counts[(1 << MAX_PARTITION_BITS) + 1];
-    struct idx_pair pairs[PAIRS]; /* `a` is the query */
+    struct idx_pair pairs[PAIRS_TOGETHER]; /* `a` is the query */
     size_t pair_count;
     struct idxi_finds finds;
     enum idx_status status; /* the status of putting matches, with its error */
@@ -48,13 +50,13 @@ enum idx_status idxi_batch_options(struct idx_batch_options *options, const stru
     IDXI_TRY(idxi_check_threads(options->threads, error));
     if ((unsigned)options->method > IDX_BATCH_STREAM)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no batch method %u", (unsigned)options->method);
-    return idxi_memory_settle(&options->memory_bytes, error);
+    return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
 size_t idxi_streaming_most(size_t queries, uint64_t memory) {
-    size_t most = queries < MOST / PER_QUERY ? queries * PER_QUERY : MOST;
+    size_t most = queries < MOST_COLLECTED / COLLECTED_PER_QUERY ? queries * COLLECTED_PER_QUERY : MOST_COLLECTED;
     uint64_t room = memory / 2 / (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES);
-    if (most < LEAST) most = LEAST;
+    if (most < LEAST_COLLECTED) most = LEAST_COLLECTED;
     if (most > room) most = (size_t)room;
     return most > 0 ? most : 1;
 }
@@ -74,29 +76,28 @@ static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count
     const struct idxi_streaming *streaming = passing->streaming;
     const struct idxi_distinct_queries *queries = &streaming->queries;
     for (size_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) idxi_value_slots_expect(&streaming->slots, pairs[i + AHEAD].a);
+        if (i + AHEAD < count) idxi_value_slots_prefetch(&streaming->slots, pairs[i + AHEAD].a);
         size_t at = idxi_value_slots_find(&streaming->slots, pairs[i].a);
         for (size_t j = queries->firsts[at]; j < queries->firsts[at + 1] && passing->status == IDX_OK; j++)
-            passing->status = idxi_results_find(&passing->finds, queries->numbers[j], pairs[i].b, passing->error);
+            passing->status = idxi_results_note(&passing->finds, queries->numbers[j], pairs[i].b, passing->error);
     }
     return passing->status == IDX_OK;
 }
 
-static void hand_over(struct idxi_passing *passing) {
+static void put_gathered(struct idxi_passing *passing) {
     take_pairs(passing, passing->pairs, passing->pair_count);
     passing->pair_count = 0;
 }
 
-/* Gathers a fingerprint that is near to a query. Called by the comparison. */
-static void put_near(void *context, uint64_t fingerprint, uint64_t query, unsigned distance) {
+static void gather_near(void *context, uint64_t fingerprint, uint64_t query, unsigned distance) {
     struct idxi_passing *passing = context;
     passing->pairs[passing->pair_count++] = (struct idx_pair){query, fingerprint, distance};
-    if (passing->pair_count == PAIRS) hand_over(passing);
+    if (passing->pair_count == PAIRS_TOGETHER) put_gathered(passing);
 }
 
 /* ---- Searching ---- */
 
-/* Finds the matches of some fingerprints by searching them with all queries as arrays. */
+/* Finds the matches of some fingerprints by searching them with all queries as arrays. Reports the progress. */
 static enum idx_status search_arrays(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
                                      struct idx_error *error) {
     struct idxi_streaming *streaming = passing->streaming;
@@ -112,7 +113,7 @@ static enum idx_status search_arrays(struct idxi_passing *passing, const uint64_
                                  error);
 }
 
-/* Compares fingerprints with the queries that share their bits of one ball after the other. */
+/* Compares fingerprints, ball by ball, with the queries that share their bits of it. Sets passing->status on errors. */
 static void meet_queries(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count) {
     const struct idxi_streaming *streaming = passing->streaming;
     struct idxi_balls *balls = &passing->balls;
@@ -121,18 +122,18 @@ static void meet_queries(struct idxi_passing *passing, const uint64_t *fingerpri
         const uint64_t *from = fingerprints;
         if (passing->partition_bits > 0) {
             uint64_t mask = idxi_highest_bits(buckets->mask, passing->partition_bits);
-            idxi_compare_sort(balls->way, fingerprints, count, mask, passing->sorted, passing->counts);
+            idxi_sort_by_mask(balls->way, fingerprints, count, mask, passing->sorted, passing->counts);
             from = passing->sorted;
         }
         balls->comparison.before_count = i;
         balls->way->meet(&balls->comparison, from, count, buckets);
     }
-    hand_over(passing);
+    put_gathered(passing);
 }
 
 /* Finds and puts the matches of some fingerprints, and adds these to the progress. */
-static enum idx_status search_some(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
-                                   struct idx_error *error) {
+static enum idx_status search_fingerprints(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
+                                           struct idx_error *error) {
     struct idxi_streaming *streaming = passing->streaming;
     passing->error = error;
     if (count == 0) return IDX_OK;
@@ -146,7 +147,7 @@ static enum idx_status search_some(struct idxi_passing *passing, const uint64_t 
 
 /* ---- Opening ---- */
 
-/* Sorts the queries into the buckets of ball `number`. */
+/* An idxi_task: sorts the queries into the buckets of ball `number`, which idxi_streaming_close frees in any case. */
 static enum idx_status fill_buckets(void *context, size_t number, struct idx_error *error) {
     struct idxi_streaming *streaming = context;
     struct idxi_folded_buckets *folded = &streaming->buckets[number];
@@ -167,6 +168,7 @@ static enum idx_status fill_buckets(void *context, size_t number, struct idx_err
     return IDX_OK;
 }
 
+/* Returns how many bits to sort fingerprints by if all queries' folds take `bytes` bytes; 0: they are not sorted. */
 static unsigned count_partition_bits(uint64_t bytes, unsigned width) {
     unsigned bits = 0;
     if (bytes <= CACHED_BYTES) return 0;
@@ -178,17 +180,17 @@ static unsigned count_partition_bits(uint64_t bytes, unsigned width) {
 static enum idx_status open_passing(struct idxi_streaming *streaming, unsigned thread, struct idx_error *error) {
     struct idxi_passing *passing = streaming->passings[thread] = calloc(1, sizeof *passing);
     if (passing == NULL) return idxi_fail_memory(error);
-    size_t queries = streaming->queries.count, room = (size_t)(streaming->memory / streaming->threads / 2 / 16);
+    size_t queries = streaming->queries.count, room = (size_t)(streaming->memory / streaming->threads / 2 / SORT_BYTES);
     passing->streaming = streaming;
     passing->finds.results = streaming->results;
     idxi_balls_init(&passing->balls, streaming->distance);
-    passing->balls.comparison.visit = put_near;
+    passing->balls.comparison.visit = gather_near;
     passing->balls.comparison.context = passing;
     memcpy(passing->balls.before, streaming->cut.balls, sizeof streaming->cut.balls);
     passing->most = idxi_streaming_most(queries, streaming->memory);
     if (streaming->cut.count > 0) {
         passing->partition_bits = count_partition_bits(queries * sizeof(uint32_t), streaming->cut.width);
-        passing->most = passing->partition_bits == 0 || room < FEW ? FEW : room < MANY ? room : MANY;
+        passing->most = passing->partition_bits == 0 || room < FEW_MET ? FEW_MET : room < MANY_MET ? room : MANY_MET;
     }
     if (passing->partition_bits > 0) passing->sorted = idxi_array_reserve(passing->most);
     passing->fingerprints = idxi_array_reserve(passing->most);
@@ -226,7 +228,7 @@ enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint
 static enum idx_status search_collected(struct idxi_passing *passing, struct idx_error *error) {
     size_t count = passing->count;
     passing->count = 0;
-    return search_some(passing, passing->fingerprints, count, error);
+    return search_fingerprints(passing, passing->fingerprints, count, error);
 }
 
 enum idx_status idxi_streaming_add(struct idxi_streaming *streaming, size_t thread, const uint64_t *fingerprints,
@@ -236,7 +238,7 @@ enum idx_status idxi_streaming_add(struct idxi_streaming *streaming, size_t thre
     while (count > 0) {
         size_t some = passing->most - passing->count < count ? passing->most - passing->count : count;
         if (some == passing->most) {
-            IDXI_TRY(search_some(passing, fingerprints, some, error));
+            IDXI_TRY(search_fingerprints(passing, fingerprints, some, error));
         } else {
             memcpy(passing->fingerprints + passing->count, fingerprints, some * sizeof *fingerprints);
             passing->count += some;
@@ -248,6 +250,7 @@ enum idx_status idxi_streaming_add(struct idxi_streaming *streaming, size_t thre
     return IDX_OK;
 }
 
+/* Searches what a thread has collected, and puts its matches. This is an idxi_task. */
 static enum idx_status end_passing(void *context, size_t thread, struct idx_error *error) {
     struct idxi_streaming *streaming = context;
     IDXI_TRY(search_collected(streaming->passings[thread], error));

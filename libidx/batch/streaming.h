@@ -11,8 +11,7 @@
 #include "libidx/fingerprints/balls.h"
 #include "libidx/fingerprints/value_slots.h"
 
-/* Copies the options given, or the defaults if they are NULL, and checks all but the distance. Errors:
- * IDX_INVALID_ARGUMENT. */
+/* Copies the given options, or the defaults for NULL, and checks all but the distance. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
                                    struct idx_error *error);
 
@@ -33,24 +32,23 @@ struct idxi_streaming {
     struct idxi_passing *passings[IDX_MAX_THREADS];
 };
 
-/* Returns how many fingerprints are collected for so many queries: enough that sorting the queries for each search
- * pays, but no more than `memory` bytes hold. */
+/* Returns how many fingerprints are collected for a search of arrays with so many queries: enough that sorting the
+ * queries for each search pays, but no more than `memory` bytes hold. */
 size_t idxi_streaming_most(size_t queries, uint64_t memory);
 
 /* Returns the bytes that the buckets of so many queries take, for all balls of `width` bits. */
 uint64_t idxi_streaming_bytes(size_t queries, unsigned distance, unsigned width);
 
-/* Copies queries of `bits` bits. About `fingerprints` will stream past them; UINT64_MAX means any number. Distance,
- * threads and memory are those of the options. Call idxi_streaming_close even if this fails. Errors: IDX_LIMIT (2^32 -
- * 1 queries or more), IDX_OUT_OF_MEMORY. */
+/* Copies queries of `bits` bits, and chooses the faster way to compare them with about `fingerprints` fingerprints;
+ * UINT64_MAX means any number. Distance, threads and memory are those of the options. Call idxi_streaming_close even if
+ * this fails. Errors: IDX_LIMIT (2^32 - 1 queries or more), IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint64_t *queries, size_t count,
                                     unsigned bits, uint64_t fingerprints, const struct idx_batch_options *options,
                                     struct idxi_results *results, struct idxi_progress *progress,
                                     struct idx_error *error);
 
-/* Lets fingerprints pass, and adds them to the progress. Threads call it at once, each with its number. Errors:
- * IDX_INVALID_ARGUMENT (a fingerprint of too many bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY, and those of
- * idxi_results_put. */
+/* Lets fingerprints pass, and reports the progress. Threads call it at once, each with its number. Errors: those of
+ * idxi_results_put, IDX_INVALID_ARGUMENT (a fingerprint of too many bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_streaming_add(struct idxi_streaming *streaming, size_t thread, const uint64_t *fingerprints,
                                    size_t count, struct idx_error *error);
 

@@ -1,4 +1,4 @@
-/* sweep.c: see sweep.h. The permuted queries are sorted for each table. Threads share the ranges of its permuted
+/* sweep.c: sweeps tables. The permuted queries are sorted for each table. Threads share the ranges of its permuted
  * values, cut by their leading bits so that a range fits the caches. If few queries fall into a range, their blocks are
  * probed, in order. If many do, the whole range is decoded once and searched for each of them. A query with one of its
  * leading bits flipped falls into another range, and is answered when that range is visited: so each range sees all its
@@ -32,7 +32,6 @@ struct sweep {
     atomic_bool failed;
 };
 
-/* The state of one thread. */
 struct worker {
     struct sweep *sweep;
     const struct idxi_sorted_queries *queries; /* those sorted for the table that is swept */
@@ -41,7 +40,7 @@ struct worker {
     struct idxi_search search;
     struct idxi_search_room room; /* for the probes of `search` */
     struct idxi_decoded_range range;
-    unsigned range_bits;
+    unsigned range_bits; /* how many first bits the values of the range at hand share */
 };
 
 /* ---- Queries of a range ---- */
@@ -59,7 +58,7 @@ static inline struct idxi_table_query get_query(const struct worker *worker, siz
 }
 
 /* Called for the sorted queries [begin, end), which fall into a range after the bits of `flips` are flipped; `radius`
- * more bits may be flipped behind the range's own. */
+ * more bits may be flipped after the range's own. */
 typedef enum idx_status (*queries_visitor)(struct worker *worker, size_t begin, size_t end, uint64_t flips,
                                            unsigned radius);
 
@@ -77,11 +76,13 @@ static enum idx_status visit_queries(struct worker *worker, uint64_t value, unsi
 
 /* ---- Few queries ---- */
 
+/* Notes a match. Returns false after an error, which worker->error has then. An idxi_match_visitor. */
 static bool note_match(void *context, size_t query, const struct idx_match *match) {
     struct worker *worker = context;
-    return idxi_results_find(&worker->finds, worker->sweep->begin + query, match->fingerprint, worker->error) == IDX_OK;
+    return idxi_results_note(&worker->finds, worker->sweep->begin + query, match->fingerprint, worker->error) == IDX_OK;
 }
 
+/* Probes for queries. A queries_visitor. */
 static enum idx_status probe_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips, unsigned radius) {
     for (size_t i = begin; i < end; i++) {
         struct idxi_table_query query = get_query(worker, i, end);
@@ -90,6 +91,7 @@ static enum idx_status probe_queries(struct worker *worker, size_t begin, size_t
     return IDX_OK;
 }
 
+/* Probes for all queries that fall into a range. Some of the probes may be under way still when this returns. */
 static enum idx_status probe_range(struct worker *worker, uint64_t value, unsigned bits) {
     worker->range_bits = bits;
     IDXI_TRY(visit_queries(worker, value, bits, 0, bits, worker->queries->radius, probe_queries));
@@ -121,26 +123,27 @@ static enum idx_status search_queries(struct worker *worker, size_t begin, size_
 
 /* ---- Ranges ---- */
 
-/* The nanoseconds that searching a decoded range for queries saves against probing for them. */
-static double count_savings(const struct idxi_sorted_queries *queries, size_t count, unsigned bits, unsigned radius) {
+/* Returns the nanoseconds expected to be saved by searching a decoded range of `bits` bits, compared with probing. */
+static double expect_savings(const struct idxi_sorted_queries *queries, size_t count, unsigned bits, unsigned radius) {
     double patterns = idxi_count_patterns(queries->flipped > bits ? queries->flipped - bits : 0, radius);
     return (double)count * patterns * (idxi_ordered_probe_time(queries->table) - idxi_search_time(queries->table));
 }
 
-/* Whether decoding a range is faster than probing. It is assumed that as many queries fall into the range by each
- * combination of flipped leading bits as do without. */
+/* Returns whether decoding a range is faster than probing. It is assumed that as many queries fall into the range by
+ * each combination of flipped leading bits as do without. */
 static bool is_worth_decoding(const struct worker *worker, uint64_t value, unsigned bits, uint64_t blocks) {
     const struct idxi_sorted_queries *queries = worker->queries;
     size_t begin, end;
     idxi_sorted_queries_range(queries, value, bits, &begin, &end);
     double saved = 0, times = 1;
     for (unsigned flips = 0; flips <= queries->radius && flips <= bits; flips++) {
-        saved += times * count_savings(queries, end - begin, bits, queries->radius - flips);
+        saved += times * expect_savings(queries, end - begin, bits, queries->radius - flips);
         times = times * (bits - flips) / (flips + 1);
     }
     return saved > idxi_decode_time(queries->table, blocks);
 }
 
+/* Returns whether a range can be halved: no probe needs both halves, and keys have the bit that tells them apart. */
 static bool can_split(const struct idxi_sorted_queries *queries, unsigned bits) {
     return bits < queries->flipped && bits < MAX_SPLIT_BITS;
 }
@@ -151,8 +154,8 @@ static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsign
     const struct idxi_sorted_queries *queries = worker->queries;
     uint64_t rest = idxf_low_bits(64 - bits);
     struct idxf_start begin, last;
-    IDXI_TRY(idxi_table_find(queries->table, value, &begin, worker->error));
-    IDXI_TRY(idxi_table_find(queries->table, value | rest, &last, worker->error));
+    IDXI_TRY(idxi_table_find_block(queries->table, value, &begin, worker->error));
+    IDXI_TRY(idxi_table_find_block(queries->table, value | rest, &last, worker->error));
     uint64_t end = last.block + (last.block < queries->table->header.blocks), blocks = end - begin.block;
     bool is_large = blocks * queries->table->header.block_size > 2 * IDXI_RANGE_BYTES;
     if (begin.block >= end) return IDX_OK;
@@ -170,7 +173,7 @@ static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsign
 /* ---- Threads ---- */
 
 /* Is run by each thread: takes the next table that no thread has, and sorts the queries for it, until none is left. One
- * spare array serves all of them, since it takes time to get new memory. */
+ * spare array serves all of them, since it takes time to get new memory. This is an idxi_task. */
 static enum idx_status sort_queries(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
     uint64_t *spare = idxi_array_reserve(sweep->count);
@@ -190,8 +193,7 @@ static enum idx_status end_probes(struct worker *worker) {
     return worker->search.stopped ? worker->error->status : IDX_OK;
 }
 
-/* Sweeps one range after the other, of all tables, that no thread has taken yet. Probes of one table stay under way
- * from range to range. */
+/* Sweeps the ranges that no thread has taken yet, of all tables. A table's probes stay under way between its ranges. */
 static enum idx_status sweep_tables(struct worker *worker) {
     struct sweep *sweep = worker->sweep;
     size_t range = atomic_fetch_add(&sweep->next, 1);
@@ -209,7 +211,7 @@ static enum idx_status sweep_tables(struct worker *worker) {
                 idxi_progress_add(sweep->progress, queries->starts[range + 1] - queries->starts[range], worker->error));
         }
         IDXI_TRY(end_probes(worker));
-        range -= ranges;
+        range -= ranges; /* the number of a range among those of the next table and all after it */
     }
     return idxi_results_put(&worker->finds, worker->error);
 }
@@ -229,8 +231,8 @@ static enum idx_status run_worker(void *context, size_t number, struct idx_error
     return status;
 }
 
-/* Sweeps along the planned tables: sorts the queries for each, then answers them range by range. */
-static enum idx_status sweep_all(struct sweep *sweep, struct idx_error *error) {
+/* Sweeps along the planned tables: sorts the queries for each, then answers them range by range. Forgets the plans. */
+static enum idx_status sweep_planned(struct sweep *sweep, struct idx_error *error) {
     size_t before = 0;
     for (size_t i = 0; i < sweep->sorted_count; i++) {
         sweep->sorted[i].first_range = before;
@@ -250,14 +252,14 @@ static enum idx_status sweep_all(struct sweep *sweep, struct idx_error *error) {
 /* Bytes of a query: 8 for its key of each table, and as many for the spare while they are sorted. */
 #define QUERY_BYTES 16
 
-/* Sweeps the queries along all tables, `most` of them at a time. */
-static enum idx_status sweep_some(struct sweep *sweep, size_t most, struct idx_error *error) {
+/* Sweeps the queries at hand along all tables, `most` of these at a time. */
+static enum idx_status sweep_queries(struct sweep *sweep, size_t most, struct idx_error *error) {
     const struct idx_index *index = sweep->index;
-    size_t turns = sweep->probing->count, all = index->manifest->segment_count * turns;
+    size_t tables = sweep->probing->count, all = index->manifest->segment_count * tables;
     for (size_t i = 0; i < all; i++) {
-        struct idxi_sorted_queries queries = idxi_sorted_queries_plan(index, i / turns, i % turns, sweep->distance);
+        struct idxi_sorted_queries queries = idxi_sorted_queries_plan(index, i / tables, i % tables, sweep->distance);
         if (queries.table->header.blocks > 0) sweep->sorted[sweep->sorted_count++] = queries;
-        if (sweep->sorted_count == most || i + 1 == all) IDXI_TRY(sweep_all(sweep, error));
+        if (sweep->sorted_count == most || i + 1 == all) IDXI_TRY(sweep_planned(sweep, error));
     }
     return IDX_OK;
 }
@@ -277,10 +279,11 @@ enum idx_status idxi_sweep(const struct idx_index *index, const uint64_t *querie
     enum idx_status status = IDX_OK;
     sweep.sorted = calloc(tables + 1, sizeof *sweep.sorted);
     if (sweep.sorted == NULL) return idxi_fail_memory(error);
+    /* the keys that memory holds are for as many queries as possible, and then for as many tables at a time */
     for (; sweep.begin < count && status == IDX_OK; sweep.begin += sweep.count) {
         sweep.count = count - sweep.begin < some ? count - sweep.begin : some;
         sweep.queries = queries + sweep.begin;
-        status = sweep_some(&sweep, held / sweep.count > 0 ? held / sweep.count : 1, error);
+        status = sweep_queries(&sweep, held / sweep.count > 0 ? held / sweep.count : 1, error);
     }
     free(sweep.sorted);
     return status;

@@ -23,8 +23,8 @@ struct idx_builder {
     struct idxi_sample sample;
     struct idxi_survey survey;
     struct idx_scheme scheme;
-    uint64_t added;
-    bool failed; /* whether it has failed or finished, so that it can only be closed */
+    uint64_t added; /* documents */
+    bool ended;     /* it has failed or finished, and can only be closed */
 };
 
 /* ---- Opening ---- */
@@ -48,9 +48,9 @@ enum idx_status idxi_recipe_check(const char *recipe, unsigned k, struct idx_err
 
 enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error) {
     struct idx_scheme scheme;
-    bool settled_later = options->scheme != NULL && strcmp(options->scheme, IDXI_AUTO) == 0;
+    bool is_auto = options->scheme != NULL && strcmp(options->scheme, IDXI_AUTO) == 0;
     IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
-    if (!settled_later) IDXI_TRY(idx_scheme_parse(&scheme, options->scheme, options->bits, options->k, 0, error));
+    if (!is_auto) IDXI_TRY(idx_scheme_parse(&scheme, options->scheme, options->bits, options->k, 0, error));
     IDXI_TRY(idxi_check_block_size(options->block_size, error));
     if ((unsigned)options->id_type >= IDXF_ID_TYPE_COUNT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no ID type %d", (int)options->id_type);
@@ -61,9 +61,9 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
     return options->recipe == NULL ? IDX_OK : idxi_recipe_check(options->recipe, options->k, error);
 }
 
-/* Copies and checks the options, and copies what they point to: the caller may free it. */
-static enum idx_status copy_options(struct idx_builder *builder, const struct idx_build_options *options,
-                                    struct idx_error *error) {
+/* The builder keeps copies of all that the options point to, since the caller may free it. */
+static enum idx_status copy_and_check_options(struct idx_builder *builder, const struct idx_build_options *options,
+                                              struct idx_error *error) {
     builder->options = (struct idx_build_options)IDX_BUILD_OPTIONS_INIT;
     idxi_copy_options(&builder->options, options);
     options = &builder->options;
@@ -94,8 +94,8 @@ static enum idx_status open_sorters(struct idx_builder *builder, struct idx_erro
 
 static enum idx_status open_builder(struct idx_builder *builder, const char *path,
                                     const struct idx_build_options *options, struct idx_error *error) {
-    IDXI_TRY(copy_options(builder, options, error));
-    IDXI_TRY(idxi_memory_settle(&builder->options.memory_bytes, error));
+    IDXI_TRY(copy_and_check_options(builder, options, error));
+    IDXI_TRY(idxi_memory_choose_limit(&builder->options.memory_bytes, error));
     IDXI_TRY(idxi_output_open(&builder->output, path, builder->options.replace, builder->temporary_folder,
                               builder->options.id_type, error));
     IDXI_TRY(open_sorters(builder, error));
@@ -120,18 +120,17 @@ enum idx_status idx_builder_open(struct idx_builder **result, const char *path, 
 /* ---- Adding ---- */
 
 static enum idx_status check_usable(const struct idx_builder *builder, struct idx_error *error) {
-    return builder->failed ? idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
-                                       "this builder has finished or failed: it can only be closed")
-                           : IDX_OK;
+    return builder->ended ? idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                                      "this builder has finished or failed: it can only be closed")
+                          : IDX_OK;
 }
 
-static enum idx_status check_fingerprint(const struct idx_builder *builder, uint64_t fingerprint,
-                                         struct idx_error *error) {
+static enum idx_status check_addition(const struct idx_builder *builder, uint64_t fingerprint,
+                                      struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
     return idxi_check_fingerprints(&fingerprint, 1, builder->options.bits, error);
 }
 
-/* Writes what a sorter has in memory to a temporary file, as sorted runs. */
 static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *sorter, struct idx_error *error) {
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, sorter->count, error));
     IDXI_TRY(idxi_sorter_spill(sorter, error));
@@ -139,10 +138,11 @@ static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *so
     return idxi_progress_add(&builder->progress, builder->added, error);
 }
 
-/* So many documents are added between two looks at the clock. */
+/* So many documents are added between two calls of begin_step. */
 #define STEP 4096
 
-static enum idx_status make_room(struct idx_builder *builder, struct idx_error *error) {
+/* Counts the documents of the last step as progress, and makes room for those of the next one. */
+static enum idx_status begin_step(struct idx_builder *builder, struct idx_error *error) {
     IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP : 0, error));
     if (idxi_sorter_room(&builder->sorter) < STEP) IDXI_TRY(spill(builder, &builder->sorter, error));
     if (builder->options.by_id && idxi_sorter_room(&builder->by_id) < STEP)
@@ -150,10 +150,10 @@ static enum idx_status make_room(struct idx_builder *builder, struct idx_error *
     return IDX_OK;
 }
 
-/* Adds a document to what is sorted. `hash` is that of its ID, and is used for a map from IDs only. */
+/* `hash` is the hash of the ID, and is used only for a map from IDs. */
 static enum idx_status add_document(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, uint64_t hash,
                                     struct idx_error *error) {
-    if (builder->added % STEP == 0) IDXI_TRY(make_room(builder, error));
+    if (builder->added % STEP == 0) IDXI_TRY(begin_step(builder, error));
     idxi_sorter_add(&builder->sorter, fingerprint, value);
     if (builder->options.by_id) idxi_sorter_add(&builder->by_id, hash, fingerprint);
     builder->added++;
@@ -162,32 +162,32 @@ static enum idx_status add_document(struct idx_builder *builder, uint64_t finger
 
 enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprint, const void *id, size_t length,
                                 struct idx_error *error) {
-    IDXI_TRY(check_fingerprint(builder, fingerprint, error));
+    IDXI_TRY(check_addition(builder, fingerprint, error));
     if (builder->options.id_type != IDX_ID_TEXT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder does not accept text IDs");
     IDXI_TRY(idxi_check_id(length, error));
     enum idx_status status = idxi_map_writer_add_id(&builder->output.map, builder->added, id, length, error);
     uint64_t hash = builder->options.by_id ? idxi_id_hash(id, length) : 0;
     if (status == IDX_OK) status = add_document(builder, fingerprint, builder->added, hash, error);
-    builder->failed = status != IDX_OK;
+    builder->ended = status != IDX_OK;
     return status;
 }
 
 enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t fingerprint, uint64_t id,
                                     struct idx_error *error) {
-    IDXI_TRY(check_fingerprint(builder, fingerprint, error));
+    IDXI_TRY(check_addition(builder, fingerprint, error));
     if (builder->options.id_type == IDX_ID_TEXT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder needs text IDs");
     uint64_t hash = builder->options.by_id ? idxi_id_hash_u64(id) : 0;
     enum idx_status status = add_document(builder, fingerprint, id, hash, error);
-    builder->failed = status != IDX_OK;
+    builder->ended = status != IDX_OK;
     return status;
 }
 
 /* ---- Finishing ---- */
 
-/* Takes documents in order: they go to the document map, and their distinct fingerprints to those of which tables are
- * made. *last is the last fingerprint that was taken. */
+/* Takes documents in order: they go to the document map, and their distinct fingerprints, which overwrite
+ * `fingerprints`, to those of which tables are made. *last is the last fingerprint that was taken. */
 static enum idx_status take_documents(struct idx_builder *builder, uint64_t *fingerprints, const uint64_t *values,
                                       size_t count, uint64_t *last, struct idx_error *error) {
     struct idxi_output *output = &builder->output;
@@ -198,9 +198,9 @@ static enum idx_status take_documents(struct idx_builder *builder, uint64_t *fin
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t fingerprint = fingerprints[i];
-        bool known = fingerprint == *last && (i > 0 || builder->distinct.count > 0);
+        bool is_repeated = fingerprint == *last && (i > 0 || builder->distinct.count > 0);
         fingerprints[distinct] = *last = fingerprint;
-        distinct += !known;
+        distinct += !is_repeated;
     }
     idxi_sample_add(&builder->sample, fingerprints, distinct);
     idxi_survey_add(&builder->survey, fingerprints, distinct, IDX_MAX_BITS);
@@ -208,14 +208,13 @@ static enum idx_status take_documents(struct idx_builder *builder, uint64_t *fin
     return idxi_progress_add(&builder->progress, count, error);
 }
 
-/* Takes all documents from the sorted stream. */
-static enum idx_status merge(struct idx_builder *builder, struct idxi_stream *stream, struct idx_error *error) {
+static enum idx_status take_all(struct idx_builder *builder, struct idxi_stream *sorted, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last = 0;
     uint64_t *wanted = builder->options.id_type == IDX_ID_NONE ? NULL : values;
     size_t count;
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
     for (;;) {
-        IDXI_TRY(stream->read(stream, fingerprints, wanted, IDXI_STREAM_ENTRIES, &count, error));
+        IDXI_TRY(sorted->read(sorted, fingerprints, wanted, IDXI_STREAM_ENTRIES, &count, error));
         if (count == 0) return idxi_distinct_end(&builder->distinct, error);
         IDXI_TRY(take_documents(builder, fingerprints, wanted, count, &last, error));
     }
@@ -232,15 +231,15 @@ static enum idx_status write_by_id(struct idx_builder *builder, struct idx_build
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
     IDXI_TRY(idxi_output_write_by_id(&builder->output, stream, &builder->progress, &made, error));
     summary->by_id_bytes = made.bytes;
-    summary->temporary_bytes += idxi_sorter_written(&builder->by_id);
+    summary->temporary_bytes += idxi_sorter_written_bytes(&builder->by_id);
     idxi_sorter_close(&builder->by_id);
     return IDX_OK;
 }
 
-/* Sorts the documents, and writes the document map. The distinct fingerprints are kept for the tables, in memory
- * if they fit beside what sorting needs. */
-static enum idx_status sort_documents(struct idx_builder *builder, struct idx_build_summary *summary,
-                                      struct idx_error *error) {
+/* Sorts the documents for the document map. Their distinct fingerprints are kept for the tables, in memory if they fit
+ * beside what sorting needs. */
+static enum idx_status write_documents(struct idx_builder *builder, struct idx_build_summary *summary,
+                                       struct idx_error *error) {
     struct idxi_output *output = &builder->output;
     struct idxi_stream *stream;
     bool on_disk = !idxi_memory_holds_tables(builder->options.memory_bytes, builder->added, builder->options.threads);
@@ -249,15 +248,14 @@ static enum idx_status sort_documents(struct idx_builder *builder, struct idx_bu
     IDXI_TRY(idxi_distinct_begin(&builder->distinct, on_disk ? 0 : builder->added, output->temporary_folder,
                                  output->temporary_path, error));
     IDXI_TRY(idxi_sample_begin(&builder->sample, error));
-    IDXI_TRY(merge(builder, stream, error));
-    summary->temporary_bytes += idxi_sorter_written(&builder->sorter) + builder->distinct.file.written;
+    IDXI_TRY(take_all(builder, stream, error));
+    summary->temporary_bytes += idxi_sorter_written_bytes(&builder->sorter) + builder->distinct.file.written;
     idxi_sorter_close(&builder->sorter);
     output->segment.fingerprints = builder->distinct.count;
     return idxi_output_finish_map(output, &summary->documents_bytes, error);
 }
 
-/* Sets builder->scheme to the one that `auto` chooses for these fingerprints. */
-static enum idx_status plan_scheme(struct idx_builder *builder, struct idx_error *error) {
+static enum idx_status choose_scheme(struct idx_builder *builder, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     options.count = builder->distinct.count;
     options.bits = builder->options.bits;
@@ -272,24 +270,24 @@ static enum idx_status plan_scheme(struct idx_builder *builder, struct idx_error
 }
 
 static enum idx_status settle_scheme(struct idx_builder *builder, struct idx_error *error) {
-    if (strcmp(builder->scheme_text, IDXI_AUTO) == 0) return plan_scheme(builder, error);
+    if (strcmp(builder->scheme_text, IDXI_AUTO) == 0) return choose_scheme(builder, error);
     return idx_scheme_parse(&builder->scheme, builder->scheme_text, builder->options.bits, builder->options.k,
                             builder->distinct.count, error);
 }
 
-/* Writes all tables. Progress counts each fingerprint twice per table. */
 static enum idx_status write_tables(struct idx_builder *builder, struct idx_build_summary *summary,
                                     struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
     struct idxi_tables_made made;
     uint64_t total = 2 * builder->distinct.count * builder->scheme.table_count;
-    uint64_t memory = options->memory_bytes, held = builder->distinct.on_disk ? 0 : builder->distinct.count * 8;
-    struct idxi_table_form form = {&builder->scheme,
-                                   idxi_survey_end(&builder->survey, options->bits, options->block_size),
-                                   idxi_memory_of_keys(memory, options->threads), &builder->progress};
+    uint64_t memory = options->memory_bytes, in_memory = builder->distinct.on_disk ? 0 : builder->distinct.count * 8;
+    struct idxi_table_form form = {.scheme = &builder->scheme,
+                                   .blocks = idxi_survey_end(&builder->survey, options->bits, options->block_size),
+                                   .key_memory = idxi_memory_of_keys(memory, options->threads),
+                                   .progress = &builder->progress};
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_TABLES, total, error));
     IDXI_TRY(idxi_tables_write(&builder->output, &form, &builder->distinct, options->threads,
-                               idxi_memory_of_arrays(memory, options->threads) - held, &made, error));
+                               idxi_memory_of_arrays(memory, options->threads) - in_memory, &made, error));
     summary->table_bytes = made.bytes;
     summary->temporary_bytes += made.temporary_bytes;
     return IDX_OK;
@@ -309,8 +307,7 @@ static enum idx_status publish(struct idx_builder *builder, struct idx_error *er
     return status;
 }
 
-/* Fails in a process that was forked from the one that opened the builder, since both would write to one temporary
- * folder. */
+/* Fails in a process that was forked since the builder was opened: both would write to one temporary folder. */
 static enum idx_status check_process(const struct idx_builder *builder, struct idx_error *error) {
     pid_t process = builder->output.publication.process;
     if (process == getpid()) return IDX_OK;
@@ -324,7 +321,7 @@ static enum idx_status finish(struct idx_builder *builder, struct idx_build_summ
     IDXI_TRY(check_usable(builder, error));
     IDXI_TRY(check_process(builder, error));
     IDXI_TRY(write_by_id(builder, summary, error));
-    IDXI_TRY(sort_documents(builder, summary, error));
+    IDXI_TRY(write_documents(builder, summary, error));
     IDXI_TRY(settle_scheme(builder, error));
     IDXI_TRY(write_tables(builder, summary, error));
     IDXI_TRY(publish(builder, error));
@@ -340,7 +337,7 @@ enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build
                                    struct idx_error *error) {
     struct idx_build_summary made = {0};
     enum idx_status status = finish(builder, &made, error);
-    builder->failed = true;
+    builder->ended = true;
     if (status == IDX_OK && summary != NULL) *summary = made;
     return status;
 }

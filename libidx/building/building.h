@@ -15,7 +15,7 @@
 
 /* ---- Options ---- */
 
-/* Checks what is to be the recipe of an index for look-ups within k bits. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks that an index with this k may have this recipe. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_recipe_check(const char *recipe, unsigned k, struct idx_error *error);
 
 /* Checks the options of a build. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME. */
@@ -31,7 +31,7 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
 struct idxi_publication {
     char *path;      /* the path of the index, without slashes at its end */
     char *parent;    /* the folder that holds it */
-    char *temporary; /* beside it; NULL if there is nothing to remove */
+    char *temporary; /* the path of the temporary folder; NULL if there is nothing to remove */
     int folder;      /* descriptor of `parent`; -1: it may not be read */
     int lock;        /* descriptor of the new index's folder, which holds the lock */
     pid_t process;   /* the process that opened it; one that is forked from it removes nothing */
@@ -79,7 +79,6 @@ enum idx_status idxi_output_open_segment(struct idxi_output *output, const char 
 /* Completes the document map, and sets *bytes to its size. */
 enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error);
 
-/* What writing a map from IDs has made. */
 struct idxi_by_id_made {
     uint64_t hashes, entries;
     uint64_t bytes; /* of both files */
@@ -90,11 +89,10 @@ enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_
                                         struct idxi_progress *progress, struct idxi_by_id_made *made,
                                         struct idx_error *error);
 
-/* What determines the code of the tables of a segment: how many fingerprints there are, and their differences. It
- * begins zeroed. */
+/* What determines the code of a segment's tables: its number of fingerprints, and their differences. Begins zeroed. */
 struct idxi_survey {
     uint64_t fingerprints;
-    uint64_t last;
+    uint64_t last; /* fingerprint */
     struct idxf_difference_counts counts;
 };
 
@@ -104,7 +102,6 @@ void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, s
 /* Returns the form of blocks for the fingerprints that were surveyed. */
 struct idxf_block_form idxi_survey_end(const struct idxi_survey *survey, unsigned bits, uint32_t block_size);
 
-/* How to write tables. */
 struct idxi_table_form {
     const struct idx_scheme *scheme;
     struct idxf_block_form blocks; /* the same for all tables of a segment */
@@ -112,14 +109,12 @@ struct idxi_table_form {
     struct idxi_progress *progress;
 };
 
-/* What writing a table has made. */
 struct idxi_table_made {
     uint64_t fingerprints;
     uint64_t bytes; /* of the file */
 };
 
-/* Writes table `number` of the scheme from its fingerprints, permuted, left-aligned, strictly ascending. Any thread may
- * call it. */
+/* Writes table `number` from its permuted, left-aligned, strictly ascending fingerprints. Any thread may call it. */
 enum idx_status idxi_output_write_table(struct idxi_output *output, const struct idxi_table_form *form, size_t number,
                                         struct idxi_stream *fingerprints, struct idxi_table_made *made,
                                         struct idx_error *error);
@@ -129,7 +124,7 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
 enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx_scheme *scheme,
                                     struct idxf_manifest *manifest, struct idx_error *error);
 
-/* Syncs the folder of a segment of an existing index, and changes the manifest as idxi_manifest_switch does. */
+/* Syncs the folder of a segment of an existing index, and changes its manifest as idxi_manifest_switch does. */
 enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const char *folder_path,
                                    idxi_manifest_change *change, void *context, bool *switched,
                                    struct idx_error *error);
@@ -139,10 +134,8 @@ void idxi_output_close(struct idxi_output *output);
 
 /* ---- All tables of a segment ---- */
 
-/* Fingerprints are sorted once in their own order; the orders of the tables are derived from that one (SPEC.md,
- * chapter 2). */
+/* Fingerprints are sorted once in their own order, from which the orders of tables are derived (SPEC.md, chapter 2). */
 
-/* What writing all tables has made. */
 struct idxi_tables_made {
     uint64_t bytes;           /* of the table files */
     uint64_t temporary_bytes; /* total written to temporary files */

@@ -21,7 +21,7 @@
 #define GROUP 64
 
 /* The bytes of size i of struct idx_calibration. */
-#define GET_BYTES(i) ((size_t)IDX_CALIBRATION_LEAST << 2 * (i))
+#define SIZE_BYTES(i) ((size_t)IDX_CALIBRATION_LEAST << 2 * (i))
 
 /* Memory is taken, four times as much each time, until that took so long in all, or one part in FREE_SHARE of the free
  * memory is in use. */
@@ -53,10 +53,10 @@ static double get_clock_time(void) { return get_time(CLOCK_MONOTONIC); }
 
 /* Anonymous memory that is taken bit by bit, and random numbers. */
 struct measured_memory {
-    uint8_t *map, *bytes;
-    size_t reserved, taken;
-    double begin; /* by the clock */
-    uint64_t random;
+    uint8_t *map, *bytes;   /* `bytes` begin where a huge page does */
+    size_t reserved, taken; /* bytes */
+    double begin;           /* by the clock */
+    uint64_t random;        /* state of the generator */
 };
 
 /* Returns where a random line of `lines` begins, by a generator that takes next to no time (Knuth's, of MMIX). */
@@ -66,9 +66,9 @@ static inline size_t choose_line(uint64_t *random, size_t lines) {
 }
 
 /* Reads `count` lines at random, prefetched in groups. Returns the seconds per line. */
-static double gather(struct measured_memory *arena, size_t lines, size_t count) {
-    const uint8_t *bytes = arena->bytes;
-    uint64_t random = arena->random, sum = 0;
+static double time_gathering(struct measured_memory *memory, size_t lines, size_t count) {
+    const uint8_t *bytes = memory->bytes;
+    uint64_t random = memory->random, sum = 0;
     double begin = get_processor_time();
     for (size_t i = 0; i < count; i += GROUP) {
         size_t places[GROUP];
@@ -78,33 +78,32 @@ static double gather(struct measured_memory *arena, size_t lines, size_t count) 
         }
         for (size_t j = 0; j < GROUP; j++) sum += bytes[places[j]];
     }
-    arena->random = random + sum;
+    memory->random = random + sum;
     return (get_processor_time() - begin) / (double)count;
 }
 
 /* Reads CHASED lines at random, each of which depends on the one before. Returns the seconds per line. */
-static double chase(struct measured_memory *arena, size_t lines) {
-    const uint8_t *bytes = arena->bytes;
-    uint64_t random = arena->random;
+static double time_chasing(struct measured_memory *memory, size_t lines) {
+    const uint8_t *bytes = memory->bytes;
+    uint64_t random = memory->random;
     double begin = get_processor_time();
     for (size_t i = 0; i < CHASED; i++) random += bytes[choose_line(&random, lines)];
-    arena->random = random;
+    memory->random = random;
     return (get_processor_time() - begin) / CHASED;
 }
 
 /* Takes memory up to `bytes`. Returns false where that takes too long. The first sizes are taken however long that
  * takes, because the others are extrapolated from them. */
-static bool take_memory(struct measured_memory *arena, size_t bytes) {
-    for (; arena->taken < bytes; arena->taken += 4096) {
-        bool is_asked = arena->taken > 0 && arena->taken % HUGE_BYTES == 0;
-        if (is_asked && get_clock_time() > arena->begin + MAX_TAKING_SECONDS) return false;
-        arena->bytes[arena->taken] = 1;
+static bool take_memory(struct measured_memory *memory, size_t bytes) {
+    for (; memory->taken < bytes; memory->taken += 4096) {
+        bool checks_clock = memory->taken > 0 && memory->taken % HUGE_BYTES == 0;
+        if (checks_clock && get_clock_time() > memory->begin + MAX_TAKING_SECONDS) return false;
+        memory->bytes[memory->taken] = 1;
     }
     return true;
 }
 
-/* Sets the waits of the sizes beyond the `known` ones: each adds as much as the last known one adds to the one before.
- */
+/* Sets the waits of the sizes from `known` on: each grows as much as the last known one did. */
 static void extrapolate(double *waits, size_t known) {
     for (size_t i = known; i < IDX_CALIBRATION_SIZES; i++)
         waits[i] = waits[i - 1] + fmax(waits[known - 1] - waits[known - 2], 0);
@@ -121,7 +120,8 @@ struct samples {
     double gathered[IDX_CALIBRATION_SIZES + 1][SAMPLES], chased[IDX_CALIBRATION_SIZES + 1][SAMPLES];
 };
 
-/* Sets the waits, in nanoseconds, to what lines of each size take beyond a single line. */
+/* Sets the waits, in nanoseconds, to what lines of each of the first `known` sizes take beyond a single line, and
+ * extrapolates those of the others. Sorts the samples. */
 static void set_waits(double samples[][SAMPLES], size_t count, size_t known, double *waits) {
     for (size_t i = 0; i <= known; i++) qsort(samples[i], count, sizeof **samples, compare_seconds);
     for (size_t i = 0; i < known; i++) waits[i] = fmax(samples[i + 1][count / 10] - samples[0][count / 10], 0) * 1e9;
@@ -129,19 +129,20 @@ static void set_waits(double samples[][SAMPLES], size_t count, size_t known, dou
 }
 
 /* Measures waits and latencies of as many sizes as memory can be taken for, and extrapolates the others. */
-static void measure_sizes(struct measured_memory *arena, struct samples *samples, double *waits, double *latencies) {
+static void measure_sizes(struct measured_memory *memory, struct samples *samples, double *waits, double *latencies) {
     size_t known = 0;
     samples->count = 0;
-    while (known < IDX_CALIBRATION_SIZES && GET_BYTES(known) <= arena->reserved && take_memory(arena, GET_BYTES(known)))
+    while (known < IDX_CALIBRATION_SIZES && SIZE_BYTES(known) <= memory->reserved &&
+           take_memory(memory, SIZE_BYTES(known)))
         known++;
     for (size_t turn = 0; turn < TURNS; turn++) {
-        if (turn >= LEAST_TURNS && get_clock_time() > arena->begin + MAX_WAIT_SECONDS) break;
+        if (turn >= LEAST_TURNS && get_clock_time() > memory->begin + MAX_WAIT_SECONDS) break;
         for (size_t i = 0; i <= known; i++) {
-            size_t lines = i == 0 ? 1 : GET_BYTES(i - 1) / LINE_BYTES;
-            gather(arena, lines, IGNORED);
+            size_t lines = i == 0 ? 1 : SIZE_BYTES(i - 1) / LINE_BYTES;
+            time_gathering(memory, lines, IGNORED);
             for (size_t sample = samples->count; sample < samples->count + SAMPLES_A_TURN; sample++) {
-                samples->gathered[i][sample] = gather(arena, lines, GATHERED);
-                samples->chased[i][sample] = chase(arena, lines);
+                samples->gathered[i][sample] = time_gathering(memory, lines, GATHERED);
+                samples->chased[i][sample] = time_chasing(memory, lines);
             }
         }
         samples->count += SAMPLES_A_TURN;
@@ -154,25 +155,24 @@ static void measure_sizes(struct measured_memory *arena, struct samples *samples
 static size_t find_room(void) {
     uint64_t free_half = 0;
     struct idx_error error;
-    size_t room = GET_BYTES(4);
-    if (idxi_memory_settle(&free_half, &error) != IDX_OK) return room;
+    size_t room = SIZE_BYTES(4);
+    if (idxi_memory_choose_limit(&free_half, &error) != IDX_OK) return room;
     while (room < MAX_BYTES && room * 2 <= free_half * 2 / FREE_SHARE) room *= 2;
     return room;
 }
 
-/* Measures with small pages, or with huge ones. */
 static enum idx_status measure_pages(bool huge, struct samples *samples, double *waits, double *latencies,
                                      struct idx_error *error) {
-    struct measured_memory arena = {.reserved = find_room(), .begin = get_clock_time(), .random = 1};
-    size_t bytes = arena.reserved + HUGE_BYTES;
+    struct measured_memory memory = {.reserved = find_room(), .begin = get_clock_time(), .random = 1};
+    size_t bytes = memory.reserved + HUGE_BYTES;
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) return idxi_fail_memory(error);
-    arena.bytes = (uint8_t *)(((uintptr_t)map + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES);
+    memory.bytes = (uint8_t *)(((uintptr_t)map + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES);
 #ifdef MADV_HUGEPAGE
-    madvise(arena.bytes, arena.reserved, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    madvise(memory.bytes, memory.reserved, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #endif
-    arena.bytes[0] = 1;
-    measure_sizes(&arena, samples, waits, latencies);
+    memory.bytes[0] = 1;
+    measure_sizes(&memory, samples, waits, latencies);
     munmap(map, bytes);
     return IDX_OK;
 }
@@ -182,8 +182,7 @@ static enum idx_status measure_pages(bool huge, struct samples *samples, double 
 static enum idx_status measure_waits(struct idx_calibration *found, struct idx_error *error) {
     struct samples *samples = malloc(sizeof *samples);
     if (samples == NULL) return idxi_fail_memory(error);
-    /* Small pages first: a virtual machine may take memory for the first time, and zeroing huge pages is slow enough.
-     */
+    /* Small pages first: a virtual machine's memory is slow at first use, and zeroing huge pages is slow already. */
     enum idx_status status = measure_pages(false, samples, found->mapped_waits, found->mapped_latencies, error);
     if (status == IDX_OK) status = measure_pages(true, samples, found->loaded_waits, found->loaded_latencies, error);
     free(samples);
@@ -234,26 +233,26 @@ struct measuring {
 
 /* ---- Small indexes ---- */
 
-static uint64_t get_fingerprint(uint64_t i) { return idxi_hash(i); }
+static uint64_t make_fingerprint(uint64_t i) { return idxi_hash(i); }
 
-/* Half of the queries are a fingerprint with 0 to k + 2 bits flipped. */
+/* Half of the queries are a fingerprint of the index with 0 to k + 2 bits flipped, the others are random. */
 static void make_queries(struct small_index *small) {
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint64_t random = idxi_hash(FINGERPRINTS + i);
-        small->queries[i] = i % 2 == 0 ? random : get_fingerprint(random % FINGERPRINTS);
+        small->queries[i] = i % 2 == 0 ? random : make_fingerprint(random % FINGERPRINTS);
         for (uint64_t flips = i % 2 == 0 ? 0 : i / 2 % (small->shape->k + 3); flips > 0; flips--)
             small->queries[i] ^= UINT64_C(1) << (random >> 8 * flips) % 64;
     }
 }
 
-static enum idx_status fill(struct idx_builder *builder, struct idx_error *error) {
-    for (uint64_t i = 0; i < FINGERPRINTS; i++) IDXI_TRY(idx_builder_add_u64(builder, get_fingerprint(i), 0, error));
+static enum idx_status finish_small(struct idx_builder *builder, struct idx_error *error) {
+    for (uint64_t i = 0; i < FINGERPRINTS; i++) IDXI_TRY(idx_builder_add_u64(builder, make_fingerprint(i), 0, error));
     return idx_builder_finish(builder, NULL, error);
 }
 
-/* Builds an index at `path`, opens it, and removes it. */
-static enum idx_status open_small(struct small_index *small, const struct shape *shape, const char *path,
-                                  struct idx_error *error) {
+/* Builds an index at `path`, opens it, and removes its files. */
+static enum idx_status build_and_open(struct small_index *small, const struct shape *shape, const char *path,
+                                      struct idx_error *error) {
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
     struct idx_open_options opening = IDX_OPEN_OPTIONS_INIT;
     struct idx_builder *builder;
@@ -266,7 +265,7 @@ static enum idx_status open_small(struct small_index *small, const struct shape 
     options.memory_bytes = (uint64_t)64 << 20;
     opening.residence = IDX_RESIDENCE_ALL;
     IDXI_TRY(idx_builder_open(&builder, path, &options, error));
-    enum idx_status status = fill(builder, error);
+    enum idx_status status = finish_small(builder, error);
     idx_builder_close(builder);
     if (status == IDX_OK) status = idx_open(&small->index, path, &opening, error);
     idxi_remove_tree(AT_FDCWD, path);
@@ -275,8 +274,9 @@ static enum idx_status open_small(struct small_index *small, const struct shape 
 
 /* ---- Look-ups ---- */
 
-static enum idx_status look_up(struct measuring *measuring, struct small_index *small, unsigned round,
-                               struct idx_error *error) {
+/* Looks up some queries of an index together, and fewer of them alone, and lowers its times to what that took. */
+static enum idx_status time_look_ups(struct measuring *measuring, struct small_index *small, unsigned round,
+                                     struct idx_error *error) {
     const uint64_t *queries = small->queries + round * BATCH % QUERIES;
     struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     unsigned k = options.distance = small->shape->k;
@@ -290,12 +290,11 @@ static enum idx_status look_up(struct measuring *measuring, struct small_index *
     return IDX_OK;
 }
 
-/* Measures all indexes in turns. */
-static enum idx_status measure(struct measuring *measuring, struct idx_error *error) {
+static enum idx_status time_all_look_ups(struct measuring *measuring, struct idx_error *error) {
     for (size_t i = 0; i < UNKNOWNS; i++) measuring->indexes[i].together = measuring->indexes[i].alone = INFINITY;
     double end = get_clock_time() + MAX_SECONDS;
     for (unsigned round = 0; round < ROUNDS && (round < LEAST_ROUNDS || get_clock_time() < end); round++) {
-        for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(look_up(measuring, &measuring->indexes[i], round, error));
+        for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(time_look_ups(measuring, &measuring->indexes[i], round, error));
     }
     return IDX_OK;
 }
@@ -342,11 +341,10 @@ static void solve(double equations[UNKNOWNS][UNKNOWNS + 1], double solution[UNKN
     for (size_t i = 0; i < UNKNOWNS; i++) solution[i] = fmax(equations[i][UNKNOWNS] / equations[i][i], 0);
 }
 
-/* Measures all indexes, and solves for the times of what their queries do. */
 static enum idx_status measure_work(struct measuring *measuring, struct idx_calibration *calibration,
                                     struct idx_error *error) {
     double equations[UNKNOWNS][UNKNOWNS + 1], solution[UNKNOWNS];
-    IDXI_TRY(measure(measuring, error));
+    IDXI_TRY(time_all_look_ups(measuring, error));
     for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(set_equation(&measuring->indexes[i], equations[i], error));
     solve(equations, solution);
     calibration->table = solution[TABLE];
@@ -360,15 +358,15 @@ static enum idx_status measure_work(struct measuring *measuring, struct idx_cali
 
 /* ---- The call ---- */
 
-static enum idx_status open_all(struct measuring *measuring, const char *folder, struct idx_error *error) {
+static enum idx_status build_and_open_all(struct measuring *measuring, const char *folder, struct idx_error *error) {
     char path[4096];
     uint8_t uuid[16];
-    IDXI_TRY(idxi_make_uuid(uuid, error)); /* of these, enough for a name */
+    IDXI_TRY(idxi_make_uuid(uuid, error)); /* six of these bytes are enough for a unique name */
     int length = snprintf(path, sizeof path, "%s/idx-calibrate-%02x%02x%02x%02x%02x%02x", folder, uuid[0], uuid[1],
                           uuid[2], uuid[3], uuid[4], uuid[5]);
     if (length < 0 || (size_t)length >= sizeof path)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, folder, "is too long a path for a temporary folder");
-    for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(open_small(&measuring->indexes[i], &shapes[i], path, error));
+    for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(build_and_open(&measuring->indexes[i], &shapes[i], path, error));
     return IDX_OK;
 }
 
@@ -378,7 +376,7 @@ enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *t
     struct measuring *measuring = calloc(1, sizeof *measuring);
     if (measuring == NULL) return idxi_fail_memory(error);
     enum idx_status status =
-        open_all(measuring, temporary_folder == NULL ? idxi_system_folder() : temporary_folder, error);
+        build_and_open_all(measuring, temporary_folder == NULL ? idxi_system_folder() : temporary_folder, error);
     if (status == IDX_OK) status = measure_work(measuring, &found, error);
     for (size_t i = 0; i < UNKNOWNS; i++) {
         if (measuring->indexes[i].index != NULL) idx_close(measuring->indexes[i].index);

@@ -18,13 +18,14 @@
 /* ---- Leftovers ---- */
 
 /* One call tries to remove at most so many folders. */
-#define MOST 100
+#define MAX_REMOVED 100
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
-/* Hexadecimal digits, drawn at random, are at the end of a temporary folder's name. */
+/* A temporary folder's name ends in so many random hexadecimal digits. */
 #define LEFTOVER_DIGITS 8
 
+/* Where the system has no random bytes, the digits are those of the process and the attempt. */
 static void draw_digits(char digits[LEFTOVER_DIGITS + 1], int attempt) {
     uint32_t random;
     if (getentropy(&random, sizeof random) != 0) random = (uint32_t)getpid() + (uint32_t)attempt;
@@ -36,6 +37,7 @@ static void draw_digits(char digits[LEFTOVER_DIGITS + 1], int attempt) {
 /* Called for each entry of an open folder. */
 typedef bool (*entry_check)(int folder, const char *name, const struct stat *status);
 
+/* Returns whether the check is true of all entries of a folder; false also if they can't be read. */
 static bool check_entries(int parent, const char *name, entry_check check) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
@@ -53,13 +55,13 @@ static bool check_entries(int parent, const char *name, entry_check check) {
     return passes;
 }
 
-static bool is_of_segment(int folder, const char *name, const struct stat *status) {
+static bool is_segment_file(int folder, const char *name, const struct stat *status) {
     (void)folder;
     return S_ISREG(status->st_mode) && idxi_is_segment_file_name(name);
 }
 
 /* Returns whether a file begins like a manifest. It may be cut short, since its build was killed. */
-static bool is_manifest(int folder, const char *name) {
+static bool begins_like_manifest(int folder, const char *name) {
     char bytes[sizeof IDXI_MANIFEST_BEGIN - 1];
     int file = openat(folder, name, IDXI_OPEN_FILE | O_NOFOLLOW);
     ssize_t got = file < 0 ? -1 : read(file, bytes, sizeof bytes);
@@ -67,28 +69,28 @@ static bool is_manifest(int folder, const char *name) {
     return got >= 0 && memcmp(bytes, IDXI_MANIFEST_BEGIN, (size_t)got) == 0;
 }
 
-/* Returns whether an entry of a folder can be part of an index. */
-static bool is_of_index(int folder, const char *name, const struct stat *status) {
-    if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && check_entries(folder, name, is_of_segment);
+static bool can_be_of_index(int folder, const char *name, const struct stat *status) {
+    if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && check_entries(folder, name, is_segment_file);
     if (!S_ISREG(status->st_mode) || !idxi_is_index_file_name(name)) return false;
-    return strcmp(name, IDXI_MANIFEST_NAME) != 0 || is_manifest(folder, name);
+    return strcmp(name, IDXI_MANIFEST_NAME) != 0 || begins_like_manifest(folder, name);
 }
 
 /* ---- Removing ---- */
 
-/* A build keeps its temporary folder locked as long as it runs, so one that nobody has locked is a killed build's. It
- * is moved to another name first: so a build can lose its folder, but not half of it, even where locks don't reach, on
- * a file system that several machines share. */
+/* Removes the folder `name`, and returns whether it is gone. A build keeps its temporary folder locked as long as it
+ * runs, so one that nobody has locked is a killed build's. It is first moved to `path`, which ends in new `digits`: so
+ * a build can lose its folder, but not half of it, even where locks don't reach, on a file system that several machines
+ * share. */
 static bool remove_leftover(int parent, const char *name, const char *path, char *digits, int attempt) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     if (folder < 0) return false;
     draw_digits(digits, attempt);
-    bool taken = flock(folder, LOCK_EX | LOCK_NB) == 0 && check_entries(folder, ".", is_of_index) &&
+    bool moved = flock(folder, LOCK_EX | LOCK_NB) == 0 && check_entries(folder, ".", can_be_of_index) &&
                  renameat(parent, name, AT_FDCWD, path) == 0;
-    if (taken) idxi_remove_tree(AT_FDCWD, path);
+    if (moved) idxi_remove_tree(AT_FDCWD, path);
     close(folder);
-    return taken && lstat(path, &status) != 0 && errno == ENOENT;
+    return moved && lstat(path, &status) != 0 && errno == ENOENT;
 }
 
 static bool is_leftover_name(const char *name, const char *prefix) {
@@ -107,7 +109,7 @@ static size_t remove_leftovers(int folder, const char *folder_path, const char *
     DIR *entries = folder < 0 ? NULL : opendir(folder_path);
     size_t removed = 0;
     int attempt = 0;
-    for (struct dirent *entry; entries != NULL && attempt < MOST && (entry = readdir(entries)) != NULL;) {
+    for (struct dirent *entry; entries != NULL && attempt < MAX_REMOVED && (entry = readdir(entries)) != NULL;) {
         if (!is_leftover_name(entry->d_name, prefix)) continue;
         if (attempt++ == 0 && idxi_sync_folder(folder, folder_path, NULL) != IDX_OK) break;
         removed += remove_leftover(folder, entry->d_name, path, digits, attempt);
@@ -147,7 +149,7 @@ static enum idx_status fail_not_index(const char *path, struct idx_error *error)
 /* Checks that an idx index is at the path, valid or not: a folder whose manifest begins like one. */
 static enum idx_status check_index(const char *path, struct idx_error *error) {
     char bytes[sizeof IDXI_MANIFEST_BEGIN - 1];
-    char *manifest = idxi_path(path, IDXI_MANIFEST_NAME);
+    char *manifest = idxi_join_path(path, IDXI_MANIFEST_NAME);
     if (manifest == NULL) return idxi_fail_memory(error);
     int file = open(manifest, IDXI_OPEN_FILE);
     enum idx_status status = IDX_OK;
@@ -175,7 +177,6 @@ static enum idx_status check_target(const struct idxi_publication *publication, 
 
 /* ---- Opening ---- */
 
-/* Splits the path into the folder that holds it and its name; allocates all of publication's strings. */
 static enum idx_status set_paths(struct idxi_publication *publication, const char *path, struct idx_error *error) {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
@@ -194,6 +195,7 @@ static enum idx_status set_paths(struct idxi_publication *publication, const cha
     return publication->parent == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
+/* A parent that may not be read is no error: publication->folder is -1 then. */
 static enum idx_status open_parent(struct idxi_publication *publication, struct idx_error *error) {
     publication->folder = open(publication->parent, OPEN_FOLDER);
     if (publication->folder >= 0 || errno == EACCES) return IDX_OK;
@@ -212,7 +214,7 @@ static void write_prefix(const char *path, char prefix[NAME_MAX + 1]) {
         snprintf(prefix, NAME_MAX + 1, ".%s.tmp-", name);
         return;
     }
-    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) kept--; /* no part of a UTF-8 character */
+    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) kept--; /* cuts no UTF-8 character in two */
     snprintf(prefix, NAME_MAX + 1, ".%.*s-%016llx.tmp-", (int)kept, name,
              (unsigned long long)idxf_checksum(name, length));
 }
@@ -228,14 +230,14 @@ static enum idx_status lock_temporary(struct idxi_publication *publication, cons
     if (publication->lock < 0) return idxi_fail_system(error, errno, temporary, "open");
     /* Other errors mean that folders can't be locked here, so that no process takes any for a leftover. */
     bool locked = flock(publication->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-    *ours = locked && idxi_leads_to(AT_FDCWD, temporary, AT_SYMLINK_NOFOLLOW, publication->lock);
+    *ours = locked && idxi_path_leads_to(AT_FDCWD, temporary, AT_SYMLINK_NOFOLLOW, publication->lock);
     if (*ours) return IDX_OK;
     close(publication->lock);
     publication->lock = -1;
     return IDX_OK;
 }
 
-/* Makes the folder, under a name that ends in `digits`. */
+/* Makes and locks the folder, at a path that ends in `digits`, which are drawn until nothing else has the name. */
 static enum idx_status make_temporary(struct idxi_publication *publication, const char *temporary, char *digits,
                                       struct idx_error *error) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -251,8 +253,7 @@ static enum idx_status make_temporary(struct idxi_publication *publication, cons
                      "can't be built: other processes keep taking the temporary folders beside it");
 }
 
-/* Removes what killed builds left beside the path, and makes the temporary folder there. */
-static enum idx_status open_temporary(struct idxi_publication *publication, struct idx_error *error) {
+static enum idx_status clean_and_make_temporary(struct idxi_publication *publication, struct idx_error *error) {
     char prefix[NAME_MAX + 1];
     write_prefix(publication->path, prefix);
     size_t size = strlen(publication->parent) + strlen("/") + strlen(prefix) + LEFTOVER_DIGITS + 1;
@@ -276,12 +277,11 @@ enum idx_status idxi_publication_open(struct idxi_publication *publication, cons
     IDXI_TRY(set_paths(publication, path, error));
     IDXI_TRY(check_target(publication, &exists, error));
     IDXI_TRY(open_parent(publication, error));
-    return open_temporary(publication, error);
+    return clean_and_make_temporary(publication, error);
 }
 
 /* ---- Publishing ---- */
 
-/* Renames the temporary folder to the path, where nothing is. */
 static enum idx_status move_to_path(struct idxi_publication *publication, struct idx_error *error) {
     int result = rename_with(publication->temporary, publication->path, FLAG_NOREPLACE);
     /* A plain rename replaces nothing but an empty folder. */
@@ -305,9 +305,9 @@ static enum idx_status exchange(struct idxi_publication *publication, struct idx
     return idxi_fail_system(error, errno, publication->path, "replace");
 }
 
-/* Does not replace an index that has a writer, because what the writer acknowledges must not be lost, nor one that is
- * being compacted. Locks keep both from starting during the exchange. Where locks are not possible, neither are writers
- * and compactions. */
+/* Exchanges the new index with the one at the path, unless that has a writer, because what the writer acknowledges must
+ * not be lost, or is being compacted. Locks keep both from starting during the exchange. Where locks are not possible,
+ * neither are writers and compactions, so other errors of locking are no obstacle. */
 static enum idx_status exchange_with_path(struct idxi_publication *publication, struct idx_error *error) {
     static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
     int locks[] = {-1, -1}, folder = open(publication->path, OPEN_FOLDER);
@@ -331,6 +331,7 @@ static int sync_file_system(int file) {
 #endif
 }
 
+/* Syncs the folder that holds the path, or its whole file system where that folder may not be read. */
 static enum idx_status sync_parent(const struct idxi_publication *publication, struct idx_error *error) {
     int result = publication->folder >= 0 ? fsync(publication->folder) : sync_file_system(publication->lock);
     if (result == 0 || errno == EINVAL) return IDX_OK; /* as idxi_sync_folder */
@@ -344,8 +345,8 @@ static enum idx_status move_or_exchange(struct idxi_publication *publication, st
         bool exists;
         IDXI_TRY(check_target(publication, &exists, error));
         enum idx_status status = exists ? exchange_with_path(publication, error) : move_to_path(publication, error);
-        bool changed = status == (exists ? IDX_NOT_FOUND : IDX_EXISTS);
-        if (!changed || !publication->replace || attempt == ATTEMPTS) return status;
+        bool has_changed = status == (exists ? IDX_NOT_FOUND : IDX_EXISTS);
+        if (!has_changed || !publication->replace || attempt == ATTEMPTS) return status;
     }
 }
 

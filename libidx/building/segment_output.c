@@ -19,14 +19,13 @@ static enum idx_status open_folder(const char *path, int *folder, struct idx_err
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, path, "open");
 }
 
-/* Makes the folder of the segment in the folder at `path`, and its document map. */
-static enum idx_status open_segment(struct idxi_output *output, const char *path, uint32_t number,
+static enum idx_status make_segment(struct idxi_output *output, const char *path, uint32_t number,
                                     enum idx_id_type id_type, struct idx_error *error) {
     char name[IDXI_NAME_BYTES];
     output->segment.number = number;
     IDXI_TRY(idxi_make_uuid(output->segment.uuid, error));
     idxi_segment_name(number, name);
-    output->segment_path = idxi_path(path, name);
+    output->segment_path = idxi_join_path(path, name);
     if (output->segment_path == NULL) return idxi_fail_memory(error);
     if (mkdir(output->segment_path, 0777) != 0) return idxi_fail_system(error, errno, output->segment_path, "create");
     IDXI_TRY(open_folder(output->segment_path, &output->segment_folder, error));
@@ -39,7 +38,7 @@ enum idx_status idxi_output_open(struct idxi_output *output, const char *path, b
     IDXI_TRY(idxi_publication_open(&output->publication, path, replace, error));
     output->temporary_path = temporary != NULL ? temporary : output->publication.parent;
     IDXI_TRY(open_folder(output->temporary_path, &output->temporary_folder, error));
-    return open_segment(output, output->publication.temporary, 1, id_type, error);
+    return make_segment(output, output->publication.temporary, 1, id_type, error);
 }
 
 enum idx_status idxi_output_open_segment(struct idxi_output *output, const char *path, uint32_t number,
@@ -47,7 +46,7 @@ enum idx_status idxi_output_open_segment(struct idxi_output *output, const char 
     *output = (struct idxi_output){.segment_folder = -1, .temporary_folder = -1};
     output->temporary_path = temporary != NULL ? temporary : path;
     IDXI_TRY(open_folder(output->temporary_path, &output->temporary_folder, error));
-    return open_segment(output, path, number, id_type, error);
+    return make_segment(output, path, number, id_type, error);
 }
 
 /* ---- Writing ---- */
@@ -56,7 +55,6 @@ enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *byt
     return idxi_map_writer_finish(&output->map, output->segment_folder, &output->segment, bytes, error);
 }
 
-/* Writes all entries of a stream to a map from IDs, and counts them and their distinct hashes. */
 static enum idx_status write_entries(struct idxi_map_writer *writer, struct idxi_stream *stream,
                                      struct idxi_progress *progress, struct idxi_by_id_made *made,
                                      struct idx_error *error) {
@@ -81,7 +79,8 @@ enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_
     struct idxf_manifest_segment segment = {.number = output->segment.number};
     struct idxi_map_writer writer;
     *made = (struct idxi_by_id_made){0};
-    memcpy(segment.uuid, output->segment.uuid, sizeof segment.uuid); /* Another thread may be counting its documents. */
+    /* No copy of all of output->segment: another thread may be setting its counts. */
+    memcpy(segment.uuid, output->segment.uuid, sizeof segment.uuid);
     enum idx_status status = idxi_map_writer_open(&writer, IDXI_MAP_BY_ID, output->segment_path, IDX_ID_U64, error);
     if (status == IDX_OK) status = write_entries(&writer, entries, progress, made, error);
     segment.fingerprints = made->hashes;
@@ -101,14 +100,18 @@ void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, s
 }
 
 struct idxf_block_form idxi_survey_end(const struct idxi_survey *survey, unsigned bits, uint32_t block_size) {
-    struct idxf_block_form form = {
-        bits, idxf_choose_anchor_bits(survey->fingerprints, bits, block_size), block_size, {0}, false};
+    struct idxf_block_form form = {.bits = bits,
+                                   .anchor_bits = idxf_choose_anchor_bits(survey->fingerprints, bits, block_size),
+                                   .block_size = block_size,
+                                   .code = {0},
+                                   .long_codes = false};
     idxf_code_choose(&form.code, &survey->counts, bits);
     form.long_codes = idxf_needs_long_codes(&form, &survey->counts);
     return form;
 }
 
-static bool note_progress(void *context, uint64_t fingerprints) {
+/* Counts fingerprints as progress. Returns false where the caller of the library cancels. */
+static bool count_progress(void *context, uint64_t fingerprints) {
     return idxi_progress_add(context, fingerprints, NULL) == IDX_OK;
 }
 
@@ -118,7 +121,7 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
     const struct idx_table *table = &form->scheme->tables[number];
     char name[IDXI_NAME_BYTES];
     idxi_table_name(number, name);
-    char *path = idxi_path(output->segment_path, name);
+    char *path = idxi_join_path(output->segment_path, name);
     if (path == NULL) return idxi_fail_memory(error);
     struct idxi_table_job job = {
         .folder = output->segment_folder,
@@ -136,7 +139,7 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
         .key_memory = form->key_memory,
         .temporary_folder = output->temporary_folder,
         .temporary_path = output->temporary_path,
-        .progress = note_progress,
+        .progress = count_progress,
         .context = form->progress,
     };
     memcpy(job.header.uuid, output->segment.uuid, IDXF_UUID_BYTES);
@@ -148,6 +151,7 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
 
 /* ---- Publishing ---- */
 
+/* Sets all members but those that the caller of idxi_output_publish sets. */
 static enum idx_status complete_manifest(const struct idxi_output *output, const struct idx_scheme *scheme,
                                          struct idxf_manifest *manifest, struct idx_error *error) {
     IDXI_TRY(idxi_make_uuid(manifest->uuid, error));
@@ -160,7 +164,7 @@ static enum idx_status complete_manifest(const struct idxi_output *output, const
     return IDX_OK;
 }
 
-static enum idx_status complete_folder(const char *path, struct idxf_manifest *manifest, struct idx_error *error) {
+static enum idx_status write_manifest(const char *path, struct idxf_manifest *manifest, struct idx_error *error) {
     int folder;
     IDXI_TRY(open_folder(path, &folder, error));
     enum idx_status status = idxi_manifest_create(folder, path, manifest, error);
@@ -172,7 +176,7 @@ enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx
                                     struct idxf_manifest *manifest, struct idx_error *error) {
     IDXI_TRY(idxi_sync_folder(output->segment_folder, output->segment_path, error));
     IDXI_TRY(complete_manifest(output, scheme, manifest, error));
-    IDXI_TRY(complete_folder(output->publication.temporary, manifest, error));
+    IDXI_TRY(write_manifest(output->publication.temporary, manifest, error));
     return idxi_publish(&output->publication, error);
 }
 

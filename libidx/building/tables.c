@@ -5,25 +5,24 @@
 
 #include "libidx/streams/sorter.h"
 
-/* What the threads that write tables share. */
 struct making {
     struct idxi_output *output;
     const struct idxi_table_form *form;
     const struct idxi_distinct *distinct;
     atomic_size_t unread;        /* tables that have yet to read the distinct fingerprints */
     struct idxi_sorter *sorters; /* as many as threads: a table takes one that is free */
-    atomic_bool *taken;
-    atomic_uint_fast64_t bytes;
+    atomic_bool *taken;          /* for each sorter, whether a table has it */
+    atomic_uint_fast64_t bytes;  /* of the files written so far */
 };
 
 /* ---- Tables that need no sorting ---- */
 
 bool idxi_mask_leads(uint64_t mask, unsigned bits) {
     uint64_t rest = ~mask & (UINT64_MAX >> (64 - bits));
-    return (rest & (rest + 1)) == 0;
+    return (rest & (rest + 1)) == 0; /* the other bits are the lowest ones */
 }
 
-/* The fingerprints of a table whose mask is the leading bits: permuting them is a shift, and their order stays. */
+/* The fingerprints of a table whose mask is the leading bits, so that permuting and left-aligning them is a shift. */
 struct shifted {
     struct idxi_stream stream;
     struct idxi_stream *source;
@@ -41,15 +40,13 @@ static enum idx_status read_shifted(struct idxi_stream *stream, uint64_t *finger
 
 /* ---- Tables that are sorted ---- */
 
-/* Notes that one more table has read all distinct fingerprints. After the last one, the disk has room for other files.
- */
+/* Notes that one more table has read all distinct fingerprints. After the last one, frees their space on disk. */
 static void end_reading(struct making *making) {
     if (atomic_fetch_sub(&making->unread, 1) == 1) idxi_distinct_drop(making->distinct);
 }
 
-/* Gives all fingerprints, permuted for a table, to a sorter. */
-static enum idx_status permute_all(const struct making *making, size_t number, struct idxi_stream *source,
-                                   struct idxi_sorter *sorter, struct idx_error *error) {
+static enum idx_status add_permuted(const struct making *making, size_t number, struct idxi_stream *source,
+                                    struct idxi_sorter *sorter, struct idx_error *error) {
     struct idxf_permutation permutation;
     uint64_t fingerprints[IDXI_STREAM_ENTRIES];
     size_t count;
@@ -71,14 +68,13 @@ static struct idxi_sorter *take_sorter(struct making *making) {
     return &making->sorters[i];
 }
 
-/* Writes a table whose fingerprints have to be sorted in its order. */
 static enum idx_status write_sorted(struct making *making, size_t number, struct idxi_stream *source,
                                     struct idxi_table_made *made, struct idx_error *error) {
     struct idxi_sorter *sorter = take_sorter(making);
     struct idxi_stream *sorted;
     uint64_t mask = making->form->scheme->tables[number].mask;
     idxi_sorter_reset(sorter, (unsigned)__builtin_popcountll(mask));
-    enum idx_status status = permute_all(making, number, source, sorter, error);
+    enum idx_status status = add_permuted(making, number, source, sorter, error);
     if (status == IDX_OK) end_reading(making);
     if (status == IDX_OK) status = idxi_sorter_end(sorter, &sorted, error);
     if (status == IDX_OK) status = idxi_output_write_table(making->output, making->form, number, sorted, made, error);
@@ -92,12 +88,16 @@ static enum idx_status write_sorted(struct making *making, size_t number, struct
 static enum idx_status write_from(struct making *making, size_t number, struct idxi_stream *source,
                                   struct idxi_table_made *made, struct idx_error *error) {
     const struct idx_scheme *scheme = making->form->scheme;
-    struct shifted shifted = {{read_shifted, NULL}, source, IDX_MAX_BITS - scheme->bits, making->form->progress};
+    struct shifted shifted = {.stream = {.read = read_shifted, .rewind = NULL},
+                              .source = source,
+                              .shift = IDX_MAX_BITS - scheme->bits,
+                              .progress = making->form->progress};
     if (!idxi_mask_leads(scheme->tables[number].mask, scheme->bits))
         return write_sorted(making, number, source, made, error);
     return idxi_output_write_table(making->output, making->form, number, &shifted.stream, made, error);
 }
 
+/* A task of idxi_parallel: writes table `number` of the scheme. */
 static enum idx_status write_table(void *context, size_t number, struct idx_error *error) {
     struct making *making = context;
     struct idxi_distinct_stream source;
@@ -127,9 +127,9 @@ enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_
     for (unsigned i = 0; i < threads && status == IDX_OK; i++)
         status = idxi_sorter_open(&making.sorters[i], &options, error);
     if (status == IDX_OK) status = idxi_parallel(tables, threads, write_table, &making, form->progress, error);
-    *made = (struct idxi_tables_made){making.bytes, 0};
+    *made = (struct idxi_tables_made){.bytes = making.bytes, .temporary_bytes = 0};
     for (unsigned i = 0; i < threads && making.sorters != NULL; i++) {
-        made->temporary_bytes += idxi_sorter_written(&making.sorters[i]);
+        made->temporary_bytes += idxi_sorter_written_bytes(&making.sorters[i]);
         idxi_sorter_close(&making.sorters[i]);
     }
     free(making.sorters);

@@ -25,7 +25,6 @@ struct idxi_entries {
 /* Combining writes one segment from several segments and from entries in memory. It merges what is already sorted,
  * table by table and map by map, and may leave out entries. */
 
-/* A segment to combine. */
 struct idxi_source {
     struct idxi_segment *segment;
     /* What to leave out of its document map, of its map from IDs, and of its tables (fingerprints, no values). */
@@ -35,7 +34,6 @@ struct idxi_source {
     uint64_t offset; /* the number that the first document of the segment gets */
 };
 
-/* The ID of a document in memory. */
 struct idxi_text_id {
     const void *bytes;
     size_t size;
@@ -67,8 +65,7 @@ enum idx_status idxi_combine(struct idxi_combination *combination, struct idx_er
 
 /* ---- Purging ---- */
 
-/* Purging finds what compaction and merging leave out of the segments that they combine, and which pending documents
- * they add. */
+/* Purging finds what segments leave out when they are combined, and which pending documents are added. */
 
 /* Sets the arrays of a combination, which are zeroed. They are to be freed also after an error.
  * They have, for each of `count` views in turn, the segments from `first` on, without what newer segments or records
@@ -78,7 +75,7 @@ enum idx_status idxi_combine(struct idxi_combination *combination, struct idx_er
 enum idx_status idxi_purge_views(struct idx_index *const *views, size_t count, size_t first,
                                  struct idxi_combination *combination, struct idx_error *error);
 
-/* Frees what idxi_purge_views made. */
+/* Frees what idxi_purge_views made. A zeroed combination is fine. */
 void idxi_purge_free(struct idxi_combination *combination);
 
 /* ---- Removals that are kept ---- */
@@ -131,6 +128,6 @@ enum idx_status idxi_background_end(struct idxi_background *background, bool can
 enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error);
 
 /* Returns whether a lock is that of the index of a view. It is not where another index has replaced that one. */
-bool idxi_lock_is_of(int lock, const char *name, const struct idx_index *index);
+bool idxi_lock_belongs_to(int lock, const char *name, const struct idx_index *index);
 
 #endif

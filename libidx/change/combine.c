@@ -13,21 +13,22 @@ struct combining {
     const struct idxf_manifest *manifest;
     struct idxi_table_form form;
     struct idxi_table_made *tables;
-    uint64_t document_fingerprints; /* of the document map */
+    uint64_t document_fingerprints; /* how many distinct ones the document map has */
 };
 
 /* ---- Streams without the entries that are left out ---- */
 
+/* The stream of those entries of the stream `whole` that are not left out. */
 struct remaining {
     struct idxi_stream stream;
     struct idxi_stream *whole;
-    const struct idxi_entries *left_out; /* without values, all entries of a fingerprint are left out */
-    size_t next;                         /* the next one that is left out */
+    const struct idxi_entries *left_out; /* ascending; without values, all entries of a fingerprint are left out */
+    size_t next;                         /* the next one of them that may come in the whole stream */
     const struct idxi_source *renumbers; /* the source whose document numbers change; NULL: values stay */
 };
 
-/* Returns whether an entry is left out. Entries are asked about in ascending order. */
-static bool leaves_out(struct remaining *rest, uint64_t fingerprint, const uint64_t *value) {
+/* Returns whether an entry is left out. Entries must be asked about in ascending order. */
+static bool is_left_out(struct remaining *rest, uint64_t fingerprint, const uint64_t *value) {
     const struct idxi_entries *out = rest->left_out;
     for (; rest->next < out->count; rest->next++) {
         uint64_t other = out->fingerprints[rest->next];
@@ -38,8 +39,8 @@ static bool leaves_out(struct remaining *rest, uint64_t fingerprint, const uint6
     return false;
 }
 
-/* Returns the new number of a document, which follows from how many before it are left out. */
-static uint64_t renumber(const struct idxi_source *source, uint64_t number) {
+/* Returns the new number of a document that stays: less 1 for each one left out before it. */
+static uint64_t new_number(const struct idxi_source *source, uint64_t number) {
     const uint64_t *numbers = source->numbers.fingerprints;
     size_t begin = 0, end = source->numbers.count;
     while (begin < end) {
@@ -52,7 +53,7 @@ static uint64_t renumber(const struct idxi_source *source, uint64_t number) {
     return source->offset + number - begin;
 }
 
-/* Reads entries of the whole stream until some of them are not left out, or there are no more. */
+/* Reads entries of the whole stream until some of them are not left out, or no more come. */
 static enum idx_status read_remaining(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                       size_t capacity, size_t *count, struct idx_error *error) {
     struct remaining *rest = (struct remaining *)stream;
@@ -63,24 +64,23 @@ static enum idx_status read_remaining(struct idxi_stream *stream, uint64_t *fing
     do {
         IDXI_TRY(rest->whole->read(rest->whole, fingerprints, values, capacity, &given, error));
         for (size_t i = 0; i < given; i++) {
-            if (leaves_out(rest, fingerprints[i], values == NULL ? NULL : &values[i])) continue;
+            if (is_left_out(rest, fingerprints[i], values == NULL ? NULL : &values[i])) continue;
             fingerprints[*count] = fingerprints[i];
             if (values != NULL)
-                values[*count] = rest->renumbers == NULL ? values[i] : renumber(rest->renumbers, values[i]);
+                values[*count] = rest->renumbers == NULL ? values[i] : new_number(rest->renumbers, values[i]);
             ++*count;
         }
     } while (given > 0 && *count == 0);
     return IDX_OK;
 }
 
-static void remaining_init(struct remaining *rest, struct idxi_stream *whole, const struct idxi_entries *left_out,
+static void init_remaining(struct remaining *rest, struct idxi_stream *whole, const struct idxi_entries *left_out,
                            const struct idxi_source *renumbers) {
     *rest = (struct remaining){{read_remaining, NULL}, whole, left_out, 0, renumbers};
 }
 
 /* ---- Documents ---- */
 
-/* A visit of the text IDs of a source. */
 struct numbering {
     struct combining *combining;
     const struct idxi_source *source;
@@ -111,7 +111,8 @@ static enum idx_status copy_added_ids(const struct idxi_combination *combination
     return IDX_OK;
 }
 
-static enum idx_status copy_ids(struct combining *combining, struct idx_error *error) {
+/* Copies the text IDs of all documents, by ascending new number: those of sources, and in between those in memory. */
+static enum idx_status copy_all_ids(struct combining *combining, struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
     size_t next = 0;
     for (size_t i = 0; i < combination->source_count; i++) {
@@ -158,18 +159,18 @@ static enum idx_status open_map_inputs(const struct combining *combining, enum i
     bool by_id = kind == IDXI_MAP_BY_ID, numbered = combining->manifest->id_type == IDXF_ID_TEXT && !by_id;
     const struct idxi_entries *added = by_id ? &combination->added_hashes : &combination->added;
     size_t count = combination->source_count;
-    *inputs = (struct map_inputs){calloc(count + 1, sizeof(struct idxi_map_stream)),
-                                  calloc(count + 1, sizeof(struct remaining)),
-                                  {{0}, NULL, NULL, 0, 0},
-                                  calloc(count + 1, sizeof(struct idxi_stream *)),
-                                  0};
+    *inputs = (struct map_inputs){.maps = calloc(count + 1, sizeof(struct idxi_map_stream)),
+                                  .rests = calloc(count + 1, sizeof(struct remaining)),
+                                  .added = {{0}, NULL, NULL, 0, 0},
+                                  .streams = calloc(count + 1, sizeof(struct idxi_stream *)),
+                                  .count = 0};
     if (inputs->maps == NULL || inputs->rests == NULL || inputs->streams == NULL) return idxi_fail_memory(error);
     for (; inputs->count < count; inputs->count++) {
         const struct idxi_source *source = &combination->sources[inputs->count];
         struct idxi_map_stream *map = &inputs->maps[inputs->count];
         struct remaining *rest = &inputs->rests[inputs->count];
         idxi_map_stream_init(map, by_id ? &source->segment->by_id : &source->segment->map, 0);
-        remaining_init(rest, &map->stream, by_id ? &source->hashes : &source->documents, numbered ? source : NULL);
+        init_remaining(rest, &map->stream, by_id ? &source->hashes : &source->documents, numbered ? source : NULL);
         inputs->streams[inputs->count] = &rest->stream;
     }
     idxi_array_stream_init(&inputs->added, added->fingerprints, added->values, added->count);
@@ -197,10 +198,11 @@ static enum idx_status combine_maps(struct combining *combining, enum idxi_map_k
 
 /* ---- Tables ---- */
 
-/* Sets *permuted to the fingerprints of entries, permuted for a table and in its order. The caller frees
- * permuted->fingerprints. */
-static enum idx_status permute(const struct combining *combining, size_t table, const struct idxi_entries *entries,
-                               struct idxi_entries *permuted, struct idx_error *error) {
+/* Sets *permuted to the fingerprints of entries, permuted for a table and in its order, with as much room behind them
+ * for sorting. The caller frees permuted->fingerprints. */
+static enum idx_status permute_entries(const struct combining *combining, size_t table,
+                                       const struct idxi_entries *entries, struct idxi_entries *permuted,
+                                       struct idx_error *error) {
     struct idxf_permutation permutation;
     *permuted = (struct idxi_entries){malloc((2 * entries->count + 1) * sizeof(uint64_t)), NULL, entries->count, 0};
     if (permuted->fingerprints == NULL) return idxi_fail_memory(error);
@@ -211,7 +213,6 @@ static enum idx_status permute(const struct combining *combining, size_t table, 
     return IDX_OK;
 }
 
-/* The streams that are merged into a table. */
 struct table_inputs {
     struct idxi_table_stream *tables;
     struct idxi_entries *gone; /* what each source leaves out, permuted */
@@ -233,14 +234,14 @@ static enum idx_status open_table_inputs(const struct combining *combining, size
                                     .streams = calloc(count + 1, sizeof(struct idxi_stream *))};
     if (inputs->tables == NULL || inputs->gone == NULL || inputs->rests == NULL || inputs->streams == NULL)
         return idxi_fail_memory(error);
-    IDXI_TRY(permute(combining, number, &combination->added, &inputs->added_fingerprints, error));
+    IDXI_TRY(permute_entries(combining, number, &combination->added, &inputs->added_fingerprints, error));
     for (; inputs->count < count; inputs->count++) {
         const struct idxi_source *source = &combination->sources[inputs->count];
         struct idxi_table_stream *table = &inputs->tables[inputs->count];
         struct remaining *rest = &inputs->rests[inputs->count];
-        IDXI_TRY(permute(combining, number, &source->gone, &inputs->gone[inputs->count], error));
+        IDXI_TRY(permute_entries(combining, number, &source->gone, &inputs->gone[inputs->count], error));
         idxi_table_stream_init(table, &source->segment->tables[number]);
-        remaining_init(rest, &table->stream, &inputs->gone[inputs->count], NULL);
+        init_remaining(rest, &table->stream, &inputs->gone[inputs->count], NULL);
         inputs->streams[inputs->count] = &rest->stream;
     }
     idxi_array_stream_init(&inputs->added, inputs->added_fingerprints.fingerprints, NULL,
@@ -258,11 +259,11 @@ static void close_table_inputs(struct table_inputs *inputs, size_t sources) {
     free(inputs->tables);
 }
 
-/* The code of the tables is chosen by so many fingerprints of the first one. */
-#define SURVEYED ((uint64_t)1 << 20)
+#define SURVEYED ((uint64_t)1 << 20) /* fingerprints of the first table, by which the code of all is chosen */
 
-static enum idx_status survey(const struct combining *combining, struct idxi_stream *fingerprints,
-                              struct idxi_survey *survey, struct idx_error *error) {
+/* Surveys the first fingerprints of a stream, SURVEYED or a few more. */
+static enum idx_status survey_stream(const struct combining *combining, struct idxi_stream *fingerprints,
+                                     struct idxi_survey *survey, struct idx_error *error) {
     uint64_t some[IDXI_STREAM_ENTRIES];
     for (size_t count = 1; count > 0 && survey->fingerprints < SURVEYED;) {
         IDXI_TRY(fingerprints->read(fingerprints, some, NULL, IDXI_STREAM_ENTRIES, &count, error));
@@ -271,10 +272,10 @@ static enum idx_status survey(const struct combining *combining, struct idxi_str
     return IDX_OK;
 }
 
-/* Returns how many fingerprints there will be, if among those that were not surveyed the same share is equal or left
- * out. */
-static uint64_t count_fingerprints(const struct combining *combining, const struct table_inputs *inputs,
-                                   uint64_t surveyed) {
+/* Returns about how many fingerprints the table will have: as many of all in the inputs as `surveyed` are of those that
+ * were read so far. The others are equal to one of these, or left out. */
+static uint64_t estimate_fingerprints(const struct combining *combining, const struct table_inputs *inputs,
+                                      uint64_t surveyed) {
     const struct idxi_combination *combination = combining->combination;
     double all = (double)inputs->added.count, given = (double)inputs->added.given;
     for (size_t i = 0; i < combination->source_count; i++) {
@@ -291,8 +292,8 @@ static enum idx_status choose_form(struct combining *combining, struct idx_error
     struct idxi_survey surveyed = {0};
     enum idx_status status = open_table_inputs(combining, 0, &inputs, error);
     if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, false, error);
-    if (status == IDX_OK) status = survey(combining, idxi_kway_merge_stream(merge), &surveyed, error);
-    if (status == IDX_OK) surveyed.fingerprints = count_fingerprints(combining, &inputs, surveyed.fingerprints);
+    if (status == IDX_OK) status = survey_stream(combining, idxi_kway_merge_stream(merge), &surveyed, error);
+    if (status == IDX_OK) surveyed.fingerprints = estimate_fingerprints(combining, &inputs, surveyed.fingerprints);
     idxi_kway_merge_close(merge);
     close_table_inputs(&inputs, combining->combination->source_count);
     uint32_t block_size = combining->combination->form->segments[0]->tables[0].header.block_size;
@@ -315,15 +316,14 @@ static enum idx_status combine_table(struct combining *combining, size_t number,
 
 /* ---- The whole ---- */
 
-/* Runs a task: task 0 writes the document map, the next one the map from IDs, if there is one, and the others a table
- * each. */
+/* Task 0 writes the document map, the next one the map from IDs, if there is one, and the others a table each. */
 static enum idx_status run_task(void *context, size_t number, struct idx_error *error) {
     struct combining *combining = context;
     enum idxf_id_type id_type = combining->manifest->id_type;
     size_t maps = combining->manifest->by_id ? 2 : 1;
     if (number >= maps) return combine_table(combining, number - maps, error);
     if (number > 0) return combine_maps(combining, IDXI_MAP_BY_ID, error);
-    if (id_type == IDXF_ID_TEXT) IDXI_TRY(copy_ids(combining, error));
+    if (id_type == IDXF_ID_TEXT) IDXI_TRY(copy_all_ids(combining, error));
     return id_type == IDXF_ID_NONE ? IDX_OK : combine_maps(combining, IDXI_MAP_DOCUMENTS, error);
 }
 
@@ -353,6 +353,7 @@ static enum idx_status check_by_id(const struct combining *combining, struct idx
                      "documents: find it with idx verify");
 }
 
+/* Checks that all tables, and the document map, have as many fingerprints, and the map from IDs suits them. */
 static enum idx_status check_counts(const struct combining *combining, struct idx_error *error) {
     uint64_t fingerprints = combining->tables[0].fingerprints;
     bool agree = combining->manifest->id_type == IDXF_ID_NONE || combining->document_fingerprints == fingerprints;
@@ -365,7 +366,7 @@ static enum idx_status check_counts(const struct combining *combining, struct id
     return combining->manifest->by_id ? check_by_id(combining, error) : IDX_OK;
 }
 
-static enum idx_status combine(struct combining *combining, struct idx_error *error) {
+static enum idx_status combine_all(struct combining *combining, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
     size_t tasks = combining->form.scheme->table_count + (combining->manifest->by_id ? 2 : 1);
     IDXI_TRY(idxi_progress_begin(combination->progress, IDX_PHASE_MERGING, count_work(combining), error));
@@ -388,7 +389,7 @@ enum idx_status idxi_combine(struct idxi_combination *combination, struct idx_er
                  .progress = combination->progress},
         .tables = calloc(scheme->table_count, sizeof *combining.tables),
     };
-    enum idx_status status = combining.tables == NULL ? idxi_fail_memory(error) : combine(&combining, error);
+    enum idx_status status = combining.tables == NULL ? idxi_fail_memory(error) : combine_all(&combining, error);
     free(combining.tables);
     return status;
 }

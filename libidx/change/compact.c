@@ -12,8 +12,7 @@
 
 #include "libidx/log/log_writer.h"
 
-/* The largest number of a segment, whose folder has six digits. */
-#define MAX_NUMBER 999999
+#define MAX_NUMBER 999999 /* the largest number of a segment, whose folder has six digits */
 
 struct compaction {
     struct idx_compact_options options;
@@ -23,12 +22,13 @@ struct compaction {
     struct idxi_combination combination;
     struct idxi_progress progress;
     struct idxi_output output;
-    bool switched;
+    bool switched; /* whether the manifest lists the new segment */
     struct idx_compact_summary summary;
 };
 
 /* ---- Folders of segments ---- */
 
+/* Returns whether the manifest has the segment whose folder has this name, which is a number. */
 static bool is_listed(const struct idxf_manifest *manifest, const char *name) {
     unsigned long number = strtoul(name, NULL, 10);
     for (size_t i = 0; i < manifest->segment_count; i++) {
@@ -37,8 +37,9 @@ static bool is_listed(const struct idxf_manifest *manifest, const char *name) {
     return false;
 }
 
-/* Removes folders of segments that the manifest does not have: those of compactions that were killed, or that became
- * part of another. First the index's folder is synced, so that the disk knows the manifest that was read. */
+/* Removes segments' folders that the manifest does not list, and adds their number to *removed: compactions that were
+ * killed left them, or they became part of another. Syncs the index's folder first, so that the manifest that was read
+ * is on disk. */
 static enum idx_status remove_unlisted(const struct idx_index *index, size_t *removed, struct idx_error *error) {
     struct stat status;
     IDXI_TRY(idxi_sync_folder(index->folder, index->path, error));
@@ -58,8 +59,7 @@ static enum idx_status remove_unlisted(const struct idx_index *index, size_t *re
     return IDX_OK;
 }
 
-/* Removes the folder of a segment. It goes by the open folder of the index, because another index may have replaced
- * this one at its path. */
+/* Goes by the open folder of the index, because another index may have taken its path. */
 static void remove_segment(const struct idx_index *index, uint32_t number) {
     char name[IDXI_NAME_BYTES];
     idxi_segment_name(number, name);
@@ -82,45 +82,44 @@ static uint32_t choose_number(const struct idxf_manifest *manifest) {
 
 /* ---- Which segments become one ---- */
 
-static uint64_t count_records(const struct idx_index *index) { return index->pending.last - index->pending.after; }
+static uint64_t count_pending(const struct idx_index *index) { return index->pending.last - index->pending.after; }
 
 /* Returns how many documents, or without IDs fingerprints, and removals a segment has. */
-static uint64_t get_size(const struct idxi_segment *segment) {
+static uint64_t size_of_segment(const struct idxi_segment *segment) {
     const struct idxf_manifest_segment *entry = &segment->entry;
     return (entry->documents > 0 ? entry->documents : entry->fingerprints) + entry->removed;
 }
 
-/* Sets growth[i], for the segments before `end`, to how many times segment i is as large as all newer segments and
- * records together, rounded down. */
+/* Sets growth[i], for i below `end`, to how many times segment i is as large as all that is newer, rounded down. */
 static void measure_growth(const struct idx_index *index, size_t end, uint64_t growth[]) {
-    uint64_t newer = count_records(index);
-    for (size_t i = index->open_segments; i-- > 0; newer += get_size(index->segments[i]))
-        if (i < end) growth[i] = get_size(index->segments[i]) / (newer + 1);
+    uint64_t newer = count_pending(index);
+    for (size_t i = index->open_segments; i-- > 0; newer += size_of_segment(index->segments[i]))
+        if (i < end) growth[i] = size_of_segment(index->segments[i]) / (newer + 1);
 }
 
 /* Returns the first segment that becomes part of the new one. That is the first whose growth is within the limit, or
  * within a lower one if there would otherwise be too many segments. */
 static size_t choose_first(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
-    size_t most = compaction->options.max_segments, first = 0;
-    size_t end = index->open_segments - (count_records(index) == 0); /* segments before the newest part */
+    size_t most_segments = compaction->options.max_segments, first = 0;
+    size_t end = index->open_segments - (count_pending(index) == 0); /* segments before the newest part */
     uint64_t growth[IDXF_MAX_SEGMENTS], limit = compaction->options.growth;
     if (compaction->options.all) return 0;
     measure_growth(index, end, growth);
     /* Without growth, the newest segments that are too many become one, whatever that leaves for later. */
-    if (end + 1 > most && limit == 0) return most - 1;
-    if (end + 1 > most) {
-        uint64_t least = UINT64_MAX;
-        for (size_t i = 0; i < most; i++) least = growth[i] < least ? growth[i] : least;
-        if (least > limit) limit = least;
+    if (end + 1 > most_segments && limit == 0) return most_segments - 1;
+    if (end + 1 > most_segments) {
+        uint64_t least_growth = UINT64_MAX;
+        for (size_t i = 0; i < most_segments; i++) least_growth = growth[i] < least_growth ? growth[i] : least_growth;
+        if (least_growth > limit) limit = least_growth;
     }
     while (first < end && growth[first] > limit) first++;
     return first;
 }
 
 /* Returns whether there is anything to compact: records, or more than one segment. */
-static bool is_needed(const struct compaction *compaction) {
-    return count_records(compaction->index) > 0 || compaction->index->open_segments - compaction->first > 1;
+static bool is_worthwhile(const struct compaction *compaction) {
+    return count_pending(compaction->index) > 0 || compaction->index->open_segments - compaction->first > 1;
 }
 
 /* ---- The new segment ---- */
@@ -145,7 +144,7 @@ static enum idx_status write_segment(struct compaction *compaction, struct idx_e
 }
 
 /* Checks that the index is still at its path, so that all files of the segment were written into it. */
-static enum idx_status check_place(const struct idx_index *index, struct idx_error *error) {
+static enum idx_status check_not_moved(const struct idx_index *index, struct idx_error *error) {
     bool replaced;
     IDXI_TRY(idx_replaced(index, &replaced, error));
     if (!replaced) return IDX_OK;
@@ -153,7 +152,9 @@ static enum idx_status check_place(const struct idx_index *index, struct idx_err
                      "was moved while it was compacted: nothing was changed; compact it where it is now");
 }
 
-static void change_manifest(void *context, struct idxf_manifest *manifest) {
+/* Lists the new segment in place of those that became part of it. Only compactions change the list, and this one has
+ * their lock, so the manifest still lists the segments that the view has. */
+static void list_new_segment(void *context, struct idxf_manifest *manifest) {
     const struct compaction *compaction = context;
     manifest->sequence = compaction->index->pending.last;
     manifest->segments[compaction->first] = compaction->output.segment;
@@ -163,28 +164,29 @@ static void change_manifest(void *context, struct idxf_manifest *manifest) {
 static enum idx_status switch_manifest(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_PUBLISHING, 0, error));
-    IDXI_TRY(check_place(index, error));
-    return idxi_output_switch(&compaction->output, index->folder, index->path, change_manifest, compaction,
+    IDXI_TRY(check_not_moved(index, error));
+    return idxi_output_switch(&compaction->output, index->folder, index->path, list_new_segment, compaction,
                               &compaction->switched, error);
 }
 
 /* ---- After the switch ---- */
 
-static void remove_sources(const struct compaction *compaction) {
+static void remove_compacted(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     for (size_t i = compaction->first; i < index->open_segments; i++)
         remove_segment(index, index->segments[i]->entry.number);
 }
 
-/* Deletes the records that are in segments now from the log, if there is no writer, which does so itself. A writer that
- * is opened meanwhile waits, because the lock is shared; another compaction can't come, because this one has its lock.
- * Errors are ignored: records that stay in the log are passed over when it is read. */
+/* Deletes from the log the records that segments have now, if there is no writer, which does so itself. A writer that
+ * is opened meanwhile waits, because the lock is shared for a moment. Errors are ignored: readers pass over such
+ * records. */
 static void trim_log(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     struct idxi_log_writer *log;
     int lock = -1;
     if (!idxi_index_has_log(index)) return;
     if (idxi_lock(&lock, IDXI_LOCK_MOMENT, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
+    /* Opening the log trims it. */
     if (idxi_log_writer_open(&log, index->folder, index->path, NULL) == IDX_OK) idxi_log_writer_close(log);
     idxi_lock_close(lock);
 }
@@ -205,37 +207,37 @@ static void summarise(struct compaction *compaction) {
     summary->changed = true;
     summary->segments = compaction->first + 1;
     summary->merged = compaction->combination.source_count;
-    summary->records = count_records(compaction->index);
+    summary->records = count_pending(compaction->index);
     summary->documents = segment->documents;
     summary->fingerprints = segment->fingerprints;
     summary->removals = segment->removed;
 }
 
-/* Compacts a locked index, if there is anything to compact. */
-static enum idx_status compact(struct compaction *compaction, struct idx_error *error) {
+/* Compacts a locked index, if there is anything to compact, and tidies it up in any case. */
+static enum idx_status compact_locked(struct compaction *compaction, struct idx_error *error) {
     IDXI_TRY(remove_unlisted(compaction->index, &compaction->summary.leftovers, error));
     compaction->first = choose_first(compaction);
     compaction->summary.segments = compaction->index->open_segments;
-    bool needed = is_needed(compaction);
+    bool needed = is_worthwhile(compaction);
     if (needed) {
         IDXI_TRY(write_segment(compaction, error));
         IDXI_TRY(switch_manifest(compaction, error));
         summarise(compaction);
-        remove_sources(compaction);
+        remove_compacted(compaction);
     }
     trim_log(compaction); /* also records that an earlier compaction left, which was killed or ran beside a writer */
     return IDX_OK;
 }
 
-static enum idx_status open_index(struct compaction *compaction, const char *path, struct idx_error *error) {
+static enum idx_status open_and_lock(struct compaction *compaction, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
     IDXI_TRY(idx_open(&compaction->index, path, &options, error));
     return idxi_lock_index(&compaction->lock, IDXI_COMPACT_LOCK_NAME, &compaction->index, error);
 }
 
-/* Locks the index of the view. Sets *outdated where its manifest was changed since, by another compaction. */
-static enum idx_status lock_index(struct compaction *compaction, bool *outdated, struct idx_error *error) {
+/* Locks the index of the view for compactions. Sets *outdated where its manifest was changed since, by another one. */
+static enum idx_status lock_viewed_index(struct compaction *compaction, bool *outdated, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(idxi_lock(&compaction->lock, IDXI_LOCK_TAKE, IDXI_COMPACT_LOCK_NAME, index->folder, index->path, error));
     return idx_replaced(index, outdated, error);
@@ -245,14 +247,15 @@ static enum idx_status lock_index(struct compaction *compaction, bool *outdated,
 static enum idx_status run_compaction(struct compaction *compaction, const char *path, struct idx_error *error) {
     bool outdated = false;
     IDXI_TRY(check_options(&compaction->options, error));
-    IDXI_TRY(idxi_memory_settle(&compaction->options.memory_bytes, error));
+    IDXI_TRY(idxi_memory_choose_limit(&compaction->options.memory_bytes, error));
     idxi_progress_init(&compaction->progress, compaction->options.progress, compaction->options.context);
-    IDXI_TRY(path != NULL ? open_index(compaction, path, error) : lock_index(compaction, &outdated, error));
+    IDXI_TRY(path != NULL ? open_and_lock(compaction, path, error) : lock_viewed_index(compaction, &outdated, error));
     if (outdated) return IDX_OK;
     IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_MERGING, 0, error));
-    return compact(compaction, error);
+    return compact_locked(compaction, error);
 }
 
+/* Frees a compaction and closes its view. Removes the new segment's folder, unless the manifest lists it by now. */
 static void free_compaction(struct compaction *compaction) {
     bool has_segment = compaction->output.segment_path != NULL && !compaction->switched;
     idxi_output_close(&compaction->output); /* first, because removing needs a descriptor */
@@ -263,6 +266,7 @@ static void free_compaction(struct compaction *compaction) {
     free(compaction);
 }
 
+/* Returns a compaction with these options (NULL: the defaults), or NULL when memory runs out. */
 static struct compaction *new_compaction(const struct idx_compact_options *options) {
     struct compaction *compaction = calloc(1, sizeof *compaction);
     if (compaction == NULL) return NULL;
@@ -298,7 +302,7 @@ enum idx_status idx_compact(const char *path, const struct idx_compact_options *
 /* ---- In the background ---- */
 
 /* Asks the callback of the writer whether to go on, unless the writer has cancelled the compaction. */
-static bool goes_on(void *context, const struct idx_progress *progress) {
+static bool ask_to_go_on(void *context, const struct idx_progress *progress) {
     struct idxi_background *background = context;
     if (atomic_load(&background->cancelled)) return false;
     return background->progress == NULL || background->progress(background->context, progress);
@@ -309,14 +313,14 @@ static void *run_in_background(void *context) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     options.max_segments = background->max_segments;
     options.threads = background->threads;
-    options.progress = goes_on;
+    options.progress = ask_to_go_on;
     options.context = background;
     background->status = idxi_compact(background->index, &options, &background->error);
     atomic_store(&background->ended, true);
     return NULL;
 }
 
-/* Starts the thread with all signals blocked: they are for the threads of the program. */
+/* Starts the thread with all signals blocked: they are for the threads of the program. Returns false if that fails. */
 static bool start_thread(struct idxi_background *background) {
     sigset_t all, before;
     sigfillset(&all);

@@ -3,15 +3,15 @@
 
 #include <fcntl.h>
 
-bool idxi_lock_is_of(int lock, const char *name, const struct idx_index *index) {
-    return idxi_leads_to(index->folder, name, AT_SYMLINK_NOFOLLOW, lock);
+bool idxi_lock_belongs_to(int lock, const char *name, const struct idx_index *index) {
+    return idxi_path_leads_to(index->folder, name, AT_SYMLINK_NOFOLLOW, lock);
 }
 
-/* Replaces the view by the newest one, and sets *renewed if there was a newer one. */
-static enum idx_status renew(struct idx_index **index, bool *renewed, struct idx_error *error) {
+/* Replaces the view by a newer one, and sets *refreshed to whether there is one. */
+static enum idx_status refresh_view(struct idx_index **index, bool *refreshed, struct idx_error *error) {
     struct idx_index *newer;
     IDXI_TRY(idx_refresh(*index, &newer, error));
-    *renewed = newer != NULL;
+    *refreshed = newer != NULL;
     if (newer == NULL) return IDX_OK;
     idx_close(*index);
     *index = newer;
@@ -20,14 +20,14 @@ static enum idx_status renew(struct idx_index **index, bool *renewed, struct idx
 
 enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error) {
     for (;;) {
-        bool renewed;
+        bool refreshed;
         enum idx_status locked = idxi_lock(lock, IDXI_LOCK_TAKE, name, (*index)->folder, (*index)->path, error);
         if (locked != IDX_OK && locked != IDX_NOT_FOUND) return locked; /* IDX_NOT_FOUND: the folder was deleted */
-        enum idx_status status = renew(index, &renewed, error);
-        if (status == IDX_OK && locked == IDX_OK && idxi_lock_is_of(*lock, name, *index)) return IDX_OK;
+        enum idx_status status = refresh_view(index, &refreshed, error);
+        if (status == IDX_OK && locked == IDX_OK && idxi_lock_belongs_to(*lock, name, *index)) return IDX_OK;
         idxi_lock_close(*lock);
         *lock = -1;
         if (status != IDX_OK) return status;
-        if (locked != IDX_OK && !renewed) return locked;
+        if (locked != IDX_OK && !refreshed) return locked;
     }
 }

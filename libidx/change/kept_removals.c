@@ -6,15 +6,16 @@
 
 #include "format/checksum.h"
 
-/* The removals that may be kept. */
+/* Removals, of pending records and of segments that become part of the new one; later, those of them that are kept. */
 struct removals {
     const struct idx_index *index;
     struct idxf_record *records;
     size_t count, capacity;
 };
 
-static enum idx_status take_removal(void *context, uint64_t sequence, const struct idxf_record *record,
-                                    struct idx_error *error) {
+/* Adds a record to the removals if it is one. Its ID stays where it is. */
+static enum idx_status collect_removal(void *context, uint64_t sequence, const struct idxf_record *record,
+                                       struct idx_error *error) {
     struct removals *removals = context;
     (void)sequence;
     if (record->operation == IDXF_ADD) return IDX_OK;
@@ -32,8 +33,8 @@ static enum idx_status take_removal(void *context, uint64_t sequence, const stru
 static int compare_texts(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_TEXT, a, b); }
 static int compare_numbers(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_U64, a, b); }
 
-/* Sorts the removals and keeps those that are needed, each once: only those whose fingerprint an older segment has, and
- * of single documents only where the whole fingerprint is not removed. */
+/* Sorts the removals, and keeps each once whose fingerprint a segment before `first` has; those of single documents
+ * only where the whole fingerprint is not removed. */
 static enum idx_status keep_needed(struct removals *removals, size_t first, struct idx_error *error) {
     const struct idx_index *index = removals->index;
     int (*compare)(const void *, const void *) =
@@ -58,9 +59,9 @@ static enum idx_status keep_needed(struct removals *removals, size_t first, stru
 }
 
 /* Fills `bytes`, of `size` bytes, with the header and the removals, and writes the file. */
-static enum idx_status write_bytes(const struct removals *removals, uint8_t *bytes, size_t size,
-                                   const struct idxf_manifest_segment *segment, int folder, const char *folder_path,
-                                   struct idx_error *error) {
+static enum idx_status encode_and_write(const struct removals *removals, uint8_t *bytes, size_t size,
+                                        const struct idxf_manifest_segment *segment, int folder,
+                                        const char *folder_path, struct idx_error *error) {
     struct idxf_removed header = {.count = removals->count, .length = size - IDXF_REMOVED_HEADER_BYTES};
     struct idxf_record_rules rules = idxi_index_rules(removals->index);
     struct idxi_page_writer writer;
@@ -77,8 +78,8 @@ static enum idx_status write_bytes(const struct removals *removals, uint8_t *byt
 }
 
 /* Writes the file, if there are removals, and sets segment->removed to how many there are. */
-static enum idx_status write_file(const struct removals *removals, struct idxf_manifest_segment *segment, int folder,
-                                  const char *folder_path, struct idx_error *error) {
+static enum idx_status write_if_any(const struct removals *removals, struct idxf_manifest_segment *segment, int folder,
+                                    const char *folder_path, struct idx_error *error) {
     size_t size = IDXF_REMOVED_HEADER_BYTES;
     segment->removed = removals->count;
     if (removals->count == 0) return IDX_OK;
@@ -86,7 +87,7 @@ static enum idx_status write_file(const struct removals *removals, struct idxf_m
     for (size_t i = 0; i < removals->count; i++) size += idxf_record_size(&rules, &removals->records[i]);
     uint8_t *bytes = malloc(size);
     if (bytes == NULL) return idxi_fail_memory(error);
-    enum idx_status status = write_bytes(removals, bytes, size, segment, folder, folder_path, error);
+    enum idx_status status = encode_and_write(removals, bytes, size, segment, folder, folder_path, error);
     free(bytes);
     return status;
 }
@@ -96,16 +97,16 @@ enum idx_status idxi_removals_write(const struct idx_index *index, size_t first,
     struct removals removals = {.index = index};
     enum idx_status status = IDX_OK;
     if (first == 0) return IDX_OK; /* there are no older segments */
-    if (idxi_has_pending(index)) status = idxi_pending_visit(&index->pending, take_removal, &removals, error);
+    if (idxi_has_pending(index)) status = idxi_pending_visit(&index->pending, collect_removal, &removals, error);
     for (size_t i = first; i < index->open_segments && status == IDX_OK; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count && status == IDX_OK; j++) {
             struct idxf_record record = idxi_removed_at(removed, j);
-            status = take_removal(&removals, 0, &record, error);
+            status = collect_removal(&removals, 0, &record, error);
         }
     }
     if (status == IDX_OK) status = keep_needed(&removals, first, error);
-    if (status == IDX_OK) status = write_file(&removals, segment, folder, folder_path, error);
+    if (status == IDX_OK) status = write_if_any(&removals, segment, folder, folder_path, error);
     free(removals.records);
     return status;
 }

@@ -20,8 +20,8 @@ struct merge {
 
 /* ---- Opening ---- */
 
-/* Returns the words for a sentence that says in what two indexes differ, or NULL where they match. */
-static const char *find_difference(const struct idxf_manifest *a, const struct idxf_manifest *b) {
+/* Returns what two indexes differ in, as a sentence calls it, or NULL if they match. */
+static const char *name_difference(const struct idxf_manifest *a, const struct idxf_manifest *b) {
     if (a->k != b->k) return "k";
     if (a->id_type != b->id_type) return "ID type";
     if (a->by_id != b->by_id) return "maps from IDs (by-id)";
@@ -32,11 +32,12 @@ static const char *find_difference(const struct idxf_manifest *a, const struct i
     return NULL;
 }
 
-/* Compares an index with those before it. */
-static enum idx_status check_match(const struct merge *merge, const struct idx_index *index, struct idx_error *error) {
+/* Checks that an index can be merged with those opened before it, and is none of them. */
+static enum idx_status check_mergeable(const struct merge *merge, const struct idx_index *index,
+                                       struct idx_error *error) {
     const struct idx_index *first = merge->indexes[0];
     IDXI_TRY(idxi_check_comparable(index, first, "merged", error));
-    const char *difference = find_difference(first->manifest, index->manifest);
+    const char *difference = name_difference(first->manifest, index->manifest);
     if (difference != NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "can't be merged with %s, because they differ in their %s: rebuild one of them", first->path,
@@ -56,14 +57,14 @@ static void unlock(struct merge *merge) {
     }
 }
 
-/* Locks an input that is to be replaced, so that until then it has no writer and no compaction, whose work would be
- * lost; then brings the view up to date. Errors of locking other than IDX_BUSY are ignored, as in publishing: where
- * locks are not possible, neither are writers and compactions. */
-static enum idx_status lock_replaced(struct merge *merge, const char *path, struct idx_index **index,
-                                     struct idx_error *error) {
+/* If `path`, where the result goes, leads to the input *index, locks that against writers and compactions, whose work
+ * would be lost, and brings the view up to date. Errors of locking other than IDX_BUSY are ignored, as in publishing:
+ * where locks are not possible, neither are writers and compactions. */
+static enum idx_status lock_replaced_input(struct merge *merge, const char *path, struct idx_index **index,
+                                           struct idx_error *error) {
     static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
     struct idx_index *newer = *index;
-    while (newer != NULL && idxi_leads_to(AT_FDCWD, path, 0, (*index)->folder)) {
+    while (newer != NULL && idxi_path_leads_to(AT_FDCWD, path, 0, (*index)->folder)) {
         unlock(merge);
         for (size_t i = 0; i < 2; i++) {
             enum idx_status status =
@@ -89,8 +90,8 @@ static enum idx_status open_indexes(struct merge *merge, const char *path, const
         struct idx_index **index = &merge->indexes[i];
         IDXI_TRY(idx_open(index, paths[i], &options, error));
         merge->index_count = i + 1;
-        if (merge->options.replace) IDXI_TRY(lock_replaced(merge, path, index, error));
-        if (i > 0) IDXI_TRY(check_match(merge, *index, error));
+        if (merge->options.replace) IDXI_TRY(lock_replaced_input(merge, path, index, error));
+        if (i > 0) IDXI_TRY(check_mergeable(merge, *index, error));
     }
     return IDX_OK;
 }
@@ -106,7 +107,7 @@ static enum idx_status publish(struct merge *merge, struct idx_error *error) {
     manifest->log = (struct idxf_manifest_log){.exists = false};
     for (size_t i = 1; i < merge->index_count; i++) {
         if (strcmp(manifest->recipe, merge->indexes[i]->manifest->recipe) != 0)
-            manifest->recipe[idxi_recipe_identity(manifest->recipe)] = '\0';
+            manifest->recipe[idxi_recipe_identity_bytes(manifest->recipe)] = '\0';
     }
     enum idx_status status = idxi_progress_begin(&merge->progress, IDX_PHASE_PUBLISHING, 0, error);
     if (status == IDX_OK) status = idxi_output_publish(&merge->output, &merge->indexes[0]->scheme, manifest, error);
@@ -114,9 +115,8 @@ static enum idx_status publish(struct merge *merge, struct idx_error *error) {
     return status;
 }
 
-/* Returns whether the recipes of any two inputs name different versions of ICU. Those that name none differ from no
- * other. */
-static bool mixes_icu(const struct merge *merge) {
+/* Whether two inputs' recipes name different versions of ICU. Recipes that name none differ from no other. */
+static bool mixes_icu_versions(const struct merge *merge) {
     bool same = true;
     for (size_t i = 1; i < merge->index_count && same; i++) {
         for (size_t j = 0; j < i && same; j++)
@@ -133,16 +133,17 @@ static void summarise(const struct merge *merge, struct idx_build_summary *summa
                                           .by_id_bytes = merge->combination.by_id.bytes,
                                           .tables = merge->indexes[0]->scheme.table_count,
                                           .leftovers = merge->output.publication.leftovers,
-                                          .mixed_icu = mixes_icu(merge)};
+                                          .mixed_icu = mixes_icu_versions(merge)};
     strcpy(summary->scheme, merge->indexes[0]->scheme.name);
 }
 
+/* Does all of idx_merge but freeing and summing up. */
 static enum idx_status run_merge(struct merge *merge, const char *path, const char *const *paths, size_t count,
                                  struct idx_error *error) {
     struct idxi_combination *combination = &merge->combination;
     if (count == 0) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no index to merge");
     IDXI_TRY(idxi_check_threads(merge->options.threads, error));
-    IDXI_TRY(idxi_memory_settle(&merge->options.memory_bytes, error));
+    IDXI_TRY(idxi_memory_choose_limit(&merge->options.memory_bytes, error));
     IDXI_TRY(open_indexes(merge, path, paths, count, error));
     idxi_progress_init(&merge->progress, merge->options.progress, merge->options.context);
     *combination = (struct idxi_combination){.form = merge->indexes[0],

@@ -9,7 +9,8 @@
 
 /* ---- Entries ---- */
 
-static enum idx_status reserve(struct idxi_entries *entries, bool with_values, size_t more, struct idx_error *error) {
+static enum idx_status reserve_entries(struct idxi_entries *entries, bool with_values, size_t more,
+                                       struct idx_error *error) {
     if (entries->capacity - entries->count >= more) return IDX_OK;
     size_t capacity = 2 * entries->capacity + more;
     uint64_t *fingerprints = realloc(entries->fingerprints, capacity * sizeof *fingerprints);
@@ -24,14 +25,15 @@ static enum idx_status reserve(struct idxi_entries *entries, bool with_values, s
 
 static enum idx_status add_entry(struct idxi_entries *entries, uint64_t fingerprint, uint64_t value,
                                  struct idx_error *error) {
-    IDXI_TRY(reserve(entries, true, 1, error));
+    IDXI_TRY(reserve_entries(entries, true, 1, error));
     entries->fingerprints[entries->count] = fingerprint;
     entries->values[entries->count++] = value;
     return IDX_OK;
 }
 
-static enum idx_status add_alone(struct idxi_entries *entries, uint64_t fingerprint, struct idx_error *error) {
-    IDXI_TRY(reserve(entries, false, 1, error));
+/* Adds an entry to those without values. */
+static enum idx_status add_fingerprint(struct idxi_entries *entries, uint64_t fingerprint, struct idx_error *error) {
+    IDXI_TRY(reserve_entries(entries, false, 1, error));
     entries->fingerprints[entries->count++] = fingerprint;
     return IDX_OK;
 }
@@ -52,8 +54,8 @@ static enum idx_status sort_entries(struct idxi_entries *entries, struct idx_err
     return IDX_OK;
 }
 
-/* Leaves each of sorted entries once. */
-static void unite_entries(struct idxi_entries *entries) {
+/* Keeps each of sorted entries once. */
+static void drop_duplicates(struct idxi_entries *entries) {
     size_t kept = 0;
     for (size_t i = 0; i < entries->count; i++) {
         if (kept > 0 && entries->fingerprints[kept - 1] == entries->fingerprints[i] &&
@@ -68,42 +70,40 @@ static void unite_entries(struct idxi_entries *entries) {
 
 /* ---- Removals ---- */
 
-static enum idx_status note_removal(void *context, uint64_t sequence, const struct idxf_record *record,
-                                    struct idx_error *error) {
+static enum idx_status list_if_removal(void *context, uint64_t sequence, const struct idxf_record *record,
+                                       struct idx_error *error) {
     (void)sequence;
-    return record->operation == IDXF_ADD ? IDX_OK : add_alone(context, record->fingerprint, error);
+    return record->operation == IDXF_ADD ? IDX_OK : add_fingerprint(context, record->fingerprint, error);
 }
 
-/* Lists the fingerprints that pending records, or segments from `first` on, remove as a whole or by single documents:
- * ascending, each once. */
+/* Lists fingerprints from which records, or segments from `first` on, remove anything: ascending, each once. */
 static enum idx_status list_removed(const struct idx_index *index, size_t first, struct idxi_entries *list,
                                     struct idx_error *error) {
-    if (idxi_has_pending(index)) IDXI_TRY(idxi_pending_visit(&index->pending, note_removal, list, error));
+    if (idxi_has_pending(index)) IDXI_TRY(idxi_pending_visit(&index->pending, list_if_removal, list, error));
     for (size_t i = first; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count; j++)
-            IDXI_TRY(add_alone(list, idxi_removed_at(removed, j).fingerprint, error));
+            IDXI_TRY(add_fingerprint(list, idxi_removed_at(removed, j).fingerprint, error));
     }
     IDXI_TRY(sort_entries(list, error));
-    unite_entries(list);
+    drop_duplicates(list);
     return IDX_OK;
 }
 
 /* ---- What sources leave out ---- */
 
-/* A visit of the documents of a fingerprint in one segment. */
 struct visit {
     const struct idx_index *index;
     uint64_t fingerprint;
     size_t first_live; /* the first segment from which it was not removed with all its documents */
     size_t segment;
     struct idxi_source *source;
-    struct idxi_entries kept,
-        dropped;        /* for a map from IDs, hashes of the IDs of documents that stay and go; no values */
-    bool any, any_kept; /* whether the segment has any documents, and any that stay */
+    /* For a map from IDs, the hashes of the IDs of documents that stay, and of those that go; no values. */
+    struct idxi_entries staying, leaving;
+    bool any, any_stays; /* whether the segment has any documents, and any that stay */
 };
 
-/* Notes whether a document stays or goes, and the hash of its ID. */
+/* If a document goes, notes that the source leaves it out. For a map from IDs, notes the hash of its ID in any case. */
 static enum idx_status visit_document(void *context, uint64_t value, const uint8_t *id, size_t id_size,
                                       struct idx_error *error) {
     struct visit *visit = context;
@@ -111,58 +111,57 @@ static enum idx_status visit_document(void *context, uint64_t value, const uint8
     bool removed = visit->segment < visit->first_live ||
                    idxi_is_removed(visit->index, visit->segment, visit->fingerprint, id, id_size);
     visit->any = true;
-    visit->any_kept |= !removed;
+    visit->any_stays |= !removed;
     if (manifest->by_id)
-        IDXI_TRY(add_alone(removed ? &visit->dropped : &visit->kept, idxi_id_hash(id, id_size), error));
+        IDXI_TRY(add_fingerprint(removed ? &visit->leaving : &visit->staying, idxi_id_hash(id, id_size), error));
     if (!removed) return IDX_OK;
-    if (manifest->id_type == IDXF_ID_TEXT) IDXI_TRY(add_alone(&visit->source->numbers, value, error));
+    if (manifest->id_type == IDXF_ID_TEXT) IDXI_TRY(add_fingerprint(&visit->source->numbers, value, error));
     return add_entry(&visit->source->documents, visit->fingerprint, value, error);
 }
 
-/* Leaves out of the map from IDs the hashes that only documents have which go. */
+/* Drops from the map from IDs the hashes that only leaving documents have. Empties both lists of hashes. */
 static enum idx_status drop_hashes(struct visit *visit, struct idx_error *error) {
-    size_t kept = 0;
-    IDXI_TRY(sort_entries(&visit->kept, error));
-    IDXI_TRY(sort_entries(&visit->dropped, error));
-    unite_entries(&visit->dropped);
-    for (size_t i = 0; i < visit->dropped.count; i++) {
-        uint64_t hash = visit->dropped.fingerprints[i];
-        while (kept < visit->kept.count && visit->kept.fingerprints[kept] < hash) kept++;
-        if (kept < visit->kept.count && visit->kept.fingerprints[kept] == hash) continue;
+    size_t at = 0;
+    IDXI_TRY(sort_entries(&visit->staying, error));
+    IDXI_TRY(sort_entries(&visit->leaving, error));
+    drop_duplicates(&visit->leaving);
+    for (size_t i = 0; i < visit->leaving.count; i++) {
+        uint64_t hash = visit->leaving.fingerprints[i];
+        while (at < visit->staying.count && visit->staying.fingerprints[at] < hash) at++;
+        if (at < visit->staying.count && visit->staying.fingerprints[at] == hash) continue;
         IDXI_TRY(add_entry(&visit->source->hashes, hash, visit->fingerprint, error));
     }
-    visit->kept.count = visit->dropped.count = 0;
+    visit->staying.count = visit->leaving.count = 0;
     return IDX_OK;
 }
 
-static enum idx_status visit_segment(struct visit *visit, struct idx_documents *documents, struct idx_error *error) {
+/* Notes what one source leaves out of the documents of the fingerprint, and whether it has any, and any that stay. */
+static enum idx_status purge_segment(struct visit *visit, struct idx_documents *documents, struct idx_error *error) {
     if (visit->index->manifest->id_type != IDXF_ID_NONE) {
         IDXI_TRY(idxi_documents_visit(documents, visit->segment, visit->fingerprint, visit_document, visit, error));
         return drop_hashes(visit, error);
     }
     IDXI_TRY(idxi_segment_contains(visit->index, visit->segment, visit->fingerprint, &visit->any, error));
-    visit->any_kept = visit->segment >= visit->first_live;
+    visit->any_stays = visit->segment >= visit->first_live;
     return IDX_OK;
 }
 
-/* Notes what the sources, which are the segments of a view from `first` on, leave out of the documents of a
- * fingerprint. */
+/* Notes what the sources, a view's segments from `first` on, leave out of a fingerprint's documents. */
 static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documents *documents, size_t first,
                                          struct idxi_source *sources, struct idx_error *error) {
     visit->first_live = idxi_first_live(visit->index, visit->fingerprint);
     for (visit->segment = first; visit->segment < visit->index->open_segments; visit->segment++) {
         visit->source = &sources[visit->segment - first];
-        visit->any = visit->any_kept = false;
-        IDXI_TRY(visit_segment(visit, documents, error));
-        if (visit->any && !visit->any_kept) IDXI_TRY(add_alone(&visit->source->gone, visit->fingerprint, error));
+        visit->any = visit->any_stays = false;
+        IDXI_TRY(purge_segment(visit, documents, error));
+        if (visit->any && !visit->any_stays) IDXI_TRY(add_fingerprint(&visit->source->gone, visit->fingerprint, error));
     }
     return IDX_OK;
 }
 
-/* Finds what the sources leave out of the documents of all listed fingerprints. */
-static enum idx_status purge_all(const struct idx_index *index, size_t first, struct idx_documents *documents,
-                                 const struct idxi_entries *list, struct idxi_source *sources,
-                                 struct idxi_progress *progress, struct idx_error *error) {
+static enum idx_status purge_listed(const struct idx_index *index, size_t first, struct idx_documents *documents,
+                                    const struct idxi_entries *list, struct idxi_source *sources,
+                                    struct idxi_progress *progress, struct idx_error *error) {
     struct visit visit = {.index = index};
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < list->count && status == IDX_OK; i++) {
@@ -170,11 +169,12 @@ static enum idx_status purge_all(const struct idx_index *index, size_t first, st
         visit.fingerprint = list->fingerprints[i];
         if (status == IDX_OK) status = purge_fingerprint(&visit, documents, first, sources, error);
     }
-    free_entries(&visit.kept);
-    free_entries(&visit.dropped);
+    free_entries(&visit.staying);
+    free_entries(&visit.leaving);
     return status;
 }
 
+/* Finds what the sources, which are the segments of a view from `first` on, leave out. */
 static enum idx_status purge_sources(const struct idx_index *index, size_t first, struct idxi_source *sources,
                                      struct idxi_progress *progress, struct idx_error *error) {
     struct idxi_entries list = {0};
@@ -182,16 +182,16 @@ static enum idx_status purge_sources(const struct idx_index *index, size_t first
     enum idx_status status = list_removed(index, first, &list, error);
     if (status == IDX_OK && list.count > 0) status = idxi_progress_begin(progress, IDX_PHASE_MERGING, 0, error);
     if (status == IDX_OK) status = idx_documents_open(index, &documents, error);
-    if (status == IDX_OK) status = purge_all(index, first, documents, &list, sources, progress, error);
+    if (status == IDX_OK) status = purge_listed(index, first, documents, &list, sources, progress, error);
     idx_documents_close(documents);
     free_entries(&list);
     return status;
 }
 
-/* Adds the segments of a view to the sources. *number is the number of their first document, and grows by as many as
- * stay. */
-static enum idx_status take_segments(const struct idx_index *index, size_t first, struct idxi_combination *combination,
-                                     uint64_t *number, struct idx_error *error) {
+/* Adds a view's segments from `first` on to the sources. *next_number is their first document's, and grows by what
+ * stays. */
+static enum idx_status add_sources(const struct idx_index *index, size_t first, struct idxi_combination *combination,
+                                   uint64_t *next_number, struct idx_error *error) {
     struct idxi_source *sources = &combination->sources[combination->source_count];
     size_t count = index->open_segments - first;
     for (size_t i = 0; i < count; i++) {
@@ -205,70 +205,71 @@ static enum idx_status take_segments(const struct idx_index *index, size_t first
     for (size_t i = 0; i < count; i++) {
         IDXI_TRY(sort_entries(&sources[i].hashes, error));
         IDXI_TRY(sort_entries(&sources[i].numbers, error));
-        sources[i].offset = *number;
-        *number += sources[i].segment->entry.documents - sources[i].numbers.count;
+        sources[i].offset = *next_number;
+        *next_number += sources[i].segment->entry.documents - sources[i].numbers.count;
     }
     return IDX_OK;
 }
 
 /* ---- Pending documents ---- */
 
-/* A visit of the pending records of a view without removals. */
+/* A visit of the pending records of a view that has no removals. */
 struct addition_visit {
     const struct idxf_manifest *manifest;
     struct idxi_combination *combination;
     uint64_t *number; /* of the next document with a text ID */
 };
 
-/* Adds the document of a record. Records come in the order in which they were added. */
-static enum idx_status take_added(void *context, uint64_t sequence, const struct idxf_record *record,
-                                  struct idx_error *error) {
-    struct addition_visit *taking = context;
-    struct idxi_combination *combination = taking->combination;
+/* Adds the document of a record, with the next number if it has a text ID. */
+static enum idx_status add_document(void *context, uint64_t sequence, const struct idxf_record *record,
+                                    struct idx_error *error) {
+    struct addition_visit *visit = context;
+    struct idxi_combination *combination = visit->combination;
     uint64_t value = 0;
     (void)sequence;
-    if (taking->manifest->id_type == IDXF_ID_U64) value = idxf_load64(record->id);
-    if (taking->manifest->id_type == IDXF_ID_TEXT) {
-        value = (*taking->number)++;
+    if (visit->manifest->id_type == IDXF_ID_U64) value = idxf_load64(record->id);
+    if (visit->manifest->id_type == IDXF_ID_TEXT) {
+        value = (*visit->number)++;
         combination->added_ids[combination->added_id_count++] =
             (struct idxi_text_id){record->id, record->id_size, value};
     }
-    if (taking->manifest->by_id)
+    if (visit->manifest->by_id)
         IDXI_TRY(add_entry(&combination->added_hashes, idxi_id_hash(record->id, record->id_size), record->fingerprint,
                            error));
     return add_entry(&combination->added, record->fingerprint, value, error);
 }
 
-/* Adds the pending documents of a fingerprint. Those with text IDs are not numbered yet: `sequences` gets the sequence
- * number of the record of each, with its place among the documents. */
-static enum idx_status take_documents(const struct idx_index *index, uint64_t fingerprint,
-                                      struct idxi_combination *combination, struct idxi_entries *sequences,
-                                      struct idx_error *error) {
+/* Adds the pending documents of a fingerprint. Those with text IDs are numbered later: `sequences` gets the sequence
+ * number of each, with its place among the documents. */
+static enum idx_status add_documents_of(const struct idx_index *index, uint64_t fingerprint,
+                                        struct idxi_combination *combination, struct idxi_entries *sequences,
+                                        struct idx_error *error) {
     struct idxi_pending_cursor cursor;
     const uint8_t *id;
     size_t id_size;
-    bool numbers = index->manifest->id_type == IDXF_ID_U64;
+    bool is_integer = index->manifest->id_type == IDXF_ID_U64;
     if (index->manifest->id_type == IDXF_ID_NONE) return add_entry(&combination->added, fingerprint, 0, error);
     idxi_pending_documents(&index->pending, fingerprint, &cursor);
     while (idxi_pending_next(&cursor, &id, &id_size)) {
-        if (!numbers) IDXI_TRY(add_entry(sequences, cursor.sequence, combination->added.count, error));
-        IDXI_TRY(add_entry(&combination->added, fingerprint, numbers ? idxf_load64(id) : 0, error));
+        if (!is_integer) IDXI_TRY(add_entry(sequences, cursor.sequence, combination->added.count, error));
+        IDXI_TRY(add_entry(&combination->added, fingerprint, is_integer ? idxf_load64(id) : 0, error));
         if (index->manifest->by_id)
             IDXI_TRY(add_entry(&combination->added_hashes, idxi_id_hash(id, id_size), fingerprint, error));
-        if (!numbers) combination->added_ids[combination->added_id_count++] = (struct idxi_text_id){id, id_size, 0};
+        if (!is_integer) combination->added_ids[combination->added_id_count++] = (struct idxi_text_id){id, id_size, 0};
     }
     return IDX_OK;
 }
 
-/* Numbers the documents with text IDs, from the one with ID `first` on, in the order in which they were added. */
-static enum idx_status number_texts(struct idxi_combination *combination, struct idxi_entries *sequences, size_t first,
-                                    uint64_t *number, struct idx_error *error) {
+/* Numbers the documents with text IDs, which `sequences` has, in the order of their addition, and sorts their IDs, from
+ * place `first` on, by number. */
+static enum idx_status number_documents(struct idxi_combination *combination, struct idxi_entries *sequences,
+                                        size_t first, uint64_t *next_number, struct idx_error *error) {
     struct idxi_text_id *ids = malloc((sequences->count + 1) * sizeof *ids);
     if (ids == NULL) return idxi_fail_memory(error);
     enum idx_status status = sort_entries(sequences, error);
-    for (size_t i = 0; i < sequences->count && status == IDX_OK; i++, ++*number) {
+    for (size_t i = 0; i < sequences->count && status == IDX_OK; i++, ++*next_number) {
         ids[i] = combination->added_ids[sequences->values[i]];
-        ids[i].number = combination->added.values[sequences->values[i]] = *number;
+        ids[i].number = combination->added.values[sequences->values[i]] = *next_number;
     }
     if (status == IDX_OK) memcpy(combination->added_ids + first, ids, sequences->count * sizeof *ids);
     free(ids);
@@ -276,23 +277,23 @@ static enum idx_status number_texts(struct idxi_combination *combination, struct
 }
 
 /* Adds the pending documents of `count` fingerprints, and numbers those with text IDs. */
-static enum idx_status take_documents_of(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                         struct idxi_combination *combination, uint64_t *number,
+static enum idx_status add_all_documents(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                         struct idxi_combination *combination, uint64_t *next_number,
                                          struct idx_error *error) {
     struct idxi_entries sequences = {0};
     size_t first = combination->added_id_count;
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++)
-        status = take_documents(index, fingerprints[i], combination, &sequences, error);
+        status = add_documents_of(index, fingerprints[i], combination, &sequences, error);
     if (status == IDX_OK && index->manifest->id_type == IDXF_ID_TEXT)
-        status = number_texts(combination, &sequences, first, number, error);
+        status = number_documents(combination, &sequences, first, next_number, error);
     free_entries(&sequences);
     return status;
 }
 
-/* Adds the pending documents of a view. *number is the number of the first one with a text ID, and grows by as many. */
-static enum idx_status take_pending(const struct idx_index *index, struct idxi_combination *combination,
-                                    uint64_t *number, struct idx_error *error) {
+/* Adds a view's pending documents. *next_number is that of the next one with a text ID, and grows by their number. */
+static enum idx_status add_pending_documents(const struct idx_index *index, struct idxi_combination *combination,
+                                             uint64_t *next_number, struct idx_error *error) {
     const struct idxi_pending_view *view = &index->pending;
     uint64_t *fingerprints;
     size_t count;
@@ -302,11 +303,11 @@ static enum idx_status take_pending(const struct idx_index *index, struct idxi_c
     if (ids == NULL) return idxi_fail_memory(error);
     combination->added_ids = ids;
     if (view->removals == 0) {
-        struct addition_visit taking = {index->manifest, combination, number};
-        return idxi_pending_visit(view, take_added, &taking, error);
+        struct addition_visit visit = {index->manifest, combination, next_number};
+        return idxi_pending_visit(view, add_document, &visit, error);
     }
-    IDXI_TRY(idxi_sort_pending(index, false, &fingerprints, &count, error));
-    enum idx_status status = take_documents_of(index, fingerprints, count, combination, number, error);
+    IDXI_TRY(idxi_list_pending(index, false, &fingerprints, &count, error));
+    enum idx_status status = add_all_documents(index, fingerprints, count, combination, next_number, error);
     free(fingerprints);
     return status;
 }
@@ -316,13 +317,13 @@ static enum idx_status take_pending(const struct idx_index *index, struct idxi_c
 enum idx_status idxi_purge_views(struct idx_index *const *views, size_t count, size_t first,
                                  struct idxi_combination *combination, struct idx_error *error) {
     size_t segments = 0;
-    uint64_t number = 0;
+    uint64_t next_number = 0;
     for (size_t i = 0; i < count; i++) segments += views[i]->open_segments - first;
     combination->sources = calloc(segments + 1, sizeof *combination->sources);
     if (combination->sources == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
-        IDXI_TRY(take_segments(views[i], first, combination, &number, error));
-        IDXI_TRY(take_pending(views[i], combination, &number, error));
+        IDXI_TRY(add_sources(views[i], first, combination, &next_number, error));
+        IDXI_TRY(add_pending_documents(views[i], combination, &next_number, error));
     }
     IDXI_TRY(sort_entries(&combination->added, error));
     return sort_entries(&combination->added_hashes, error);

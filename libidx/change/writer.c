@@ -18,7 +18,7 @@ enum idx_status idxi_writer_refresh(struct idx_writer *writer, struct idx_error 
     struct idx_index *newer;
     IDXI_TRY(idx_refresh(writer->index, &newer, error));
     if (newer == NULL) return IDX_OK;
-    if (!idxi_lock_is_of(writer->lock, IDXI_LOCK_NAME, newer)) {
+    if (!idxi_lock_belongs_to(writer->lock, IDXI_LOCK_NAME, newer)) {
         idx_close(newer);
         return idxi_fail(error, IDX_IO_ERROR, writer->index->path,
                          "is no longer the index that this writer opened: close the writer, and open it again");
@@ -28,7 +28,6 @@ enum idx_status idxi_writer_refresh(struct idx_writer *writer, struct idx_error 
     return IDX_OK;
 }
 
-/* Opens the index, takes the lock of its writer, and opens its log. */
 static enum idx_status open_writer(struct idx_writer *writer, const char *path,
                                    const struct idx_writer_options *options, struct idx_error *error) {
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
@@ -49,13 +48,13 @@ static enum idx_status open_writer(struct idx_writer *writer, const char *path,
 
 enum idx_status idx_writer_open(struct idx_writer **result, const char *path, const struct idx_writer_options *options,
                                 struct idx_error *error) {
-    struct idx_writer_options own = IDX_WRITER_OPTIONS_INIT;
-    idxi_copy_options(&own, options);
+    struct idx_writer_options settings = IDX_WRITER_OPTIONS_INIT;
+    idxi_copy_options(&settings, options);
     struct idx_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL) return idxi_fail_memory(error);
     writer->lock = -1;
     writer->process = getpid();
-    enum idx_status status = open_writer(writer, path, &own, error);
+    enum idx_status status = open_writer(writer, path, &settings, error);
     if (status == IDX_OK)
         *result = writer;
     else
@@ -63,10 +62,10 @@ enum idx_status idx_writer_open(struct idx_writer **result, const char *path, co
     return status;
 }
 
-/* Returns whether this process was forked from the one that opened the writer, which alone has its lock and the thread
- * that compacts. */
+/* Whether this process was forked from the one that opened the writer, which alone has its lock and its thread. */
 static bool is_forked(const struct idx_writer *writer) { return writer->process != getpid(); }
 
+/* Fails in a forked process, where the writer may only be closed. */
 static enum idx_status check_process(const struct idx_writer *writer, struct idx_error *error) {
     if (!is_forked(writer)) return IDX_OK;
     return idxi_fail(
@@ -93,9 +92,8 @@ const struct idx_index *idx_writer_view(const struct idx_writer *writer) { retur
 
 /* ---- Compaction ---- */
 
-/* Goes on with the manifest that a compaction of this process or another has made, and deletes the records that are in
- * its segment. The folder is synced first: the compaction may not have synced the name of its manifest yet, and until
- * the disk has that, the records are needed. */
+/* Goes on with the manifest of a compaction, and deletes the records that are in its segment. Syncs the folder first:
+ * until the disk has the manifest's name, the records are needed. */
 static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_error *error) {
     bool replaced;
     if (atomic_load(&writer->background.ended)) idxi_background_end(&writer->background, false, NULL);
@@ -106,8 +104,8 @@ static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_e
     return idxi_log_trim(writer->log, writer->index->manifest->sequence, error);
 }
 
-/* Returns how many pending records are enough for a compaction; 0: no number is. */
-static uint64_t count_enough(const struct idx_writer *writer) {
+/* Returns the number of pending records above which a compaction is due, or 0 if none is due for their number. */
+static uint64_t compaction_threshold(const struct idx_writer *writer) {
     const struct idx_index *index = writer->index;
     uint64_t documents = 0;
     if (writer->compact_records != IDX_COMPACT_BY_SIZE) return writer->compact_records;
@@ -119,20 +117,20 @@ static uint64_t count_enough(const struct idx_writer *writer) {
     return documents < LEAST_PENDING ? LEAST_PENDING : documents > MOST_PENDING ? MOST_PENDING : documents;
 }
 
-/* Begins a compaction where it is time. Where one is running and half as many records again are pending, waits for it.
- * If it failed, or another process is compacting, the next one begins only after as many further records. Errors are
- * ignored, because what was added is in the log. */
-static void compact(struct idx_writer *writer) {
+/* Begins a compaction in the background if one is due. If one runs and half as many records again are pending, waits
+ * for it. After a failure, or if another process compacts, the next one begins only after as many further records.
+ * Errors are ignored, because what was added is in the log. */
+static void compact_if_due(struct idx_writer *writer) {
     const struct idxi_pending_view *pending = &writer->index->pending;
-    uint64_t last = pending->last, count = last - pending->after, enough = count_enough(writer);
-    bool is_full = enough > 0 && count > enough;
-    unsigned most = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
-    if (writer->background.begun && is_full && count - enough > enough / 2)
+    uint64_t last = pending->last, pending_count = last - pending->after, threshold = compaction_threshold(writer);
+    bool is_full = threshold > 0 && pending_count > threshold;
+    unsigned most_segments = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
+    if (writer->background.begun && is_full && pending_count - threshold > threshold / 2)
         idxi_background_end(&writer->background, false, NULL);
     if (writer->background.begun || last < writer->next_compaction) return;
-    if (!is_full && writer->index->open_segments <= most) return;
-    writer->next_compaction = last + enough;
-    idxi_background_begin(&writer->background, writer->index, most);
+    if (!is_full && writer->index->open_segments <= most_segments) return;
+    writer->next_compaction = last + threshold;
+    idxi_background_begin(&writer->background, writer->index, most_segments);
 }
 
 enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error) {
@@ -142,15 +140,15 @@ enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *err
 
 /* ---- Batches ---- */
 
-/* Checks that the view has all records of the log. */
-static enum idx_status check_view(struct idx_writer *writer, struct idx_error *error) {
+/* Checks that the view has all records of the log. First reads a view anew that has records of an abandoned batch. */
+static enum idx_status update_spoilt_view(struct idx_writer *writer, struct idx_error *error) {
     if (writer->index->spoilt) IDXI_TRY(idxi_writer_refresh(writer, error));
     if (writer->index->pending.last == idxi_log_writer_last(writer->log)) return IDX_OK;
     return idxi_fail(error, IDX_IO_ERROR, writer->index->path,
                      "has pending records that this writer did not write: close the writer, and open it again");
 }
 
-static enum idx_status reserve(struct idx_writer *writer, size_t most, struct idx_error *error) {
+static enum idx_status reserve_records(struct idx_writer *writer, size_t most, struct idx_error *error) {
     if (most <= writer->capacity) return IDX_OK;
     if (most > SIZE_MAX / 2 / sizeof *writer->records) return idxi_fail_memory(error);
     struct idxf_record *records = realloc(writer->records, most * sizeof *records);
@@ -163,23 +161,23 @@ static enum idx_status reserve(struct idx_writer *writer, size_t most, struct id
     return IDX_OK;
 }
 
-enum idx_status idxi_writer_begin(struct idx_writer *writer, size_t count, struct idx_error *error) {
+enum idx_status idxi_writer_begin_batch(struct idx_writer *writer, size_t count, struct idx_error *error) {
     IDXI_TRY(check_process(writer, error));
-    IDXI_TRY(idxi_log_check(writer->log, error));
+    IDXI_TRY(idxi_log_make_ready(writer->log, error));
     IDXI_TRY(follow_compaction(writer, error));
-    IDXI_TRY(check_view(writer, error));
-    IDXI_TRY(reserve(writer, count, error));
-    idxi_replay_make_room(writer->index->replay, count_enough(writer) / 2 * 3);
+    IDXI_TRY(update_spoilt_view(writer, error));
+    IDXI_TRY(reserve_records(writer, count, error));
+    idxi_replay_expect_records(writer->index->replay, compaction_threshold(writer) / 2 * 3);
     writer->count = 0;
     return IDX_OK;
 }
 
-enum idx_status idxi_writer_end(struct idx_writer *writer, enum idx_status status, struct idx_error *error) {
+enum idx_status idxi_writer_end_batch(struct idx_writer *writer, enum idx_status status, struct idx_error *error) {
     bool has_numbers = writer->index->manifest->id_type == IDXF_ID_U64;
     for (size_t i = 0; i < writer->count && has_numbers; i++) /* the array of numbers may have moved */
         if (writer->records[i].id_size > 0) writer->records[i].id = writer->numbers[i].bytes;
     if (status == IDX_OK) status = idxi_log_append(writer->log, writer->records, writer->count, error);
-    if (status == IDX_OK) compact(writer);
+    if (status == IDX_OK) compact_if_due(writer);
     if (status == IDX_OK || writer->count == 0) return status;
     writer->index->spoilt = true;
     idxi_writer_refresh(writer, NULL); /* if this fails, the next batch tries again */
@@ -205,7 +203,7 @@ static struct idxf_record make_record(const struct idx_writer *writer, enum idxf
 
 enum idx_status idxi_writer_record(struct idx_writer *writer, enum idxf_operation operation,
                                    const struct idx_item *item, struct idx_error *error) {
-    if (writer->count == writer->capacity) IDXI_TRY(reserve(writer, 2 * writer->capacity + 1, error));
+    if (writer->count == writer->capacity) IDXI_TRY(reserve_records(writer, 2 * writer->capacity + 1, error));
     struct idxf_record *record = &writer->records[writer->count];
     *record = make_record(writer, operation, item, &writer->numbers[writer->count]);
     writer->count++; /* even if this fails, so that the batch is abandoned */
@@ -214,18 +212,17 @@ enum idx_status idxi_writer_record(struct idx_writer *writer, enum idxf_operatio
     return IDX_OK;
 }
 
-/* What appending a record reads and writes is prefetched so many records ahead. */
-#define AHEAD 8
+#define AHEAD 8 /* what appending a record needs is prefetched so many records ahead */
 
-void idxi_writer_expect(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count) {
+void idxi_writer_prefetch(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count) {
     struct idxi_stored_number number;
     if (count - i <= AHEAD) return;
     struct idxf_record record = make_record(writer, IDXF_ADD, &items[i + AHEAD], &number);
-    idxi_replay_expect(writer->index->replay, &record);
+    idxi_replay_prefetch(writer->index->replay, &record);
 }
 
-enum idx_status idxi_writer_check(const struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                  struct idx_error *error) {
+enum idx_status idxi_writer_check_items(const struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                        struct idx_error *error) {
     bool has_text = writer->index->manifest->id_type == IDXF_ID_TEXT;
     for (size_t i = 0; i < count; i++) {
         IDXI_TRY(idxi_check_queries(writer->index, &items[i].fingerprint, 1, error));
@@ -239,11 +236,11 @@ enum idx_status idxi_writer_check(const struct idx_writer *writer, const struct 
 enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                struct idx_error *error) {
     enum idx_status status = IDX_OK;
-    IDXI_TRY(idxi_writer_check(writer, items, count, error));
-    IDXI_TRY(idxi_writer_begin(writer, count, error));
+    IDXI_TRY(idxi_writer_check_items(writer, items, count, error));
+    IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        idxi_writer_expect(writer, items, i, count);
+        idxi_writer_prefetch(writer, items, i, count);
         status = idxi_writer_record(writer, IDXF_ADD, &items[i], error);
     }
-    return idxi_writer_end(writer, status, error);
+    return idxi_writer_end_batch(writer, status, error);
 }

@@ -37,21 +37,22 @@ struct idx_writer {
 enum idx_status idxi_writer_refresh(struct idx_writer *writer, struct idx_error *error);
 
 /* Checks that no item has too many bits or too long an ID. Errors: IDX_INVALID_ARGUMENT. */
-enum idx_status idxi_writer_check(const struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                  struct idx_error *error);
+enum idx_status idxi_writer_check_items(const struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                        struct idx_error *error);
 
-/* Begins a batch of about `count` records. */
-enum idx_status idxi_writer_begin(struct idx_writer *writer, size_t count, struct idx_error *error);
+/* Begins a batch of about `count` records, in a view that is up to date. Errors: IDX_INVALID_ARGUMENT in a forked
+ * process; as idxi_log_make_ready and idxi_writer_refresh. */
+enum idx_status idxi_writer_begin_batch(struct idx_writer *writer, size_t count, struct idx_error *error);
 
 /* Adds a record of an item to the batch. The view has it from now on. */
 enum idx_status idxi_writer_record(struct idx_writer *writer, enum idxf_operation operation,
                                    const struct idx_item *item, struct idx_error *error);
 
-/* Prefetches what adding an item some places behind item `i` reads and writes, if there is such an item. */
-void idxi_writer_expect(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count);
+/* Prefetches what adding an item some places behind item `i` of `count` reads and writes, if there is such an item. */
+void idxi_writer_prefetch(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count);
 
-/* Ends a batch. If `status` is IDX_OK, the log takes it; otherwise, or if that fails, the view forgets it. Returns
- * `status`, or the error of the log. */
-enum idx_status idxi_writer_end(struct idx_writer *writer, enum idx_status status, struct idx_error *error);
+/* Ends a batch. With IDX_OK the log takes it; else, or if that fails, the view forgets it. Returns that status or
+ * error. */
+enum idx_status idxi_writer_end_batch(struct idx_writer *writer, enum idx_status status, struct idx_error *error);
 
 #endif

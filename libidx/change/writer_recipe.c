@@ -5,8 +5,8 @@
 #include "libidx/building/building.h"
 #include "libidx/change/writer.h"
 
-/* Sets the recipe, unless a manifest that was read again has one by now. */
-static void change_manifest(void *context, struct idxf_manifest *manifest) {
+/* Sets the manifest's recipe to the string `context`, unless it has one by now. */
+static void set_if_missing(void *context, struct idxf_manifest *manifest) {
     if (manifest->recipe[0] == '\0') strcpy(manifest->recipe, context);
 }
 
@@ -14,7 +14,7 @@ enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *rec
     char copy[IDX_MAX_RECIPE_BYTES + 1];
     struct idx_properties properties;
     bool switched;
-    IDXI_TRY(idxi_writer_begin(writer, 0, error));
+    IDXI_TRY(idxi_writer_begin_batch(writer, 0, error));
     const struct idx_index *index = writer->index;
     idx_get_properties(index, &properties);
     IDXI_TRY(idxi_recipe_check(recipe, properties.k, error));
@@ -27,6 +27,6 @@ enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *rec
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has had documents, whose recipe is not known: build a new index with the recipe");
     strcpy(copy, recipe);
-    IDXI_TRY(idxi_manifest_switch(index->folder, index->path, change_manifest, copy, &switched, error));
+    IDXI_TRY(idxi_manifest_switch(index->folder, index->path, set_if_missing, copy, &switched, error));
     return idxi_writer_refresh(writer, error);
 }

@@ -7,11 +7,11 @@
 #include "libidx/view/index.h"
 
 /* Sets *found to whether the fingerprint has a document, or with IDX_ID_NONE whether the index has it. */
-static enum idx_status find_fingerprint(const struct idx_writer *writer, uint64_t fingerprint, bool *found,
-                                        struct idx_error *error) {
+static enum idx_status look_for_fingerprint(const struct idx_writer *writer, uint64_t fingerprint, bool *found,
+                                            struct idx_error *error) {
     const struct idx_index *index = writer->index;
-    *found = idxi_has_pending(index) && idxi_pending_holds(&index->pending, fingerprint);
-    return *found ? IDX_OK : idxi_is_before(index, index->open_segments, fingerprint, found, error);
+    *found = idxi_has_pending(index) && idxi_pending_has_document(&index->pending, fingerprint);
+    return *found ? IDX_OK : idxi_is_held_before(index, index->open_segments, fingerprint, found, error);
 }
 
 static bool has_id(const struct idx_writer *writer, const struct idx_document *document, const struct idx_item *item) {
@@ -20,8 +20,7 @@ static bool has_id(const struct idx_writer *writer, const struct idx_document *d
            (item->id_length == 0 || memcmp(document->id, item->id, item->id_length) == 0);
 }
 
-/* Counts the documents of a fingerprint that have the ID of `item`, or all if that is NULL. Sets *others to whether
- * there are any others. */
+/* Counts a fingerprint's documents with the ID of `item` (NULL: all). Sets *others to whether there are others. */
 static enum idx_status count_documents(const struct idx_writer *writer, struct idx_documents *documents,
                                        uint64_t fingerprint, const struct idx_item *item, uint64_t *count, bool *others,
                                        struct idx_error *error) {
@@ -33,18 +32,19 @@ static enum idx_status count_documents(const struct idx_writer *writer, struct i
     for (;;) {
         IDXI_TRY(idx_documents_next(documents, &document, &found, error));
         if (!found) return IDX_OK;
-        bool is_it = item == NULL || has_id(writer, &document, item);
-        *count += is_it;
-        *others |= !is_it;
+        bool matches = item == NULL || has_id(writer, &document, item);
+        *count += matches;
+        *others |= !matches;
     }
 }
 
-/* Removes one document, or its fingerprint if no other document has that. */
-static enum idx_status remove_item(struct idx_writer *writer, struct idx_documents *documents,
-                                   const struct idx_item *item, struct idx_removal *removal, struct idx_error *error) {
+/* Removes one document, or the whole fingerprint if that has no other. Counts it in *removal, also if it is missing. */
+static enum idx_status remove_document(struct idx_writer *writer, struct idx_documents *documents,
+                                       const struct idx_item *item, struct idx_removal *removal,
+                                       struct idx_error *error) {
     uint64_t count = 0;
     bool found, others = false;
-    IDXI_TRY(find_fingerprint(writer, item->fingerprint, &found, error));
+    IDXI_TRY(look_for_fingerprint(writer, item->fingerprint, &found, error));
     if (found) IDXI_TRY(count_documents(writer, documents, item->fingerprint, item, &count, &others, error));
     removal->documents += count;
     removal->missing += count == 0;
@@ -52,13 +52,13 @@ static enum idx_status remove_item(struct idx_writer *writer, struct idx_documen
     return idxi_writer_record(writer, others ? IDXF_REMOVE_DOCUMENT : IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
-/* Removes a fingerprint with all of its documents. */
+/* Removes a fingerprint with all of its documents, and counts them in *removal. */
 static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_documents *documents,
                                           const struct idx_item *item, struct idx_removal *removal,
                                           struct idx_error *error) {
     uint64_t fingerprint = item->fingerprint, count = 1;
     bool found, others;
-    IDXI_TRY(find_fingerprint(writer, fingerprint, &found, error));
+    IDXI_TRY(look_for_fingerprint(writer, fingerprint, &found, error));
     removal->missing += !found;
     if (!found) return IDX_OK;
     if (writer->index->manifest->id_type != IDXF_ID_NONE)
@@ -67,30 +67,32 @@ static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_
     return idxi_writer_record(writer, IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
-static enum idx_status find_id(const struct idx_writer *writer, const struct idx_item *item, uint64_t *fingerprints,
-                               size_t capacity, size_t *count, struct idx_error *error) {
+/* Finds up to `capacity` fingerprints of the documents with the item's ID, and sets *count to how many there are. */
+static enum idx_status find_fingerprints_of(const struct idx_writer *writer, const struct idx_item *item,
+                                            uint64_t *fingerprints, size_t capacity, size_t *count,
+                                            struct idx_error *error) {
     if (writer->index->manifest->id_type == IDXF_ID_U64)
         return idx_find_id_u64(writer->index, item->number, fingerprints, capacity, count, error);
     return idx_find_id(writer->index, item->id, item->id_length, fingerprints, capacity, count, error);
 }
 
-/* Removes all documents with the item's ID, whatever their fingerprints. */
-static enum idx_status remove_id(struct idx_writer *writer, struct idx_documents *documents,
-                                 const struct idx_item *item, struct idx_removal *removal, struct idx_error *error) {
+static enum idx_status remove_documents_of_id(struct idx_writer *writer, struct idx_documents *documents,
+                                              const struct idx_item *item, struct idx_removal *removal,
+                                              struct idx_error *error) {
     uint64_t *fingerprints = NULL;
     size_t capacity = 0, count;
-    IDXI_TRY(find_id(writer, item, NULL, 0, &count, error));
+    IDXI_TRY(find_fingerprints_of(writer, item, NULL, 0, &count, error));
     enum idx_status status = IDX_OK;
     if (count > 0) {
         capacity = count;
         fingerprints = malloc(capacity * sizeof *fingerprints);
         status = fingerprints == NULL ? idxi_fail_memory(error)
-                                      : find_id(writer, item, fingerprints, capacity, &count, error);
+                                      : find_fingerprints_of(writer, item, fingerprints, capacity, &count, error);
     }
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        struct idx_item one = *item;
-        one.fingerprint = fingerprints[i];
-        status = remove_item(writer, documents, &one, removal, error);
+        struct idx_item one_document = *item;
+        one_document.fingerprint = fingerprints[i];
+        status = remove_document(writer, documents, &one_document, removal, error);
     }
     removal->missing += count == 0;
     free(fingerprints);
@@ -102,22 +104,22 @@ typedef enum idx_status (*item_remover)(struct idx_writer *writer, struct idx_do
                                         const struct idx_item *item, struct idx_removal *removal,
                                         struct idx_error *error);
 
-/* Removes items, or fingerprints if `items` is NULL, one after the other. They must have been checked. */
+/* Removes checked items, or fingerprints if `items` is NULL, as one batch. Sets *removal only if all succeeded. */
 static enum idx_status remove_all(struct idx_writer *writer, item_remover remove_one, const struct idx_item *items,
                                   const uint64_t *fingerprints, size_t count, struct idx_removal *removal,
                                   struct idx_error *error) {
-    struct idx_removal own = {0};
+    struct idx_removal total = {0};
     struct idx_documents *documents;
-    IDXI_TRY(idxi_writer_begin(writer, count, error));
+    IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
     IDXI_TRY(idx_documents_open(writer->index, &documents, error));
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        struct idx_item bare = {.fingerprint = items == NULL ? fingerprints[i] : 0};
-        status = remove_one(writer, documents, items == NULL ? &bare : &items[i], &own, error);
+        struct idx_item fingerprint_alone = {.fingerprint = items == NULL ? fingerprints[i] : 0};
+        status = remove_one(writer, documents, items == NULL ? &fingerprint_alone : &items[i], &total, error);
     }
     idx_documents_close(documents);
-    IDXI_TRY(idxi_writer_end(writer, status, error));
-    if (removal != NULL) *removal = own;
+    IDXI_TRY(idxi_writer_end_batch(writer, status, error));
+    if (removal != NULL) *removal = total;
     return IDX_OK;
 }
 
@@ -126,8 +128,8 @@ enum idx_status idx_writer_remove(struct idx_writer *writer, const struct idx_it
     if (writer->index->manifest->id_type == IDXF_ID_NONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
                          "has no documents, only fingerprints: remove fingerprints instead");
-    IDXI_TRY(idxi_writer_check(writer, items, count, error));
-    return remove_all(writer, remove_item, items, NULL, count, removal, error);
+    IDXI_TRY(idxi_writer_check_items(writer, items, count, error));
+    return remove_all(writer, remove_document, items, NULL, count, removal, error);
 }
 
 enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer, const uint64_t *fingerprints, size_t count,
@@ -141,5 +143,5 @@ enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct id
     if (!writer->index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
                          "has no map from IDs: give fingerprints as well, or build it with such a map");
-    return remove_all(writer, remove_id, items, NULL, count, removal, error);
+    return remove_all(writer, remove_documents_of_id, items, NULL, count, removal, error);
 }

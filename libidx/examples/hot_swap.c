@@ -28,9 +28,10 @@ struct view {
 struct service {
     pthread_mutex_t mutex; /* for `current` and all `holders` */
     struct view *current;
-    atomic_bool ends, failed;
+    atomic_bool ends, failed; /* the service is to end; a query could not be answered */
 };
 
+/* Returns the current view, which stays open until it is released. */
 static struct view *hold(struct service *service) {
     pthread_mutex_lock(&service->mutex);
     struct view *view = service->current;
@@ -39,6 +40,7 @@ static struct view *hold(struct service *service) {
     return view;
 }
 
+/* Lets go of a view. Whoever is the last to do so closes it. */
 static void release(struct service *service, struct view *view) {
     pthread_mutex_lock(&service->mutex);
     size_t left = --view->holders;
@@ -48,7 +50,7 @@ static void release(struct service *service, struct view *view) {
     free(view);
 }
 
-/* Makes `index` the current view. */
+/* Makes `index` the current view, or closes it if there is no memory for that. */
 static void publish(struct service *service, struct idx_index *index) {
     struct view *newer = malloc(sizeof *newer), *older;
     if (newer == NULL) {
@@ -81,7 +83,7 @@ static void *refresh(void *context) {
 
 /* ---- Queries ---- */
 
-/* Prints the matches of a query and their documents, all of one view. */
+/* Prints a line with the matches of a query and their documents, all of one view. */
 static enum idx_status answer(const struct idx_index *index, uint64_t query, FILE *output, struct idx_error *error) {
     struct idx_match matches[MATCHES];
     struct idx_documents *cursor = NULL;
@@ -105,7 +107,7 @@ static enum idx_status answer(const struct idx_index *index, uint64_t query, FIL
     return status;
 }
 
-/* Answers into memory, so that the lines of threads don't mix, and prints. False where that failed. */
+/* Answers a query, first into memory, so that the lines of threads don't mix. Returns false where that failed. */
 static bool answer_line(struct service *service, const char *line) {
     char *bytes = NULL, *end;
     size_t size = 0;

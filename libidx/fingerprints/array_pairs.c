@@ -10,9 +10,9 @@
 #include "libidx/fingerprints/sorting.h"
 #include "libidx/streams/sort.h"
 
-/* How many pairs a visitor gets at a time, at most. */
-#define PAIRS 4096
+#define PAIRS 4096 /* pairs that a visitor gets at a time, at most */
 
+/* The state that the threads of a search share. */
 struct array_search {
     struct idxi_array_pairs *pairs;
     struct idxi_balls **team; /* one for each thread, the first member of its worker */
@@ -20,7 +20,6 @@ struct array_search {
     atomic_bool ended; /* set when the visitor ends the search */
 };
 
-/* The state of one thread. */
 struct worker {
     struct idxi_balls balls;
     struct array_search *search;
@@ -30,6 +29,7 @@ struct worker {
 
 /* ---- Pairs ---- */
 
+/* Hands a thread's pairs to the visitor, which only one thread calls at a time, unless it has ended the search. */
 static void hand_over(struct worker *worker) {
     struct array_search *search = worker->search;
     struct idxi_array_pairs *pairs = search->pairs;
@@ -41,13 +41,15 @@ static void hand_over(struct worker *worker) {
     worker->pair_count = 0;
 }
 
-static void put_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
+/* Is idxi_comparison.visit: keeps the pair until there are enough to hand over. */
+static void keep_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
     struct worker *worker = context;
-    bool exchange = worker->search->pairs->within && a > b;
-    worker->pairs[worker->pair_count++] = (struct idx_pair){exchange ? b : a, exchange ? a : b, distance};
+    bool exchanged = worker->search->pairs->within && a > b;
+    worker->pairs[worker->pair_count++] = (struct idx_pair){exchanged ? b : a, exchanged ? a : b, distance};
     if (worker->pair_count == PAIRS) hand_over(worker);
 }
 
+/* Is idxi_balls.goes_on: ends the search where the visitor or the caller of the progress does. */
 static bool goes_on(void *context) {
     struct array_search *search = ((struct worker *)context)->search;
     return !search->ended && idxi_progress_add(search->pairs->progress, 0, NULL) == IDX_OK;
@@ -66,7 +68,7 @@ static enum idx_status make_team(struct array_search *search, struct idx_error *
         worker->search = search;
         worker->pair_count = 0;
         idxi_balls_init(&worker->balls, search->pairs->distance);
-        worker->balls.comparison.visit = put_pair;
+        worker->balls.comparison.visit = keep_pair;
         worker->balls.goes_on = goes_on;
         worker->balls.comparison.context = worker;
     }
@@ -102,7 +104,6 @@ struct distinct {
     size_t count, room;
 };
 
-/* What a copy is made with. */
 struct copying {
     struct idxi_sorting sorting;
     uint64_t *spare;  /* as large as the array */
@@ -125,7 +126,7 @@ static enum idx_status sort_bucket(void *context, size_t bucket, struct idx_erro
     return idxi_progress_add(copying->sorting.progress, 0, error);
 }
 
-/* Sorts into buckets, each of them, and joins what is distinct in them. */
+/* Sorts the array into buckets, then each bucket, and moves the distinct fingerprints of all to the front. */
 static enum idx_status sort_distinct(struct copying *copying, struct distinct *distinct, struct idx_error *error) {
     const struct idxi_sorting *sorting = &copying->sorting;
     size_t buckets = (size_t)1 << idxf_count_bits(sorting->mask);
@@ -142,7 +143,7 @@ static enum idx_status sort_distinct(struct copying *copying, struct distinct *d
 /* Copies an array, sorts the copy, and drops repetitions. The caller calls free_distinct, even after an error. */
 static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *fingerprints, size_t count,
                                      unsigned threads, struct idxi_progress *progress, struct idx_error *error) {
-    if (count >= UINT32_MAX)
+    if (count >= UINT32_MAX) /* starts of buckets have 32 bits */
         return idxi_fail(error, IDX_LIMIT, NULL, "%zu fingerprints: the maximum is 2^32 - 2", count);
     uint64_t mask = idxi_highest_bits(idxi_find_varying(fingerprints, count), BUCKET_BITS);
     unsigned width = idxf_count_bits(mask);
@@ -152,7 +153,7 @@ static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *
         .sorting = {.way = idxi_compare_widest(),
                     .threads = threads,
                     .progress = progress,
-                    .counts = threads > 1 ? malloc(threads * idxi_sorting_bytes(width)) : NULL,
+                    .counts = threads > 1 ? malloc(threads * idxi_sorting_count_bytes(width)) : NULL,
                     .from = fingerprints,
                     .count = count,
                     .mask = mask,
@@ -172,7 +173,7 @@ static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *
 static enum idx_status check_options(struct idx_join_options *options, struct idx_error *error) {
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_INVALID_ARGUMENT, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
-    return idxi_memory_settle(&options->memory_bytes, error);
+    return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
 /* Finds the pairs between `a` and `b`, or within `a` if `b` is NULL. */
@@ -195,7 +196,7 @@ static enum idx_status search_distinct(const struct distinct *a, const struct di
     return idxi_progress_add(progress, 0, error);
 }
 
-/* Finds the pairs of arrays that the caller keeps, by copies of them. `within`: of `a` alone. */
+/* Finds the pairs in sorted copies of the caller's arrays: between `a` and `b`, or `within` a alone. */
 static enum idx_status search_copies(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, bool within,
                                      const struct idx_join_options *given, idx_pairs_visitor visit, void *visit_context,
                                      struct idx_error *error) {

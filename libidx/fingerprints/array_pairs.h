@@ -5,7 +5,6 @@
 #include "libidx/base/base.h"
 #include "libidx/fingerprints/balls.h"
 
-/* What is searched for, and what the search may use. */
 struct idxi_array_pairs {
     unsigned distance, threads;
     uint64_t memory; /* about how many bytes, besides the arrays */

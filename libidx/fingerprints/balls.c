@@ -14,20 +14,16 @@
 #include "libidx/fingerprints/sorting.h"
 #include "libidx/fingerprints/times.h"
 
-/* Two buckets with more comparisons than this are cut again, if that is expected to be faster. */
-#define LARGE ((uint64_t)1 << 20)
+#define LARGE ((uint64_t)1 << 20) /* two buckets with more comparisons are cut again, if that seems faster */
 
 /* A tile has 2^TILE_BITS buckets; two tiles with their fingerprints stay in the second cache. */
 #define TILE_BITS 10
 
-/* The most bits of a ball's mask. */
-#define MAX_WIDTH 22
+#define MAX_WIDTH 22 /* bits of a ball's mask */
 
-/* How many fingerprints of each side are sampled, at most. */
-#define SAMPLED 64
+#define SAMPLED 64 /* fingerprints of each side that are sampled, at most */
 
-/* Arrays of up to this many fingerprints are not cut, however little memory there is. */
-#define UNCUT ((size_t)1 << 14)
+#define UNCUT ((size_t)1 << 14) /* arrays of up to so many fingerprints are not cut, however little memory there is */
 
 /* If buckets are no faster, COMPARED fingerprints are compared with CACHED others at a time. */
 #define COMPARED ((size_t)1 << 10)
@@ -39,21 +35,22 @@
 struct spectrum {
     uint64_t varying; /* the bits in which any two of one side differ */
     unsigned ranked_count;
-    unsigned char ranked[64]; /* the varying bits, first those in which the most pairs of the sample differ */
-    unsigned left;            /* how many errors a pair may have in the varying bits */
-    bool any;                 /* whether a pair can be within the distance */
-    uint64_t a[SAMPLED], b[SAMPLED];
+    unsigned char ranked[64];        /* the varying bits, first those in which the most pairs of the sample differ */
+    unsigned errors_left;            /* how many errors a pair may have in the varying bits */
+    bool any_near;                   /* whether a pair can be within the distance */
+    uint64_t a[SAMPLED], b[SAMPLED]; /* the samples; of `a` twice if it is searched with itself */
     size_t a_sampled, b_sampled;
 };
 
+/* Copies up to SAMPLED fingerprints, evenly spread over an array, and returns how many. */
 static size_t take_sample(const uint64_t *from, size_t count, uint64_t sample[SAMPLED]) {
     size_t taken = count < SAMPLED ? count : SAMPLED;
     for (size_t i = 0; i < taken; i++) sample[i] = from[count * i / taken];
     return taken;
 }
 
-/* Sets *set to the bits that any fingerprint has, and *common to those that all have. */
-static void add_bits(const uint64_t *side, size_t count, uint64_t *set, uint64_t *common) {
+/* Sets *set to the bits that any fingerprint has set, and *common to those that all have set. */
+static void gather_bits(const uint64_t *side, size_t count, uint64_t *set, uint64_t *common) {
     *set = 0;
     *common = ~UINT64_C(0);
     for (size_t i = 0; i < count; i++) {
@@ -62,7 +59,6 @@ static void add_bits(const uint64_t *side, size_t count, uint64_t *set, uint64_t
     }
 }
 
-/* Ranks the varying bits by how many pairs of the sample differ in them. */
 static void rank_bits(struct spectrum *spectrum) {
     unsigned differing[64] = {0};
     for (unsigned bit = 0; bit < 64; bit++) {
@@ -81,23 +77,22 @@ static void rank_bits(struct spectrum *spectrum) {
     }
 }
 
-/* Finds the spectrum. A bit that varies in neither side differs in all pairs or in none; those that differ leave fewer
- * errors for the others. */
+/* A bit that varies in neither side differs in all pairs or none; if in all, that leaves fewer errors for others. */
 static void find_spectrum(struct spectrum *spectrum, unsigned distance, const uint64_t *a, size_t a_count,
                           const uint64_t *b, size_t b_count) {
     uint64_t set, common, errors = 0;
-    add_bits(a, a_count, &set, &common);
+    gather_bits(a, a_count, &set, &common);
     spectrum->varying = set ^ common;
     spectrum->a_sampled = take_sample(a, a_count, spectrum->a);
     spectrum->b_sampled = take_sample(b == NULL ? a : b, b == NULL ? a_count : b_count, spectrum->b);
     if (b != NULL) {
         uint64_t other_set, other_common;
-        add_bits(b, b_count, &other_set, &other_common);
+        gather_bits(b, b_count, &other_set, &other_common);
         spectrum->varying |= other_set ^ other_common;
         errors = (common ^ other_common) & ~spectrum->varying;
     }
-    spectrum->any = idxf_count_bits(errors) <= distance;
-    spectrum->left = spectrum->any ? distance - idxf_count_bits(errors) : 0;
+    spectrum->any_near = idxf_count_bits(errors) <= distance;
+    spectrum->errors_left = spectrum->any_near ? distance - idxf_count_bits(errors) : 0;
     rank_bits(spectrum);
 }
 
@@ -106,17 +101,18 @@ static unsigned get_radius(unsigned distance, unsigned parts, unsigned number) {
     return (distance + 1) / parts - 1 + (number < (distance + 1) % parts ? 1 : 0);
 }
 
-/* The time of comparing this many pairs, in buckets of this size: a bucket's last vector is half empty on average. */
+/* Returns the nanoseconds to compare pairs, in buckets of a size: their last vector is half empty on average. */
 static double get_compare_time(const struct idxi_compare_way *way, double pairs, double bucket) {
     return pairs * way->vector_time / (double)way->lanes * (1 + (double)way->lanes / 2 / (bucket < 1 ? 1 : bucket));
 }
 
+/* How many fingerprints are compared. With `within`, those of `a` are compared with each other, and `b` equals `a`. */
 struct sizes {
     double a, b;
     bool within;
 };
 
-/* The time of a search by so many parts of `width` bits: sorting, visiting pairs of buckets, and comparing. */
+/* Returns the nanoseconds of a search by parts of `width` bits: sorting, visiting pairs of buckets, and comparing. */
 static double get_layout_time(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
                               unsigned parts, unsigned width) {
     double values = (double)((uint64_t)1 << width), half = sizes->within ? 0.5 : 1, time = 0;
@@ -129,11 +125,13 @@ static double get_layout_time(const struct idxi_compare_way *way, const struct s
     return time;
 }
 
-/* Deals the ranked bits to the balls in turn, so that all have equally good ones. */
+/* Makes a cut of so many parts of `width` bits, and deals the ranked bits to its balls in turn, so that all balls have
+ * equally good ones. */
 static void deal_bits(struct idxi_cut *cut, const struct spectrum *spectrum, unsigned parts, unsigned width) {
     cut->count = parts;
     cut->width = width;
-    for (unsigned i = 0; i < parts; i++) cut->balls[i] = (struct idxi_ball){0, get_radius(spectrum->left, parts, i)};
+    for (unsigned i = 0; i < parts; i++)
+        cut->balls[i] = (struct idxi_ball){0, get_radius(spectrum->errors_left, parts, i)};
     for (unsigned i = 0; i < parts * width; i++) cut->balls[i % parts].mask |= UINT64_C(1) << spectrum->ranked[i];
 }
 
@@ -152,12 +150,13 @@ static double get_sampled_share(const struct idxi_cut *cut, const struct spectru
     return compared == 0 ? 0 : (double)found / (double)compared;
 }
 
+/* A cut into so many parts of so many bits, and the nanoseconds that a search by it takes. */
 struct layout {
     unsigned parts, width;
     double time;
 };
 
-/* Returns the fastest way to cut so many bits, with 0 parts if comparing all with all is about as fast. */
+/* Returns the fastest way to cut so many bits, or one with 0 parts if comparing all with all is about as fast. */
 static struct layout choose_layout(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
                                    unsigned bits) {
     double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1);
@@ -173,18 +172,18 @@ static struct layout choose_layout(const struct idxi_compare_way *way, const str
     return best;
 }
 
-/* Chooses the cut for uniform bits, and gives it up if the sample shows that too many pairs would be compared. */
+/* Makes the cut that is fastest for uniform bits. cut->count is 0 if there is none, or the sample is against it. */
 static void choose_cut(struct idxi_cut *cut, const struct idxi_compare_way *way, const struct spectrum *spectrum,
                        const struct sizes *sizes) {
     double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), all = get_compare_time(way, pairs, sizes->b);
-    struct layout layout = choose_layout(way, sizes, spectrum->left, spectrum->ranked_count);
+    struct layout layout = choose_layout(way, sizes, spectrum->errors_left, spectrum->ranked_count);
     if (layout.parts == 0) return;
     deal_bits(cut, spectrum, layout.parts, layout.width);
     double compared = get_compare_time(way, get_sampled_share(cut, spectrum, sizes->within) * pairs, sizes->b);
     if (compared > all * IDXI_WORTH) cut->count = 0;
 }
 
-double idxi_cut_expect(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
+double idxi_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
     struct sizes sizes = {a, b > 0 ? b : a, b <= 0};
     return choose_layout(way, &sizes, distance, bits).time;
 }
@@ -196,7 +195,7 @@ void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, u
     if (a_count == 0 || (b != NULL && b_count == 0)) return;
     find_spectrum(&spectrum, distance, a, a_count, b, b_count);
     struct sizes sizes = {(double)a_count, (double)(b == NULL ? a_count : b_count), b == NULL};
-    if (spectrum.any) choose_cut(cut, way, &spectrum, &sizes);
+    if (spectrum.any_near) choose_cut(cut, way, &spectrum, &sizes);
 }
 
 void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, const uint64_t *fingerprints,
@@ -211,10 +210,11 @@ void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, co
 
 /* ---- Two sorted sides ---- */
 
+/* Is idxi_comparison.match_large: searches two large buckets by balls of their own. */
 static void match_large(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                         size_t b_count) {
     struct idxi_balls *balls = (struct idxi_balls *)comparison;
-    if (balls->goes_on(balls->comparison.context)) idxi_balls_match(balls, a, a_count, b, b_count);
+    if (balls->goes_on(balls->comparison.context)) idxi_balls_search_alone(balls, a, a_count, b, b_count);
 }
 
 void idxi_balls_init(struct idxi_balls *balls, unsigned distance) {
@@ -224,8 +224,8 @@ void idxi_balls_init(struct idxi_balls *balls, unsigned distance) {
         .distance = distance, .before = balls->before, .match_large = match_large, .large = LARGE};
 }
 
-/* Fingerprints of both sides, sorted by the bits of a ball. */
-struct sorted {
+/* Fingerprints of both sides, sorted by the `width` bits of a ball, and its radius. */
+struct sorted_sides {
     struct idxi_buckets a, b;
     bool within; /* pairs of `a` alone are searched, and `b` is `a` */
     unsigned width, radius;
@@ -237,20 +237,23 @@ static uint64_t get_next_combination(uint64_t bits) {
     return ripple | ((bits ^ ripple) >> 2) / lowest;
 }
 
-/* Returns how many bits of a value are the number of its tile. */
-static unsigned get_high_bits(const struct sorted *sorted) {
+/* Returns how many of a value's bits, from the highest, are the number of its tile. */
+static unsigned get_high_bits(const struct sorted_sides *sorted) {
     return sorted->width > TILE_BITS ? sorted->width - TILE_BITS : 0;
 }
 
-/* Returns how many combinations of at most `radius` of the tile bits there are. */
-static size_t count_high_flips(const struct sorted *sorted) {
+/* Returns how many combinations of at most `radius` of the bits of a tile's number there are. */
+static size_t count_high_flips(const struct sorted_sides *sorted) {
     return (size_t)(idxi_count_patterns(get_high_bits(sorted), sorted->radius) + 0.5);
 }
 
-static size_t count_steps(const struct sorted *sorted) { return count_high_flips(sorted) << get_high_bits(sorted); }
+/* A search has a step for each tile and each combination of the bits of its number to flip. */
+static size_t count_steps(const struct sorted_sides *sorted) {
+    return count_high_flips(sorted) << get_high_bits(sorted);
+}
 
 /* Lists the combinations of at most `radius` of the bits within a tile, and returns how many there are. */
-static size_t list_lows(const struct sorted *sorted, unsigned radius, uint16_t lows[1 << TILE_BITS]) {
+static size_t list_lows(const struct sorted_sides *sorted, unsigned radius, uint16_t lows[1 << TILE_BITS]) {
     unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
     uint64_t end = UINT64_C(1) << bits;
     size_t count = 0;
@@ -262,24 +265,25 @@ static size_t list_lows(const struct sorted *sorted, unsigned radius, uint16_t l
 }
 
 /* Compares the buckets of the tile that begins at `first` with those of the tile with the bits of `high` flipped. */
-static void search_tiles(struct idxi_balls *balls, const struct sorted *sorted, uint64_t first, uint64_t high) {
+static void search_tiles(struct idxi_balls *balls, const struct sorted_sides *sorted, uint64_t first, uint64_t high) {
     uint16_t lows[1 << TILE_BITS];
     unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
-    struct idxi_bucket_pairs pairs = {sorted->a.fingerprints,
-                                      sorted->b.fingerprints,
-                                      sorted->a.starts,
-                                      sorted->b.starts,
-                                      first,
-                                      first + (UINT64_C(1) << bits),
-                                      high,
-                                      lows,
-                                      list_lows(sorted, sorted->radius - idxf_count_bits(high), lows),
-                                      sorted->within};
+    struct idxi_bucket_pairs pairs = {.a = sorted->a.fingerprints,
+                                      .b = sorted->b.fingerprints,
+                                      .a_starts = sorted->a.starts,
+                                      .b_starts = sorted->b.starts,
+                                      .first = first,
+                                      .end = first + (UINT64_C(1) << bits),
+                                      .high = high,
+                                      .lows = lows,
+                                      .low_count = list_lows(sorted, sorted->radius - idxf_count_bits(high), lows),
+                                      .within = sorted->within};
     balls->way->buckets(&balls->comparison, &pairs);
 }
 
-/* Searches one pair of tiles. The low bits of `step` are the first tile; the rest counts the combinations of flips. */
-static void search_step(struct idxi_balls *balls, const struct sorted *sorted, size_t step) {
+/* Searches one pair of tiles. The low bits of `step` are the number of the first tile; the others are the number of the
+ * combination of its bits that are flipped in the second one, counted from the combinations of fewest bits on. */
+static void search_step(struct idxi_balls *balls, const struct sorted_sides *sorted, size_t step) {
     unsigned high_bits = get_high_bits(sorted);
     uint64_t tile = step & idxf_low_bits(high_bits), flip = 0;
     size_t number = step >> high_bits;
@@ -310,14 +314,16 @@ struct ball_search {
     struct idxi_balls *const *team; /* one for each thread */
     unsigned threads;
     struct idxi_progress *progress;
-    double work, all, done; /* what is added to the progress; comparisons of all with all: of the whole, and done */
-    uint64_t memory;        /* bytes, for all threads together */
-    struct side a, b;       /* the parts that are searched; if b.fingerprints is NULL, within `a` */
+    double work;      /* what the whole search adds to the progress */
+    double all;       /* comparisons of all with all */
+    double done;      /* how many of these the parts that were searched before stand for */
+    uint64_t memory;  /* bytes, for all threads together */
+    struct side a, b; /* the parts that are searched; if b.fingerprints is NULL, within `a` */
     struct idxi_cut cut;
     uint32_t *counts; /* for sorting on several threads; may be NULL */
-    struct sorted balls;
-    size_t ball, steps;
-    atomic_size_t next;
+    struct sorted_sides sorted;
+    size_t ball, steps; /* the number of the ball that is searched, and how many steps that has */
+    atomic_size_t next; /* the next step */
 };
 
 static bool goes_on(const struct ball_search *search) {
@@ -331,7 +337,7 @@ static enum idx_status run_on_team(struct ball_search *search, idxi_task task, s
     return idxi_parallel(search->threads, search->threads, task, search, search->progress, error);
 }
 
-/* Adds to the progress that the one of `count` equal shares of these parts' work with this number is done. */
+/* Adds share `number` of `count` equal shares of the work on search->a and search->b to the progress. */
 static enum idx_status note_progress(const struct ball_search *search, double number, double count,
                                      struct idx_error *error) {
     double a = (double)search->a.count, b = (double)search->b.count;
@@ -344,42 +350,47 @@ static enum idx_status note_progress(const struct ball_search *search, double nu
 }
 
 static enum idx_status sort_side(const struct ball_search *search, const struct side *side, struct idx_error *error) {
-    struct idxi_sorting sorting = {search->team[0]->way,
-                                   search->threads,
-                                   search->progress,
-                                   search->counts,
-                                   side->fingerprints,
-                                   side->count,
-                                   search->cut.balls[search->ball].mask,
-                                   side->buckets};
+    struct idxi_sorting sorting = {.way = search->team[0]->way,
+                                   .threads = search->threads,
+                                   .progress = search->progress,
+                                   .counts = search->counts,
+                                   .from = side->fingerprints,
+                                   .count = side->count,
+                                   .mask = search->cut.balls[search->ball].mask,
+                                   .to = side->buckets};
     return idxi_sorting_run(&sorting, error);
 }
 
+/* Is a task: takes steps of the ball, one after the other, until none are left. */
 static enum idx_status search_steps(void *context, size_t thread, struct idx_error *error) {
     struct ball_search *search = context;
     double count = (double)search->steps * (double)search->cut.count;
     size_t step;
     while (goes_on(search) && (step = atomic_fetch_add(&search->next, 1)) < search->steps) {
-        search_step(search->team[thread], &search->balls, step);
+        search_step(search->team[thread], &search->sorted, step);
         IDXI_TRY(note_progress(search, (double)(search->ball * search->steps + step), count, error));
     }
     return IDX_OK;
 }
 
-/* Searches one ball, and then adds it to those in which pairs were found. */
+/* Searches one ball, and adds it to those in which pairs were found before. */
 static enum idx_status search_ball(struct ball_search *search, struct idx_error *error) {
     struct idxi_ball ball = search->cut.balls[search->ball];
     bool within = search->b.fingerprints == NULL;
     IDXI_TRY(sort_side(search, &search->a, error));
     if (!within) IDXI_TRY(sort_side(search, &search->b, error));
-    search->balls = (struct sorted){search->a.buckets, within ? search->a.buckets : search->b.buckets, within,
-                                    search->cut.width, ball.radius};
-    search->steps = count_steps(&search->balls);
+    search->sorted = (struct sorted_sides){.a = search->a.buckets,
+                                           .b = within ? search->a.buckets : search->b.buckets,
+                                           .within = within,
+                                           .width = search->cut.width,
+                                           .radius = ball.radius};
+    search->steps = count_steps(&search->sorted);
     IDXI_TRY(run_on_team(search, search_steps, error));
     for (unsigned i = 0; i < search->threads; i++) idxi_balls_add_before(search->team[i], ball);
     return IDX_OK;
 }
 
+/* Searches the balls of the cut, one after the other. Then only those known before it are left out again. */
 static enum idx_status search_balls(struct ball_search *search, struct idx_error *error) {
     enum idx_status status = IDX_OK;
     size_t before = search->team[0]->comparison.before_count;
@@ -389,17 +400,17 @@ static enum idx_status search_balls(struct ball_search *search, struct idx_error
     return status;
 }
 
-static size_t get_less(size_t a, size_t b) { return a < b ? a : b; }
+static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Compares up to COMPARED of `a` with all of `b`, as many at a time as stay in the caches. */
+/* Compares all of `a` with all of `b`, as many of `b` at a time as stay in the caches. */
 static void compare_between(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                             size_t b_count) {
     for (size_t i = 0; i < b_count && balls->goes_on(balls->comparison.context); i += CACHED)
-        balls->way->between(&balls->comparison, a, a_count, b + i, get_less(b_count - i, CACHED));
+        balls->way->between(&balls->comparison, a, a_count, b + i, lesser(b_count - i, CACHED));
 }
 
-/* Compares all with all, without buckets. Threads take some fingerprints of `a` and some of `b`, or of `a` alone, at a
- * time until none are left. */
+/* Is a task: compares all with all, without buckets. Each thread takes some fingerprints of `a`, and some of `b` or all
+ * that follow in `a`, at a time, until none are left. */
 static enum idx_status compare_some(void *context, size_t thread, struct idx_error *error) {
     struct ball_search *search = context;
     struct idxi_balls *balls = search->team[thread];
@@ -408,14 +419,14 @@ static enum idx_status compare_some(void *context, size_t thread, struct idx_err
     size_t a_steps = (a->count - 1) / COMPARED + 1, steps = within ? a_steps : ((b->count - 1) / CACHED + 1) * a_steps;
     size_t step;
     while (goes_on(search) && (step = atomic_fetch_add(&search->next, 1)) < steps) {
-        size_t begin = step % a_steps * COMPARED, some = get_less(a->count - begin, COMPARED);
+        size_t begin = step % a_steps * COMPARED, some = lesser(a->count - begin, COMPARED);
         size_t other = step / a_steps * CACHED; /* in `b`, whose part stays in the caches for many steps */
         const uint64_t *from = a->fingerprints + begin;
         if (within) {
             balls->way->within(&balls->comparison, from, some);
             compare_between(balls, from, some, from + some, a->count - begin - some);
         } else {
-            compare_between(balls, from, some, b->fingerprints + other, get_less(b->count - other, CACHED));
+            compare_between(balls, from, some, b->fingerprints + other, lesser(b->count - other, CACHED));
         }
         IDXI_TRY(note_progress(search, (double)step, (double)steps, error));
     }
@@ -424,13 +435,13 @@ static enum idx_status compare_some(void *context, size_t thread, struct idx_err
 
 /* ---- Parts ---- */
 
-/* Makes the buckets of a side. Only a search with progress may have large arrays, whose memory is taken at once; the
- * others are small and frequent. */
+/* Makes room for the buckets of a side; returns false when memory runs out. Only a search with progress may have large
+ * arrays, whose memory is taken at once; the others are small and frequent. */
 static bool make_buckets(const struct ball_search *search, struct side *side) {
     bool large = search->progress != NULL;
     side->buckets.fingerprints = large ? idxi_array_reserve(side->count) : malloc((side->count + 1) * sizeof(uint64_t));
     side->buckets.starts = malloc((((size_t)1 << search->cut.width) + 2) * sizeof(uint32_t));
-    if (large && side->buckets.fingerprints != NULL) idxi_array_expect(side->buckets.fingerprints, side->count);
+    if (large && side->buckets.fingerprints != NULL) idxi_array_populate(side->buckets.fingerprints, side->count);
     return side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
 }
 
@@ -442,11 +453,11 @@ static void free_buckets(const struct ball_search *search, struct side *side) {
     free(side->buckets.starts);
 }
 
-/* Searches by balls, with `memory` bytes besides those of the sides' buckets. If there is no memory for the buckets of
- * two buckets, all are compared instead. */
+/* Searches by balls, with `memory` bytes besides those of the sides' buckets. If memory runs out, a search without
+ * progress, which is of two buckets, compares all with all instead; others fail. */
 static enum idx_status search_sorted(struct ball_search *search, uint64_t memory, struct idx_error *error) {
     unsigned threads = search->threads;
-    size_t bytes = threads * idxi_sorting_bytes(search->cut.width);
+    size_t bytes = threads * idxi_sorting_count_bytes(search->cut.width);
     bool within = search->b.fingerprints == NULL, enough;
     search->counts = threads > 1 && bytes < memory / 2 ? malloc(bytes) : NULL;
     if (search->counts != NULL) memory -= bytes;
@@ -485,7 +496,7 @@ static enum idx_status search_part(struct ball_search *search, const uint64_t *a
                                    size_t b_count, struct idx_error *error) {
     struct idxi_balls *balls = search->team[0];
     if (!goes_on(search) || a_count == 0 || (b != NULL && b_count == 0)) return IDX_OK;
-    memset(&search->cut, 0, sizeof search->cut);
+    memset(&search->cut, 0, sizeof search->cut); /* no cut: all are compared with all */
     if (balls->depth < IDXI_MAX_BALL_DEPTH)
         idxi_cut_choose(&search->cut, balls->way, balls->comparison.distance, a, a_count, b, b_count);
     uint64_t bytes = idxi_buckets_bytes(a_count, search->cut.width);
@@ -512,13 +523,12 @@ enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threa
     return search_part(&search, a, a_count, b, b_count, error);
 }
 
-/* Whether all fingerprints have the same bits in a ball that was searched before, so that all their pairs were
- * found. */
-static bool were_found(const struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
-                       size_t b_count) {
+/* Whether all fingerprints have the same bits in a ball searched before, so that all their pairs were found. */
+static bool were_all_found(const struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
+                           size_t b_count) {
     uint64_t a_set, a_common, b_set, b_common;
-    add_bits(a, a_count, &a_set, &a_common);
-    add_bits(b, b_count, &b_set, &b_common);
+    gather_bits(a, a_count, &a_set, &a_common);
+    gather_bits(b, b_count, &b_set, &b_common);
     uint64_t varying = (a_set | b_set) ^ (a_common & b_common);
     for (size_t i = 0; i < balls->comparison.before_count; i++) {
         if ((varying & balls->before[i].mask) == 0) return true;
@@ -526,10 +536,11 @@ static bool were_found(const struct idxi_balls *balls, const uint64_t *a, size_t
     return false;
 }
 
-void idxi_balls_match(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
+void idxi_balls_search_alone(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
+                             size_t b_count) {
     uint64_t memory = balls->memory;
     if (b == NULL) b_count = 0;
-    if (were_found(balls, a, a_count, b, b_count)) return;
+    if (were_all_found(balls, a, a_count, b, b_count)) return;
     balls->depth++;
     (void)idxi_balls_search(&balls, 1, memory, NULL, 0, a, a_count, b, b_count, NULL);
     balls->depth--;

@@ -10,7 +10,7 @@
 /* How many times buckets are cut again within buckets, at most. */
 #define IDXI_MAX_BALL_DEPTH 4
 
-/* How many balls were searched before at most: those of a cut at each depth, and others that the owner knows, one for
+/* How many balls at most were searched before: those of a cut at each depth, and others that the owner knows, one for
  * each table and each error in its prefix. */
 #define IDXI_MAX_BALLS_BEFORE ((IDX_MAX_K + 1) * (IDXI_MAX_BALL_DEPTH + 1) + IDX_MAX_TABLES + IDX_MAX_RADIUS + 1)
 
@@ -22,14 +22,14 @@ struct idxi_cut {
 };
 
 /* The state of one thread of a search. Its owner sets goes_on, and of the comparison visit and context, and for
- * idxi_balls_match also memory; idxi_balls_add_before adds balls. It can't be moved. */
+ * idxi_balls_search_alone also memory; idxi_balls_add_before adds balls. It can't be moved. */
 struct idxi_balls {
     struct idxi_comparison comparison; /* the first member */
     const struct idxi_compare_way *way;
     bool (*goes_on)(void *context);                 /* called every few milliseconds; false ends the search early */
-    struct idxi_ball before[IDXI_MAX_BALLS_BEFORE]; /* of the comparison */
-    unsigned depth;
-    uint64_t memory; /* bytes that sorting may take */
+    struct idxi_ball before[IDXI_MAX_BALLS_BEFORE]; /* what comparison.before points to */
+    unsigned depth;                                 /* how many cuts are around this one, up to IDXI_MAX_BALL_DEPTH */
+    uint64_t memory;                                /* bytes that sorting may take */
 };
 
 /* Zeroes a thread's state, and sets its way of comparing and the distance. */
@@ -40,8 +40,7 @@ static inline void idxi_balls_add_before(struct idxi_balls *balls, struct idxi_b
     balls->before[balls->comparison.before_count++] = ball;
 }
 
-/* Chooses how to cut the bits to compare `a` with `b`, or if `b` is NULL, `a` with itself. There must be fewer than
- * 2^32 fingerprints on each side. */
+/* Chooses how to cut the bits to compare `a` with `b` (NULL: with itself). Each has fewer than 2^32 fingerprints. */
 void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, unsigned distance, const uint64_t *a,
                      size_t a_count, const uint64_t *b, size_t b_count);
 
@@ -52,7 +51,7 @@ void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, co
 
 /* Returns the nanoseconds that a search of so many uniform fingerprints of `bits` bits is expected to take on one
  * thread. If `b` is 0, `a` is searched with itself. */
-double idxi_cut_expect(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b);
+double idxi_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b);
 
 /* Finds all pairs within the distance between `a` and `b`, or if `b` is NULL, within `a`, each once, on a thread for
  * each of the team. About `memory` bytes are used; if they do not suffice, the sides are cut, and each part is searched
@@ -61,7 +60,9 @@ enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threa
                                   struct idxi_progress *progress, uint64_t amount, const uint64_t *a, size_t a_count,
                                   const uint64_t *b, size_t b_count, struct idx_error *error);
 
-/* Does the same on the calling thread alone, within balls->memory, and leaves out pairs in balls->before. */
-void idxi_balls_match(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
+/* Finds the same pairs, but for those that lie in a ball of balls->before, on the calling thread alone, within
+ * balls->memory. It never fails: where memory runs out, all are compared with all. */
+void idxi_balls_search_alone(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
+                             size_t b_count);
 
 #endif

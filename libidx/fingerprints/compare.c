@@ -8,7 +8,7 @@
 
 /* ---- Portable, or with BMI2 ---- */
 
-/* Visits a near pair, unless it was found before. */
+/* Visits a near pair, unless it lies in a ball in which pairs were found before. */
 IDXF_INLINE void visit_new(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
     for (size_t i = 0; i < comparison->before_count; i++) {
         if (idxf_count_bits((a ^ b) & comparison->before[i].mask) <= comparison->before[i].radius) return;
@@ -31,7 +31,6 @@ IDXF_INLINE void compare_between(struct idxi_comparison *comparison, const uint6
     for (size_t i = 0; i < a_count; i++) compare_one(comparison, a[i], b, b_count);
 }
 
-/* Compares each fingerprint with those behind it that agree in `mask`. */
 IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count && ((a[i] ^ a[j]) & mask) == 0; j++) {
@@ -44,17 +43,17 @@ IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t
 typedef void (*bucket_comparer)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                 const uint64_t *b, size_t b_count);
 
-/* A bucket of `b`, and one of `a` that it is compared with; `same` if they are one bucket. */
+/* A bucket of `b`, and a bucket of `a` to compare it with; `same` if they are one. */
 struct two_buckets {
     const uint64_t *a, *b;
     size_t a_count, b_count;
     bool same;
 };
 
-/* Sets *two to buckets `value` of `a` and `other` of `b`, and returns whether to compare them here. Large ones are
- * handed to match_large. */
-IDXF_INLINE bool find_two(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs, uint64_t value,
-                          uint64_t other, struct two_buckets *two) {
+/* Completes *two, which has bucket `other` of `b`, by bucket `value` of `a`. Returns false if the caller need not
+ * compare them: they are compared the other way round, or match_large got them, because they are large. */
+IDXF_INLINE bool prepare_two(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs, uint64_t value,
+                             uint64_t other, struct two_buckets *two) {
     if (pairs->within && other < value) return false;
     two->a = pairs->a + pairs->a_starts[value];
     two->a_count = pairs->a_starts[value + 1] - pairs->a_starts[value];
@@ -64,7 +63,6 @@ IDXF_INLINE bool find_two(struct idxi_comparison *comparison, const struct idxi_
     return false;
 }
 
-/* Compares each bucket of `b` with its buckets of `a`, one after the other. */
 IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison *comparison,
                                  const struct idxi_bucket_pairs *pairs) {
     for (uint64_t at = pairs->first; at < pairs->end; at++) {
@@ -72,12 +70,13 @@ IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison
         struct two_buckets two = {.b = pairs->b + pairs->b_starts[other],
                                   .b_count = pairs->b_starts[other + 1] - pairs->b_starts[other]};
         for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
-            if (find_two(comparison, pairs, at ^ pairs->lows[i], other, &two) && two.a_count > 0)
+            if (prepare_two(comparison, pairs, at ^ pairs->lows[i], other, &two) && two.a_count > 0)
                 compare(comparison, two.a, two.a_count, two.same ? NULL : two.b, two.b_count);
         }
     }
 }
 
+/* Is a bucket_comparer. */
 IDXF_INLINE void compare_two(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                              size_t b_count) {
     if (b == NULL)
@@ -86,7 +85,7 @@ IDXF_INLINE void compare_two(struct idxi_comparison *comparison, const uint64_t 
         compare_between(comparison, a, a_count, b, b_count);
 }
 
-/* Returns the bits of a number that a mask has, moved together. */
+/* Returns the value of a number: those of its bits that a mask has, moved together. */
 typedef uint64_t (*extractor)(uint64_t number, uint64_t mask);
 
 IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
@@ -95,20 +94,20 @@ IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
     return bits;
 }
 
-IDXF_INLINE void count_by(extractor key, const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
-    for (size_t i = 0; i < count; i++) counts[key(from[i], mask)]++;
+IDXF_INLINE void count_by(extractor value_of, const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
+    for (size_t i = 0; i < count; i++) counts[value_of(from[i], mask)]++;
 }
 
-IDXF_INLINE void place_by(extractor key, const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
+IDXF_INLINE void place_by(extractor value_of, const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
                           uint32_t *places) {
-    for (size_t i = 0; i < count; i++) to[places[key(from[i], mask)]++] = from[i];
+    for (size_t i = 0; i < count; i++) to[places[value_of(from[i], mask)]++] = from[i];
 }
 
-IDXF_INLINE void compare_met(extractor key, struct idxi_comparison *comparison, const uint64_t *a, size_t count,
-                             const struct idxi_folded_buckets *b) {
+IDXF_INLINE void compare_with_buckets(extractor value_of, struct idxi_comparison *comparison, const uint64_t *a,
+                                      size_t count, const struct idxi_folded_buckets *b) {
     const uint32_t *starts = b->buckets.starts;
     for (size_t i = 0; i < count; i++) {
-        uint64_t value = key(a[i], b->mask);
+        uint64_t value = value_of(a[i], b->mask);
         compare_one(comparison, a[i], b->buckets.fingerprints + starts[value], starts[value + 1] - starts[value]);
     }
 }
@@ -130,22 +129,29 @@ static void buckets_portable(struct idxi_comparison *comparison, const struct id
     compare_buckets(compare_two, comparison, pairs);
 }
 
-static void meet_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t number,
+static void meet_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                           const struct idxi_folded_buckets *b) {
-    compare_met(extract, comparison, a, number, b);
+    compare_with_buckets(extract, comparison, a, count, b);
 }
 
-static void count_portable(const uint64_t *from, size_t number, uint64_t mask, uint32_t *counts) {
-    count_by(extract, from, number, mask, counts);
+static void count_portable(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
+    count_by(extract, from, count, mask, counts);
 }
 
-static void place_portable(const uint64_t *from, size_t number, uint64_t mask, uint64_t *to, uint32_t *places) {
-    place_by(extract, from, number, mask, to, places);
+static void place_portable(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places) {
+    place_by(extract, from, count, mask, to, places);
 }
 
-static const struct idxi_compare_way portable = {
-    "portable",    within_portable, between_portable, runs_portable,      buckets_portable,
-    meet_portable, count_portable,  place_portable,   IDXI_PORTABLE_TIME, 4};
+static const struct idxi_compare_way portable = {.name = "portable",
+                                                 .within = within_portable,
+                                                 .between = between_portable,
+                                                 .runs = runs_portable,
+                                                 .buckets = buckets_portable,
+                                                 .meet = meet_portable,
+                                                 .count = count_portable,
+                                                 .place = place_portable,
+                                                 .vector_time = IDXI_PORTABLE_TIME,
+                                                 .lanes = 4};
 
 #ifdef IDXF_X86
 IDXF_BMI2 static void within_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
@@ -160,23 +166,22 @@ IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { 
 
 IDXF_BMI2 static void meet_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                 const struct idxi_folded_buckets *b) {
-    compare_met(extract_bmi2, comparison, a, count, b);
+    compare_with_buckets(extract_bmi2, comparison, a, count, b);
 }
 
-IDXF_BMI2 static void count_bmi2(const uint64_t *from, size_t number, uint64_t mask, uint32_t *counts) {
-    count_by(extract_bmi2, from, number, mask, counts);
+IDXF_BMI2 static void count_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
+    count_by(extract_bmi2, from, count, mask, counts);
 }
 
-IDXF_BMI2 static void place_bmi2(const uint64_t *from, size_t number, uint64_t mask, uint64_t *to, uint32_t *places) {
-    place_by(extract_bmi2, from, number, mask, to, places);
+IDXF_BMI2 static void place_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places) {
+    place_by(extract_bmi2, from, count, mask, to, places);
 }
 
-/* How many vectors of one bucket are kept in registers while the other bucket passes. */
-#define HELD 4
+#define HELD 4 /* vectors of one bucket in registers, while the other bucket passes */
 
 /* Visits the pairs of `a` and those of `b` whose bits are set in `near`. */
-IDXF_AVX2 __attribute__((noinline)) static void take_held(struct idxi_comparison *comparison, uint64_t a,
-                                                          const uint64_t *b, unsigned near) {
+IDXF_AVX2 __attribute__((noinline)) static void visit_held(struct idxi_comparison *comparison, uint64_t a,
+                                                           const uint64_t *b, unsigned near) {
     for (; near != 0; near &= near - 1) visit_new(comparison, a, b[__builtin_ctz(near)]);
 }
 
@@ -204,7 +209,7 @@ IDXF_AVX2 IDXF_INLINE void compare_held_avx2(struct idxi_comparison *comparison,
         unsigned near = 0;
         for (unsigned j = 0; j < vectors; j++)
             near |= (~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(far[j])) & 15) << j * IDXI_LANES_AVX2;
-        take_held(comparison, a[i], b, near & ((1u << b_count) - 1));
+        visit_held(comparison, a[i], b, near & ((1u << b_count) - 1));
     }
 }
 
@@ -234,19 +239,26 @@ IDXF_AVX2 static void buckets_avx2(struct idxi_comparison *comparison, const str
     compare_buckets(compare_two_avx2, comparison, pairs);
 }
 
-static const struct idxi_compare_way avx2 = {"AVX2",    within_bmi2, between_avx2, runs_bmi2,      buckets_avx2,
-                                             meet_bmi2, count_bmi2,  place_bmi2,   IDXI_AVX2_TIME, IDXI_LANES_AVX2};
+static const struct idxi_compare_way avx2 = {.name = "AVX2",
+                                             .within = within_bmi2,
+                                             .between = between_avx2,
+                                             .runs = runs_bmi2,
+                                             .buckets = buckets_avx2,
+                                             .meet = meet_bmi2,
+                                             .count = count_bmi2,
+                                             .place = place_bmi2,
+                                             .vector_time = IDXI_AVX2_TIME,
+                                             .lanes = IDXI_LANES_AVX2};
 
 /* ---- With AVX-512 ---- */
 
 #define LANES IDXI_AVX512_LANES
 
-/* Returns a mask of the first `count` lanes, or of all. */
 static inline __mmask8 get_lanes(size_t count) {
     return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }
 
-/* Returns those of `lanes` whose pairs, which differ in `errors`, were not found before. */
+/* Returns those of `lanes` whose pairs, which differ in `errors`, lie in no ball in which pairs were found before. */
 IDXF_AVX512 static inline __mmask8 drop_found(const struct idxi_comparison *comparison, __m512i errors,
                                               __mmask8 lanes) {
     for (size_t i = 0; i < comparison->before_count && lanes != 0; i++) {
@@ -258,14 +270,15 @@ IDXF_AVX512 static inline __mmask8 drop_found(const struct idxi_comparison *comp
 }
 
 /* Visits the near pairs of `a` and `lanes` of `b`, which differ in `errors`, but for those that were found before. */
-IDXF_AVX512 static inline void take_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
-                                          __m512i errors, __mmask8 lanes) {
+IDXF_AVX512 static inline void visit_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
+                                           __m512i errors, __mmask8 lanes) {
     for (unsigned left = drop_found(comparison, errors, lanes); left != 0; left &= left - 1) {
         uint64_t other = b[__builtin_ctz(left)];
         comparison->visit(comparison->context, a, other, idxf_count_bits(a ^ other));
     }
 }
 
+/* Does what compare_one does. */
 IDXF_AVX512 static inline void compare_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
                                              size_t count) {
     __m512i all = _mm512_set1_epi64((long long)a), most = _mm512_set1_epi64((long long)comparison->distance);
@@ -273,7 +286,7 @@ IDXF_AVX512 static inline void compare_lanes(struct idxi_comparison *comparison,
         __mmask8 here = get_lanes(count - i);
         __m512i errors = _mm512_xor_si512(all, _mm512_maskz_loadu_epi64(here, b + i));
         __mmask8 found = _mm512_mask_cmple_epu64_mask(here, _mm512_popcnt_epi64(errors), most);
-        if (__builtin_expect(found != 0, 0)) take_lanes(comparison, a, b + i, errors, found);
+        if (__builtin_expect(found != 0, 0)) visit_lanes(comparison, a, b + i, errors, found);
     }
 }
 
@@ -286,14 +299,13 @@ IDXF_AVX512 static void between_avx512(struct idxi_comparison *comparison, const
     for (size_t i = 0; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
 }
 
-/* Visits the pairs whose bits are set in `near`. It is not inlined, so that the loops that call it keep their vectors
- * in registers. */
-IDXF_AVX512 __attribute__((noinline)) static void take_near(struct idxi_comparison *comparison, const uint64_t *a,
-                                                            const uint64_t *b, unsigned near) {
+/* Visits the pairs a[i], b[i] for each bit i of `near`. Not inlined, so that loops keep their vectors in registers. */
+IDXF_AVX512 __attribute__((noinline)) static void visit_aligned(struct idxi_comparison *comparison, const uint64_t *a,
+                                                                const uint64_t *b, unsigned near) {
     for (; near != 0; near &= near - 1) visit_new(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
 }
 
-/* Two vectors of fingerprints that are compared with later ones: the bits that pairs must share, and the distance. */
+/* Two vectors that are compared with later ones, the bits that pairs must share, and the distance, in all lanes. */
 struct shifted {
     __m512i here, there, shared, most;
 };
@@ -308,7 +320,7 @@ IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *compariso
     second = _mm512_mask_testn_epi64_mask(second, others, at->shared);
     unsigned near = _mm512_mask_cmple_epu64_mask(first, _mm512_popcnt_epi64(errors), at->most);
     near |= (unsigned)_mm512_mask_cmple_epu64_mask(second, _mm512_popcnt_epi64(others), at->most) << LANES;
-    if (__builtin_expect(near != 0, 0)) take_near(comparison, a, b, near);
+    if (__builtin_expect(near != 0, 0)) visit_aligned(comparison, a, b, near);
     return (first | second) != 0;
 }
 
@@ -332,16 +344,19 @@ IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const ui
     }
 }
 
-/* Near pairs, which differ in `errors`, that are not visited yet. */
+/* How many fingerprints are compared with a bucket side by side; and from how many near pairs on these are visited. */
 #define UNROLLED 4
 #define MOST_NEAR 256
+
+/* Near pairs that are not visited yet: one fingerprint of each, and the bits in which the other one differs. */
 struct near_pairs {
     uint64_t from[MOST_NEAR + (UNROLLED * HELD + 1) * LANES], errors[MOST_NEAR + (UNROLLED * HELD + 1) * LANES];
     size_t count;
 };
 
-IDXF_AVX512 __attribute__((noinline)) static void visit_near(struct idxi_comparison *comparison,
-                                                             struct near_pairs *near) {
+/* Visits the pairs that were gathered, but for those that were found before, and forgets them. */
+IDXF_AVX512 __attribute__((noinline)) static void visit_gathered(struct idxi_comparison *comparison,
+                                                                 struct near_pairs *near) {
     for (size_t i = 0; i < near->count; i += LANES) {
         unsigned left = drop_found(comparison, _mm512_loadu_si512(near->errors + i), get_lanes(near->count - i));
         for (; left != 0; left &= left - 1) {
@@ -353,13 +368,13 @@ IDXF_AVX512 __attribute__((noinline)) static void visit_near(struct idxi_compari
     near->count = 0;
 }
 
-/* Compares again those of UNROLLED fingerprints whose least distance, in any lane, is near, and gathers their near
- * pairs: near-duplicates are often near to many, and branches for each would be mispredicted. It is not inlined, for
- * the same reason as take_near. */
-IDXF_AVX512 __attribute__((noinline)) static void compare_near(struct idxi_comparison *comparison,
-                                                               struct near_pairs *near, const uint64_t *a,
-                                                               const __m512i least[UNROLLED], const uint64_t *b,
-                                                               size_t b_count) {
+/* Compares again those of UNROLLED fingerprints whose least distance is near, and gathers their near pairs:
+ * near-duplicates have many, and branches for each would be mispredicted. Not inlined, for the reason that
+ * visit_aligned has. */
+IDXF_AVX512 __attribute__((noinline)) static void gather_near_pairs(struct idxi_comparison *comparison,
+                                                                    struct near_pairs *near, const uint64_t *a,
+                                                                    const __m512i least[UNROLLED], const uint64_t *b,
+                                                                    size_t b_count) {
     const __m512i most = _mm512_set1_epi64((long long)comparison->distance);
     size_t count = near->count;
     for (unsigned n = 0; n < UNROLLED; n++) {
@@ -375,7 +390,7 @@ IDXF_AVX512 __attribute__((noinline)) static void compare_near(struct idxi_compa
         }
     }
     near->count = count;
-    if (count >= MOST_NEAR) visit_near(comparison, near);
+    if (count >= MOST_NEAR) visit_gathered(comparison, near);
 }
 
 /* Compares each of `a`, UNROLLED at a time, with all of `b`, which fills at most `vectors` vectors. Lanes beyond these
@@ -398,12 +413,11 @@ IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, st
             all = _mm512_min_epu32(all, least[n]);
         }
         if (__builtin_expect(_mm512_cmple_epu64_mask(all, most) != 0, 0))
-            compare_near(comparison, near, a + i, least, b, b_count);
+            gather_near_pairs(comparison, near, a + i, least, b, b_count);
     }
     for (; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
 }
 
-/* Compares each of `a` with all of `b`, HELD vectors at a time. */
 IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, struct near_pairs *near, const uint64_t *a,
                                          size_t a_count, const uint64_t *b, size_t b_count) {
     for (; b_count > HELD * LANES; b += HELD * LANES, b_count -= HELD * LANES)
@@ -422,8 +436,9 @@ IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, str
  * where each bucket ends, which takes longer than moving it. */
 #define GATHERED 1024
 
-/* Appends a bucket of up to HELD vectors, always by HELD writes, so that no branch depends on its size. */
-IDXF_AVX512 static inline size_t gather(uint64_t *gathered, size_t at, const uint64_t *from, size_t count) {
+/* Appends a bucket of up to HELD vectors at place `at`, and returns the place behind it. There are always HELD writes,
+ * so that no branch depends on the bucket's size. */
+IDXF_AVX512 static inline size_t append_bucket(uint64_t *gathered, size_t at, const uint64_t *from, size_t count) {
     uint32_t lanes = _bzhi_u32(UINT32_MAX, (unsigned)count);
     for (unsigned i = 0; i < HELD; i++)
         _mm512_storeu_si512(gathered + at + i * LANES,
@@ -442,13 +457,13 @@ IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const
                                   .b_count = pairs->b_starts[other + 1] - pairs->b_starts[other]};
         size_t count = 0;
         for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
-            if (!find_two(comparison, pairs, at ^ pairs->lows[i], other, &two)) continue;
+            if (!prepare_two(comparison, pairs, at ^ pairs->lows[i], other, &two)) continue;
             if (two.same) {
                 within_avx512(comparison, two.a, two.a_count);
             } else if (__builtin_expect(two.a_count > HELD * LANES, 0)) {
                 compare_all_held(comparison, &near, two.a, two.a_count, two.b, two.b_count);
             } else {
-                count = gather(gathered, count, two.a, two.a_count);
+                count = append_bucket(gathered, count, two.a, two.a_count);
                 if (count < GATHERED) continue;
                 compare_all_held(comparison, &near, gathered, count, two.b, two.b_count);
                 count = 0;
@@ -456,7 +471,7 @@ IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const
         }
         if (count > 0) compare_all_held(comparison, &near, gathered, count, two.b, two.b_count);
     }
-    visit_near(comparison, &near);
+    visit_gathered(comparison, &near);
 }
 
 /* Fingerprints that seem near to some of their buckets, whose members are prefetched and compared later. */
@@ -466,6 +481,7 @@ struct seeming {
     size_t count;
 };
 
+/* Compares each of these fingerprints with all members of its bucket, and forgets them. */
 IDXF_AVX512 static void compare_seeming(struct idxi_comparison *comparison, struct seeming *seeming,
                                         const struct idxi_folded_buckets *b) {
     for (size_t i = 0; i < seeming->count; i++) {
@@ -476,8 +492,8 @@ IDXF_AVX512 static void compare_seeming(struct idxi_comparison *comparison, stru
     seeming->count = 0;
 }
 
-/* Compares the folds of a bucket's first members, always IDXI_FOLD_PADDING of them: those behind the bucket seldom seem
- * near, and do not matter. */
+/* Compares the folds of a bucket's first members, always IDXI_FOLD_PADDING of them, and whole fingerprints only where a
+ * fold is near. Folds behind the bucket's end are seldom near; where one is, comparing was only in vain. */
 IDXF_AVX512 static void meet_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                     const struct idxi_folded_buckets *b) {
     const __m512i most = _mm512_set1_epi32((int)comparison->distance);
@@ -499,18 +515,25 @@ IDXF_AVX512 static void meet_avx512(struct idxi_comparison *comparison, const ui
     compare_seeming(comparison, &seeming, b);
 }
 
-static const struct idxi_compare_way avx512 = {"AVX-512",        within_avx512, between_avx512, runs_avx512,
-                                               buckets_avx512,   meet_avx512,   count_bmi2,     place_bmi2,
-                                               IDXI_AVX512_TIME, LANES};
+static const struct idxi_compare_way avx512 = {.name = "AVX-512",
+                                               .within = within_avx512,
+                                               .between = between_avx512,
+                                               .runs = runs_avx512,
+                                               .buckets = buckets_avx512,
+                                               .meet = meet_avx512,
+                                               .count = count_bmi2,
+                                               .place = place_bmi2,
+                                               .vector_time = IDXI_AVX512_TIME,
+                                               .lanes = LANES};
 #endif
 
-void idxi_compare_sort(const struct idxi_compare_way *way, const uint64_t *from, size_t number, uint64_t mask,
+void idxi_sort_by_mask(const struct idxi_compare_way *way, const uint64_t *from, size_t count, uint64_t mask,
                        uint64_t *to, uint32_t *counts) {
     size_t values = (size_t)1 << idxf_count_bits(mask);
     memset(counts, 0, (values + 1) * sizeof *counts);
-    way->count(from, number, mask, counts + 1);
+    way->count(from, count, mask, counts + 1); /* one place on, so that the sums are where values begin */
     for (size_t i = 1; i < values; i++) counts[i] += counts[i - 1];
-    way->place(from, number, mask, to, counts);
+    way->place(from, count, mask, to, counts); /* moves each beginning to the end */
 }
 
 size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]) {

@@ -72,9 +72,9 @@ struct idxi_compare_way {
     /* Compares each of `a` with each of `b`. */
     void (*between)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                     size_t b_count);
-    /* Compares each of `a` with those right behind it that agree with it in the bits of `mask`. Fingerprints that agree
-     * must be adjacent. */
+    /* Compares each of `a` with those right behind it with the same bits of `mask`; all such must be adjacent. */
     void (*runs)(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask);
+    /* Compares the buckets that `pairs` says, all of one with all of the other. */
     void (*buckets)(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs);
     /* Compares each of `a` with all in the bucket of `b` that has the same bits in its mask. */
     void (*meet)(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
@@ -88,17 +88,19 @@ struct idxi_compare_way {
     unsigned lanes;
 };
 
-/* Sorts fewer than 2^32 fingerprints by the bits of `mask` into `to`. `counts` has room for one more than these bits
- * have values; afterwards counts[v] is the end of the fingerprints with value v. */
-void idxi_compare_sort(const struct idxi_compare_way *way, const uint64_t *from, size_t count, uint64_t mask,
+/* Sorts fewer than 2^32 fingerprints by the bits of `mask` into `to`, by counting. `counts` has room for one more than
+ * the values of these bits; afterwards counts[v] is where value v ends. */
+void idxi_sort_by_mask(const struct idxi_compare_way *way, const uint64_t *from, size_t count, uint64_t mask,
                        uint64_t *to, uint32_t *counts);
 
 /* Lists the implementations that this processor can run, the fastest last, and returns their number. */
 #define IDXI_MAX_COMPARE_WAYS 3
 size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]);
+
+/* Returns the last of these. */
 const struct idxi_compare_way *idxi_compare_widest(void);
 
-/* The highest `count` bits of a set, or all if it has fewer. */
+/* Returns the highest `count` of the bits that are set, or all if fewer are. */
 static inline uint64_t idxi_highest_bits(uint64_t bits, unsigned count) {
     while (idxf_count_bits(bits) > count) bits &= bits - 1;
     return bits;

@@ -22,7 +22,6 @@ static const uint32_t sines[64] = {
 
 static uint32_t rotate(uint32_t value, unsigned bits) { return value << bits | value >> (32 - bits); }
 
-/* Updates the state with a block of 64 bytes. */
 static void add_block(uint32_t state[4], const uint8_t *block) {
     static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
@@ -47,8 +46,7 @@ static void add_block(uint32_t state[4], const uint8_t *block) {
     state[3] += d;
 }
 
-/* The bytes are followed by a 1 bit, 0 bits up to the end of a block, and in its last eight bytes their number of
- * bits. */
+/* The bytes are followed by a 1 bit, 0 bits, and in the last block's last eight bytes their length in bits. */
 void idxi_md5(const void *bytes, size_t length, uint8_t digest[IDXI_MD5_BYTES]) {
     uint32_t state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
     const uint8_t *at = bytes;

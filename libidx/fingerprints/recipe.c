@@ -18,22 +18,27 @@ static const char *const methods[] = {
     [IDX_RECIPE_MINHASH] = "minhash",
 };
 
-/* Reads the decimal number behind `name` at the front of a string. Returns false where there is none, or more. */
+enum { MOST_DIGITS = 7 }; /* of a number in a recipe */
+
+/* Reads the decimal number behind `name`, with which a string must begin; one of the characters of `ends`, or the end
+ * of the string, must follow. Returns false, and leaves *number, where the string has another form. */
 static bool read_number(const char *string, const char *name, const char *ends, unsigned *number) {
     size_t length = strlen(name), digits;
     if (strncmp(string, name, length) != 0) return false;
     digits = strspn(string + length, "0123456789");
-    if (digits < 1 || digits > 7 || strcspn(string + length + digits, ends) != 0) return false;
+    if (digits < 1 || digits > MOST_DIGITS || strcspn(string + length + digits, ends) != 0) return false;
     *number = (unsigned)strtoul(string + length, NULL, 10);
     return true;
 }
 
-/* Returns whether the front of a string, up to one of `ends`, is this name. */
+/* Returns whether a string up to the first of `ends` is this name. */
 static bool has_name(const char *string, const char *ends, const char *name) {
     const size_t length = strcspn(string, ends);
     return strlen(name) == length && memcmp(string, name, length) == 0;
 }
 
+/* Reads the first part of a recipe: the method, and its number if it needs one. The method stays IDX_RECIPE_OTHER where
+ * the name is unknown, or what follows it has another form. */
 static void read_method(const char *recipe, struct idx_recipe_properties *properties) {
     const size_t length = strcspn(recipe, ":;");
     int method = IDX_RECIPE_MINHASH;
@@ -43,7 +48,7 @@ static void read_method(const char *recipe, struct idx_recipe_properties *proper
         properties->method = (enum idx_recipe_method)method;
 }
 
-/* Reads a part behind the first, which ends with a semicolon or the recipe. */
+/* Reads a part behind the first, up to a semicolon or the end. Parts that say nothing about properties are ignored. */
 static void read_part(const char *part, struct idx_recipe_properties *properties) {
     if (read_number(part, "v", ";", &properties->version) || read_number(part, "icu=", ";", &properties->icu) ||
         read_number(part, "man=", ";", &properties->manuals) || read_number(part, "ties=", ";", &properties->ties))
@@ -72,10 +77,11 @@ void idx_recipe_read(const char *recipe, struct idx_recipe_properties *propertie
 
 /* ---- Which recipes have fingerprints that can be compared ---- */
 
+/* What the last part of a recipe begins with, if it says which version of ICU made the fingerprints. */
 static const char mark[] = ";icu=";
 enum { MARK_LENGTH = sizeof mark - 1 };
 
-size_t idxi_recipe_identity(const char *recipe) {
+size_t idxi_recipe_identity_bytes(const char *recipe) {
     size_t length = strlen(recipe), end = length;
     while (end > 0 && recipe[end - 1] >= '0' && recipe[end - 1] <= '9') end--;
     bool named = end < length && end >= MARK_LENGTH && memcmp(recipe + end - MARK_LENGTH, mark, MARK_LENGTH) == 0;
@@ -83,8 +89,8 @@ size_t idxi_recipe_identity(const char *recipe) {
 }
 
 bool idx_recipe_matches(const char *a, const char *b, bool *same_icu) {
-    size_t length = idxi_recipe_identity(a);
-    if (idxi_recipe_identity(b) != length || memcmp(a, b, length) != 0) return false;
+    size_t length = idxi_recipe_identity_bytes(a);
+    if (idxi_recipe_identity_bytes(b) != length || memcmp(a, b, length) != 0) return false;
     if (same_icu != NULL) *same_icu = a[length] == '\0' || b[length] == '\0' || strcmp(a + length, b + length) == 0;
     return true;
 }

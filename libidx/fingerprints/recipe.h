@@ -5,7 +5,8 @@
 #include <idx.h>
 #include <stddef.h>
 
-/* Returns how many bytes of a recipe are its identity: all but a last part `;icu=` with a decimal number. */
-size_t idxi_recipe_identity(const char *recipe);
+/* Returns how many of a recipe's first bytes are its identity, which recipes with comparable fingerprints share: all
+ * but a last part `;icu=` with a decimal number. */
+size_t idxi_recipe_identity_bytes(const char *recipe);
 
 #endif

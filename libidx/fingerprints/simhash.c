@@ -43,7 +43,8 @@ static void add_plain(struct idx_simhash *simhash, const struct idx_feature *fea
  * that of its 1 bits less the total. Counters of bits side by side (a carry-save adder on whole hashes) would be a
  * fifth faster than the widest one, but only for features of one weight, and documents have several. */
 #ifdef IDXF_X86
-static int64_t total_weight(const struct idx_feature *features, size_t count) {
+/* Returns the sum of all weights, which may wrap as the sums of bits do. */
+static int64_t sum_weights(const struct idx_feature *features, size_t count) {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) total += (uint64_t)features[i].weight;
     return (int64_t)total;
@@ -52,7 +53,7 @@ static int64_t total_weight(const struct idx_feature *features, size_t count) {
 /* Computes half of the sums at a time, because all don't fit the registers. Each lane tests one bit of the hash. */
 __attribute__((target("avx2"))) static void add_avx2(struct idx_simhash *simhash, const struct idx_feature *features,
                                                      size_t count) {
-    const __m256i total = _mm256_set1_epi64x(total_weight(features, count));
+    const __m256i total = _mm256_set1_epi64x(sum_weights(features, count));
     const __m256i first_bits = _mm256_set_epi64x(8, 4, 2, 1);
     for (unsigned half = 0; half < 64; half += 32) {
         __m256i ones[8] = {0};
@@ -76,7 +77,7 @@ __attribute__((target("avx2"))) static void add_avx2(struct idx_simhash *simhash
 
 /* Uses each byte of the hash as the mask of eight additions. */
 IDXF_AVX512 static void add_avx512(struct idx_simhash *simhash, const struct idx_feature *features, size_t count) {
-    const __m512i total = _mm512_set1_epi64(total_weight(features, count));
+    const __m512i total = _mm512_set1_epi64(sum_weights(features, count));
     __m512i ones[8] = {0};
     for (size_t i = 0; i < count; i++) {
         const __m512i weight = _mm512_set1_epi64(features[i].weight);
@@ -166,9 +167,10 @@ const char *idx_hash_name(enum idx_hash_kind kind) {
 
 /* ---- Weights that users write ---- */
 
-enum { FRACTION_DIGITS = 4, MOST_WHOLE = 1000000 };
+/* Digits behind the point that count, the greatest weight, and its digits. */
+enum { FRACTION_DIGITS = 4, MOST_WHOLE = 1000000, WHOLE_DIGITS = 7 };
 
-/* Reads up to `most` digits from text[*at] on, appends them to *value, and moves *at behind them. Returns how many. */
+/* Appends up to `most` digits from text[*at] on to *value, moves *at behind them, and returns their number. */
 static size_t read_digits(const char *text, size_t length, size_t *at, size_t most, int64_t *value) {
     size_t start = *at;
     for (; *at < length && *at - start < most && text[*at] >= '0' && text[*at] <= '9'; ++*at) {
@@ -181,17 +183,17 @@ bool idx_weight_parse(const char *text, size_t length, int64_t *weight) {
     int64_t value = 0;
     size_t at = length > 0 && text[0] == '-', fraction = 0;
     bool negative = at == 1;
-    if (read_digits(text, length, &at, 7, &value) == 0) return false;
-    bool up = false;
+    if (read_digits(text, length, &at, WHOLE_DIGITS, &value) == 0) return false;
+    bool rounds_up = false;
     if (at < length) {
         if (text[at++] != '.') return false;
         fraction = read_digits(text, length, &at, FRACTION_DIGITS, &value);
-        up = at < length && text[at] >= '5';
+        rounds_up = at < length && text[at] >= '5';
         while (at < length && text[at] >= '0' && text[at] <= '9') at++;
         if (fraction == 0 || at < length) return false;
     }
     for (; fraction < FRACTION_DIGITS; fraction++) value *= 10;
-    value += up;
+    value += rounds_up;
     if (value > (int64_t)MOST_WHOLE * IDX_DECIMAL_WEIGHT_ONE) return false;
     *weight = negative ? -value : value;
     return true;

@@ -11,8 +11,7 @@
 /* An implementation of idx_simhash_add_features. */
 typedef void idxi_simhash_way(struct idx_simhash *simhash, const struct idx_feature *features, size_t count);
 
-/* Lists the implementations that this processor can run, the plain loop first, the fastest last, and returns their
- * number. */
+/* Lists the implementations for this processor, the plain one first, the fastest last, and returns their number. */
 size_t idxi_simhash_ways(idxi_simhash_way *ways[IDXI_SIMHASH_WAYS]);
 
 /* ---- MD5 ---- */

@@ -1,5 +1,6 @@
-/* sorting.c: see sorting.h. Each thread counts the values of its share of the fingerprints. Summing up these counts
- * gives the places to which each thread moves its share. */
+/* sorting.c: see sorting.h. Each thread counts the values of its share of the fingerprints; a value is what a
+ * fingerprint has in the bits of the mask. Summing up these counts gives the places to which each thread moves its
+ * share. */
 #include "libidx/fingerprints/sorting.h"
 
 #include <string.h>
@@ -10,10 +11,9 @@ uint64_t idxi_buckets_bytes(size_t count, unsigned width) {
     return (uint64_t)count * sizeof(uint64_t) + (((uint64_t)1 << width) + 2) * sizeof(uint32_t);
 }
 
-size_t idxi_sorting_bytes(unsigned width) { return sizeof(uint32_t) << width; }
+size_t idxi_sorting_count_bytes(unsigned width) { return sizeof(uint32_t) << width; }
 
-/* Returns where a thread's share begins. */
-static size_t get_begin(const struct idxi_sorting *sorting, size_t thread) {
+static size_t share_begin(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->count * thread / sorting->threads;
 }
 
@@ -21,26 +21,24 @@ static uint32_t *get_counts(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->counts + (thread << idxf_count_bits(sorting->mask));
 }
 
-/* Counts how many fingerprints of a thread's part have each value of the bits that are sorted by. */
-static enum idx_status count_part(void *context, size_t thread, struct idx_error *error) {
+static enum idx_status count_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
-    size_t begin = get_begin(sorting, thread), end = get_begin(sorting, thread + 1);
-    memset(get_counts(sorting, thread), 0, idxi_sorting_bytes(idxf_count_bits(sorting->mask)));
+    size_t begin = share_begin(sorting, thread), end = share_begin(sorting, thread + 1);
+    memset(get_counts(sorting, thread), 0, idxi_sorting_count_bytes(idxf_count_bits(sorting->mask)));
     sorting->way->count(sorting->from + begin, end - begin, sorting->mask, get_counts(sorting, thread));
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
-static enum idx_status place_part(void *context, size_t thread, struct idx_error *error) {
+static enum idx_status place_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
-    size_t begin = get_begin(sorting, thread), end = get_begin(sorting, thread + 1);
+    size_t begin = share_begin(sorting, thread), end = share_begin(sorting, thread + 1);
     sorting->way->place(sorting->from + begin, end - begin, sorting->mask, sorting->to.fingerprints,
                         get_counts(sorting, thread));
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
-/* Turns the counts of each thread into the places of its first fingerprint with each value, and sets the buckets'
- * starts. */
-static void sum_counts(const struct idxi_sorting *sorting) {
+/* Turns each thread's counts into its first place for each value, and sets the buckets' starts. */
+static void turn_counts_into_places(const struct idxi_sorting *sorting) {
     size_t values = (size_t)1 << idxf_count_bits(sorting->mask);
     uint32_t *starts = sorting->to.starts, at = 0;
     for (size_t value = 0; value < values; value++) {
@@ -58,11 +56,11 @@ enum idx_status idxi_sorting_run(struct idxi_sorting *sorting, struct idx_error 
     unsigned threads = sorting->threads;
     if (sorting->counts == NULL) {
         sorting->to.starts[0] = 0;
-        idxi_compare_sort(sorting->way, sorting->from, sorting->count, sorting->mask, sorting->to.fingerprints,
+        idxi_sort_by_mask(sorting->way, sorting->from, sorting->count, sorting->mask, sorting->to.fingerprints,
                           sorting->to.starts + 1);
         return sorting->progress == NULL ? IDX_OK : idxi_progress_add(sorting->progress, 0, error);
     }
-    IDXI_TRY(idxi_parallel(threads, threads, count_part, sorting, sorting->progress, error));
-    sum_counts(sorting);
-    return idxi_parallel(threads, threads, place_part, sorting, sorting->progress, error);
+    IDXI_TRY(idxi_parallel(threads, threads, count_share, sorting, sorting->progress, error));
+    turn_counts_into_places(sorting);
+    return idxi_parallel(threads, threads, place_share, sorting, sorting->progress, error);
 }

@@ -9,16 +9,18 @@ struct idxi_sorting {
     const struct idxi_compare_way *way;
     unsigned threads;
     struct idxi_progress *progress; /* may be NULL if `counts` is */
-    uint32_t *counts;               /* for each thread a count of each value; NULL: the calling thread sorts alone */
+    uint32_t *counts;               /* room for each thread's counts; NULL: the calling thread sorts alone */
     const uint64_t *from;
     size_t count;
     uint64_t mask;
     struct idxi_buckets to;
 };
 
-/* Return the bytes of the buckets by `width` bits, and of the counts of one thread. */
+/* Returns how many bytes the buckets of `count` fingerprints by `width` bits take. */
 uint64_t idxi_buckets_bytes(size_t count, unsigned width);
-size_t idxi_sorting_bytes(unsigned width);
+
+/* Returns how many bytes the counts of one thread take, when it sorts by `width` bits. */
+size_t idxi_sorting_count_bytes(unsigned width);
 
 /* Sorts `count` fingerprints, fewer than 2^32, from `from` into the buckets `to`, which the caller has allocated, by
  * the bits of `mask`. Errors: IDX_CANCELLED. */

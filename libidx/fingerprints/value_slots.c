@@ -3,27 +3,26 @@
 
 #include <stdlib.h>
 
-/* Returns the bits of slots for so many values: at most two thirds of the slots are then taken. */
-static unsigned get_bits(size_t count) {
+/* Returns with which `bits` 2^bits slots are enough for so many values: at most two thirds of them are then taken. */
+static unsigned choose_slot_bits(size_t count) {
     unsigned bits = 1;
     while ((size_t)1 << bits < count + count / 2 + 2) bits++;
     return bits;
 }
 
-/* Returns the slot where a search for a value begins. */
-static size_t get_slot(const struct idxi_value_slots *slots, uint64_t value) {
+static size_t first_slot_of(const struct idxi_value_slots *slots, uint64_t value) {
     return (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> (64 - slots->bits));
 }
 
-uint64_t idxi_value_slots_bytes(size_t count) { return sizeof(uint32_t) << get_bits(count); }
+uint64_t idxi_value_slots_bytes(size_t count) { return sizeof(uint32_t) << choose_slot_bits(count); }
 
 bool idxi_value_slots_make(struct idxi_value_slots *slots, const uint64_t *values, size_t count) {
-    *slots = (struct idxi_value_slots){.values = values, .bits = get_bits(count)};
+    *slots = (struct idxi_value_slots){.values = values, .bits = choose_slot_bits(count)};
     size_t last = ((size_t)1 << slots->bits) - 1;
     slots->slots = calloc(last + 1, sizeof *slots->slots);
     if (slots->slots == NULL) return false;
     for (size_t i = 0; i < count; i++) {
-        size_t slot = get_slot(slots, values[i]);
+        size_t slot = first_slot_of(slots, values[i]);
         while (slots->slots[slot] != 0) slot = (slot + 1) & last;
         slots->slots[slot] = (uint32_t)i + 1;
     }
@@ -31,15 +30,15 @@ bool idxi_value_slots_make(struct idxi_value_slots *slots, const uint64_t *value
 }
 
 size_t idxi_value_slots_find(const struct idxi_value_slots *slots, uint64_t value) {
-    size_t last = ((size_t)1 << slots->bits) - 1, slot = get_slot(slots, value);
+    size_t last = ((size_t)1 << slots->bits) - 1, slot = first_slot_of(slots, value);
     for (; slots->slots[slot] != 0; slot = (slot + 1) & last) {
         if (slots->values[slots->slots[slot] - 1] == value) return slots->slots[slot] - 1;
     }
     return SIZE_MAX;
 }
 
-void idxi_value_slots_expect(const struct idxi_value_slots *slots, uint64_t value) {
-    __builtin_prefetch(&slots->slots[get_slot(slots, value)]);
+void idxi_value_slots_prefetch(const struct idxi_value_slots *slots, uint64_t value) {
+    __builtin_prefetch(&slots->slots[first_slot_of(slots, value)]);
 }
 
 void idxi_value_slots_free(struct idxi_value_slots *slots) { free(slots->slots); }

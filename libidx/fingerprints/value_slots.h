@@ -8,7 +8,7 @@
 
 struct idxi_value_slots {
     const uint64_t *values;
-    uint32_t *slots; /* places in the array, from 1 on; 0: empty */
+    uint32_t *slots; /* places in the array, each plus 1, so that 0 is an empty slot */
     unsigned bits;   /* there are 2^bits slots */
 };
 
@@ -22,8 +22,8 @@ bool idxi_value_slots_make(struct idxi_value_slots *slots, const uint64_t *value
 /* Returns the place of a value in the array, or SIZE_MAX if it is not there. */
 size_t idxi_value_slots_find(const struct idxi_value_slots *slots, uint64_t value);
 
-/* Prefetches what a search for a value reads first; call it for values that are searched for a little later. */
-void idxi_value_slots_expect(const struct idxi_value_slots *slots, uint64_t value);
+/* Begins to load what a search for a value reads first, for values that are searched for a little later. */
+void idxi_value_slots_prefetch(const struct idxi_value_slots *slots, uint64_t value);
 
 void idxi_value_slots_free(struct idxi_value_slots *slots);
 

@@ -20,12 +20,18 @@ static const char magic[8] = "idx sets";
 
 enum { VERSION = 1, SHINGLES_BYTES = 40, HEADER_BYTES = 64, FRAME_HEAD = 24, RECORD_HEAD = 8 };
 
+/* Where the fields of the header are; of the head of a frame, which begins with the length of its content; and of the
+ * head of a record, which begins with the length of its ID. Each checksum is of all bytes before it, or of content. */
+enum { VERSION_AT = 8, ID_TYPE_AT = 12, SHINGLES_AT = 16, HEADER_CHECKSUM_AT = HEADER_BYTES - 8 };
+enum { CONTENT_CHECKSUM_AT = 8, HEAD_CHECKSUM_AT = FRAME_HEAD - 8, COUNT_AT = 4 };
+
+/* Returns a length rounded up to a multiple of 8. */
 static size_t padded(size_t length) { return (length + 7) / 8 * 8; }
 
-/* A set in memory that maps the file. */
+/* A document's set in memory that maps the file. */
 struct record {
     const uint8_t *id, *hashes;
-    size_t id_length, count, size; /* `size`: of the whole record */
+    size_t id_length, count, size; /* `count`: of hashes; `size`: bytes of the whole record */
 };
 
 /* Reads the record at `at`, of which only the ID and one hash need to be there. Returns false where these don't fit
@@ -34,7 +40,7 @@ static bool begin_record(const uint8_t *at, const uint8_t *end, struct record *r
     size_t room = (size_t)(end - at);
     if (room < RECORD_HEAD) return false;
     record->id_length = idxf_load32(at);
-    record->count = idxf_load32(at + 4);
+    record->count = idxf_load32(at + COUNT_AT);
     uint64_t begin = RECORD_HEAD + (uint64_t)padded(record->id_length);
     if (begin + (record->count > 0) * sizeof(uint64_t) > room) return false;
     record->id = at + RECORD_HEAD;
@@ -51,10 +57,10 @@ static bool read_record(const uint8_t *at, const uint8_t *end, struct record *re
 static void make_header(const struct idx_kept_sets_options *options, uint8_t header[HEADER_BYTES]) {
     memset(header, 0, HEADER_BYTES);
     memcpy(header, magic, sizeof magic);
-    idxf_store32(header + 8, VERSION);
-    idxf_store32(header + 12, (uint32_t)options->id_type);
-    memcpy(header + 16, options->shingles, strlen(options->shingles));
-    idxf_store64(header + HEADER_BYTES - 8, idxf_checksum(header, HEADER_BYTES - 8));
+    idxf_store32(header + VERSION_AT, VERSION);
+    idxf_store32(header + ID_TYPE_AT, (uint32_t)options->id_type);
+    memcpy(header + SHINGLES_AT, options->shingles, strlen(options->shingles));
+    idxf_store64(header + HEADER_CHECKSUM_AT, idxf_checksum(header, HEADER_CHECKSUM_AT));
 }
 
 /* ---- Where each set is ---- */
@@ -68,11 +74,11 @@ struct idx_kept_sets {
     struct idx_kept_sets_options options;
     char *path;
     int file;
-    bool failed;
-    const uint8_t *bytes; /* the mapped file */
-    uint64_t mapped, size;
-    uint64_t noted; /* the sets up to here have slots */
-    uint64_t cut;   /* bytes behind `size` that were no whole frame when the file was opened */
+    bool failed;           /* writing failed, so that the file can only be closed */
+    const uint8_t *bytes;  /* the mapped file */
+    uint64_t mapped, size; /* bytes that are mapped; bytes of the header and of all whole frames */
+    uint64_t noted;        /* the sets up to here have slots */
+    uint64_t cut;          /* bytes after `size` that were no whole frame when the file was opened */
     struct slot *slots;
     size_t slot_count, set_count; /* the former is a power of two */
     uint8_t *added;               /* the frame of what was added, with room for its head */
@@ -81,7 +87,7 @@ struct idx_kept_sets {
     size_t native_room;
 };
 
-static bool is_of(const struct idx_kept_sets *kept, uint64_t offset, const void *id, size_t length) {
+static bool is_record_of(const struct idx_kept_sets *kept, uint64_t offset, const void *id, size_t length) {
     struct record record;
     return read_record(kept->bytes + offset, kept->bytes + kept->size, &record) && record.id_length == length &&
            (length == 0 || memcmp(record.id, id, length) == 0);
@@ -91,15 +97,17 @@ static bool is_of(const struct idx_kept_sets *kept, uint64_t offset, const void 
 static struct slot *find_slot(const struct idx_kept_sets *kept, uint64_t hash, const void *id, size_t length) {
     size_t mask = kept->slot_count - 1, at = hash & mask;
     while (kept->slots[at].offset != 0 &&
-           (kept->slots[at].hash != hash || !is_of(kept, kept->slots[at].offset, id, length)))
+           (kept->slots[at].hash != hash || !is_record_of(kept, kept->slots[at].offset, id, length)))
         at = (at + 1) & mask;
     return &kept->slots[at];
 }
 
+enum { FIRST_SLOTS = 1024 };
+
 /* Makes room for one more set: a third of the slots stays free. */
-static enum idx_status grow_slots(struct idx_kept_sets *kept, struct idx_error *error) {
+static enum idx_status make_room_for_set(struct idx_kept_sets *kept, struct idx_error *error) {
     if (kept->set_count + 1 <= kept->slot_count / 3 * 2) return IDX_OK;
-    size_t count = kept->slot_count == 0 ? 1024 : 2 * kept->slot_count;
+    size_t count = kept->slot_count == 0 ? FIRST_SLOTS : 2 * kept->slot_count;
     struct slot *slots = calloc(count, sizeof *slots);
     if (slots == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < kept->slot_count; i++) {
@@ -114,9 +122,10 @@ static enum idx_status grow_slots(struct idx_kept_sets *kept, struct idx_error *
     return IDX_OK;
 }
 
+/* Notes where a set is. It replaces an earlier one of the same document. */
 static enum idx_status note_record(struct idx_kept_sets *kept, const struct record *record, uint64_t offset,
                                    struct idx_error *error) {
-    IDXI_TRY(grow_slots(kept, error));
+    IDXI_TRY(make_room_for_set(kept, error));
     uint64_t hash = idxf_checksum(record->id, record->id_length);
     struct slot *slot = find_slot(kept, hash, record->id, record->id_length);
     kept->set_count += slot->offset == 0;
@@ -133,7 +142,8 @@ static enum idx_status fail_damage(const struct idx_kept_sets *kept, enum idx_st
                      (unsigned long long)offset);
 }
 
-/* Maps the file, with room to grow: pages behind its end are not touched before they are there. */
+/* Maps the file up to kept->size, unless that is mapped already. The map has room for the file to grow, whose pages are
+ * not touched before they exist. */
 static enum idx_status map_file(struct idx_kept_sets *kept, struct idx_error *error) {
     if (kept->size <= kept->mapped) return IDX_OK;
     uint64_t wanted = 2 * kept->size;
@@ -148,7 +158,7 @@ static enum idx_status map_file(struct idx_kept_sets *kept, struct idx_error *er
     return IDX_OK;
 }
 
-/* Notes the records of a frame, whose checksum is right. */
+/* Notes the records of a frame whose checksum is right. */
 static enum idx_status note_frame(struct idx_kept_sets *kept, uint64_t begin, uint64_t end, struct idx_error *error) {
     struct record record;
     for (uint64_t at = begin; at < end; at += record.size) {
@@ -159,7 +169,7 @@ static enum idx_status note_frame(struct idx_kept_sets *kept, uint64_t begin, ui
     return IDX_OK;
 }
 
-/* Notes the records of the frames that were written since the last call. */
+/* Notes the records of the frames that were written since the last call, so that they are found. */
 static enum idx_status note_written(struct idx_kept_sets *kept, struct idx_error *error) {
     if (kept->noted == kept->size) return IDX_OK;
     IDXI_TRY(map_file(kept, error));
@@ -177,8 +187,8 @@ static bool is_zero(const uint8_t *bytes, uint64_t size) {
     return true;
 }
 
-/* Sets *found to whether the index has a document, by its first value. An integer ID may be decimal text in the file.
- */
+/* Sets *found to whether the index has the document of a record: whether it is among those that have the first value of
+ * the set. An integer ID may be decimal text in the file. */
 static enum idx_status find_in_index(const struct idx_kept_sets *kept, const struct record *record, bool *found,
                                      struct idx_error *error) {
     const uint64_t value = idxf_load64(record->hashes);
@@ -236,10 +246,10 @@ static enum idx_status read_frames(struct idx_kept_sets *kept, uint64_t size, st
     while (size - at >= FRAME_HEAD && !is_zero(kept->bytes + at, size - at)) {
         const uint8_t *head = kept->bytes + at;
         uint64_t length = idxf_load64(head);
-        if (idxf_checksum(head, FRAME_HEAD - 8) != idxf_load64(head + 16))
+        if (idxf_checksum(head, HEAD_CHECKSUM_AT) != idxf_load64(head + HEAD_CHECKSUM_AT))
             return fail_damage(kept, IDX_BAD_CHECKSUM, at, error);
         if (length > size - at - FRAME_HEAD) break;
-        if (idxf_checksum(head + FRAME_HEAD, (size_t)length) != idxf_load64(head + 8))
+        if (idxf_checksum(head + FRAME_HEAD, (size_t)length) != idxf_load64(head + CONTENT_CHECKSUM_AT))
             return fail_damage(kept, IDX_BAD_CHECKSUM, at, error);
         IDXI_TRY(note_frame(kept, at + FRAME_HEAD, at + FRAME_HEAD + length, error));
         at += FRAME_HEAD + length;
@@ -256,7 +266,7 @@ static bool has_magic(const uint8_t *bytes, size_t count) {
     return memcmp(bytes, magic, count < sizeof magic ? count : sizeof magic) == 0;
 }
 
-/* Checks the header, of which the file has `count` bytes. */
+/* Checks the header, of which the file has `count` bytes, and that it is the one that the options call for. */
 static enum idx_status check_header(const struct idx_kept_sets *kept, const uint8_t *found, size_t count,
                                     struct idx_error *error) {
     uint8_t expected[HEADER_BYTES];
@@ -267,18 +277,20 @@ static enum idx_status check_header(const struct idx_kept_sets *kept, const uint
                          "was cut off at byte %zu, before its first set: restore it from a copy, or make it anew from "
                          "the texts",
                          count);
-    if (idxf_load32(found + 8) != VERSION) return idxi_fail_version(error, idxf_load32(found + 8), kept->path);
-    if (idxf_checksum(found, HEADER_BYTES - 8) != idxf_load64(found + HEADER_BYTES - 8))
+    if (idxf_load32(found + VERSION_AT) != VERSION)
+        return idxi_fail_version(error, idxf_load32(found + VERSION_AT), kept->path);
+    if (idxf_checksum(found, HEADER_CHECKSUM_AT) != idxf_load64(found + HEADER_CHECKSUM_AT))
         return fail_damage(kept, IDX_BAD_CHECKSUM, 0, error);
     make_header(&kept->options, expected);
     if (memcmp(found, expected, HEADER_BYTES) == 0) return IDX_OK;
     return idxi_fail(error, IDX_INVALID_ARGUMENT, kept->path,
                      "has sets of '%.*s' by %s IDs, but the index needs '%s' by %s IDs", SHINGLES_BYTES,
-                     (const char *)found + 16, idxf_load32(found + 12) == IDX_ID_TEXT ? "text" : "integer",
-                     kept->options.shingles, kept->options.id_type == IDX_ID_TEXT ? "text" : "integer");
+                     (const char *)found + SHINGLES_AT,
+                     idxf_load32(found + ID_TYPE_AT) == IDX_ID_TEXT ? "text" : "integer", kept->options.shingles,
+                     kept->options.id_type == IDX_ID_TEXT ? "text" : "integer");
 }
 
-/* Makes the header of a new file, and brings its name to disk. */
+/* Writes the header of a new file, and brings this and the file's name to disk. */
 static enum idx_status begin_file(struct idx_kept_sets *kept, struct idx_error *error) {
     uint8_t header[HEADER_BYTES];
     char *copy = strdup(kept->path), *slash = copy == NULL ? NULL : strrchr(copy, '/');
@@ -294,6 +306,8 @@ static enum idx_status begin_file(struct idx_kept_sets *kept, struct idx_error *
     return status;
 }
 
+/* Opens the file, checks its header, and notes its sets. If it is to be written, it is made if there is none, locked,
+ * and cut off after its last whole frame. */
 static enum idx_status open_file(struct idx_kept_sets *kept, struct idx_error *error) {
     uint8_t header[HEADER_BYTES];
     uint64_t size;
@@ -335,7 +349,7 @@ enum idx_status idx_kept_sets_open(struct idx_kept_sets **result, const char *pa
     kept->path = strdup(path);
     kept->options.shingles = shingles == NULL ? NULL : strdup(shingles);
     if (status == IDX_OK && (kept->path == NULL || kept->options.shingles == NULL)) status = idxi_fail_memory(error);
-    if (status == IDX_OK) status = grow_slots(kept, error);
+    if (status == IDX_OK) status = make_room_for_set(kept, error);
     if (status == IDX_OK) status = open_file(kept, error);
     if (status == IDX_OK)
         *result = kept;
@@ -360,7 +374,7 @@ uint64_t idx_kept_sets_cut(const struct idx_kept_sets *kept) { return kept->cut;
 
 /* ---- Finding ---- */
 
-/* Sets *id and *length to the bytes by which a document is found. */
+/* Sets *id and *length to the bytes by which a document is found: its text ID or, in `bytes`, its number. */
 static void name_document(const struct idx_kept_sets *kept, const void *given, size_t given_length, uint64_t number,
                           uint8_t bytes[8], const void **id, size_t *length) {
     bool is_text = kept->options.id_type == IDX_ID_TEXT;
@@ -411,7 +425,7 @@ enum idx_status idx_kept_sets_add(struct idx_kept_sets *kept, const struct idx_i
     uint8_t *at = kept->added + kept->added_size;
     memset(at, 0, RECORD_HEAD + padded(length));
     idxf_store32(at, (uint32_t)length);
-    idxf_store32(at + 4, (uint32_t)set->count);
+    idxf_store32(at + COUNT_AT, (uint32_t)set->count);
     if (length > 0) memcpy(at + RECORD_HEAD, id, length);
     at += RECORD_HEAD + padded(length);
     for (size_t i = 0; i < set->count; i++) idxf_store64(at + 8 * i, set->hashes[i]);
@@ -419,12 +433,11 @@ enum idx_status idx_kept_sets_add(struct idx_kept_sets *kept, const struct idx_i
     return IDX_OK;
 }
 
-/* Writes the frame, and syncs it. */
 static enum idx_status write_frame(struct idx_kept_sets *kept, struct idx_error *error) {
     uint64_t length = kept->added_size - FRAME_HEAD;
     idxf_store64(kept->added, length);
-    idxf_store64(kept->added + 8, idxf_checksum(kept->added + FRAME_HEAD, (size_t)length));
-    idxf_store64(kept->added + 16, idxf_checksum(kept->added, FRAME_HEAD - 8));
+    idxf_store64(kept->added + CONTENT_CHECKSUM_AT, idxf_checksum(kept->added + FRAME_HEAD, (size_t)length));
+    idxf_store64(kept->added + HEAD_CHECKSUM_AT, idxf_checksum(kept->added, HEAD_CHECKSUM_AT));
     IDXI_TRY(idxi_write_at(kept->file, kept->added, kept->added_size, kept->size, kept->path, error));
     if (fdatasync(kept->file) != 0) return idxi_fail_system(error, errno, kept->path, "sync");
     kept->size += kept->added_size;
@@ -439,6 +452,6 @@ enum idx_status idx_kept_sets_sync(struct idx_kept_sets *kept, struct idx_error 
     enum idx_status status = write_frame(kept, error);
     kept->added_size = 0;
     kept->failed = status != IDX_OK;
-    if (kept->failed && ftruncate(kept->file, (off_t)size) != 0) return status; /* A torn frame does no harm. */
+    if (kept->failed && ftruncate(kept->file, (off_t)size) != 0) return status; /* A frame cut short does no harm. */
     return status;
 }

@@ -16,20 +16,20 @@
 
 /* ---- Opening ---- */
 
-/* Reads how far frames are known to be on disk. While the writer writes one slot, the other one is valid. */
+/* Reads how far frames are on disk, unless more is known. One slot is always valid: they are written in turn. */
 static enum idx_status read_slots(struct idxi_log *log, struct idx_error *error) {
     uint8_t bytes[IDXF_PAGE_SIZE + IDXF_LOG_SLOT_BYTES];
-    bool found = log->acknowledged.offset > 0;
+    bool any_valid = log->acknowledged.offset > 0;
     IDXI_TRY(idxi_read_at(log->file, bytes, sizeof bytes, idxf_log_slot_offset(0), log->path, error));
     for (unsigned slot = 0; slot < 2; slot++) {
         struct idxf_log_place place;
         if (!idxf_log_slot_read(&log->header, bytes + slot * IDXF_PAGE_SIZE, &place)) continue;
-        found = true;
+        any_valid = true;
         if (place.offset <= log->acknowledged.offset) continue;
         log->acknowledged = place;
         log->slot = slot;
     }
-    return found ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_slot_offset(0));
+    return any_valid ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_slot_offset(0));
 }
 
 enum idx_status idxi_log_check_first(const struct idxi_log *log, uint64_t after, struct idx_error *error) {
@@ -52,23 +52,23 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
     if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, log->path);
     if (fault != IDXF_OK) return idxi_fail_fault(error, fault, log->path, 0);
     if (memcmp(log->header.uuid, log->rules.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, log->path);
-    if (!idxi_log_is_of(log, entry))
+    if (!idxi_log_belongs_to(log, entry))
         return idxi_fail(error, IDX_FOREIGN_FILE, log->path,
                          "is a different log of this index than the manifest names: restore the manifest and the log "
                          "from the same copy");
     IDXI_TRY(idxi_log_check_first(log, after, error));
-    log->place = idxf_log_begin(&log->header);
+    log->place = idxf_log_first_place(&log->header);
     log->least = entry->last;
     IDXI_TRY(read_slots(log, error));
     /* A writer may have made the file longer before it wrote a slot. */
     IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
     if (log->acknowledged.offset > size) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, size);
-    return idxf_log_agrees(&log->place, &log->acknowledged)
+    return idxf_log_place_agrees(&log->place, &log->acknowledged)
                ? IDX_OK
                : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_slot_offset(log->slot));
 }
 
-bool idxi_log_is_of(const struct idxi_log *log, const struct idxf_manifest_log *entry) {
+bool idxi_log_belongs_to(const struct idxi_log *log, const struct idxf_manifest_log *entry) {
     if (memcmp(log->header.id, entry->id, IDXF_UUID_BYTES) == 0) return log->header.first == entry->first;
     return memcmp(log->header.before, entry->id, IDXF_UUID_BYTES) == 0;
 }
@@ -76,7 +76,7 @@ bool idxi_log_is_of(const struct idxi_log *log, const struct idxf_manifest_log *
 enum idx_status idxi_log_open(struct idxi_log *log, int folder, const char *folder_path,
                               const struct idxf_record_rules *rules, const struct idxf_manifest_log *entry,
                               uint64_t after, struct idx_error *error) {
-    *log = (struct idxi_log){.rules = *rules, .file = -1, .path = idxi_path(folder_path, IDXI_LOG_NAME)};
+    *log = (struct idxi_log){.rules = *rules, .file = -1, .path = idxi_join_path(folder_path, IDXI_LOG_NAME)};
     if (log->path == NULL) return idxi_fail_memory(error);
     log->file = openat(folder, IDXI_LOG_NAME, IDXI_OPEN_FILE);
     if (log->file >= 0) return read_header(log, entry, after, error);
@@ -98,8 +98,8 @@ void idxi_log_close(struct idxi_log *log) {
 
 void idxi_log_begin(struct idxi_log *log) { log->begin = log->end = 0; }
 
-/* Moves the bytes from the place on to the beginning of the buffer, and makes room for `size` of them. */
-static enum idx_status make_room(struct idxi_log *log, size_t size, struct idx_error *error) {
+/* Moves the bytes from the place on to the beginning of the buffer, which gets room for `size` bytes in all. */
+static enum idx_status make_buffer_room(struct idxi_log *log, size_t size, struct idx_error *error) {
     size_t held = log->end - log->begin;
     if (held > 0) memmove(log->bytes, log->bytes + log->begin, held);
     log->begin = 0;
@@ -113,10 +113,10 @@ static enum idx_status make_room(struct idxi_log *log, size_t size, struct idx_e
 }
 
 /* Reads until the buffer has `size` bytes from the place on, or all that the file has, and reads some more ahead. */
-static enum idx_status hold(struct idxi_log *log, size_t size, struct idx_error *error) {
+static enum idx_status fill_buffer(struct idxi_log *log, size_t size, struct idx_error *error) {
     if (log->end - log->begin >= size) return IDX_OK;
     size_t wanted = log->end == 0 ? LEAST_READ : MOST_READ;
-    IDXI_TRY(make_room(log, size < wanted ? wanted : size, error));
+    IDXI_TRY(make_buffer_room(log, size < wanted ? wanted : size, error));
     while (log->end < size) {
         off_t offset = (off_t)(log->place.offset + log->end);
         ssize_t got = pread(log->file, log->bytes + log->end, (size < wanted ? wanted : size) - log->end, offset);
@@ -128,40 +128,41 @@ static enum idx_status hold(struct idxi_log *log, size_t size, struct idx_error 
     return IDX_OK;
 }
 
-/* Reads the frame at the place. If *found, the place is behind it afterwards. Otherwise *any says whether there are
- * bytes that are not 0. */
-static enum idx_status find_frame(struct idxi_log *log, struct idxf_frame *frame, bool *found, bool *any,
+/* Reads the frame at the place into the buffer. If there is a whole one, sets *found and moves the place behind it;
+ * log->begin stays before it. Sets *nonzero to whether the header is not all zeros: without *found, the frame is torn,
+ * or still being written. */
+static enum idx_status read_frame(struct idxi_log *log, struct idxf_frame *frame, bool *found, bool *nonzero,
                                   struct idx_error *error) {
     static const uint8_t nothing[IDXF_FRAME_HEADER_BYTES];
-    uint64_t length;
-    *found = *any = false;
-    IDXI_TRY(hold(log, sizeof nothing, error));
+    uint64_t file_size;
+    *found = *nonzero = false;
+    IDXI_TRY(fill_buffer(log, sizeof nothing, error));
     if (log->end - log->begin < sizeof nothing) return IDX_OK;
-    *any = memcmp(log->bytes + log->begin, nothing, sizeof nothing) != 0;
-    if (!*any || !idxf_frame_begins(&log->place, log->bytes + log->begin, frame)) return IDX_OK;
+    *nonzero = memcmp(log->bytes + log->begin, nothing, sizeof nothing) != 0;
+    if (!*nonzero || !idxf_frame_read_header(&log->place, log->bytes + log->begin, frame)) return IDX_OK;
     if (frame->size > log->end - log->begin) { /* No more memory is taken than the file has bytes. */
-        IDXI_TRY(idxi_file_size(log->file, &length, log->path, error));
-        if (length < log->place.offset + frame->size) return IDX_OK;
-        IDXI_TRY(hold(log, (size_t)frame->size, error));
+        IDXI_TRY(idxi_file_size(log->file, &file_size, log->path, error));
+        if (file_size < log->place.offset + frame->size) return IDX_OK;
+        IDXI_TRY(fill_buffer(log, (size_t)frame->size, error));
         if (frame->size > log->end - log->begin) return IDX_OK;
     }
-    *found = idxf_frame_follows(&log->place, log->bytes + log->begin, frame);
+    *found = idxf_frame_accept(&log->place, log->bytes + log->begin, frame);
     return IDX_OK;
 }
 
 /* Returns whether a frame, which begins at `before` and ends at the place, agrees with what is known to be on disk. If
  * it reaches the end of the acknowledged frames, it must end there, with the same chain. */
-static bool agrees(const struct idxi_log *log, const struct idxf_log_place *before) {
-    return before->offset >= log->acknowledged.offset || idxf_log_agrees(&log->place, &log->acknowledged);
+static bool agrees_with_slots(const struct idxi_log *log, const struct idxf_log_place *before) {
+    return before->offset >= log->acknowledged.offset || idxf_log_place_agrees(&log->place, &log->acknowledged);
 }
 
 enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, uint8_t **bytes,
                               struct idx_error *error) {
     struct idxf_log_place before = log->place;
     for (bool again = false;; again = true) {
-        bool found, any;
-        IDXI_TRY(find_frame(log, frame, &found, &any, error));
-        if (found ? !agrees(log, &before) : before.offset < log->acknowledged.offset)
+        bool found, nonzero;
+        IDXI_TRY(read_frame(log, frame, &found, &nonzero, error));
+        if (found ? !agrees_with_slots(log, &before) : before.offset < log->acknowledged.offset)
             return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, before.offset);
         if (found) {
             *bytes = log->bytes + log->begin;
@@ -169,8 +170,8 @@ enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, ui
             return IDX_OK;
         }
         frame->size = 0;
-        log->torn = any;
-        if (!any || again) return IDX_OK;
+        log->torn = nonzero;
+        if (!nonzero || again) return IDX_OK;
         IDXI_TRY(read_slots(log, error)); /* The writer may have completed the frame since. */
         idxi_log_begin(log);
     }
@@ -180,13 +181,12 @@ enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, ui
 
 static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault fault, uint64_t sequence,
                                    struct idx_error *error) {
-    return idxi_fail(error, idxi_fault_status(fault), log->path,
+    return idxi_fail(error, idxi_status_of_fault(fault), log->path,
                      "has record %llu, which %s: restore the file from a copy, or rebuild the index",
-                     (unsigned long long)sequence, idxf_fault_sentence(fault));
+                     (unsigned long long)sequence, idxf_fault_predicate(fault));
 }
 
-/* So many bytes of zeros are behind a map: more than the longest ID has, with its length. */
-#define BEHIND_MAP ((size_t)1 << 25)
+#define BEHIND_MAP ((size_t)1 << 25) /* zeros behind a map: more than the longest ID has, with its length */
 
 void idxi_log_map_release(struct idxi_log_map *map) {
     if (map == NULL || atomic_fetch_sub(&map->holders, 1) != 1) return;
@@ -194,8 +194,8 @@ void idxi_log_map_release(struct idxi_log_map *map) {
     free(map);
 }
 
-/* Returns a map of nothing so far, held once, with room for some bytes; or NULL when memory runs out. */
-static struct idxi_log_map *new_map(size_t room) {
+/* Returns a map, held once, with room for so many bytes of a file and none of them yet; NULL when memory runs out. */
+static struct idxi_log_map *make_map(size_t room) {
     struct idxi_log_map *map = malloc(sizeof *map);
     if (map == NULL) return NULL;
     atomic_init(&map->holders, 1);
@@ -207,10 +207,9 @@ static struct idxi_log_map *new_map(size_t room) {
     return NULL;
 }
 
-/* At most so many bytes are mapped beyond twice those that are needed. */
-#define MAP_AHEAD ((uint64_t)1 << 20)
+#define MAP_AHEAD ((uint64_t)1 << 20) /* bytes that are mapped at most, besides twice those that are needed */
 
-/* Maps all frames up to the place, and some of what is behind them, as a file may pretend to be of any size. */
+/* Maps all frames up to the place, and some bytes more, but not the whole file, which may pretend to be of any size. */
 static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error) {
     uint64_t size;
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
@@ -219,7 +218,7 @@ static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error)
     if (size < log->place.offset) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, size);
     if (size > 2 * log->place.offset + MAP_AHEAD) size = 2 * log->place.offset + MAP_AHEAD;
     if (log->map == NULL || log->map->room < size) {
-        struct idxi_log_map *map = new_map(2 * (size_t)size);
+        struct idxi_log_map *map = make_map(2 * (size_t)size);
         if (map == NULL) return idxi_fail_memory(error);
         idxi_log_map_release(log->map);
         log->map = map;
@@ -233,32 +232,31 @@ static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error)
     return IDX_OK;
 }
 
-/* Which records are visited, and by which functions. */
 struct reading {
     uint64_t after;
-    idxi_record_expector expect;
+    idxi_record_prefetcher prefetch;
     idxi_record_visitor visit;
     void *context;
 };
 
-/* So many records are expected before the first of them is visited. */
-#define EXPECTED 16
+#define PREFETCHED 16 /* records that are read and prefetched before the first of them is visited */
 
-/* Visits the records of a frame that begins at `before`. If IDs are texts, the map has the frame. */
+/* Visits the records of a frame that begins at `before`. If IDs are texts, the map must have the frame. */
 static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf_frame *frame, const uint8_t *bytes,
                                    const struct idxf_log_place *before, const struct reading *reading,
                                    struct idx_error *error) {
     uint64_t begin = before->offset, sequence = before->sequence + 1;
     const uint8_t *at = bytes + IDXF_FRAME_HEADER_BYTES, *end = bytes + frame->size - IDXF_FRAME_CHECKSUM_BYTES;
     for (uint64_t left = frame->count; left > 0;) {
-        struct idxf_record records[EXPECTED];
+        struct idxf_record records[PREFETCHED];
         enum idxf_fault fault = IDXF_OK;
-        uint64_t count = 0, some = left < EXPECTED ? left : EXPECTED;
+        uint64_t count = 0, some = left < PREFETCHED ? left : PREFETCHED;
         while (count < some && (fault = idxf_record_read(&log->rules, &at, end, &records[count])) == IDXF_OK) {
             struct idxf_record *record = &records[count];
             if (record->id != NULL && log->rules.id_type == IDXF_ID_TEXT)
                 record->id = log->map->bytes + (begin + (uint64_t)(record->id - bytes));
-            if (sequence + count > reading->after && reading->expect != NULL) reading->expect(reading->context, record);
+            if (sequence + count > reading->after && reading->prefetch != NULL)
+                reading->prefetch(reading->context, record);
             count++;
         }
         for (uint64_t i = 0; i < count; i++)
@@ -270,7 +268,7 @@ static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf
     return at == end ? IDX_OK : fail_record(log, IDXF_FAULT_SIZE, sequence - 1, error);
 }
 
-/* Frees a buffer that was made for a large frame, and checks that no records are missing that the manifest knows of. */
+/* Frees a buffer made for a large frame, and checks that no record is missing that the manifest knows of. */
 static enum idx_status end_reading(struct idxi_log *log, struct idx_error *error) {
     if (log->capacity > MOST_READ) {
         free(log->bytes);
@@ -284,9 +282,9 @@ static enum idx_status end_reading(struct idxi_log *log, struct idx_error *error
                      (unsigned long long)log->place.sequence, (unsigned long long)log->least);
 }
 
-enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_expector expect,
+enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
                               idxi_record_visitor visit, void *context, struct idx_error *error) {
-    const struct reading reading = {after, expect, visit, context};
+    const struct reading reading = {after, prefetch, visit, context};
     idxi_log_begin(log);
     for (;;) {
         struct idxf_frame frame;

@@ -29,8 +29,8 @@ struct idxi_log {
     struct idxf_log_place place;        /* behind the last frame that was read */
     struct idxf_log_place acknowledged; /* behind the last frame that is known to be on disk */
     unsigned slot;                      /* 0 or 1: the slot that says so */
-    uint64_t least;                     /* the last record that the manifest says there is */
-    bool torn;                          /* whether there are bytes at the place that are no frame */
+    uint64_t least;                     /* the manifest says that there is a record with this number */
+    bool torn;                          /* whether there are bytes at the place that are no whole frame */
     int file;                           /* descriptor */
     char *path;
     struct idxi_log_map *map; /* has the text IDs of the records visited last; NULL before that */
@@ -49,8 +49,8 @@ enum idx_status idxi_log_open(struct idxi_log *log, int folder, const char *fold
 /* Checks that a log has all records behind number `after`, as idxi_log_open does. Errors: IDX_BAD_CONTENT. */
 enum idx_status idxi_log_check_first(const struct idxi_log *log, uint64_t after, struct idx_error *error);
 
-/* Returns whether a log is the one that the manifest means, or the one that took its place. */
-bool idxi_log_is_of(const struct idxi_log *log, const struct idxf_manifest_log *entry);
+/* Returns whether a log is the one that the manifest's entry means, or the one that took its place. */
+bool idxi_log_belongs_to(const struct idxi_log *log, const struct idxf_manifest_log *entry);
 
 /* Is called for each record. An integer ID is valid during the call only, and a text ID, which follows the 4 bytes of
  * its length, as long as the log's map is held. Any status but IDX_OK ends the reading with that status. */
@@ -58,13 +58,13 @@ typedef enum idx_status (*idxi_record_visitor)(void *context, const struct idxf_
                                                struct idx_error *error);
 
 /* Is called for each record some records before it is visited, to prefetch what the visitor will need. */
-typedef void (*idxi_record_expector)(void *context, const struct idxf_record *record);
+typedef void (*idxi_record_prefetcher)(void *context, const struct idxf_record *record);
 
 /* Visits the records behind number `after`, in order, up to the end of the last whole frame, which may not be on disk
- * yet. `after` is the number of the last record that was visited, or a greater one. `expect` may be NULL. If nothing is
- * new, this is one read of some bytes. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY,
+ * yet. `after` is the number of the last record that was visited, or a greater one. `prefetch` may be NULL. If nothing
+ * is new, this is one read of some bytes. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY,
  * IDX_IO_ERROR. */
-enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_expector expect,
+enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
                               idxi_record_visitor visit, void *context, struct idx_error *error);
 
 /* Begins to read what is new. idxi_log_next then reads one frame per call: its *bytes, frame->size of them, stay valid

@@ -17,8 +17,7 @@
 #define LEAST_ROOM ((uint64_t)64 << 10)
 #define MOST_ROOM ((uint64_t)4 << 20)
 
-/* A buffer of up to so many bytes is kept for the next frame. */
-#define KEPT_BYTES ((size_t)1 << 20)
+#define KEPT_BYTES ((size_t)1 << 20) /* buffers of up to so many bytes are kept for the next frame */
 
 struct idxi_log_writer {
     struct idxi_log log; /* its file is open for writing; the next frame comes at its place */
@@ -27,9 +26,9 @@ struct idxi_log_writer {
     uint64_t size;                  /* bytes of the file, which are 0 from the place on */
     uint64_t known;                 /* the last record that the manifest knows of */
     bool failed;                    /* whether a sync failed, so that nobody knows what is on disk */
-    bool due;                       /* whether a slot has still to note the last frame */
-    bool left;                      /* whether enter_log has still to open the log that took this one's place */
-    struct idxf_manifest_log entry; /* what the manifest says of the log until enter_log has opened it */
+    bool slot_due;                  /* whether a slot has still to note the last frame */
+    bool stale;                     /* whether open_new_log has still to open the log that took this one's place */
+    struct idxf_manifest_log entry; /* what the manifest says of the log until open_new_log has opened it */
     pid_t process;
     uint8_t *bytes; /* a buffer for a frame */
     size_t capacity;
@@ -58,26 +57,27 @@ static enum idx_status write_slot(struct idxi_log_writer *writer, struct idx_err
 
 /* ---- The manifest ---- */
 
-static void change_manifest(void *context, struct idxf_manifest *manifest) {
+/* Makes the manifest's entry of the log say what the log is now. */
+static void describe_log(void *context, struct idxf_manifest *manifest) {
     const struct idxi_log *log = &((const struct idxi_log_writer *)context)->log;
     manifest->log = (struct idxf_manifest_log){true, {0}, log->header.first, log->place.sequence};
     memcpy(manifest->log.id, log->header.id, IDXF_UUID_BYTES);
 }
 
-/* Publishes a manifest that describes the log as it is now. */
-static enum idx_status tell_manifest(struct idxi_log_writer *writer, struct idx_error *error) {
+static enum idx_status update_manifest(struct idxi_log_writer *writer, struct idx_error *error) {
     bool switched;
     uint64_t last = writer->log.place.sequence;
-    IDXI_TRY(idxi_manifest_switch(writer->folder, writer->folder_path, change_manifest, writer, &switched, error));
+    IDXI_TRY(idxi_manifest_switch(writer->folder, writer->folder_path, describe_log, writer, &switched, error));
     writer->known = last;
     return IDX_OK;
 }
 
 /* ---- Making a log ---- */
 
-/* Makes the header of a log that takes the place of `old`, for records behind number `first`. */
-static enum idx_status begin_log(struct idxi_log *made, const struct idxi_log *old, uint64_t first,
-                                 struct idx_error *error) {
+/* Makes, in made->bytes, the header of a log that takes the place of `old`, for records behind number `first`. Goes to
+ * the place of its first frame. */
+static enum idx_status make_header(struct idxi_log *made, const struct idxi_log *old, uint64_t first,
+                                   struct idx_error *error) {
     uint8_t salt[IDXF_UUID_BYTES];
     IDXI_TRY(idxi_make_uuid(made->header.id, error));
     IDXI_TRY(idxi_make_uuid(salt, error));
@@ -86,12 +86,12 @@ static enum idx_status begin_log(struct idxi_log *made, const struct idxi_log *o
     memcpy(&made->header.salt, salt, sizeof made->header.salt);
     made->header.first = first;
     idxf_log_write(&made->header, made->bytes);
-    made->place = idxf_log_begin(&made->header);
+    made->place = idxf_log_first_place(&made->header);
     return IDX_OK;
 }
 
-/* Makes the header of a log, and copies to it the frames of `old` that have records behind `sequence`. The frames get
- * new checksums, as these depend on all that is before them. */
+/* Makes the header of a log, and copies to `file` those frames of `old`, if that has a file, that have records behind
+ * `sequence`. Frames get new checksums, since these depend on all before them. */
 static enum idx_status copy_frames(struct idxi_log *made, struct idxi_log *old, uint64_t sequence,
                                    struct idxi_page_writer *file, struct idx_error *error) {
     struct idxf_frame frame = {0, 0};
@@ -103,17 +103,17 @@ static enum idx_status copy_frames(struct idxi_log *made, struct idxi_log *old, 
         IDXI_TRY(idxi_log_next(old, &frame, &bytes, error));
         if (frame.size == 0) break;
         if (old->place.sequence <= sequence) continue;
-        if (!begun) IDXI_TRY(begin_log(made, old, before, error));
+        if (!begun) IDXI_TRY(make_header(made, old, before, error));
         begun = true;
         idxf_frame_write(&made->place, bytes, (size_t)frame.size, frame.count);
         IDXI_TRY(idxi_page_writer_write(file, bytes, (size_t)frame.size, error));
     }
-    return begun ? IDX_OK : begin_log(made, old, sequence, error);
+    return begun ? IDX_OK : make_header(made, old, sequence, error);
 }
 
-/* Writes a log, under a name that nobody reads, of the frames of `old` that have records behind `sequence`. `old` may
- * have no file. */
-static enum idx_status make_log(struct idxi_log *old, uint64_t sequence, int folder, struct idx_error *error) {
+/* Writes a log of those frames of `old`, which may have no file, that have records behind `sequence`, under a name that
+ * nobody reads. */
+static enum idx_status write_new_log(struct idxi_log *old, uint64_t sequence, int folder, struct idx_error *error) {
     struct idxi_page_writer file = {.fd = -1};
     uint8_t *begin = calloc(1, IDXF_LOG_FRAMES);
     if (begin == NULL) return idxi_fail_memory(error);
@@ -152,23 +152,24 @@ static enum idx_status open_log(struct idxi_log_writer *writer, const struct idx
     IDXI_TRY(open_for_writing(writer, error));
     writer->known = entry->last;
     /* If this writer, or one that was killed, has replaced the log, the manifest does not know the new one yet. */
-    return memcmp(entry->id, writer->log.header.id, IDXF_UUID_BYTES) == 0 ? IDX_OK : tell_manifest(writer, error);
+    return memcmp(entry->id, writer->log.header.id, IDXF_UUID_BYTES) == 0 ? IDX_OK : update_manifest(writer, error);
 }
 
 /* Opens the log that took the place of this one. If that fails, for lack of memory, say, a later call tries again. */
-static enum idx_status enter_log(struct idxi_log_writer *writer, struct idx_error *error) {
+static enum idx_status open_new_log(struct idxi_log_writer *writer, struct idx_error *error) {
     IDXI_TRY(open_log(writer, &writer->entry, IDXF_MAX_SEQUENCE, error));
-    writer->left = false;
+    writer->stale = false;
     return IDX_OK;
 }
 
-/* Makes a log and puts it in the place of the current one, if there is any. After the rename, this cannot be undone. */
+/* Writes a log of the frames that have records behind `sequence`, puts it in the place of the current one, if there is
+ * any, and opens it. After the rename, this cannot be undone. */
 static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
     struct idxi_log old = writer->log;
-    old.place = idxf_log_begin(&old.header);
+    old.place = idxf_log_first_place(&old.header);
     old.bytes = NULL;
     old.begin = old.end = old.capacity = 0;
-    enum idx_status status = make_log(&old, sequence, writer->folder, error);
+    enum idx_status status = write_new_log(&old, sequence, writer->folder, error);
     free(old.bytes);
     if (status != IDX_OK) return status;
     if (renameat(writer->folder, IDXI_NEW_LOG_NAME, writer->folder, IDXI_LOG_NAME) != 0) {
@@ -176,17 +177,17 @@ static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequ
         unlinkat(writer->folder, IDXI_NEW_LOG_NAME, 0);
         return status;
     }
-    writer->left = true;
+    writer->stale = true;
     writer->entry = (struct idxf_manifest_log){.exists = true, .last = writer->log.place.sequence};
     if (writer->entry.last < sequence) writer->entry.last = sequence;
     memcpy(writer->entry.id, writer->log.header.id, IDXF_UUID_BYTES);
     status = idxi_sync_folder(writer->folder, writer->folder_path, error);
     writer->failed = status != IDX_OK;
-    return writer->failed ? status : enter_log(writer, error);
+    return writer->failed ? status : open_new_log(writer, error);
 }
 
 enum idx_status idxi_log_trim(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
-    IDXI_TRY(idxi_log_check(writer, error));
+    IDXI_TRY(idxi_log_make_ready(writer, error));
     return writer->log.header.first >= sequence ? IDX_OK : replace_log(writer, sequence, error);
 }
 
@@ -203,7 +204,7 @@ static enum idx_status continue_log(struct idxi_log_writer *writer, const struct
     if (log->place.offset > log->acknowledged.offset || log->torn || log->place.sequence < manifest->sequence)
         return replace_log(writer, manifest->sequence, error);
     idxi_log_trim(writer, manifest->sequence, NULL);
-    return idxi_log_check(writer, error);
+    return idxi_log_make_ready(writer, error);
 }
 
 static enum idx_status open_writer(struct idxi_log_writer *writer, struct idxf_manifest *manifest,
@@ -226,7 +227,7 @@ enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder
     }
     writer->process = getpid();
     writer->log.file = -1;
-    writer->log.path = idxi_path(folder_path, IDXI_LOG_NAME);
+    writer->log.path = idxi_join_path(folder_path, IDXI_LOG_NAME);
     writer->folder_path = strdup(folder_path);
     writer->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
     enum idx_status status;
@@ -247,9 +248,9 @@ enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder
 
 void idxi_log_writer_close(struct idxi_log_writer *writer) {
     if (writer == NULL) return;
-    bool tells =
-        !writer->failed && !writer->left && getpid() == writer->process && writer->known < writer->log.place.sequence;
-    if (tells && sync_log(writer, NULL) == IDX_OK) tell_manifest(writer, NULL);
+    bool is_outdated =
+        !writer->failed && !writer->stale && getpid() == writer->process && writer->known < writer->log.place.sequence;
+    if (is_outdated && sync_log(writer, NULL) == IDX_OK) update_manifest(writer, NULL);
     idxi_log_close(&writer->log);
     if (writer->folder >= 0) close(writer->folder);
     free(writer->folder_path);
@@ -258,15 +259,15 @@ void idxi_log_writer_close(struct idxi_log_writer *writer) {
 }
 
 uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer) {
-    return writer->left ? writer->entry.last : writer->log.place.sequence;
+    return writer->stale ? writer->entry.last : writer->log.place.sequence;
 }
 
-enum idx_status idxi_log_check(struct idxi_log_writer *writer, struct idx_error *error) {
+enum idx_status idxi_log_make_ready(struct idxi_log_writer *writer, struct idx_error *error) {
     if (getpid() != writer->process)
         return idxi_fail(
             error, IDX_INVALID_ARGUMENT, writer->log.path,
             "was opened by another process, from which this one was forked: open a writer in this process");
-    if (!writer->failed) return writer->left ? enter_log(writer, error) : IDX_OK;
+    if (!writer->failed) return writer->stale ? open_new_log(writer, error) : IDX_OK;
     return idxi_fail(error, IDX_IO_ERROR, writer->log.path,
                      "could not be written earlier, so it is unknown whether the last changes are on disk: close the "
                      "writer, and open it again");
@@ -274,9 +275,8 @@ enum idx_status idxi_log_check(struct idxi_log_writer *writer, struct idx_error 
 
 /* ---- Appending ---- */
 
-/* Makes sure that a frame will be written over zeros that are on disk, so that syncing it changes nothing else of the
- * file, such as its size. */
-static enum idx_status make_room(struct idxi_log_writer *writer, size_t frame, struct idx_error *error) {
+/* Ensures that a frame is written over zeros on disk: then syncing it changes nothing else, such as the size. */
+static enum idx_status extend_with_zeros(struct idxi_log_writer *writer, size_t frame, struct idx_error *error) {
     uint64_t end = writer->log.place.offset + frame, room = writer->size / 8;
     if (end <= writer->size) return IDX_OK;
     room = room < LEAST_ROOM ? LEAST_ROOM : room > MOST_ROOM ? MOST_ROOM : room;
@@ -296,7 +296,7 @@ static enum idx_status make_room(struct idxi_log_writer *writer, size_t frame, s
     return IDX_OK;
 }
 
-static enum idx_status reserve(struct idxi_log_writer *writer, size_t size, struct idx_error *error) {
+static enum idx_status reserve_buffer(struct idxi_log_writer *writer, size_t size, struct idx_error *error) {
     if (size <= writer->capacity) return IDX_OK;
     free(writer->bytes);
     writer->bytes = malloc(size);
@@ -305,8 +305,8 @@ static enum idx_status reserve(struct idxi_log_writer *writer, size_t size, stru
 }
 
 /* Checks records, and sets *size to the bytes of a frame of them. */
-static enum idx_status measure(const struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
-                               size_t *size, struct idx_error *error) {
+static enum idx_status measure_frame(const struct idxi_log_writer *writer, const struct idxf_record *records,
+                                     size_t count, size_t *size, struct idx_error *error) {
     const struct idxf_record_rules *rules = &writer->log.rules;
     *size = IDXF_FRAME_HEADER_BYTES + IDXF_FRAME_CHECKSUM_BYTES;
     if (count > IDXF_MAX_SEQUENCE - writer->log.place.sequence)
@@ -315,7 +315,7 @@ static enum idx_status measure(const struct idxi_log_writer *writer, const struc
         enum idxf_fault fault = idxf_record_check(rules, &records[i]);
         if (fault != IDXF_OK)
             return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->log.path,
-                             "can't take record %zu of the batch, which %s", i + 1, idxf_fault_sentence(fault));
+                             "can't take record %zu of the batch, which %s", i + 1, idxf_fault_predicate(fault));
         *size += idxf_record_size(rules, &records[i]);
     }
     return IDX_OK;
@@ -329,7 +329,7 @@ static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, 
     IDXI_TRY(idxi_write_at(log->file, writer->bytes, size, log->place.offset, log->path, error));
     IDXI_TRY(sync_log(writer, error));
     log->place = behind;
-    writer->due = write_slot(writer, NULL) != IDX_OK; /* The frame is on disk even if this fails. */
+    writer->slot_due = write_slot(writer, NULL) != IDX_OK; /* The frame is on disk even if this fails. */
     return IDX_OK;
 }
 
@@ -337,12 +337,12 @@ enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idx
                                 struct idx_error *error) {
     size_t size;
     if (count == 0) return IDX_OK;
-    IDXI_TRY(idxi_log_check(writer, error));
-    if (writer->due) IDXI_TRY(write_slot(writer, error));
-    writer->due = false;
-    IDXI_TRY(measure(writer, records, count, &size, error));
-    IDXI_TRY(make_room(writer, size, error));
-    IDXI_TRY(reserve(writer, size, error));
+    IDXI_TRY(idxi_log_make_ready(writer, error));
+    if (writer->slot_due) IDXI_TRY(write_slot(writer, error));
+    writer->slot_due = false;
+    IDXI_TRY(measure_frame(writer, records, count, &size, error));
+    IDXI_TRY(extend_with_zeros(writer, size, error));
+    IDXI_TRY(reserve_buffer(writer, size, error));
     uint8_t *at = writer->bytes + IDXF_FRAME_HEADER_BYTES;
     for (size_t i = 0; i < count; i++) at = idxf_record_write(&writer->log.rules, &records[i], at);
     enum idx_status status = write_frame(writer, size, count, error);

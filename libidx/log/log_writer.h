@@ -23,12 +23,12 @@ uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer);
 /* Completes what an earlier call could not complete because of an error. Errors: those of that call;
  * IDX_INVALID_ARGUMENT in a process that was forked from the one that opened the writer; IDX_IO_ERROR after a failed
  * sync: then nobody knows what is on disk, and the writer can only be closed. */
-enum idx_status idxi_log_check(struct idxi_log_writer *writer, struct idx_error *error);
+enum idx_status idxi_log_make_ready(struct idxi_log_writer *writer, struct idx_error *error);
 
 /* Appends records under the next sequence numbers, as one frame, which is on disk when this returns. After an error,
- * the log has none of them; only after a failed sync, it may have all. Errors: as idxi_log_check; IDX_INVALID_ARGUMENT
- * (a record that breaks a rule), IDX_LIMIT (sequence numbers are used up), IDX_OUT_OF_MEMORY, IDX_DISK_FULL (try again
- * when there is room), IDX_IO_ERROR. */
+ * the log has none of them; only after a failed sync, it may have all. Errors: as idxi_log_make_ready;
+ * IDX_INVALID_ARGUMENT (a record that breaks a rule), IDX_LIMIT (sequence numbers are used up), IDX_OUT_OF_MEMORY,
+ * IDX_DISK_FULL (try again when there is room), IDX_IO_ERROR. */
 enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
                                 struct idx_error *error);
 
@@ -37,8 +37,7 @@ enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idx
  * idxi_log_append. */
 enum idx_status idxi_log_trim(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error);
 
-/* Notes in the manifest which record is the last one, and frees the writer. In a forked process, it only frees the
- * writer. NULL is fine. */
+/* Notes the last record in the manifest, but not in a forked process, and frees the writer. NULL is fine. */
 void idxi_log_writer_close(struct idxi_log_writer *writer);
 
 #endif

@@ -1,4 +1,5 @@
-/* pending.c: makes, frees and appends records. pending_records.h describes the structures. */
+/* pending.c: makes, frees and appends records. pending_records.h describes the structures: a link to a record is its
+ * number plus 1, and 0 is no link. */
 #include "libidx/log/pending.h"
 
 #include <stdlib.h>
@@ -6,14 +7,11 @@
 
 #include "libidx/log/pending_records.h"
 
-/* There is room for at least so many records behind those of a run. */
-#define LEAST_ROOM ((uint64_t)256)
+#define LEAST_ROOM ((uint64_t)256) /* there is room for at least so many records after those of a run */
 
-/* Hash tables are made for at most so many times the records that there is room for. */
-#define MOST_ROOM 8
+#define MOST_ROOM 8 /* hash tables are made for at most so many times the records that there is room for */
 
-/* What putting a record into new hash tables reads and writes is prefetched so many records ahead. */
-#define AHEAD 16
+#define AHEAD 16 /* what putting a record into new hash tables needs is prefetched so many records ahead */
 
 /* A text ID follows four bytes, and this mask selects those bits of them that say how long it is. */
 #define ID_SIZE_BYTES 4
@@ -48,8 +46,8 @@ static struct idxi_pending_store *new_store(void) {
     return NULL;
 }
 
-/* Returns for how many records new hash tables are made: for all that are expected, unless there are few so far. */
-static uint64_t choose_room(const struct idxi_pending *pending) {
+/* Returns for how many records to make hash tables: for all that are expected, unless there are few so far. */
+static uint64_t choose_table_capacity(const struct idxi_pending *pending) {
     uint64_t most = MOST_ROOM * pending->capacity, room = pending->room < most ? pending->room : most;
     return room > pending->capacity ? room : pending->capacity;
 }
@@ -63,8 +61,8 @@ static void free_pending(struct idxi_pending *pending) {
 
 /* Returns a `struct idxi_pending` for as many records as the capacity, held once, or NULL when memory runs out. It
  * shares the store of `old`, and the hash tables if they have enough room. If `old` is NULL, the store is new, too. */
-static struct idxi_pending *make(const struct idxf_record_rules *rules, unsigned k, uint64_t after, uint64_t capacity,
-                                 uint64_t room, const struct idxi_pending *old) {
+static struct idxi_pending *make_pending(const struct idxf_record_rules *rules, unsigned k, uint64_t after,
+                                         uint64_t capacity, uint64_t room, const struct idxi_pending *old) {
     idxi_pending_scan *scans[IDXI_PENDING_SCANS];
     struct idxi_pending *pending = calloc(1, sizeof *pending);
     if (pending == NULL) return NULL;
@@ -72,9 +70,9 @@ static struct idxi_pending *make(const struct idxf_record_rules *rules, unsigned
     pending->k = k;
     pending->base = after;
     pending->unsettled = true;
-    pending->capacity = capacity < UINT32_MAX ? capacity : UINT32_MAX;
+    pending->capacity = capacity < UINT32_MAX ? capacity : UINT32_MAX; /* links, numbers plus 1, have 32 bits */
     pending->room = room < UINT32_MAX ? room : UINT32_MAX;
-    pending->scan = scans[idxi_pending_scans(scans) - 1];
+    pending->scan = scans[idxi_pending_list_scans(scans) - 1];
     atomic_init(&pending->holders, 1);
     pending->store = old != NULL ? old->store : new_store();
     if (old != NULL) atomic_fetch_add_explicit(&old->store->holders, 1, memory_order_relaxed);
@@ -82,7 +80,7 @@ static struct idxi_pending *make(const struct idxf_record_rules *rules, unsigned
         pending->tables = old->tables;
         atomic_fetch_add_explicit(&old->tables->holders, 1, memory_order_relaxed);
     } else {
-        pending->tables = idxi_pending_make_tables(choose_room(pending), rules->id_type != IDXF_ID_NONE);
+        pending->tables = idxi_pending_make_tables(choose_table_capacity(pending), rules->id_type != IDXF_ID_NONE);
     }
     if (pending->store != NULL && pending->tables != NULL) return pending;
     free_pending(pending);
@@ -91,7 +89,7 @@ static struct idxi_pending *make(const struct idxf_record_rules *rules, unsigned
 
 enum idx_status idxi_pending_new(struct idxi_pending **result, const struct idxf_record_rules *rules, unsigned k,
                                  uint64_t after, uint64_t expected, uint64_t room, struct idx_error *error) {
-    struct idxi_pending *pending = make(rules, k, after, expected + expected / 16 + LEAST_ROOM, room, NULL);
+    struct idxi_pending *pending = make_pending(rules, k, after, expected + expected / 16 + LEAST_ROOM, room, NULL);
     if (pending == NULL) return idxi_fail_memory(error);
     *result = pending;
     return IDX_OK;
@@ -141,7 +139,6 @@ bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, co
     return ours != NULL && size == id_size && (size == 0 || memcmp(ours, id, size) == 0);
 }
 
-/* Returns whether records of an operation have an ID in this index. */
 static bool names_document(const struct idxi_pending *pending, enum idxf_operation operation) {
     return pending->rules.id_type != IDXF_ID_NONE && operation != IDXF_REMOVE_FINGERPRINT;
 }
@@ -156,8 +153,7 @@ struct idxi_log_map *idxi_pending_map_of(const struct idxi_pending *pending, con
     return NULL;
 }
 
-/* Holds a map if the store does not hold it yet. The search begins with the newest one, which it mostly is. Returns
- * false when memory runs out. */
+/* Holds a map unless the store does so, as it mostly does the newest one. Returns false when memory runs out. */
 static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map) {
     for (size_t i = store->map_count; i-- > 0;)
         if (store->maps[i] == map) return true;
@@ -179,9 +175,10 @@ static const uint8_t *copy_id(struct idxi_pending_store *store, const struct idx
     return id;
 }
 
-/* Stores a record's fingerprint and ID under a number that no view has yet. Returns false when memory runs out. */
-static bool keep(struct idxi_pending *pending, const struct idxf_record *record, struct idxi_log_map *map,
-                 uint32_t number) {
+/* Stores a record's fingerprint and ID under a number that no view has yet; a text ID stays in `map`, unless that is
+ * NULL. Returns false when memory runs out. */
+static bool store_record(struct idxi_pending *pending, const struct idxf_record *record, struct idxi_log_map *map,
+                         uint32_t number) {
     struct idxi_pending_store *store = pending->store;
     struct idxi_pending_chunk **chunk = &store->chunks[number / IDXI_RECORDS_OF_CHUNK];
     uint32_t place = number % IDXI_RECORDS_OF_CHUNK;
@@ -216,8 +213,8 @@ static bool reserve_links(struct idxi_pending_store *store) {
     return true;
 }
 
-/* Returns the links of a record. If it has none yet, it gets some, for which there must be room: they say that it is
- * the only one of its fingerprint and of its ID. */
+/* Returns the links of a record of this operation. If it has none yet, it gets some, for which there must be room: they
+ * say that it is the only one of its fingerprint and of its ID. */
 static struct idxi_pending_links *give_links(struct idxi_pending *pending, uint32_t number,
                                              enum idxf_operation operation) {
     struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
@@ -228,7 +225,7 @@ static struct idxi_pending_links *give_links(struct idxi_pending *pending, uint3
     links->first = number;
     atomic_init(&links->newest, number + 1);
     links->operation = (uint8_t)operation;
-    links->found = operation == IDXF_ADD;
+    links->in_buckets = operation == IDXF_ADD;
     struct idxi_pending_chunk *chunk = store->chunks[number / IDXI_RECORDS_OF_CHUNK];
     atomic_store_explicit(&chunk->links[number % IDXI_RECORDS_OF_CHUNK], place + 1, memory_order_release);
     return links;
@@ -236,18 +233,20 @@ static struct idxi_pending_links *give_links(struct idxi_pending *pending, uint3
 
 /* ---- Appending: whatever may fail comes first, so that nothing has to be undone ---- */
 
+/* A record with an ID of no bytes may have NULL for its ID. */
 static uint64_t hash_id_of(const struct idxf_record *record) {
     return idxi_pending_hash_id(record->id_size == 0 ? (const uint8_t *)"" : record->id, record->id_size);
 }
 
-void idxi_pending_expect(const struct idxi_pending *pending, const struct idxf_record *record) {
+void idxi_pending_prefetch_append(const struct idxi_pending *pending, const struct idxf_record *record) {
     idxi_pending_prefetch_slot(&pending->tables->fingerprints, idxi_pending_hash(record->fingerprint));
     if (names_document(pending, record->operation))
         idxi_pending_prefetch_slot(&pending->tables->ids, hash_id_of(record));
-    idxi_pending_expect_in_buckets(pending, record->fingerprint);
+    idxi_pending_prefetch_buckets(pending, record->fingerprint);
 }
 
-/* Links a removal with older removals of its fingerprint. `first` are the links of the fingerprint's first record. */
+/* Links removal `number`, by `ours`, its links, with older ones. `first` are the links of its fingerprint's first
+ * record. */
 static void link_removal(const struct idxi_pending *pending, struct idxi_pending_links *first,
                          struct idxi_pending_links *ours, uint32_t number) {
     ours->previous_removal = atomic_load_explicit(&first->newest_removal, memory_order_relaxed);
@@ -258,7 +257,7 @@ static void link_removal(const struct idxi_pending *pending, struct idxi_pending
     atomic_store_explicit(&first->newest_removal, number + 1, memory_order_release);
 }
 
-/* Links a record with older records of its fingerprint. `first` are the links of the first one, and may be `ours`. */
+/* Links record `number`, by its links `ours`, with older ones. `first`, the first record's, may be `ours`. */
 static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_links *first,
                              struct idxi_pending_links *ours, uint32_t number) {
     if (ours != first) {
@@ -272,8 +271,8 @@ static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_l
     atomic_store_explicit(&first->newest, number + 1, memory_order_release);
 }
 
-/* Notes in the links of all documents with the fingerprint and ID of a removal that it removes them. */
-static void mark_removed(struct idxi_pending *pending, const struct idxi_pending_links *ours, uint32_t number) {
+/* Notes in their links that removal `number` removes the older documents of its fingerprint and ID. */
+static void mark_as_removed(struct idxi_pending *pending, const struct idxi_pending_links *ours, uint32_t number) {
     uint64_t fingerprint = idxi_pending_fingerprint(pending, number);
     for (uint32_t link = ours->previous_id; link != 0;) {
         struct idxi_pending_links *older = idxi_pending_links_of(pending, link - 1);
@@ -301,8 +300,7 @@ static void index_record(struct idxi_pending *pending, uint32_t number) {
         idxi_pending_set_id_slot(pending, idxi_pending_find_id_slot(pending, id, id_size, hash), hash, number);
 }
 
-/* Prefetches what index_record will read and write. */
-static void expect_indexing(const struct idxi_pending *pending, uint32_t number) {
+static void prefetch_indexing(const struct idxi_pending *pending, uint32_t number) {
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
     idxi_pending_prefetch_slot(&pending->tables->fingerprints,
@@ -310,60 +308,62 @@ static void expect_indexing(const struct idxi_pending *pending, uint32_t number)
     if (id != NULL) idxi_pending_prefetch_slot(&pending->tables->ids, idxi_pending_hash_id(id, id_size));
 }
 
-/* Replaces *pending, which is full, by another `struct idxi_pending` with the same records and more room. */
-static enum idx_status renew(struct idxi_pending **pending, struct idx_error *error) {
+/* Replaces *pending, which is full, by one with the same records and more room, to which the caller's hold passes. */
+static enum idx_status replace_full(struct idxi_pending **pending, struct idx_error *error) {
     struct idxi_pending *old = *pending;
     uint64_t count = atomic_load_explicit(&old->count, memory_order_relaxed);
     uint64_t capacity = count + (count < LEAST_ROOM ? LEAST_ROOM : count);
-    struct idxi_pending *made = make(&old->rules, old->k, old->base, capacity, old->room, old);
-    if (made == NULL) return idxi_fail_memory(error);
-    atomic_init(&made->count, count);
-    for (uint32_t i = 0; i < count && made->tables != old->tables; i++) {
-        if (count - i > AHEAD) expect_indexing(made, i + AHEAD);
-        index_record(made, i);
+    struct idxi_pending *larger = make_pending(&old->rules, old->k, old->base, capacity, old->room, old);
+    if (larger == NULL) return idxi_fail_memory(error);
+    atomic_init(&larger->count, count);
+    for (uint32_t i = 0; i < count && larger->tables != old->tables; i++) {
+        if (count - i > AHEAD) prefetch_indexing(larger, i + AHEAD);
+        index_record(larger, i);
     }
-    enum idx_status status = old->unsettled ? IDX_OK : idxi_pending_settle(made, error);
-    idxi_pending_release(status == IDX_OK ? old : made);
-    if (status == IDX_OK) *pending = made;
+    enum idx_status status = old->unsettled ? IDX_OK : idxi_pending_settle(larger, error);
+    idxi_pending_release(status == IDX_OK ? old : larger);
+    if (status == IDX_OK) *pending = larger;
     return status;
 }
 
-enum idx_status idxi_pending_append(struct idxi_pending **any, const struct idxf_record *record,
+enum idx_status idxi_pending_append(struct idxi_pending **current, const struct idxf_record *record,
                                     struct idxi_log_map *map, struct idx_error *error) {
-    uint64_t count = atomic_load_explicit(&(*any)->count, memory_order_relaxed);
+    uint64_t count = atomic_load_explicit(&(*current)->count, memory_order_relaxed);
     if (count == UINT32_MAX)
         return idxi_fail(error, IDX_LIMIT, NULL, "%llu documents are pending: compact the index",
                          (unsigned long long)count);
-    if (count == (*any)->capacity) IDXI_TRY(renew(any, error));
-    struct idxi_pending *pending = *any;
+    if (count == (*current)->capacity) IDXI_TRY(replace_full(current, error));
+    struct idxi_pending *pending = *current;
     uint32_t number = (uint32_t)count;
-    if (!keep(pending, record, map, number) || !reserve_links(pending->store)) return idxi_fail_memory(error);
+    if (!store_record(pending, record, map, number) || !reserve_links(pending->store)) return idxi_fail_memory(error);
     bool has_id = names_document(pending, record->operation);
-    uint32_t first = idxi_pending_find_first(pending, record->fingerprint), previous_id = 0;
+    uint32_t first_link = idxi_pending_find_first(pending, record->fingerprint), previous_id = 0;
     uint64_t id_hash = has_id ? hash_id_of(record) : 0;
     _Atomic uint32_t *id_slot = NULL;
     if (has_id) {
         id_slot = idxi_pending_find_id_slot(pending, record->id, record->id_size, id_hash);
         previous_id = atomic_load_explicit(id_slot, memory_order_relaxed) & pending->tables->ids.link_mask;
     }
-    struct idxi_pending_links *links = NULL, *first_links = NULL;
-    bool is_alone = first == 0 && previous_id == 0 && record->operation == IDXF_ADD;
-    if (first != 0) first_links = idxi_pending_links_of(pending, first - 1);
-    bool is_new = record->operation == IDXF_ADD && (first == 0 || (first_links != NULL && !first_links->found));
-    if (is_new && !pending->unsettled && !idxi_pending_reserve_in_buckets(pending, record->fingerprint))
+    struct idxi_pending_links *links = NULL, *head_links = NULL;
+    bool is_alone = first_link == 0 && previous_id == 0 && record->operation == IDXF_ADD;
+    if (first_link != 0) head_links = idxi_pending_links_of(pending, first_link - 1);
+    bool enters_buckets =
+        record->operation == IDXF_ADD && (first_link == 0 || (head_links != NULL && !head_links->in_buckets));
+    if (enters_buckets && !pending->unsettled && !idxi_pending_reserve_in_buckets(pending, record->fingerprint))
         return idxi_fail_memory(error);
     if (!is_alone) {
         links = give_links(pending, number, record->operation);
-        first_links = first == 0 ? links : give_links(pending, first - 1, IDXF_ADD);
+        head_links = first_link == 0 ? links : give_links(pending, first_link - 1, IDXF_ADD);
         links->previous_id = previous_id;
-        if (record->operation == IDXF_REMOVE_DOCUMENT) mark_removed(pending, links, number);
-        link_fingerprint(pending, first_links, links, number);
-        if (is_new) first_links->found = true;
+        if (record->operation == IDXF_REMOVE_DOCUMENT) mark_as_removed(pending, links, number);
+        link_fingerprint(pending, head_links, links, number);
+        if (enters_buckets) head_links->in_buckets = true;
     }
     if (has_id) idxi_pending_set_id_slot(pending, id_slot, id_hash, number);
-    if (first == 0) idxi_pending_insert(&pending->tables->fingerprints, idxi_pending_hash(record->fingerprint), number);
-    if (is_new && !pending->unsettled)
-        idxi_pending_add_to_buckets(pending, record->fingerprint, first == 0 ? number : first - 1);
+    if (first_link == 0)
+        idxi_pending_insert(&pending->tables->fingerprints, idxi_pending_hash(record->fingerprint), number);
+    if (enters_buckets && !pending->unsettled)
+        idxi_pending_add_to_buckets(pending, record->fingerprint, first_link == 0 ? number : first_link - 1);
     atomic_store_explicit(&pending->count, count + 1, memory_order_release);
     return IDX_OK;
 }

@@ -24,8 +24,7 @@ struct idxi_pending_view {
 enum idx_status idxi_pending_new(struct idxi_pending **pending, const struct idxf_record_rules *rules, unsigned k,
                                  uint64_t after, uint64_t expected, uint64_t room, struct idx_error *error);
 
-/* Sorts the records that have been appended, so that views may be made. Does nothing if that was done before. Errors:
- * IDX_OUT_OF_MEMORY. */
+/* Sorts the records, unless that was done before, so that views may be made. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_pending_settle(struct idxi_pending *pending, struct idx_error *error);
 
 /* Does one part of what idxi_pending_settle does, in at most k + 1 calls. *settled becomes true with the last part, and
@@ -47,11 +46,11 @@ uint64_t idxi_pending_last(const struct idxi_pending *pending);
 enum idx_status idxi_pending_append(struct idxi_pending **pending, const struct idxf_record *record,
                                     struct idxi_log_map *map, struct idx_error *error);
 
-/* Returns the map that has the text ID of a record, as idxi_pending_visit gives it, or NULL if the ID was copied. */
+/* Returns the map that has the text ID of a record of idxi_pending_visit, or NULL if the ID was copied. */
 struct idxi_log_map *idxi_pending_map_of(const struct idxi_pending *pending, const struct idxf_record *record);
 
 /* Prefetches what appending the record will read and write. Call it some records ahead, on the thread that appends. */
-void idxi_pending_expect(const struct idxi_pending *pending, const struct idxf_record *record);
+void idxi_pending_prefetch_append(const struct idxi_pending *pending, const struct idxf_record *record);
 
 /* Returns how many bytes of memory are allocated for the records. From any thread. */
 size_t idxi_pending_bytes(const struct idxi_pending *pending);
@@ -67,12 +66,11 @@ typedef bool (*idxi_match_visitor)(void *context, size_t query, const struct idx
 bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,
                        idxi_match_visitor visit, void *context);
 
-/* Prefetches what finding the matches of a query will read. Call it some hundred nanoseconds ahead, and for few queries
- * at a time. */
+/* Prefetches what finding a query's matches reads: for few queries at a time, some hundred nanoseconds ahead. */
 void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance);
 
 /* Returns whether a fingerprint has a pending document. */
-bool idxi_pending_holds(const struct idxi_pending_view *view, uint64_t fingerprint);
+bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint);
 
 /* Returns which of a fingerprint's documents in segments the records remove: all, some or none. */
 enum idxi_removal idxi_pending_removal(const struct idxi_pending_view *view, uint64_t fingerprint);
@@ -83,8 +81,8 @@ bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerp
 /* Iterates over pending documents. An integer ID that was added twice with one fingerprint comes once. */
 struct idxi_pending_cursor {
     struct idxi_pending_view view;
-    uint32_t next, floor; /* private */
-    uint64_t sequence;    /* of the record that idxi_pending_next returned last */
+    uint32_t next, oldest; /* private: the link to the next record; no record with a lower number counts */
+    uint64_t sequence;     /* of the record that idxi_pending_next returned last */
 };
 
 /* Begins with the documents of a fingerprint, the oldest first. idxi_pending_next sets *id, which stays valid as long
@@ -120,6 +118,6 @@ typedef uint64_t idxi_pending_scan(const uint32_t *folded, size_t count, uint32_
 
 /* Sets `scans` to the ways to scan that this processor has, the fastest last, and returns their number. */
 #define IDXI_PENDING_SCANS 3
-size_t idxi_pending_scans(idxi_pending_scan *scans[IDXI_PENDING_SCANS]);
+size_t idxi_pending_list_scans(idxi_pending_scan *scans[IDXI_PENDING_SCANS]);
 
 #endif

@@ -1,20 +1,18 @@
-/* pending_buckets.c: the buckets of fingerprints: sorted runs, and the arrays of those that came after them. */
+/* pending_buckets.c: the buckets of fingerprints: sorted runs, and the arrays of those that came after them. A link to
+ * a record is its number plus 1. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "libidx/log/pending_records.h"
 
-/* A part has at most 2^16 buckets. */
-#define MAX_BUCKET_BITS 16
+#define MAX_BUCKET_BITS 16 /* a part has at most 2^16 buckets */
 
-/* Buckets become more as long as they have more fingerprints than this on average, up to the most: so many and their
- * links fill a cache line. */
+/* Buckets are doubled while they have more fingerprints on average: so many with their links fill a cache line. */
 #define LEAST_IN_BUCKET 8
 
 /* ---- Making ---- */
 
-/* Returns the bits that choose buckets for so many fingerprints: the leading ones of a part, which has the `width` bits
- * from bit `low` on. */
+/* Returns the bits that choose a bucket: leading ones of a part, which has `width` bits from bit `low` on. */
 static struct idxi_pending_bits choose_bits(unsigned width, unsigned low, uint64_t fingerprints) {
     unsigned used = 0;
     while (used < width && used < MAX_BUCKET_BITS && fingerprints >> used > LEAST_IN_BUCKET) used++;
@@ -22,18 +20,17 @@ static struct idxi_pending_bits choose_bits(unsigned width, unsigned low, uint64
     return (struct idxi_pending_bits){idxf_low_bits(used) << shift, shift, (uint32_t)idxf_low_bits(used)};
 }
 
-/* Returns whether a record is the first one of a fingerprint that some record adds: this is what buckets have. */
-static bool is_found(const struct idxi_pending *pending, uint32_t number) {
+/* Buckets have exactly these: the first records of fingerprints that some record adds. */
+static bool belongs_in_buckets(const struct idxi_pending *pending, uint32_t number) {
     const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
-    return links == NULL || (links->first == number && links->found);
+    return links == NULL || (links->first == number && links->in_buckets);
 }
 
-/* Returns how many bytes are allocated for a run. */
 static size_t run_bytes(const struct idxi_pending *pending, const struct idxi_pending_run *run) {
     return ((size_t)run->bits.last_bucket + 2 + 2 * (size_t)pending->run_count) * sizeof(uint32_t);
 }
 
-/* Makes a run by counting: the bits that choose its buckets are known. Returns false when memory runs out. */
+/* Fills a run, by its bits, with the first run_count records, by counting. Returns false when memory runs out. */
 static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run) {
     size_t buckets = (size_t)run->bits.last_bucket + 1, count = (size_t)pending->run_count;
     size_t bytes = run_bytes(pending, run);
@@ -43,11 +40,11 @@ static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run)
     run->folded = run->begins + buckets + 1;
     run->links = run->folded + count;
     for (uint32_t i = 0; i < count; i++)
-        if (is_found(pending, i))
+        if (belongs_in_buckets(pending, i))
             run->begins[idxi_pending_bucket_of(&run->bits, idxi_pending_fingerprint(pending, i)) + 1]++;
     for (size_t i = 0; i < buckets; i++) run->begins[i + 1] += run->begins[i];
     for (uint32_t i = 0; i < count; i++) {
-        if (!is_found(pending, i)) continue;
+        if (!belongs_in_buckets(pending, i)) continue;
         uint64_t fingerprint = idxi_pending_fingerprint(pending, i);
         uint32_t place = run->begins[idxi_pending_bucket_of(&run->bits, fingerprint)]++;
         run->folded[place] = idxi_fold(fingerprint);
@@ -59,16 +56,15 @@ static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run)
     return true;
 }
 
-/* Makes the run of the next part, and empty buckets for the records to come.
- *
- * The bits are cut into k + 1 parts, from the most significant bit on: all have the same width, or the first ones have
- * one bit more. With k = 0 the hash table of fingerprints answers, and there are no parts. */
+/* Each call makes the run of the next part, and empty buckets for the records to come. The bits are cut into k + 1
+ * parts, from the most significant bit on: all have the same width, or the first ones have one bit more. With k = 0 the
+ * hash table of fingerprints answers, and there are no parts. */
 enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *settled, struct idx_error *error) {
     *settled = !pending->unsettled || pending->part_count == pending->k;
     if (!pending->unsettled) return IDX_OK;
-    unsigned bits = pending->rules.bits, count = pending->k + 1, part = pending->part_count;
-    unsigned width = bits / count + (part < bits % count), low = bits - (part + 1) * (bits / count);
-    low -= part + 1 < bits % count ? part + 1 : bits % count;
+    unsigned bits = pending->rules.bits, parts = pending->k + 1, part = pending->part_count;
+    unsigned width = bits / parts + (part < bits % parts), low = bits - (part + 1) * (bits / parts);
+    low -= part + 1 < bits % parts ? part + 1 : bits % parts;
     struct idxi_pending_run *run = &pending->runs[part];
     struct idxi_pending_rest *rest = &pending->rests[part];
     pending->run_count = atomic_load_explicit(&pending->count, memory_order_relaxed);
@@ -90,7 +86,7 @@ void idxi_pending_free_buckets(struct idxi_pending *pending) {
         free(pending->rests[i].buckets);
         idxi_pending_free(pending->runs[i].begins, run_bytes(pending, &pending->runs[i]));
         pending->rests[i].buckets = NULL;
-        pending->runs[i].begins = NULL; /* It would be freed again if a later call had no memory for buckets. */
+        pending->runs[i].begins = NULL; /* so that a later call that finds no memory does not free it again */
     }
     pending->part_count = 0;
     idxi_arena_free(&pending->arrays);
@@ -98,28 +94,32 @@ void idxi_pending_free_buckets(struct idxi_pending *pending) {
 
 /* ---- Adding ---- */
 
-static struct idxi_pending_bucket *bucket_of(const struct idxi_pending_rest *rest, uint64_t fingerprint) {
+static struct idxi_pending_bucket *rest_bucket(const struct idxi_pending_rest *rest, uint64_t fingerprint) {
     return &rest->buckets[idxi_pending_bucket_of(&rest->bits, fingerprint)];
 }
 
-void idxi_pending_expect_in_buckets(const struct idxi_pending *pending, uint64_t fingerprint) {
-    struct idxi_pending_bucket *places[IDXI_PENDING_MAX_PARTS];
+void idxi_pending_prefetch_buckets(const struct idxi_pending *pending, uint64_t fingerprint) {
+    struct idxi_pending_bucket *buckets[IDXI_PENDING_MAX_PARTS];
     for (unsigned i = 0; i < pending->part_count; i++) {
-        places[i] = bucket_of(&pending->rests[i], fingerprint);
-        __builtin_prefetch(places[i]);
+        buckets[i] = rest_bucket(&pending->rests[i], fingerprint);
+        __builtin_prefetch(buckets[i]);
     }
     for (unsigned i = 0; i < pending->part_count; i++) {
-        const struct idxi_pending_array *array = atomic_load_explicit(&places[i]->array, memory_order_relaxed);
+        const struct idxi_pending_array *array = atomic_load_explicit(&buckets[i]->array, memory_order_relaxed);
         if (array != NULL) __builtin_prefetch(array, 1);
     }
 }
 
-/* Makes room for one more fingerprint in a bucket. Returns false when memory runs out. */
-static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_bucket *place) {
-    struct idxi_pending_array *old = atomic_load_explicit(&place->array, memory_order_relaxed);
+/* So many entries fill a cache line. The head of an array takes the place of one. */
+enum { ENTRIES_IN_LINE = 8 };
+
+/* Makes room for a fingerprint: copies a full array to one of twice as many cache lines, and keeps the old one for its
+ * readers. Returns false when memory runs out. */
+static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_bucket *bucket) {
+    struct idxi_pending_array *old = atomic_load_explicit(&bucket->array, memory_order_relaxed);
     uint32_t count = old == NULL ? 0 : atomic_load_explicit(&old->count, memory_order_relaxed);
     if (old != NULL && count < old->capacity) return true;
-    size_t lines = old == NULL ? 1 : 2 * ((old->capacity + 1) / 8);
+    size_t lines = old == NULL ? 1 : 2 * ((old->capacity + 1) / ENTRIES_IN_LINE);
     struct idxi_pending_array *array = idxi_arena_take(&pending->arrays, lines * IDXI_CACHE_LINE, IDXI_CACHE_LINE);
     if (array == NULL) return false;
     atomic_fetch_add_explicit(&pending->bytes, lines * IDXI_CACHE_LINE, memory_order_relaxed);
@@ -129,20 +129,20 @@ static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_
         memcpy(array->folded, old->folded, count * sizeof *old->folded);
         memcpy(array->folded + array->capacity, idxi_pending_links_in(old), count * sizeof *old->folded);
     }
-    atomic_store_explicit(&place->array, array, memory_order_release);
+    atomic_store_explicit(&bucket->array, array, memory_order_release);
     return true;
 }
 
 bool idxi_pending_reserve_in_buckets(struct idxi_pending *pending, uint64_t fingerprint) {
     for (unsigned i = 0; i < pending->part_count; i++)
-        if (!reserve_in_bucket(pending, bucket_of(&pending->rests[i], fingerprint))) return false;
+        if (!reserve_in_bucket(pending, rest_bucket(&pending->rests[i], fingerprint))) return false;
     return true;
 }
 
 void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t number) {
     for (unsigned i = 0; i < pending->part_count; i++) {
-        struct idxi_pending_bucket *place = bucket_of(&pending->rests[i], fingerprint);
-        struct idxi_pending_array *array = atomic_load_explicit(&place->array, memory_order_relaxed);
+        struct idxi_pending_bucket *bucket = rest_bucket(&pending->rests[i], fingerprint);
+        struct idxi_pending_array *array = atomic_load_explicit(&bucket->array, memory_order_relaxed);
         uint32_t count = atomic_load_explicit(&array->count, memory_order_relaxed);
         array->folded[count] = idxi_fold(fingerprint);
         array->folded[array->capacity + count] = number + 1;

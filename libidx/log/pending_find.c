@@ -1,4 +1,5 @@
-/* pending_find.c: finds the fingerprints of a view within a distance of queries, by scanning their buckets. */
+/* pending_find.c: finds the fingerprints of a view within a distance of queries, by scanning their buckets. A link to a
+ * record is its number plus 1; 0 is no link. */
 #include "format/processor.h"
 #include "libidx/log/pending_records.h"
 
@@ -6,6 +7,7 @@
 #include <immintrin.h>
 #endif
 
+/* A scan as idxi_pending_scan (pending.h) says, compiled below for several kinds of processors. */
 IDXF_INLINE uint64_t scan_each(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
     uint64_t near = 0;
     for (size_t i = 0; i < count; i++) near |= (uint64_t)(idxf_count_bits(folded[i] ^ query) <= distance) << i;
@@ -33,7 +35,7 @@ IDXF_AVX512 static uint64_t scan_avx512(const uint32_t *folded, size_t count, ui
 }
 #endif
 
-size_t idxi_pending_scans(idxi_pending_scan *scans[IDXI_PENDING_SCANS]) {
+size_t idxi_pending_list_scans(idxi_pending_scan *scans[IDXI_PENDING_SCANS]) {
     size_t count = 0;
     scans[count++] = scan_plain;
 #ifdef IDXF_X86
@@ -45,14 +47,12 @@ size_t idxi_pending_scans(idxi_pending_scan *scans[IDXI_PENDING_SCANS]) {
 
 /* ---- Finding ---- */
 
-/* So many queries are staged together: memory is fetched for some of them while others are compared. */
-#define STAGED 16
+#define STAGED 16 /* queries together: memory is fetched for some of them while others are compared */
 
-/* A look-up of some queries in a view. */
 struct pending_search {
     const struct idxi_pending *pending;
     struct idxi_pending_range range;
-    const uint64_t *queries;
+    const uint64_t *queries; /* one group of them */
     size_t count;
     size_t first; /* the number of queries[0] among all that were asked for */
     unsigned distance;
@@ -62,9 +62,9 @@ struct pending_search {
     void *context;
 };
 
-/* Returns whether a match, which differs from its query by `errors`, was found in a part before this one already. Runs
- * and arrays choose buckets by different bits. */
-static bool was_before(const struct idxi_pending *pending, unsigned part, uint64_t errors, bool in_run) {
+/* Returns whether the search of an earlier part found a match already: then none of `errors`, the bits in which it
+ * differs from its query, is among those that choose a bucket there. Runs and arrays choose by different bits. */
+static bool was_found_before(const struct idxi_pending *pending, unsigned part, uint64_t errors, bool in_run) {
     while (part-- > 0) {
         uint64_t mask = in_run ? pending->runs[part].bits.mask : pending->rests[part].bits.mask;
         if ((errors & mask) == 0) return true;
@@ -72,18 +72,19 @@ static bool was_before(const struct idxi_pending *pending, unsigned part, uint64
     return false;
 }
 
-/* Visits a fingerprint, given by its first record, if it has a document in the view. Returns false to stop. */
-static bool visit_near(const struct pending_search *search, size_t query, uint32_t first) {
-    if (!idxi_pending_is_held(search->pending, search->range, first)) return true;
+/* Visits a fingerprint, given by its first record, if it has a document in the view. `query` is the place of its query
+ * in search->queries. Returns false to stop. */
+static bool visit_match(const struct pending_search *search, size_t query, uint32_t first) {
+    if (!idxi_pending_has_document_in(search->pending, search->range, first)) return true;
     uint64_t fingerprint = idxi_pending_fingerprint(search->pending, first);
     struct idx_match match = {fingerprint, idxf_count_bits(fingerprint ^ search->queries[query])};
     return search->visit(search->context, search->first + query, &match);
 }
 
-/* A scan compares so many candidates at a time. */
-#define SCANNED 64
+#define SCANNED 64 /* candidates that a scan compares at a time */
 
-/* Candidates for matches of a query: the folded fingerprints of a part's bucket, and links to their first records. */
+/* Candidates for matches of a query: the folded fingerprints of a part's bucket, and links to their first records. They
+ * are in the part's run, or in an array of its rest. */
 struct candidates {
     const uint32_t *folded, *links;
     size_t count;
@@ -91,22 +92,23 @@ struct candidates {
     bool in_run;
 };
 
-/* Visits a candidate if it is near enough and was in no bucket before. Returns false to stop. */
+/* Visits a candidate if it is in the view, is near enough, and was not found before. Returns false to stop. */
 static bool visit_candidate(const struct pending_search *search, size_t query, const struct candidates *candidates,
                             uint32_t link) {
     if (link - 1 >= search->range.end) return true;
     uint64_t errors = idxi_pending_fingerprint(search->pending, link - 1) ^ search->queries[query];
     if (idxf_count_bits(errors) > search->distance ||
-        was_before(search->pending, candidates->part, errors, candidates->in_run))
+        was_found_before(search->pending, candidates->part, errors, candidates->in_run))
         return true;
-    return visit_near(search, query, link - 1);
+    return visit_match(search, query, link - 1);
 }
 
+/* Scans folds, which let pass some fingerprints that are too far. Returns false to stop. */
 static bool search_candidates(const struct pending_search *search, size_t query, const struct candidates *candidates) {
-    uint32_t wanted = idxi_fold(search->queries[query]);
+    uint32_t folded_query = idxi_fold(search->queries[query]);
     for (size_t i = 0; i < candidates->count; i += SCANNED) {
         size_t some = candidates->count - i < SCANNED ? candidates->count - i : SCANNED;
-        uint64_t near = search->pending->scan(candidates->folded + i, some, wanted, search->distance);
+        uint64_t near = search->pending->scan(candidates->folded + i, some, folded_query, search->distance);
         for (; near != 0; near &= near - 1) {
             uint32_t link = candidates->links[i + (size_t)__builtin_ctzll(near)];
             if (!visit_candidate(search, query, candidates, link)) return false;
@@ -131,8 +133,7 @@ static bool search_run(const struct pending_search *search, size_t query, unsign
     return search_candidates(search, query, &candidates);
 }
 
-/* So many cache lines are prefetched at most: the processor itself prefetches those that follow. */
-#define MOST_LINES 8
+#define MOST_LINES 8 /* prefetched cache lines: the processor itself prefetches those that follow */
 
 static void prefetch_lines(const void *begin, size_t bytes) {
     size_t lines = bytes / IDXI_CACHE_LINE + 1;
@@ -159,8 +160,8 @@ static const struct idxi_pending_array *prefetch_bucket(const struct idxi_pendin
 /* For each query and each part, the array of the bucket, or NULL where there is none. */
 typedef const struct idxi_pending_array *staged_arrays[STAGED][IDXI_PENDING_MAX_PARTS];
 
-/* Prefetches the places of all buckets of the queries, and after that the buckets. */
-static void stage(const struct pending_search *search, staged_arrays arrays) {
+/* Prefetches, for all queries and parts, what says where the buckets are, and after that the buckets. Sets `arrays`. */
+static void prefetch_queries(const struct pending_search *search, staged_arrays arrays) {
     const struct idxi_pending *pending = search->pending;
     for (size_t query = 0; query < search->count; query++) {
         for (unsigned part = 0; part < search->parts; part++) {
@@ -176,17 +177,18 @@ static void stage(const struct pending_search *search, staged_arrays arrays) {
             arrays[query][part] = prefetch_bucket(pending, part, search->queries[query], search->has_rest);
 }
 
-static bool search_staged(const struct pending_search *search) {
+/* Searches for the queries of one group, at most STAGED. Returns false to stop. */
+static bool search_queries(const struct pending_search *search) {
     staged_arrays arrays;
-    if (search->distance == 0) {
+    if (search->distance == 0) { /* The hash table answers: there may be no parts. */
         for (size_t query = 0; query < search->count; query++) {
             uint32_t link = idxi_pending_find_first(search->pending, search->queries[query]);
             if (link == 0 || link - 1 >= search->range.end) continue;
-            if (!visit_near(search, query, link - 1)) return false;
+            if (!visit_match(search, query, link - 1)) return false;
         }
         return true;
     }
-    stage(search, arrays);
+    prefetch_queries(search, arrays);
     for (size_t query = 0; query < search->count; query++) {
         for (unsigned part = 0; part < search->parts; part++) {
             const struct idxi_pending_array *array = arrays[query][part];
@@ -197,14 +199,13 @@ static bool search_staged(const struct pending_search *search) {
     return true;
 }
 
-/* Returns whether the view has records that came after the runs. */
-static bool has_rest(const struct idxi_pending_view *view) {
+static bool view_has_rest(const struct idxi_pending_view *view) {
     return view->last - view->records->base > view->records->run_count;
 }
 
 void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
     for (unsigned part = 0; part <= distance && distance > 0; part++)
-        prefetch_bucket(view->records, part, query, has_rest(view));
+        prefetch_bucket(view->records, part, query, view_has_rest(view));
 }
 
 bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,
@@ -213,14 +214,14 @@ bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *que
                                     .range = idxi_pending_range(view),
                                     .distance = distance,
                                     .parts = distance + 1,
-                                    .has_rest = has_rest(view),
+                                    .has_rest = view_has_rest(view),
                                     .visit = visit,
                                     .context = context};
     for (size_t i = 0; i < count && search.range.begin < search.range.end; i += STAGED) {
         search.queries = queries + i;
         search.first = i;
         search.count = count - i < STAGED ? count - i : STAGED;
-        if (!search_staged(&search)) return false;
+        if (!search_queries(&search)) return false;
     }
     return true;
 }

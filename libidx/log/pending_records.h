@@ -37,7 +37,7 @@ struct idxi_pending_links {
     };
     _Atomic uint32_t newest, newest_removal; /* used in the links of a fingerprint's first record only */
     uint8_t operation;                       /* enum idxf_operation */
-    bool found; /* whether the fingerprint is in the buckets; used by the appending thread only */
+    bool in_buckets; /* whether the fingerprint is in the buckets; used by the appending thread only */
 };
 
 #define IDXI_RECORDS_OF_CHUNK ((uint32_t)1 << 15)
@@ -63,8 +63,7 @@ struct idxi_pending_store {
     struct idxi_pending_links **links; /* in chunks of IDXI_RECORDS_OF_CHUNK */
 };
 
-/* A hash table. A slot is 0 if it is empty. Otherwise its lower bits are the link to a record, and the upper ones bits
- * of the hash. */
+/* A hash table. A slot has a link to a record in its lower bits, and bits of the hash above; 0 if it is empty. */
 struct idxi_pending_table {
     uint32_t link_mask;
     size_t slot_count;
@@ -88,7 +87,6 @@ struct idxi_pending_array {
 
 #define IDXI_PENDING_ENTRY_BYTES (2 * sizeof(uint32_t))
 
-/* Returns the links of an array. */
 static inline const uint32_t *idxi_pending_links_in(const struct idxi_pending_array *array) {
     return array->folded + array->capacity;
 }
@@ -104,7 +102,6 @@ struct idxi_pending_bits {
     uint32_t last_bucket; /* 2^bits - 1 */
 };
 
-/* Returns the number of a fingerprint's bucket. */
 static inline size_t idxi_pending_bucket_of(const struct idxi_pending_bits *bits, uint64_t fingerprint) {
     return (fingerprint >> bits->shift) & bits->last_bucket;
 }
@@ -155,7 +152,6 @@ static inline struct idxi_pending_links *idxi_pending_links_of(const struct idxi
     return &pending->store->links[(links - 1) / IDXI_RECORDS_OF_CHUNK][(links - 1) % IDXI_RECORDS_OF_CHUNK];
 }
 
-/* Returns whether a record has this ID. */
 bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, const void *id, size_t id_size);
 
 /* Returns the ID of a record and sets *id_size to its bytes; NULL and 0 for a record that has none. */
@@ -179,8 +175,7 @@ static inline uint64_t idxi_pending_hash_id(const uint8_t *id, size_t id_size) {
 void *idxi_pending_allocate(size_t bytes);
 void idxi_pending_free(void *memory, size_t bytes);
 
-/* Returns empty tables for up to `capacity` records, held once, with one for IDs or without, or NULL when memory runs
- * out. */
+/* Returns empty tables for up to `capacity` records, held once, or NULL when memory runs out. */
 struct idxi_pending_tables *idxi_pending_make_tables(uint64_t capacity, bool has_ids);
 
 /* Releases a hold of tables. The last holder frees them. NULL is fine. */
@@ -189,7 +184,7 @@ void idxi_pending_release_tables(struct idxi_pending_tables *tables);
 /* Prefetches the slot at which the search for a hash begins. */
 void idxi_pending_prefetch_slot(const struct idxi_pending_table *table, uint64_t hash);
 
-/* Adds a record whose key is not in the table. */
+/* Adds a record whose key, which has this hash, is not in the table. */
 void idxi_pending_insert(struct idxi_pending_table *table, uint64_t hash, uint32_t number);
 
 /* Returns the link to the first record of a fingerprint, or 0. */
@@ -199,7 +194,7 @@ uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fi
 _Atomic uint32_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, const void *id, size_t id_size,
                                             uint64_t hash);
 
-/* Makes a slot of the table of IDs lead to a record. */
+/* Makes a slot of the table of IDs lead to a record, whose ID has this hash. */
 void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *slot, uint64_t hash, uint32_t number);
 
 /* Returns the link to the newest record with an ID, or 0. */
@@ -211,7 +206,7 @@ uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id
 void idxi_pending_free_buckets(struct idxi_pending *pending);
 
 /* Prefetches the arrays to which a fingerprint would be added. */
-void idxi_pending_expect_in_buckets(const struct idxi_pending *pending, uint64_t fingerprint);
+void idxi_pending_prefetch_buckets(const struct idxi_pending *pending, uint64_t fingerprint);
 
 /* Makes room for a fingerprint in the arrays of all parts. Returns false when memory runs out. */
 bool idxi_pending_reserve_in_buckets(struct idxi_pending *pending, uint64_t fingerprint);
@@ -232,7 +227,7 @@ static inline struct idxi_pending_range idxi_pending_range(const struct idxi_pen
                                        (uint32_t)(view->last - base)};
 }
 
-/* Returns whether a fingerprint, given by its first record, has a document among the records of a range. */
-bool idxi_pending_is_held(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first);
+/* Returns whether a fingerprint, whose first record has number `first`, has a document among the records of a range. */
+bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first);
 
 #endif

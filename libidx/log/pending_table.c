@@ -1,4 +1,5 @@
-/* pending_table.c: the hash tables that find the records of a fingerprint or of an ID. */
+/* pending_table.c: the hash tables that find the records of a fingerprint or of an ID. A link to a record is its number
+ * plus 1; 0 is no link. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -6,8 +7,7 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* From this many bytes on, memory gets huge pages: with small pages, a search would mostly wait for the translation of
- * addresses. */
+/* From so many bytes on, memory gets huge pages: else a search would mostly wait for the translation of addresses. */
 #define LARGE (2 * HUGE_PAGE)
 
 void *idxi_pending_allocate(size_t bytes) {
@@ -27,7 +27,7 @@ void idxi_pending_free(void *memory, size_t bytes) {
         munmap(memory, bytes);
 }
 
-/* Makes an empty table for as many keys as the capacity. At least one of eight slots stays empty. */
+/* Makes an empty table. With all its keys, an eighth of its slots is empty. Returns false when memory runs out. */
 static bool make_table(struct idxi_pending_tables *tables, struct idxi_pending_table *table) {
     size_t slots = (size_t)tables->capacity + (size_t)tables->capacity / 7 + 1, bytes = slots * sizeof *table->slots;
     unsigned bits = 1;
@@ -59,28 +59,26 @@ void idxi_pending_release_tables(struct idxi_pending_tables *tables) {
     free(tables);
 }
 
-/* Returns the slot at which the search for a hash begins. */
-static size_t place_of(const struct idxi_pending_table *table, uint64_t hash) {
+static size_t first_place(const struct idxi_pending_table *table, uint64_t hash) {
     return (size_t)((hash >> 32) * table->slot_count >> 32);
 }
 
-/* Returns the slot at which a search goes on behind a slot. */
-static size_t place_behind(const struct idxi_pending_table *table, size_t place) {
+static size_t next_place(const struct idxi_pending_table *table, size_t place) {
     return place + 1 == table->slot_count ? 0 : place + 1;
 }
 
-/* Returns what is in the slot of a key that leads to a record. */
+/* Returns what a slot holds: the link to a record, and above it bits of the hash of the record's key. */
 static uint32_t slot_value(const struct idxi_pending_table *table, uint64_t hash, uint32_t number) {
     return ((uint32_t)hash & ~table->link_mask) | (number + 1);
 }
 
 void idxi_pending_prefetch_slot(const struct idxi_pending_table *table, uint64_t hash) {
-    __builtin_prefetch(&table->slots[place_of(table, hash)], 1);
+    __builtin_prefetch(&table->slots[first_place(table, hash)], 1);
 }
 
 void idxi_pending_insert(struct idxi_pending_table *table, uint64_t hash, uint32_t number) {
-    size_t place = place_of(table, hash);
-    while (atomic_load_explicit(&table->slots[place], memory_order_relaxed) != 0) place = place_behind(table, place);
+    size_t place = first_place(table, hash);
+    while (atomic_load_explicit(&table->slots[place], memory_order_relaxed) != 0) place = next_place(table, place);
     atomic_store_explicit(&table->slots[place], slot_value(table, hash, number), memory_order_release);
 }
 
@@ -92,7 +90,7 @@ static uint32_t link_in(const struct idxi_pending_table *table, uint32_t value, 
 uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fingerprint) {
     const struct idxi_pending_table *table = &pending->tables->fingerprints;
     uint64_t hash = idxi_pending_hash(fingerprint);
-    for (size_t place = place_of(table, hash);; place = place_behind(table, place)) {
+    for (size_t place = first_place(table, hash);; place = next_place(table, place)) {
         uint32_t value = atomic_load_explicit(&table->slots[place], memory_order_acquire);
         if (value == 0) return 0;
         uint32_t link = link_in(table, value, hash);
@@ -103,7 +101,7 @@ uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fi
 _Atomic uint32_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, const void *id, size_t id_size,
                                             uint64_t hash) {
     const struct idxi_pending_table *table = &pending->tables->ids;
-    for (size_t place = place_of(table, hash);; place = place_behind(table, place)) {
+    for (size_t place = first_place(table, hash);; place = next_place(table, place)) {
         uint32_t value = atomic_load_explicit(&table->slots[place], memory_order_acquire);
         if (value == 0) return &table->slots[place];
         uint32_t link = link_in(table, value, hash);

@@ -1,23 +1,25 @@
-/* pending_view.c: what a view of the records says of fingerprints and their documents. */
+/* pending_view.c: what a view of the records says of fingerprints and their documents. Records have numbers from 0; a
+ * link to a record is its number plus 1, and 0 is no link. */
 #include "libidx/log/pending_records.h"
 
-static bool is_in(struct idxi_pending_range range, uint32_t number) {
+static bool is_in_range(struct idxi_pending_range range, uint32_t number) {
     return number >= range.begin && number < range.end;
 }
 
-/* Returns whether a record of the view, which has these links (NULL: none), adds a document that no record of the view
- * removes by its ID. */
-static bool is_kept(struct idxi_pending_range range, const struct idxi_pending_links *links) {
+/* Returns whether a record with these links (NULL: it has none) adds a document that no record of the view removes by
+ * its ID. The view may still remove the whole fingerprint. */
+static bool is_kept_addition(struct idxi_pending_range range, const struct idxi_pending_links *links) {
     if (links == NULL) return true;
     if (links->operation != IDXF_ADD) return false;
     uint32_t link = atomic_load_explicit(&links->removal, memory_order_acquire);
     return link == 0 || link - 1 >= range.end;
 }
 
-/* Returns the number of the oldest record that no removal of the whole fingerprint removes, and sets *removal to the
- * kind of removals that the view has for the fingerprint. `first` is the number of its first record. */
-static uint32_t find_floor(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first,
-                           enum idxi_removal *removal) {
+/* Returns the number from which on records count for a fingerprint, whose first record has number `first`: those before
+ * it are not in the view, or were removed with the whole fingerprint. Sets *removal to which of the fingerprint's
+ * documents in segments the view removes. */
+static uint32_t find_oldest(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first,
+                            enum idxi_removal *removal) {
     const struct idxi_pending_links *links = idxi_pending_links_of(pending, first);
     uint32_t link = links == NULL ? 0 : atomic_load_explicit(&links->newest_removal, memory_order_acquire);
     *removal = IDXI_REMOVED_NONE;
@@ -25,16 +27,17 @@ static uint32_t find_floor(const struct idxi_pending *pending, struct idxi_pendi
     if (link == 0 || link - 1 < range.begin) return range.begin;
     uint32_t whole = idxi_pending_links_of(pending, link - 1)->whole;
     *removal = whole != 0 && whole - 1 >= range.begin ? IDXI_REMOVED_ALL : IDXI_REMOVED_SOME;
-    return *removal == IDXI_REMOVED_ALL ? whole : range.begin;
+    return *removal == IDXI_REMOVED_ALL ? whole : range.begin; /* A link to a record is the number of the next one. */
 }
 
-bool idxi_pending_is_held(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first) {
+bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first) {
     const struct idxi_pending_links *links = idxi_pending_links_of(pending, first);
     uint32_t link = links == NULL ? first + 1 : atomic_load_explicit(&links->newest, memory_order_acquire);
+    /* From the newest record back. Going by `previous` passes over removals of single documents. */
     while (link != 0 && link - 1 >= range.begin) {
         links = idxi_pending_links_of(pending, link - 1);
         if (link - 1 < range.end) {
-            if (is_kept(range, links)) return true;
+            if (is_kept_addition(range, links)) return true;
             if (links->operation == IDXF_REMOVE_FINGERPRINT) return false;
         }
         link = links == NULL ? 0 : links->previous;
@@ -42,15 +45,15 @@ bool idxi_pending_is_held(const struct idxi_pending *pending, struct idxi_pendin
     return false;
 }
 
-bool idxi_pending_holds(const struct idxi_pending_view *view, uint64_t fingerprint) {
+bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint) {
     uint32_t link = idxi_pending_find_first(view->records, fingerprint);
-    return link != 0 && idxi_pending_is_held(view->records, idxi_pending_range(view), link - 1);
+    return link != 0 && idxi_pending_has_document_in(view->records, idxi_pending_range(view), link - 1);
 }
 
 enum idxi_removal idxi_pending_removal(const struct idxi_pending_view *view, uint64_t fingerprint) {
     enum idxi_removal removal = IDXI_REMOVED_NONE;
     uint32_t link = idxi_pending_find_first(view->records, fingerprint);
-    if (link != 0) find_floor(view->records, idxi_pending_range(view), link - 1, &removal);
+    if (link != 0) find_oldest(view->records, idxi_pending_range(view), link - 1, &removal);
     return removal;
 }
 
@@ -62,7 +65,7 @@ bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerp
     while (link != 0) {
         const struct idxi_pending_links *links = idxi_pending_links_of(view->records, link - 1);
         if (links == NULL) return false;
-        if (links->operation == IDXF_REMOVE_DOCUMENT && is_in(range, link - 1) &&
+        if (links->operation == IDXF_REMOVE_DOCUMENT && is_in_range(range, link - 1) &&
             idxi_pending_fingerprint(view->records, link - 1) == fingerprint)
             return true;
         link = links->previous_id;
@@ -72,26 +75,29 @@ bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerp
 
 /* ---- Documents ---- */
 
-/* Returns whether a fingerprint has a document of the view among the records of one ID, of which `link` leads to the
- * newest. */
-static bool has_document(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t floor,
-                         uint64_t fingerprint, uint32_t link) {
-    while (link != 0 && link - 1 >= floor) {
+/* Returns whether one of the records with the same ID, from that at `link` back to number `oldest`, adds a document of
+ * the fingerprint which the view has. */
+static bool has_document_with_id(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t oldest,
+                                 uint64_t fingerprint, uint32_t link) {
+    while (link != 0 && link - 1 >= oldest) {
         const struct idxi_pending_links *links = idxi_pending_links_of(pending, link - 1);
-        if (link - 1 < range.end && is_kept(range, links) && idxi_pending_fingerprint(pending, link - 1) == fingerprint)
+        if (link - 1 < range.end && is_kept_addition(range, links) &&
+            idxi_pending_fingerprint(pending, link - 1) == fingerprint)
             return true;
         link = links == NULL ? 0 : links->previous_id;
     }
     return false;
 }
 
-/* Returns whether a record adds a document that was not removed, and that no older record of the view added before. */
-static bool is_document(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t floor,
-                        uint32_t number) {
+/* Returns whether a record, if its number is not below `oldest`, adds a document that is not removed and that is to be
+ * shown. An integer ID that was added again with the same fingerprint is the same document, shown for its first record
+ * alone; each addition of a text ID is a document of its own. */
+static bool is_first_document(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t oldest,
+                              uint32_t number) {
     const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
-    if (number < floor || !is_kept(range, links)) return false;
+    if (number < oldest || !is_kept_addition(range, links)) return false;
     return links == NULL || pending->rules.id_type != IDXF_ID_U64 ||
-           !has_document(pending, range, floor, idxi_pending_fingerprint(pending, number), links->previous_id);
+           !has_document_with_id(pending, range, oldest, idxi_pending_fingerprint(pending, number), links->previous_id);
 }
 
 void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t fingerprint,
@@ -101,9 +107,9 @@ void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t finge
     if (view->records->rules.id_type == IDXF_ID_NONE) return;
     cursor->next = idxi_pending_find_first(view->records, fingerprint);
     if (cursor->next == 0) return;
-    cursor->floor = find_floor(view->records, idxi_pending_range(view), cursor->next - 1, &removal);
+    cursor->oldest = find_oldest(view->records, idxi_pending_range(view), cursor->next - 1, &removal);
     if (removal == IDXI_REMOVED_ALL)
-        cursor->next = cursor->floor; /* The cursor begins with the removal, and goes on from there. */
+        cursor->next = cursor->oldest; /* As a link, this leads to the removal, from which the cursor goes on. */
 }
 
 bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size) {
@@ -113,7 +119,7 @@ bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, s
         uint32_t number = cursor->next - 1;
         const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
         cursor->next = links == NULL ? 0 : atomic_load_explicit(&links->next, memory_order_acquire);
-        if (!is_document(pending, range, cursor->floor, number)) continue;
+        if (!is_first_document(pending, range, cursor->oldest, number)) continue;
         *id = idxi_pending_read_id(pending, number, id_size);
         cursor->sequence = pending->base + number + 1;
         return true;
@@ -140,8 +146,8 @@ bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t 
         const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
         cursor->next = links == NULL ? 0 : links->previous_id;
         if (number >= range.end) continue;
-        uint32_t floor = find_floor(pending, range, links == NULL ? number : links->first, &removal);
-        if (!is_document(pending, range, floor, number)) continue;
+        uint32_t oldest = find_oldest(pending, range, links == NULL ? number : links->first, &removal);
+        if (!is_first_document(pending, range, oldest, number)) continue;
         *fingerprint = idxi_pending_fingerprint(pending, number);
         return true;
     }

@@ -9,16 +9,17 @@
 #include "libidx/view/documents.h"
 #include "libidx/view/index.h"
 
-/* How many fingerprints, or documents, a task has. */
-#define TAKEN 4096
+/* How many fingerprints, or documents, a task has; for how many more items than asked a share grows; and how many bytes
+ * of lists are counted together. */
+enum { ITEMS_OF_TASK = 4096, MORE_ROOM = 4096, COUNTED_TOGETHER = 4096 };
 
-/* What one task found, one after the other: values of documents, or the bytes of IDs. */
+/* What one task found, one after the other: values of documents (numbers, or integer IDs), or the bytes of text IDs. */
 struct share {
     union {
         uint64_t *values;
         uint8_t *bytes;
     };
-    size_t count, capacity;
+    size_t count, capacity; /* of values, or bytes */
 };
 
 struct many {
@@ -44,8 +45,9 @@ static void free_shares(struct many *many) {
     many->share_count = 0;
 }
 
+/* Makes empty shares for the tasks of so many items, in place of the shares before. */
 static enum idx_status make_shares(struct many *many, uint64_t items, struct idx_error *error) {
-    size_t count = items / TAKEN + (items % TAKEN > 0);
+    size_t count = items / ITEMS_OF_TASK + (items % ITEMS_OF_TASK > 0);
     free_shares(many);
     many->shares = calloc(count + 1, sizeof *many->shares);
     if (many->shares == NULL) return idxi_fail_memory(error);
@@ -53,17 +55,15 @@ static enum idx_status make_shares(struct many *many, uint64_t items, struct idx
     return IDX_OK;
 }
 
-/* Sets the bounds of a task's items: from *begin to before *end. */
 static void get_bounds(size_t task, size_t items, size_t *begin, size_t *end) {
-    *begin = task * TAKEN;
-    *end = items - *begin < TAKEN ? items : *begin + TAKEN;
+    *begin = task * ITEMS_OF_TASK;
+    *end = items - *begin < ITEMS_OF_TASK ? items : *begin + ITEMS_OF_TASK;
 }
 
-/* Makes room for `more` items of `width` bytes in a share. */
 static enum idx_status reserve_items(struct share *share, size_t more, size_t width, struct idx_error *error) {
     if (share->capacity - share->count >= more) return IDX_OK;
-    if (more > SIZE_MAX / width / 2 - share->count - TAKEN) return idxi_fail_memory(error);
-    size_t capacity = 2 * (share->count + more) + TAKEN;
+    if (more > SIZE_MAX / width / 2 - share->count - MORE_ROOM) return idxi_fail_memory(error);
+    size_t capacity = 2 * (share->count + more) + MORE_ROOM;
     uint8_t *grown = realloc(share->bytes, capacity * width);
     if (grown == NULL) return idxi_fail_memory(error);
     share->bytes = grown;
@@ -88,7 +88,7 @@ struct finding {
     struct share *share;
     struct idx_documents *cursor;
     uint64_t fingerprint;
-    uint64_t given; /* how many of its documents were found so far */
+    uint64_t visited; /* how many of its documents were found so far, listed or not */
 };
 
 /* Fails if the index has a fingerprint for which its document map has no documents. */
@@ -101,7 +101,7 @@ static enum idx_status check_missing(const struct finding *finding, struct idx_e
 }
 
 static enum idx_status take_value(struct finding *finding, uint64_t value, struct idx_error *error) {
-    if (finding->given++ >= finding->many->options.max_documents) return IDX_OK;
+    if (finding->visited++ >= finding->many->options.max_documents) return IDX_OK;
     IDXI_TRY(reserve_items(finding->share, 1, sizeof value, error));
     finding->share->values[finding->share->count++] = value;
     return IDX_OK;
@@ -113,21 +113,21 @@ static enum idx_status find_values_of_one(struct finding *finding, uint64_t *tot
     const struct many *many = finding->many;
     uint64_t most, value;
     bool found = true;
-    finding->given = 0;
+    finding->visited = 0;
     IDXI_TRY(idxi_documents_seek(finding->cursor, finding->fingerprint, &most, error));
     if (most == 0) IDXI_TRY(check_missing(finding, error));
-    bool exact = many->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_filter(finding->cursor);
+    bool exact = many->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_are_filtered(finding->cursor);
     uint64_t wanted = exact && most > many->options.max_documents ? many->options.max_documents : UINT64_MAX;
-    while (most > 0 && finding->given < wanted) {
+    while (most > 0 && finding->visited < wanted) {
         IDXI_TRY(idxi_documents_next_value(finding->cursor, &value, &found, error));
         if (!found) break;
         IDXI_TRY(take_value(finding, value, error));
     }
-    *total = exact ? most : finding->given;
+    *total = exact ? most : finding->visited;
     return IDX_OK;
 }
 
-/* Copies the last `listed` values, for a fingerprint equal to the one before. */
+/* Takes the last `listed` values once more, for a fingerprint equal to the one before. */
 static enum idx_status repeat_values(struct share *share, size_t listed, struct idx_error *error) {
     IDXI_TRY(reserve_items(share, listed, sizeof *share->values, error));
     if (listed > 0)
@@ -136,7 +136,7 @@ static enum idx_status repeat_values(struct share *share, size_t listed, struct 
     return IDX_OK;
 }
 
-/* Takes the values of a task's fingerprints, and sets their counts; offsets hold the lengths of lists for now. */
+/* Takes the values of a task's fingerprints. Sets how many documents each has, and in `offsets` how many are listed. */
 static enum idx_status find_values_of_some(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
     struct many *many = finding->many;
     uint64_t total = 0, bytes = 0;
@@ -153,7 +153,7 @@ static enum idx_status find_values_of_some(struct finding *finding, size_t begin
         many->lists.counts[place] = (int64_t)total;
         many->lists.offsets[place + 1] = (int64_t)listed;
         bytes += listed * sizeof(uint64_t);
-        if (bytes < TAKEN && i + 1 < end) continue;
+        if (bytes < COUNTED_TOGETHER && i + 1 < end) continue;
         IDXI_TRY(count_bytes(many, bytes, error));
         bytes = 0;
     }
@@ -202,9 +202,10 @@ static void place_values(struct many *many) {
 
 /* ---- From values to text IDs ---- */
 
-/* Reads the text IDs of a task's documents into its share. A document that is listed several times is read once. */
-static enum idx_status get_texts(struct many *many, struct idx_documents *cursor, struct share *share, size_t begin,
-                                 size_t end, struct idx_error *error) {
+/* Reads the text IDs of the values `begin` to before `end` into a share, and sets their lengths. A document that is
+ * listed several times is read once. */
+static enum idx_status read_texts_of_some(struct many *many, struct idx_documents *cursor, struct share *share,
+                                          size_t begin, size_t end, struct idx_error *error) {
     struct idx_document document;
     uint64_t bytes = 0;
     size_t length = 0;
@@ -221,25 +222,25 @@ static enum idx_status get_texts(struct many *many, struct idx_documents *cursor
         share->count += length;
         many->lists.id_offsets[many->slots[i] + 1] = (int64_t)length;
         bytes += length;
-        if (bytes < TAKEN && i + 1 < end) continue;
+        if (bytes < COUNTED_TOGETHER && i + 1 < end) continue;
         IDXI_TRY(count_bytes(many, bytes, error));
         bytes = 0;
     }
     return idxi_progress_add(&many->progress, end - begin, error);
 }
 
-static enum idx_status fetch_texts(void *context, size_t task, struct idx_error *error) {
+static enum idx_status read_texts(void *context, size_t task, struct idx_error *error) {
     struct many *many = context;
     struct idx_documents *cursor;
     size_t begin, end;
     get_bounds(task, (size_t)many->listed, &begin, &end);
     IDXI_TRY(idx_documents_open(many->index, &cursor, error));
-    enum idx_status status = get_texts(many, cursor, &many->shares[task], begin, end, error);
+    enum idx_status status = read_texts_of_some(many, cursor, &many->shares[task], begin, end, error);
     idx_documents_close(cursor);
     return status;
 }
 
-/* Copies the text IDs of a task to their places in the lists. */
+/* Copies the text IDs of a task to their places in the lists. This is an idxi_task. */
 static enum idx_status place_texts(void *context, size_t task, struct idx_error *error) {
     struct many *many = context;
     const struct share *share = &many->shares[task];
@@ -276,7 +277,7 @@ static enum idx_status list_texts(struct many *many, struct idx_error *error) {
     IDXI_TRY(sort_values(many, error));
     IDXI_TRY(idxi_progress_begin(&many->progress, IDX_PHASE_DOCUMENTS, count, error));
     unsigned threads = many->options.threads;
-    IDXI_TRY(idxi_parallel(many->share_count, threads, fetch_texts, many, &many->progress, error));
+    IDXI_TRY(idxi_parallel(many->share_count, threads, read_texts, many, &many->progress, error));
     uint64_t bytes = sum_up(many->lists.id_offsets, count);
     many->lists.ids = malloc(bytes + 1);
     if (many->lists.ids == NULL) return idxi_fail_memory(error);
@@ -292,7 +293,6 @@ static enum idx_status list_integers(struct many *many, struct idx_error *error)
 
 /* ---- The whole ---- */
 
-/* Sorts a copy of the fingerprints, with their places. */
 static enum idx_status sort_fingerprints(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
     size_t count = many->count;
     many->fingerprints = malloc((count + 1) * sizeof *many->fingerprints);
@@ -308,7 +308,6 @@ static enum idx_status sort_fingerprints(struct many *many, const uint64_t *fing
     return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Lists the documents of all fingerprints: first their values, then their IDs. */
 static enum idx_status list_documents(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
     size_t count = many->count;
     many->lists.offsets = malloc((count + 1) * sizeof *many->lists.offsets);

@@ -10,7 +10,8 @@ struct visitor {
     void *context;
 };
 
-static bool visit_match(void *context, size_t query, const struct idx_match *match) {
+/* Hands a match to a visitor that is not told its query. An idxi_match_visitor. */
+static bool visit_without_query(void *context, size_t query, const struct idx_match *match) {
     const struct visitor *visitor = context;
     (void)query;
     return visitor->visit(visitor->context, match);
@@ -22,7 +23,7 @@ enum idx_status idx_visit_matches(const struct idx_index *index, uint64_t finger
     struct idxi_search search;
     IDXI_TRY(idxi_check_distance(index, distance, error));
     IDXI_TRY(idxi_check_queries(index, &fingerprint, 1, error));
-    idxi_search_init(&search, index, distance, &fingerprint, visit_match, &visitor, error);
+    idxi_search_init(&search, index, distance, &fingerprint, visit_without_query, &visitor, error);
     return idxi_search_queries(&search, 0, 1);
 }
 
@@ -54,6 +55,7 @@ struct batch {
 /* How many queries a thread takes at a time. */
 #define CHUNK 256
 
+/* Finds and sorts the nearest matches of the queries of chunk `number`. This is an idxi_task. */
 static enum idx_status look_up_chunk(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct idxi_search search;

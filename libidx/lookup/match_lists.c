@@ -47,9 +47,9 @@ enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct id
 
 /* ---- What a share finds ---- */
 
-/* Orders what was found so far: by query, and then as idx_lookup does. Drops what is beyond the nearest ones that are
- * asked for. */
-static enum idx_status order(struct idxi_match_share *share, struct idx_error *error) {
+/* Makes share->matches of what was found so far, without what is beyond the nearest ones that are asked for: ordered by
+ * query, and then as idx_lookup does. Sets the lengths of the queries' lists, in `offsets`. */
+static enum idx_status order_matches(struct idxi_match_share *share, struct idx_error *error) {
     size_t queries = share->end - share->begin, rooms[IDXI_SHARE_QUERIES] = {0}, total = 0;
     size_t counts[IDXI_SHARE_QUERIES] = {0};
     uint64_t most = share->listing->options.max_matches;
@@ -75,7 +75,8 @@ static enum idx_status order(struct idxi_match_share *share, struct idx_error *e
     return IDX_OK;
 }
 
-/* Fails if the lists take more than the caller allows with what this share has. */
+/* Counts the bytes of what this share has among those that all lists take. Fails if these are more than the caller
+ * allows. */
 static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_error *error) {
     struct idxi_listing *listing = share->listing;
     uint64_t own = share->count * sizeof *share->matches;
@@ -89,10 +90,10 @@ static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_er
         listing->count, (unsigned long long)listing->options.max_bytes);
 }
 
-/* Drops what is not among the nearest matches, so that a share takes memory for what it keeps, and not for all that it
- * finds. */
+/* Drops from share->found what is not among the nearest matches, so that a share takes memory for what it keeps, and
+ * not for all that it finds. */
 static enum idx_status drop_far(struct idxi_match_share *share, struct idx_error *error) {
-    IDXI_TRY(order(share, error));
+    IDXI_TRY(order_matches(share, error));
     size_t at = 0;
     for (uint32_t place = 0; place < share->end - share->begin; place++) {
         int64_t kept = share->listing->lists.offsets[share->begin + place + 1];
@@ -102,17 +103,18 @@ static enum idx_status drop_far(struct idxi_match_share *share, struct idx_error
     return IDX_OK;
 }
 
-/* What most shares find of each query, or less. */
-#define EXPECTED 4
+/* Most shares find no more matches than so many for each query, on average. */
+#define EXPECTED_MATCHES 4
 
+/* Makes room for one more match, and drops those that are not among the nearest. */
 static enum idx_status make_room(struct idxi_match_share *share, struct idx_error *error) {
     if (share->count > share->listing->options.max_matches) IDXI_TRY(drop_far(share, error));
     IDXI_TRY(count_bytes(share, error));
-    IDXI_GROW(share->found, share->capacity, 2 * share->count + EXPECTED * (share->end - share->begin), error);
+    IDXI_GROW(share->found, share->capacity, 2 * share->count + EXPECTED_MATCHES * (share->end - share->begin), error);
     return IDX_OK;
 }
 
-/* Adds a match of the query at a place; an idxi_match_visitor, whose context is the share. */
+/* Adds a match of the query at a place. Returns false after an error, which share->status is. An idxi_match_visitor. */
 static bool add_found(void *context, size_t place, const struct idx_match *match) {
     struct idxi_match_share *share = context;
     struct idxi_listing *listing = share->listing;
@@ -142,7 +144,7 @@ enum idx_status idxi_match_share_search(struct idxi_match_share *share, const ui
 }
 
 enum idx_status idxi_match_share_end(struct idxi_match_share *share, struct idx_error *error) {
-    IDXI_TRY(order(share, error));
+    IDXI_TRY(order_matches(share, error));
     free(share->found);
     share->found = NULL;
     return count_bytes(share, error);
@@ -150,6 +152,7 @@ enum idx_status idxi_match_share_end(struct idxi_match_share *share, struct idx_
 
 /* ---- The lists ---- */
 
+/* Finds the matches of share `number`. This is an idxi_task. */
 static enum idx_status look_up_share(void *context, size_t number, struct idx_error *error) {
     struct lookup *lookup = context;
     struct idxi_listing *listing = &lookup->listing;
@@ -163,7 +166,8 @@ static enum idx_status look_up_share(void *context, size_t number, struct idx_er
     return idxi_progress_add(&listing->progress, count, error);
 }
 
-static enum idx_status join_shares(struct idxi_listing *listing, struct idx_error *error) {
+/* Turns the lengths of lists into offsets, and moves the matches of all shares to their places. */
+static enum idx_status gather_shares(struct idxi_listing *listing, struct idx_error *error) {
     int64_t *offsets = listing->lists.offsets;
     for (size_t i = 0; i < listing->count; i++) offsets[i + 1] += offsets[i];
     listing->lists.matches = malloc((size_t)offsets[listing->count] * sizeof *listing->lists.matches + 1);
@@ -179,7 +183,7 @@ static enum idx_status join_shares(struct idxi_listing *listing, struct idx_erro
 
 enum idx_status idxi_listing_end(struct idxi_listing *listing, enum idx_status status, struct idx_match_lists *lists,
                                  struct idx_error *error) {
-    if (status == IDX_OK) status = join_shares(listing, error);
+    if (status == IDX_OK) status = gather_shares(listing, error);
     for (size_t i = 0; i < listing->share_count && listing->shares != NULL; i++) {
         free(listing->shares[i].found);
         free(listing->shares[i].matches);

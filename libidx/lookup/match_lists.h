@@ -12,19 +12,19 @@ struct idxi_found;
 
 struct idxi_match_share {
     struct idxi_listing *listing;
-    size_t begin, end; /* its queries, by number */
-    struct idxi_found *found;
-    size_t count, capacity;
-    uint64_t counted; /* of the bytes that the lists take, those of this share that were counted */
-    struct idx_match *matches;
-    enum idx_status status; /* of adding a match */
+    size_t begin, end;         /* its queries, by number */
+    struct idxi_found *found;  /* matches as they were found, of all queries together */
+    size_t count, capacity;    /* of these; once the share is ended, `count` is of `matches` */
+    uint64_t counted;          /* of the bytes that the lists take, those of this share that were counted */
+    struct idx_match *matches; /* ordered by query */
+    enum idx_status status;    /* of adding a match */
     struct idx_error *error;
 };
 
 struct idxi_listing {
     const struct idx_index *index;
     struct idx_match_lists_options options;
-    size_t count;
+    size_t count; /* of queries */
     struct idxi_match_share *shares;
     size_t share_count;
     atomic_uint_fast64_t bytes; /* that the lists take so far */
@@ -37,7 +37,7 @@ struct idxi_listing {
 enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct idx_index *index, size_t count,
                                    const struct idx_match_lists_options *options, struct idx_error *error);
 
-/* Adds all matches in the index of the share's queries, which were checked. */
+/* Adds all matches that the index has of the share's queries, which were checked; queries[0] is the share's first. */
 enum idx_status idxi_match_share_search(struct idxi_match_share *share, const uint64_t *queries,
                                         struct idx_error *error);
 
@@ -45,10 +45,10 @@ enum idx_status idxi_match_share_search(struct idxi_match_share *share, const ui
 enum idx_status idxi_match_share_add(struct idxi_match_share *share, size_t place, const struct idx_match *match,
                                      struct idx_error *error);
 
-/* Orders what a share has, once all was added. */
+/* Orders the matches of a share, once all were added. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_match_share_end(struct idxi_match_share *share, struct idx_error *error);
 
-/* Makes the lists of all shares, or frees them if `status` is an error, which it then returns. */
+/* Sets *lists to the lists of all shares. If `status` is an error, frees everything instead, and returns this error. */
 enum idx_status idxi_listing_end(struct idxi_listing *listing, enum idx_status status, struct idx_match_lists *lists,
                                  struct idx_error *error);
 

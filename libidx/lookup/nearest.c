@@ -1,4 +1,4 @@
-/* nearest.c: see nearest.h. */
+/* nearest.c: a heap of matches for each query. */
 #include "libidx/lookup/nearest.h"
 
 static bool is_farther(const struct idx_match *a, const struct idx_match *b) {

@@ -52,7 +52,8 @@ void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, siz
     *total = (uint32_t)(a_count + b_count - both);
 }
 
-/* Broder's estimate, by the smallest `most` values of two sketches together: those of the union of the sets. */
+/* Broder's estimate: sets how many of the smallest `most` values of two sketches together, which are those of the union
+ * of the sets, are in both, and how many there are. */
 static void compare_sketches(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, size_t most,
                              uint32_t *shared, uint32_t *total) {
     size_t i = 0, j = 0;
@@ -89,6 +90,7 @@ enum idx_status idxi_resembling_begin(struct idxi_resembling_lists *made, struct
 /* The IDs of the list that is being sorted. */
 static _Thread_local const uint8_t *sorted_ids;
 
+/* Compares documents for qsort: the greatest resemblance first, then by ID. */
 static int by_resemblance(const void *first, const void *second) {
     const struct idx_resembling_document *a = first, *b = second;
     uint64_t one = (uint64_t)a->shared * b->total, other = (uint64_t)b->shared * a->total;
@@ -127,6 +129,7 @@ struct candidate {
     size_t id_length;
 };
 
+/* Compares candidates for qsort, so that those of one document are equal. */
 static int by_document(const void *first, const void *second) {
     const struct candidate *a = first, *b = second;
     if (a->key != b->key) return a->key < b->key ? -1 : 1;
@@ -138,8 +141,8 @@ struct finding {
     const struct idx_index *index;
     struct idx_resembling_options options;
     const struct idx_set *sets;
-    size_t values; /* how many of each set are looked up */
-    struct idx_document_lists found;
+    size_t values;                   /* how many of each set are looked up */
+    struct idx_document_lists found; /* the documents that have these values, of the queries at hand */
     struct candidate *candidates;
     size_t candidate_room;
     uint64_t *fingerprints;
@@ -149,9 +152,10 @@ struct finding {
     struct idxi_resembling_lists made;
 };
 
-/* Gathers the documents that have one of the values `begin` to before `end`, and sorts them. */
-static enum idx_status gather(struct finding *finding, size_t begin, size_t end, size_t *count,
-                              struct idx_error *error) {
+/* Gathers the documents that have one of the values `begin` to before `end`, and sorts them. Those of the values that
+ * were not read, because of the limit on candidates, are counted. */
+static enum idx_status gather_candidates(struct finding *finding, size_t begin, size_t end, size_t *count,
+                                         struct idx_error *error) {
     const struct idx_document_lists *found = &finding->found;
     size_t first = (size_t)found->offsets[begin];
     *count = (size_t)found->offsets[end] - first;
@@ -172,9 +176,9 @@ static enum idx_status gather(struct finding *finding, size_t begin, size_t end,
     return IDX_OK;
 }
 
-/* Compares a query with the sketch of a document, which the map from IDs has. */
-static enum idx_status estimate(struct finding *finding, const struct idx_set *set, const struct idx_document *document,
-                                uint32_t *shared, uint32_t *total, struct idx_error *error) {
+static enum idx_status estimate_resemblance(struct finding *finding, const struct idx_set *set,
+                                            const struct idx_document *document, uint32_t *shared, uint32_t *total,
+                                            struct idx_error *error) {
     const struct idx_index *index = finding->index;
     size_t most = finding->options.sketch, count = 0;
     do {
@@ -189,30 +193,31 @@ static enum idx_status estimate(struct finding *finding, const struct idx_set *s
     return IDX_OK;
 }
 
-/* Compares a query with a document, and lists that if it reaches the threshold. */
-static enum idx_status decide(struct finding *finding, const struct idx_set *set, const struct idx_document *document,
-                              struct idx_error *error) {
+/* Compares a query with a document, and lists it if it reaches the threshold. A document without a set counts as
+ * unknown. */
+static enum idx_status list_if_resembling(struct finding *finding, const struct idx_set *set,
+                                          const struct idx_document *document, struct idx_error *error) {
     const struct idx_resembling_options *options = &finding->options;
     struct idx_set other = {NULL, 0};
     uint32_t shared = 0, total = 0;
     if (options->source == NULL) {
-        IDXI_TRY(estimate(finding, set, document, &shared, &total, error));
+        IDXI_TRY(estimate_resemblance(finding, set, document, &shared, &total, error));
     } else {
         IDXI_TRY(options->source(options->context, document, &other, error));
         finding->made.lists.unknown += other.hashes == NULL;
         if (other.hashes != NULL)
             idxi_compare_sets(set->hashes, set->count, other.hashes, other.count, options->threshold, &shared, &total);
     }
-    return idxi_reaches(shared, total, options->threshold)
+    return idxi_resembles(shared, total, options->threshold)
                ? idxi_resembling_add(&finding->made, document, shared, total, error)
                : IDX_OK;
 }
 
-/* Answers a query whose values are `begin` to before `end`. */
-static enum idx_status answer(struct finding *finding, const struct idx_set *set, size_t begin, size_t end,
-                              struct idx_error *error) {
+/* Answers a query whose values are `begin` to before `end`: compares it with each document that has enough of them. */
+static enum idx_status answer_query(struct finding *finding, const struct idx_set *set, size_t begin, size_t end,
+                                    struct idx_error *error) {
     size_t count, next;
-    IDXI_TRY(gather(finding, begin, end, &count, error));
+    IDXI_TRY(gather_candidates(finding, begin, end, &count, error));
     for (size_t i = 0; i < count; i = next) {
         const struct candidate *candidate = &finding->candidates[i];
         for (next = i + 1; next < count && by_document(candidate, &finding->candidates[next]) == 0;) next++;
@@ -220,7 +225,7 @@ static enum idx_status answer(struct finding *finding, const struct idx_set *set
         bool is_text = finding->found.numbers == NULL;
         const struct idx_document document = {is_text ? 0 : candidate->key, is_text ? candidate->id : NULL,
                                               candidate->id_length};
-        IDXI_TRY(decide(finding, set, &document, error));
+        IDXI_TRY(list_if_resembling(finding, set, &document, error));
     }
     return idxi_resembling_end(&finding->made, finding->options.limit, error);
 }
@@ -229,14 +234,16 @@ static enum idx_status answer(struct finding *finding, const struct idx_set *set
 
 /* How many queries are answered together, and the bytes that the documents of their values may take. One query may take
  * any number. */
-enum { TOGETHER = 256 };
+enum { QUERIES_TOGETHER = 256 };
 #define MOST_BYTES ((uint64_t)1 << 26)
 
 static size_t values_of(const struct finding *finding, size_t query) {
     return finding->sets[query].count < finding->values ? finding->sets[query].count : finding->values;
 }
 
-static enum idx_status list_documents(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
+/* Sets finding->found to the documents that have values of the queries `begin` to before `end`. Returns IDX_LIMIT if
+ * these take more than MOST_BYTES, unless there is one query alone. */
+static enum idx_status find_documents(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
     struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     size_t count = 0;
     IDXI_GROW(finding->fingerprints, finding->fingerprint_room, (end - begin) * finding->values + 1, error);
@@ -253,7 +260,7 @@ static enum idx_status list_documents(struct finding *finding, size_t begin, siz
 
 /* Answers the queries `begin` to before `end`, in halves if their documents take too much memory. */
 static enum idx_status answer_range(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
-    enum idx_status status = list_documents(finding, begin, end, error);
+    enum idx_status status = find_documents(finding, begin, end, error);
     if (status == IDX_LIMIT && end - begin > 1) {
         size_t middle = begin + (end - begin) / 2;
         IDXI_TRY(answer_range(finding, begin, middle, error));
@@ -262,7 +269,7 @@ static enum idx_status answer_range(struct finding *finding, size_t begin, size_
     if (status != IDX_OK) return status;
     for (size_t i = begin, at = 0; i < end && status == IDX_OK; i++) {
         size_t values = values_of(finding, i);
-        status = answer(finding, &finding->sets[i], at, at + values, error);
+        status = answer_query(finding, &finding->sets[i], at, at + values, error);
         at += values;
     }
     idx_document_lists_free(&finding->found);
@@ -294,7 +301,7 @@ enum idx_status idx_resembling_make(const struct idx_index *index, const struct 
     finding.values = estimates || enough > finding.options.sketch ? finding.options.sketch : enough;
     enum idx_status status = idxi_resembling_begin(&finding.made, error);
     for (size_t begin = 0, end; begin < count && status == IDX_OK; begin = end) {
-        end = count - begin < TOGETHER ? count : begin + TOGETHER;
+        end = count - begin < QUERIES_TOGETHER ? count : begin + QUERIES_TOGETHER;
         status = answer_range(&finding, begin, end, error);
     }
     free(finding.candidates);

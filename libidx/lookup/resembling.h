@@ -6,31 +6,31 @@
 
 #include "libidx/base/base.h"
 
-/* Returns the options of a caller, checked. `options` is not NULL. */
+/* Sets *own to the options of a caller, which are checked. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_resembling_check(struct idx_resembling_options *own, const struct idx_resembling_options *options,
                                       struct idx_error *error);
 
-/* Sets how many members a set and another one share, and how many either has; where these don't reach the threshold, by
- * which it may stop, they may be any that don't. Both ascend. */
+/* Sets how many members two sets share, and how many members either has. Once the sets can't reach the threshold any
+ * more, it stops, and sets two numbers that don't reach it either. The arrays `a` and `b` ascend. */
 void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, int64_t threshold,
                        uint32_t *shared, uint32_t *total);
 
 /* Returns whether `shared` of `total` members reach a threshold. */
-static inline bool idxi_reaches(uint32_t shared, uint32_t total, int64_t threshold) {
+static inline bool idxi_resembles(uint32_t shared, uint32_t total, int64_t threshold) {
     return total > 0 && (uint64_t)shared * IDX_DECIMAL_WEIGHT_ONE >= (uint64_t)threshold * total;
 }
 
-/* The lists that are being made. */
+/* The lists that are being made. Zeroed, there are none. */
 struct idxi_resembling_lists {
     struct idx_resembling_lists lists;
     size_t queries, documents, ids; /* how many there are so far, and bytes of IDs */
     size_t query_room, document_room, id_room;
 };
 
-/* Makes lists of no queries. */
+/* Begins lists, still of no queries. The caller frees made->lists by idx_resembling_free, even if a call fails. */
 enum idx_status idxi_resembling_begin(struct idxi_resembling_lists *made, struct idx_error *error);
 
-/* Adds a document to the list of the query that is being answered, whose ID is copied. */
+/* Adds a document, whose ID is copied, to the list of the query that is being answered. */
 enum idx_status idxi_resembling_add(struct idxi_resembling_lists *made, const struct idx_document *document,
                                     uint32_t shared, uint32_t total, struct idx_error *error);
 

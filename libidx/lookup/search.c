@@ -36,7 +36,7 @@ static inline void prefetch_block(const uint8_t *address) { __builtin_prefetch(a
 static enum idx_status read_ahead(const struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
     struct idxf_start last;
-    IDXI_TRY(idxi_table_find(table, probe->high, &last, search->error));
+    IDXI_TRY(idxi_table_find_block(table, probe->high, &last, search->error));
     if (last.block == table->header.blocks) last.block--;
     uint64_t begin = idxi_table_block_offset(table, probe->start.block) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
     uint64_t end = idxi_table_block_offset(table, last.block + 1);
@@ -54,12 +54,11 @@ static enum idx_status ask_for_block(const struct idxi_search *search, const str
     return IDX_OK;
 }
 
-/* Visits the matches among the hits of the lanes. */
 static enum idx_status report_hits(struct idxi_search *search) {
-    unsigned align = 64 - search->lane_probes[0]->table->decoder->bits;
+    unsigned shift = 64 - search->lane_probes[0]->table->decoder->bits; /* tables hold fingerprints in the low bits */
     for (size_t i = 0; i < search->hits.count && !search->stopped; i++) {
         const struct idxi_probe *probe = search->lane_probes[search->hits.lanes[i]];
-        IDXI_TRY(report_match(search, probe, probe->permuted, search->hits.fingerprints[i] << align));
+        IDXI_TRY(report_match(search, probe, probe->permuted, search->hits.fingerprints[i] << shift));
     }
     return IDX_OK;
 }
@@ -85,20 +84,21 @@ static inline enum idx_status add_lane(struct idxi_search *search, const struct 
                                        uint64_t key, uint64_t begin, uint64_t end) {
     if (search->lane_count > 0 && search->lane_probes[0]->table->alike != probe->table->alike)
         IDXI_TRY(search_lanes(search));
-    unsigned lane = search->lane_count++, align = 64 - probe->table->decoder->bits;
+    unsigned lane = search->lane_count++, shift = 64 - probe->table->decoder->bits;
     struct idxf_lanes *lanes = &search->lanes;
     search->lane_probes[lane] = probe;
     lanes->blocks[lane] = block;
     lanes->keys[lane] = key;
     lanes->begins[lane] = begin;
     lanes->ends[lane] = end;
-    lanes->low[lane] = probe->low >> align;
-    lanes->high[lane] = probe->high >> align;
-    lanes->queries[lane] = probe->permuted >> align;
+    lanes->low[lane] = probe->low >> shift;
+    lanes->high[lane] = probe->high >> shift;
+    lanes->queries[lane] = probe->permuted >> shift;
     return search->lane_count == IDXF_LANES ? search_lanes(search) : IDX_OK;
 }
 
-/* Adds those chains of a block that may hold what is sought, and sets *key to the key of the block. */
+/* Adds those chains of a block that may hold what is sought, and sets *key to the key of the block, or *fault if it has
+ * one, of which the caller complains. */
 static enum idx_status add_chains(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
                                   struct idxf_bounds bounds, uint64_t low, uint64_t high, uint64_t *key,
                                   enum idxf_fault *fault) {
@@ -118,17 +118,17 @@ static enum idx_status add_chains(struct idxi_search *search, const struct idxi_
 static enum idx_status add_blocks(struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
     const struct idxf_decoder *decoder = table->decoder;
-    unsigned align = 64 - decoder->bits;
-    uint64_t above = probe->start.above >> align, low = probe->low >> align, high = probe->high >> align, key = above;
+    unsigned shift = 64 - decoder->bits;
+    uint64_t above = probe->start.above >> shift, low = probe->low >> shift, high = probe->high >> shift, key = above;
     for (uint64_t block = probe->start.block; block < table->header.blocks && !search->stopped; block++) {
         enum idxf_fault fault = IDXF_OK;
         const uint8_t *bytes = idxi_table_block(table, block);
         uint64_t offset = idxi_table_block_offset(table, block);
-        IDXI_TRY(idxi_table_check(table, offset, search->error));
+        IDXI_TRY(idxi_table_check_page_at(table, offset, search->error));
         if (decoder->chains > 1) {
             IDXI_TRY(add_chains(search, probe, bytes, (struct idxf_bounds){above, 0}, low, high, &key, &fault));
         } else {
-            struct idxf_anchor anchor = idxf_block_anchor(decoder, bytes, above);
+            struct idxf_anchor anchor = idxf_block_read_anchor(decoder, bytes, above);
             key = anchor.key;
             if (key < above) fault = IDXF_FAULT_ORDER;
             if (key >= low)
@@ -145,6 +145,7 @@ static enum idx_status add_blocks(struct idxi_search *search, const struct idxi_
 /* How many probes ahead of its use a block is fetched from the second cache into the first. */
 #define AHEAD 8
 
+/* Returns the block in which a probe's search begins; any other block if there is none, since it is only prefetched. */
 static const uint8_t *get_block(const struct idxi_probe *probe) {
     bool has_block = probe->start.block < probe->table->header.blocks;
     return idxi_table_block(probe->table, has_block ? probe->start.block : 0);
@@ -168,7 +169,7 @@ static enum idx_status end_group(struct idxi_search *search) {
     struct idxi_group *group = search->beginning;
     for (size_t i = 0; i < group->count; i++) {
         struct idxi_probe *probe = &group->probes[i];
-        IDXI_TRY(idxi_table_find(probe->table, probe->low, &probe->start, search->error));
+        IDXI_TRY(idxi_table_find_block(probe->table, probe->low, &probe->start, search->error));
     }
     for (size_t i = 0; i < group->count; i++) IDXI_TRY(ask_for_block(search, &group->probes[i]));
     IDXI_TRY(search_group(search, search->waiting));
@@ -182,7 +183,7 @@ enum idx_status idxi_search_end(struct idxi_search *search) {
     return search_group(search, search->waiting);
 }
 
-/* Begins a probe for the first `prefix` bits of `value`. */
+/* Begins a probe for the first `prefix` bits of `value`. If its group is full, this goes to the next stage. */
 static enum idx_status begin_probe(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                    unsigned prefix) {
     struct idxi_group *group = search->beginning;
@@ -246,7 +247,6 @@ void idxi_search_give_room(struct idxi_search *search, struct idxi_search_room *
         set_groups(search, room->probes, IDXI_MEMORY_GROUP, IDXI_MEMORY_GROUP_BYTES);
 }
 
-/* Begins all probes of one query in the tables of the current segment. */
 static enum idx_status search_query(struct idxi_search *search, size_t query) {
     const struct idxi_table *tables = search->index->segments[search->segment]->tables;
     for (size_t i = 0; i < search->probing->count && !search->stopped; i++) {
@@ -306,6 +306,8 @@ struct unpacked_search {
     enum idx_status status;
 };
 
+/* Visits a match of an unpacked segment, unless an earlier segment has it, too, or it was removed. Returns false to end
+ * the search: after an error, or if the visitor wants no more. */
 static bool report_unpacked(void *context, size_t query, uint64_t fingerprint) {
     struct unpacked_search *unpacked = context;
     struct idxi_search *search = unpacked->search;
@@ -324,7 +326,6 @@ static enum idx_status search_unpacked(struct idxi_search *search, const struct 
     return context.status;
 }
 
-/* Visits the matches that segments have of the queries, segment by segment. */
 static enum idx_status search_segments(struct idxi_search *search, size_t begin, size_t end) {
     uint32_t segments = search->index->manifest->segment_count;
     for (search->segment = 0; search->segment < segments && !search->stopped; search->segment++) {
@@ -347,13 +348,14 @@ struct pending_search {
     enum idx_status status;
 };
 
-/* Visits a pending match, unless a segment holds it, too: then it was visited with the segment. */
+/* Visits a pending match, unless a segment holds it, too: then it was visited with the segment. Returns false to end
+ * the search: after an error, or if the visitor wants no more. */
 static bool report_pending(void *context, size_t query, const struct idx_match *match) {
     struct pending_search *pending = context;
     struct idxi_search *search = pending->search;
     const struct idx_index *index = search->index;
     bool before;
-    pending->status = idxi_is_before(index, index->open_segments, match->fingerprint, &before, search->error);
+    pending->status = idxi_is_held_before(index, index->open_segments, match->fingerprint, &before, search->error);
     if (pending->status != IDX_OK) return false;
     search->stopped = !before && !search->visit(search->context, pending->begin + query, match);
     return !search->stopped;

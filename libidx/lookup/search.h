@@ -22,7 +22,6 @@ struct idxi_probe {
     struct idxf_start start;
 };
 
-/* Probes that go through the stages together. */
 struct idxi_group {
     size_t count;
     size_t bytes; /* bytes of blocks to prefetch */
@@ -77,7 +76,7 @@ void idxi_search_give_room(struct idxi_search *search, struct idxi_search_room *
 /* Visits all matches of the queries [begin, end): those in segments, then those that are only pending. */
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end);
 
-/* Visits the matches that are only pending. */
+/* Visits the matches of the queries [begin, end) that are only pending. */
 enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, size_t end);
 
 /* Probes one table of search->segment, for callers that choose the tables: one probe for each pattern of at most
@@ -86,7 +85,7 @@ enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, si
 enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                    unsigned bit, unsigned radius);
 
-/* Returns how many probes a query makes in a table. */
+/* Returns how many probes idxi_search_probes makes of a query in a table. */
 double idxi_count_probes(const struct idxi_table *table, unsigned radius);
 
 /* Completes all probes that are in progress. */

@@ -7,12 +7,12 @@
 #include "libidx/pairs/id_ranks.h"
 #include "libidx/view/documents.h"
 
-/* So many documents are sorted in an array, unless IDs decide: then all are. */
-#define FEW 256
+/* Up to so many documents are sorted in an array, unless IDs decide: then all are. */
+#define MAX_IN_ARRAY 256
 
 /* ---- Adding ---- */
 
-static enum idx_status grow(struct idxi_cluster_order *order, struct idx_error *error) {
+static enum idx_status grow_items(struct idxi_cluster_order *order, struct idx_error *error) {
     size_t capacity = 2 * order->capacity + 64;
     if (order->count < order->capacity) return IDX_OK;
     struct idxi_ordered *items = realloc(order->items, capacity * sizeof *items);
@@ -39,19 +39,19 @@ static enum idx_status keep_id(struct idxi_cluster_order *order, struct idxi_ord
     return IDX_OK;
 }
 
-/* Moves the documents from the array to the sorter. */
+/* Moves the documents from the array to the sorter, which is opened the first time. */
 static enum idx_status spill(struct idxi_cluster_order *order, struct idx_error *error) {
     if (order->added == order->count) IDXI_TRY(idxi_sorter_open(&order->sorter, order->sorting, error));
     for (size_t i = 0; i < order->count; i++)
-        IDXI_TRY(idxi_sorter_put(&order->sorter, order->items[i].value, order->items[i].fingerprint, error));
+        IDXI_TRY(idxi_sorter_add_or_spill(&order->sorter, order->items[i].value, order->items[i].fingerprint, error));
     order->count = 0;
     return IDX_OK;
 }
 
 enum idx_status idxi_cluster_order_add(struct idxi_cluster_order *order, uint64_t value, uint64_t fingerprint,
                                        struct idx_error *error) {
-    if (order->documents == NULL && order->count == FEW) IDXI_TRY(spill(order, error));
-    IDXI_TRY(grow(order, error));
+    if (order->documents == NULL && order->count == MAX_IN_ARRAY) IDXI_TRY(spill(order, error));
+    IDXI_TRY(grow_items(order, error));
     struct idxi_ordered *item = &order->items[order->count];
     *item = (struct idxi_ordered){.value = value, .fingerprint = fingerprint};
     if (order->documents != NULL) IDXI_TRY(keep_id(order, item, error));
@@ -62,7 +62,8 @@ enum idx_status idxi_cluster_order_add(struct idxi_cluster_order *order, uint64_
 
 /* ---- Sorting ---- */
 
-static int compare(const void *first, const void *second, void *ids) {
+/* Compares two documents by their IDs where `ids` is not NULL, then by value and fingerprint. */
+static int compare_documents(const void *first, const void *second, void *ids) {
     const struct idxi_ordered *a = first, *b = second;
     const uint8_t *bytes = ids;
     int order = bytes == NULL ? 0 : idxi_id_compare(bytes + a->id, a->id_size, bytes + b->id, b->id_size);
@@ -75,7 +76,7 @@ enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct 
     struct idxi_stream *stream;
     order->next = 0;
     if (order->added == order->count) {
-        if (order->count > 1) qsort_r(order->items, order->count, sizeof *order->items, compare, order->ids);
+        if (order->count > 1) qsort_r(order->items, order->count, sizeof *order->items, compare_documents, order->ids);
         return IDX_OK;
     }
     IDXI_TRY(spill(order, error));
@@ -88,7 +89,7 @@ enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct 
 
 /* ---- Taking ---- */
 
-static void reset(struct idxi_cluster_order *order) {
+static void forget_documents(struct idxi_cluster_order *order) {
     if (order->added != order->count) idxi_sorter_close(&order->sorter);
     order->sorter = (struct idxi_sorter){0};
     order->added = 0;
@@ -107,7 +108,7 @@ enum idx_status idxi_cluster_order_next(struct idxi_cluster_order *order, uint64
         if (*found) *value = order->reading->fingerprints[at];
         if (*found) *fingerprint = order->reading->values[at];
     }
-    if (!*found) reset(order);
+    if (!*found) forget_documents(order);
     return IDX_OK;
 }
 

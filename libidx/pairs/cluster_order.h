@@ -1,5 +1,4 @@
-/* cluster_order.h: puts documents of a cluster, which come fingerprint by fingerprint, into the order in which they are
- * preferred. */
+/* cluster_order.h: puts a cluster's documents, added by fingerprint, into the order in which they are preferred. */
 #ifndef IDX_LIBIDX_CLUSTER_ORDER_H
 #define IDX_LIBIDX_CLUSTER_ORDER_H
 
@@ -9,20 +8,20 @@
 /* A document: its value in document maps (documents.h), and its fingerprint. */
 struct idxi_ordered {
     uint64_t value, fingerprint;
-    size_t id, id_size; /* where its ID is, if IDs decide */
+    size_t id, id_size; /* where its ID begins in order->ids, and its bytes, if IDs decide */
 };
 
-/* With `sorting` alone set, there are no documents. */
+/* The caller sets `sorting`, and `documents` if IDs decide; otherwise it is zeroed: then there are no documents. */
 struct idxi_cluster_order {
     const struct idxi_sorter_options *sorting; /* how many documents are sorted */
-    struct idx_documents *documents;           /* a cursor: text IDs decide, which are kept in memory; NULL: values */
+    struct idx_documents *documents;           /* a cursor if text IDs decide, which are kept in memory; else NULL */
     struct idxi_ordered *items;
     size_t count, capacity, next;
     uint8_t *ids;
     size_t ids_size, ids_capacity;
-    struct idxi_sorter sorter; /* has the documents, by value, once they are many */
-    struct idxi_reading *reading;
-    uint64_t added;
+    struct idxi_sorter sorter;    /* has the documents, by value, once they are many */
+    struct idxi_reading *reading; /* of the sorter's stream */
+    uint64_t added;               /* all documents; as many as `count` while none is in the sorter */
 };
 
 /* Adds a document. Errors: IDX_OUT_OF_MEMORY; as reading documents, and as writing temporary files. */

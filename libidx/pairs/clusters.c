@@ -21,9 +21,9 @@
 
 /* All fingerprints and their numbers, if the memory holds them. */
 struct numbers {
-    uint64_t *fingerprints; /* NULL: the memory does not hold them */
-    uint32_t *of;           /* the number of each fingerprint */
-    struct idxi_value_slots slots;
+    uint64_t *fingerprints;        /* NULL: the memory does not hold them */
+    uint32_t *of;                  /* the number of each fingerprint */
+    struct idxi_value_slots slots; /* a hash table that finds the place of a fingerprint in these arrays */
 };
 
 struct clustering {
@@ -35,10 +35,11 @@ struct clustering {
     struct idxi_numbering numbering;
     struct numbers numbers;
     struct idxi_stars stars;          /* used only while the numbers are in memory */
-    struct idxi_sorter pairs, others; /* pairs by their first, and by their second fingerprint; later members */
+    struct idxi_sorter pairs, others; /* pairs by their first, and by their second fingerprint; in the end the members
+                                         of clusters, and their documents */
     uint32_t *roots;  /* by number: a smaller number of its cluster, or itself; in the end the representative */
     uint64_t *listed; /* a bit for each representative: whether its cluster is visited */
-    int folder;
+    int folder;       /* descriptor of that for temporary files */
 };
 
 /* ---- Components ---- */
@@ -49,6 +50,7 @@ static uint32_t find_root(uint32_t *roots, uint32_t number) {
     return number;
 }
 
+/* A numbered_visitor: unites the clusters of two numbers. */
 static enum idx_status unite(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
     uint32_t *roots = clustering->roots, x = find_root(roots, (uint32_t)a), y = find_root(roots, (uint32_t)b);
     (void)error;
@@ -67,25 +69,24 @@ static enum idx_status fail_unlisted(const struct clustering *clustering, uint64
         (unsigned long long)fingerprint);
 }
 
-/* Called for a pair: `number` is the number of one fingerprint, and `other` is the other fingerprint, or its number if
- * that is known too. */
+/* Called for a pair: with one fingerprint's number, and the other fingerprint or, if it is known too, its number. */
 typedef enum idx_status (*numbered_visitor)(struct clustering *clustering, uint64_t number, uint64_t other,
                                             struct idx_error *error);
 
 static bool has_numbers(const struct clustering *clustering) { return clustering->numbers.fingerprints != NULL; }
 
-/* Takes both numbers of a pair for a star: stored in memory if the numbers are there, else sorted, the smaller
- * first. */
-static enum idx_status put_star_pair(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
+/* A numbered_visitor: keeps both numbers of a pair until stars are made, in memory if all numbers are there, else in
+ * the sorter, the smaller first. */
+static enum idx_status keep_for_stars(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
     if (has_numbers(clustering)) {
         idxi_stars_put(&clustering->stars, (uint32_t)a, (uint32_t)b);
         return IDX_OK;
     }
-    return idxi_sorter_put(&clustering->pairs, a < b ? a : b, a < b ? b : a, error);
+    return idxi_sorter_add_or_spill(&clustering->pairs, a < b ? a : b, a < b ? b : a, error);
 }
 
-static numbered_visitor get_visitor(const struct clustering *clustering) {
-    return clustering->options.method == IDX_CLUSTER_STAR ? put_star_pair : unite;
+static numbered_visitor choose_visitor(const struct clustering *clustering) {
+    return clustering->options.method == IDX_CLUSTER_STAR ? keep_for_stars : unite;
 }
 
 /* The context of take_pairs. */
@@ -95,39 +96,40 @@ struct taking {
     struct idx_error *error;
 };
 
-static enum idx_status number_pair(struct clustering *clustering, const struct idx_pair *pair,
-                                   struct idx_error *error) {
+static enum idx_status visit_numbers_of_pair(struct clustering *clustering, const struct idx_pair *pair,
+                                             struct idx_error *error) {
     const struct numbers *numbers = &clustering->numbers;
     size_t a = idxi_value_slots_find(&numbers->slots, pair->a), b = idxi_value_slots_find(&numbers->slots, pair->b);
     if (a == SIZE_MAX || b == SIZE_MAX) return fail_unlisted(clustering, a == SIZE_MAX ? pair->a : pair->b, error);
-    return get_visitor(clustering)(clustering, numbers->of[a], numbers->of[b], error);
+    return choose_visitor(clustering)(clustering, numbers->of[a], numbers->of[b], error);
 }
 
-/* How many pairs ahead of its use the place of a number is prefetched. */
+/* The place of a number is prefetched so many pairs ahead of its use. */
 #define AHEAD 16
 
 static enum idx_status number_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
                                     struct idx_error *error) {
     const struct idxi_value_slots *slots = &clustering->numbers.slots;
     for (size_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) idxi_value_slots_expect(slots, pairs[i + AHEAD].a);
-        if (i + AHEAD < count) idxi_value_slots_expect(slots, pairs[i + AHEAD].b);
-        IDXI_TRY(number_pair(clustering, &pairs[i], error));
+        if (i + AHEAD < count) idxi_value_slots_prefetch(slots, pairs[i + AHEAD].a);
+        if (i + AHEAD < count) idxi_value_slots_prefetch(slots, pairs[i + AHEAD].b);
+        IDXI_TRY(visit_numbers_of_pair(clustering, &pairs[i], error));
     }
     return IDX_OK;
 }
 
-static enum idx_status put_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
+static enum idx_status add_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
                                  struct idx_error *error) {
-    for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_sorter_put(&clustering->pairs, pairs[i].a, pairs[i].b, error));
+    for (size_t i = 0; i < count; i++)
+        IDXI_TRY(idxi_sorter_add_or_spill(&clustering->pairs, pairs[i].a, pairs[i].b, error));
     return IDX_OK;
 }
 
-/* Takes pairs from idx_pairs: numbers them at once if it can, else adds them to the sorter. */
+/* Takes pairs from idx_pairs: numbers them at once if the numbers are in memory, else adds them to the sorter. */
 static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct taking *taking = context;
     struct clustering *clustering = taking->clustering;
-    taking->status = (has_numbers(clustering) ? number_pairs : put_pairs)(clustering, pairs, count, taking->error);
+    taking->status = (has_numbers(clustering) ? number_pairs : add_pairs)(clustering, pairs, count, taking->error);
     return taking->status == IDX_OK;
 }
 
@@ -149,8 +151,7 @@ static enum idx_status fill_numbers(struct clustering *clustering, struct idx_er
     return idxi_value_slots_make(&numbers->slots, numbers->fingerprints, count) ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Reads all fingerprints and their numbers if a share of the memory holds them; else numbers->fingerprints stays
- * NULL. */
+/* Reads all fingerprints and their numbers into memory if a share of it holds them. */
 static enum idx_status read_numbers(struct clustering *clustering, struct idx_error *error) {
     struct numbers *numbers = &clustering->numbers;
     uint64_t count = clustering->numbering.count;
@@ -169,7 +170,6 @@ static void free_numbers(struct numbers *numbers) {
     *numbers = (struct numbers){0};
 }
 
-/* Prepares to store pairs for stars, if stars are wanted and the numbers are in memory. */
 static enum idx_status make_stars(struct clustering *clustering, struct idx_error *error) {
     size_t count = (size_t)clustering->numbering.count;
     if (clustering->options.method != IDX_CLUSTER_STAR || !has_numbers(clustering)) return IDX_OK;
@@ -177,8 +177,7 @@ static enum idx_status make_stars(struct clustering *clustering, struct idx_erro
     return made ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Finds all pairs. Afterwards clusters are complete if the numbers were in memory; else the pairs are in the sorter, by
- * their first fingerprint. */
+/* Finds all pairs. If the numbers are in memory, this completes the clusters; else the sorter has the pairs then. */
 static enum idx_status find_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
     struct taking taking = {clustering, IDX_OK, error};
@@ -217,9 +216,9 @@ static enum idx_status find_number(const struct clustering *clustering, struct i
     return fail_unlisted(clustering, fingerprint, error);
 }
 
-/* Ends a sorter of pairs, replaces the fingerprints that they are sorted by with numbers, and visits each. */
-static enum idx_status put_numbers(struct clustering *clustering, struct idxi_sorter *sorter, numbered_visitor visit,
-                                   struct idx_error *error) {
+/* Ends a sorter of pairs, and visits each with the number of the fingerprint that it is sorted by. */
+static enum idx_status visit_numbered(struct clustering *clustering, struct idxi_sorter *sorter, numbered_visitor visit,
+                                      struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream, *pairs;
     struct idxi_reading reading, numbers;
     uint64_t number;
@@ -237,14 +236,13 @@ static enum idx_status put_numbers(struct clustering *clustering, struct idxi_so
     }
 }
 
-/* Adds the pair to those sorted by their second fingerprint. */
-static enum idx_status visit_first_end(struct clustering *clustering, uint64_t number, uint64_t other,
-                                       struct idx_error *error) {
-    return idxi_sorter_put(&clustering->others, other, number, error);
+/* A numbered_visitor: adds the pair to those sorted by their second fingerprint, here `other`. */
+static enum idx_status add_by_second(struct clustering *clustering, uint64_t number, uint64_t other,
+                                     struct idx_error *error) {
+    return idxi_sorter_add_or_spill(&clustering->others, other, number, error);
 }
 
-/* Makes stars of the pairs of numbers, in ascending order. */
-static enum idx_status take_sorted_stars(struct clustering *clustering, struct idx_error *error) {
+static enum idx_status make_sorted_stars(struct clustering *clustering, struct idx_error *error) {
     uint32_t *roots = clustering->roots;
     struct idxi_reading reading;
     struct idxi_stream *pairs;
@@ -266,27 +264,27 @@ static enum idx_status reopen(struct idxi_sorter *sorter, const struct idxi_sort
 }
 
 /* Replaces both fingerprints of each sorted pair with their numbers, and unites these or sorts them for stars. */
-static enum idx_status number_sorted(struct clustering *clustering, struct idx_error *error) {
+static enum idx_status number_sorted_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idxi_sorter_options *sorting = &clustering->sorting;
     IDXI_TRY(idxi_sorter_open(&clustering->others, sorting, error));
-    IDXI_TRY(put_numbers(clustering, &clustering->pairs, visit_first_end, error));
+    IDXI_TRY(visit_numbered(clustering, &clustering->pairs, add_by_second, error));
     IDXI_TRY(reopen(&clustering->pairs, sorting, error));
-    IDXI_TRY(put_numbers(clustering, &clustering->others, get_visitor(clustering), error));
+    IDXI_TRY(visit_numbered(clustering, &clustering->others, choose_visitor(clustering), error));
     idxi_sorter_close(&clustering->others);
     return IDX_OK;
 }
 
 /* Frees the numbers in memory. If there were none, makes clusters of the pairs that were sorted instead. */
-static enum idx_status unite_sorted(struct clustering *clustering, struct idx_error *error) {
+static enum idx_status complete_clusters(struct clustering *clustering, struct idx_error *error) {
     bool numbered = has_numbers(clustering);
     free_numbers(&clustering->numbers);
     if (numbered) return IDX_OK;
-    IDXI_TRY(number_sorted(clustering, error));
-    return clustering->options.method == IDX_CLUSTER_STAR ? take_sorted_stars(clustering, error) : IDX_OK;
+    IDXI_TRY(number_sorted_pairs(clustering, error));
+    return clustering->options.method == IDX_CLUSTER_STAR ? make_sorted_stars(clustering, error) : IDX_OK;
 }
 
-/* Sets roots[i] to the representative of number i. In ascending order one step is enough, since roots[i] <= i is
- * final. */
+/* Sets roots[i] to the representative of number i. In ascending order one step is enough: roots[i] is no more than i,
+ * so it has its representative already. */
 static void set_representatives(struct clustering *clustering) {
     uint32_t *roots = clustering->roots;
     for (uint64_t i = 0; i < clustering->numbering.count; i++) roots[i] = roots[roots[i]];
@@ -303,8 +301,8 @@ static bool is_listed(const struct clustering *clustering, uint64_t root) {
 }
 
 /* Lists the clusters of fingerprints that have several documents. */
-static enum idx_status list_shared(struct clustering *clustering, struct idxi_document_groups *groups,
-                                   struct idx_error *error) {
+static enum idx_status list_by_documents(struct clustering *clustering, struct idxi_document_groups *groups,
+                                         struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
     struct idxi_reading numbers;
     struct idxi_document_group group;
@@ -328,14 +326,14 @@ static enum idx_status list_clusters(struct clustering *clustering, struct idx_e
     }
     if (clustering->index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
     enum idx_status status = idxi_document_groups_open(&groups, clustering->index, &clustering->sorting, NULL, error);
-    if (status == IDX_OK) status = list_shared(clustering, &groups, error);
+    if (status == IDX_OK) status = list_by_documents(clustering, &groups, error);
     idxi_document_groups_close(&groups);
     return status;
 }
 
-/* Sorts the fingerprints and documents of listed clusters by cluster, or of all with the option `alone`. Sets *others
- * to the number of documents left out. */
-static enum idx_status sort_documents(struct clustering *clustering, struct idxi_reading *documents, uint64_t *others,
+/* Sorts the fingerprints and the documents of listed clusters, or of all with the option `alone`, by their keys
+ * (cluster_visit.h). Sets *left_out to the number of other documents. */
+static enum idx_status sort_documents(struct clustering *clustering, struct idxi_reading *documents, uint64_t *left_out,
                                       struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
     struct idxi_reading numbers;
@@ -344,28 +342,28 @@ static enum idx_status sort_documents(struct clustering *clustering, struct idxi
     size_t at;
     IDXI_TRY(list->rewind(list, error));
     idxi_reading_init(&numbers, list, &clustering->progress);
-    for (*others = 0;;) {
+    for (*left_out = 0;;) {
         IDXI_TRY(idxi_reading_next(documents, &at, &found, error));
         if (!found) return IDX_OK;
         uint64_t fingerprint = documents->fingerprints[at];
         IDXI_TRY(find_number(clustering, &numbers, fingerprint, &number, error));
         uint64_t root = clustering->roots[number], key = root << 32 | number;
         if (!clustering->options.alone && !is_listed(clustering, root)) {
-            ++*others;
+            ++*left_out;
             continue;
         }
-        if (number != last) IDXI_TRY(idxi_sorter_put(&clustering->pairs, key, fingerprint, error));
-        IDXI_TRY(idxi_sorter_put(&clustering->others, key, documents->values[at], error));
+        if (number != last) IDXI_TRY(idxi_sorter_add_or_spill(&clustering->pairs, key, fingerprint, error));
+        IDXI_TRY(idxi_sorter_add_or_spill(&clustering->others, key, documents->values[at], error));
         last = number;
     }
 }
 
-static enum idx_status sort_members(struct clustering *clustering, uint64_t *others, struct idx_error *error) {
+static enum idx_status sort_members(struct clustering *clustering, uint64_t *left_out, struct idx_error *error) {
     struct idxi_document_groups groups;
     IDXI_TRY(reopen(&clustering->pairs, &clustering->sorting, error));
     IDXI_TRY(reopen(&clustering->others, &clustering->sorting, error));
     enum idx_status status = idxi_document_groups_open(&groups, clustering->index, &clustering->sorting, NULL, error);
-    if (status == IDX_OK) status = sort_documents(clustering, &groups.reading, others, error);
+    if (status == IDX_OK) status = sort_documents(clustering, &groups.reading, left_out, error);
     idxi_document_groups_close(&groups);
     return status;
 }
@@ -384,19 +382,19 @@ static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visi
         .visit = visit,
         .context = visit_context,
         .summary = summary};
-    uint64_t others;
+    uint64_t left_out;
     IDXI_TRY(list_clusters(clustering, error));
-    IDXI_TRY(sort_members(clustering, &others, error));
+    IDXI_TRY(sort_members(clustering, &left_out, error));
     idxi_numbering_close(&clustering->numbering);
     IDXI_TRY(idxi_sorter_end(&clustering->pairs, &members, error));
     IDXI_TRY(idxi_sorter_end(&clustering->others, &documents, error));
-    *summary = (struct idx_cluster_summary){.documents = others, .sizes = {others}};
+    *summary = (struct idx_cluster_summary){.documents = left_out, .sizes = {left_out}};
     return idxi_cluster_visit(&visiting, members, documents, &clustering->progress, error);
 }
 
 /* ---- The whole ---- */
 
-static enum idx_status check_options(struct clustering *clustering, struct idx_error *error) {
+static enum idx_status settle_options(struct clustering *clustering, struct idx_error *error) {
     struct idx_cluster_options *options = &clustering->options;
     IDXI_TRY(idxi_check_threads(options->threads, error));
     if ((unsigned)options->method > IDX_CLUSTER_STAR ||
@@ -405,7 +403,7 @@ static enum idx_status check_options(struct clustering *clustering, struct idx_e
                          "there is no such method, or no such choice of representatives");
     if (options->distance == UINT_MAX) options->distance = clustering->index->manifest->k;
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
-    return idxi_memory_settle(&options->memory_bytes, error);
+    return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
 static enum idx_status allocate_roots(struct clustering *clustering, struct idx_error *error) {
@@ -421,7 +419,7 @@ static enum idx_status allocate_roots(struct clustering *clustering, struct idx_
 static enum idx_status cluster_index(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
-    IDXI_TRY(check_options(clustering, error));
+    IDXI_TRY(settle_options(clustering, error));
     const char *folder = options->temporary_folder;
     IDXI_TRY(idxi_open_temporary_folder(&clustering->folder, &folder, clustering->index->folder,
                                         clustering->index->path, error));
@@ -438,7 +436,7 @@ static enum idx_status cluster_index(struct clustering *clustering, idx_cluster_
                                  &clustering->sorting, options->memory_bytes, error));
     IDXI_TRY(allocate_roots(clustering, error));
     IDXI_TRY(find_pairs(clustering, error));
-    IDXI_TRY(unite_sorted(clustering, error));
+    IDXI_TRY(complete_clusters(clustering, error));
     set_representatives(clustering);
     return visit_all(clustering, visit, visit_context, summary, error);
 }

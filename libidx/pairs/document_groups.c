@@ -9,8 +9,8 @@
 
 /* ---- From document maps ---- */
 
-/* Opens groups->merge over the live documents of each segment and the pending ones. Document numbers are counted on
- * from segment to segment: `offset` is the first one of the next. */
+/* Opens groups->merge over the live documents of all segments and the pending ones. Document numbers continue from
+ * segment to segment: `offset` is the first one of the next. */
 static enum idx_status open_maps(struct idxi_document_groups *groups, const struct idx_index *index,
                                  struct idx_error *error) {
     size_t count = index->manifest->segment_count;
@@ -36,16 +36,16 @@ static enum idx_status open_maps(struct idxi_document_groups *groups, const stru
 
 /* ---- From tables ---- */
 
-static enum idx_status add_live(struct idxi_sorter *sorter, const struct idx_index *index, uint64_t fingerprint,
-                                struct idx_error *error) {
+/* In an index without IDs a fingerprint stands for its documents, too, so the sorter gets it as key and as value. */
+static enum idx_status add_if_live(struct idxi_sorter *sorter, const struct idx_index *index, uint64_t fingerprint,
+                                   struct idx_error *error) {
     bool live;
     IDXI_TRY(idxi_is_live(index, fingerprint, &live, error));
-    return live ? idxi_sorter_put(sorter, fingerprint, fingerprint, error) : IDX_OK;
+    return live ? idxi_sorter_add_or_spill(sorter, fingerprint, fingerprint, error) : IDX_OK;
 }
 
-/* Adds the live fingerprints of a table to the sorter, not permuted. */
-static enum idx_status add_table(struct idxi_sorter *sorter, const struct idx_index *index,
-                                 const struct idxi_table *table, struct idx_error *error) {
+static enum idx_status add_live_of_table(struct idxi_sorter *sorter, const struct idx_index *index,
+                                         const struct idxi_table *table, struct idx_error *error) {
     struct idxi_table_stream stream;
     uint64_t fingerprints[IDXI_STREAM_ENTRIES];
     size_t count;
@@ -53,22 +53,23 @@ static enum idx_status add_table(struct idxi_sorter *sorter, const struct idx_in
     do {
         IDXI_TRY(stream.stream.read(&stream.stream, fingerprints, NULL, IDXI_STREAM_ENTRIES, &count, error));
         for (size_t i = 0; i < count; i++)
-            IDXI_TRY(add_live(sorter, index, idxf_unpermute(&table->permutation, fingerprints[i]), error));
+            IDXI_TRY(add_if_live(sorter, index, idxf_unpermute(&table->permutation, fingerprints[i]), error));
         IDXI_TRY(idxi_progress_add(sorter->options.progress, 0, error));
     } while (count > 0);
     return IDX_OK;
 }
 
 /* Sorts all live and pending fingerprints. Sets *stream to the sorter's stream, which has each once. */
-static enum idx_status sort_tables(struct idxi_document_groups *groups, const struct idx_index *index,
-                                   const struct idxi_sorter_options *options, struct idxi_stream **stream,
-                                   struct idx_error *error) {
+static enum idx_status sort_fingerprints(struct idxi_document_groups *groups, const struct idx_index *index,
+                                         const struct idxi_sorter_options *options, struct idxi_stream **stream,
+                                         struct idx_error *error) {
     IDXI_TRY(idxi_sorter_open(&groups->sorter, options, error));
     for (size_t i = 0; i < index->manifest->segment_count; i++)
-        IDXI_TRY(add_table(&groups->sorter, index, &index->segments[i]->tables[0], error));
+        IDXI_TRY(add_live_of_table(&groups->sorter, index, &index->segments[i]->tables[0], error));
     IDXI_TRY(idxi_pending_entries_open(&groups->pending, index, 0, error));
     for (size_t i = 0; i < groups->pending.count; i++)
-        IDXI_TRY(idxi_sorter_put(&groups->sorter, groups->pending.fingerprints[i], groups->pending.values[i], error));
+        IDXI_TRY(idxi_sorter_add_or_spill(&groups->sorter, groups->pending.fingerprints[i], groups->pending.values[i],
+                                          error));
     return idxi_sorter_end(&groups->sorter, stream, error);
 }
 
@@ -85,7 +86,7 @@ enum idx_status idxi_document_groups_open(struct idxi_document_groups *groups, c
     groups->merge = NULL;
     groups->ranks = ranks == NULL ? (struct idxi_id_ranks){NULL, 0} : *ranks;
     if (index->manifest->id_type == IDXF_ID_NONE) {
-        IDXI_TRY(sort_tables(groups, index, options, &stream, error));
+        IDXI_TRY(sort_fingerprints(groups, index, options, &stream, error));
     } else {
         IDXI_TRY(open_maps(groups, index, error));
         stream = idxi_kway_merge_stream(groups->merge);
@@ -101,7 +102,7 @@ enum idx_status idxi_document_groups_next(struct idxi_document_groups *groups, s
     size_t at;
     IDXI_TRY(idxi_reading_peek(reading, &at, found, error));
     if (!*found) return IDX_OK;
-    *group = (struct idxi_document_group){reading->fingerprints[at], 0, UINT64_MAX};
+    *group = (struct idxi_document_group){.fingerprint = reading->fingerprints[at], .count = 0, .first = UINT64_MAX};
     do {
         uint64_t value = reading->values[at];
         if (groups->ranks.of != NULL && value >= groups->ranks.count)

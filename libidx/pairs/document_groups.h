@@ -8,6 +8,7 @@
 #include "libidx/streams/sorter.h"
 #include "libidx/view/documents.h"
 
+/* Members are private. */
 struct idxi_document_groups {
     struct idxi_live_documents *maps; /* one for each segment; with IDX_ID_NONE the sorter is used instead */
     size_t map_count;
@@ -25,8 +26,8 @@ struct idxi_document_group {
                        IDX_ID_NONE the fingerprint. Numbers count on over the segments, then the pending records */
 };
 
-/* `options` say how fingerprints without documents are sorted. `ranks` may be NULL, and must outlive the groups. Call
- * idxi_document_groups_close even if this fails. */
+/* Begins with the groups of an index. `options` say how fingerprints are sorted with IDX_ID_NONE. `ranks` may be NULL,
+ * and must outlive the groups. Call idxi_document_groups_close even if this fails. */
 enum idx_status idxi_document_groups_open(struct idxi_document_groups *groups, const struct idx_index *index,
                                           const struct idxi_sorter_options *options, const struct idxi_id_ranks *ranks,
                                           struct idx_error *error);

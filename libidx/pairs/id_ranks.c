@@ -27,7 +27,7 @@ static enum idx_status fail_too_large(const struct gathering *gathering, struct 
                      (unsigned long long)gathering->allowed);
 }
 
-static enum idx_status grow_bytes(struct gathering *gathering, size_t length, struct idx_error *error) {
+static enum idx_status grow_for(struct gathering *gathering, size_t length, struct idx_error *error) {
     size_t capacity = gathering->capacity * 2 + length + 4096;
     if (capacity > gathering->memory) capacity = (size_t)gathering->memory;
     if (capacity < gathering->length + length) return fail_too_large(gathering, error);
@@ -39,10 +39,11 @@ static enum idx_status grow_bytes(struct gathering *gathering, size_t length, st
 }
 
 /* Appends an ID. An idxi_id_visitor, but it numbers the documents itself, over all segments. */
-static enum idx_status gather(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
+static enum idx_status append_id(void *context, uint64_t number, const void *id, size_t length,
+                                 struct idx_error *error) {
     struct gathering *gathering = context;
     (void)number;
-    if (gathering->capacity - gathering->length < length) IDXI_TRY(grow_bytes(gathering, length, error));
+    if (gathering->capacity - gathering->length < length) IDXI_TRY(grow_for(gathering, length, error));
     if (length > 0) memcpy(gathering->bytes + gathering->length, id, length);
     gathering->length += length;
     gathering->ids[gathering->count] = (struct id){gathering->length - length, gathering->count};
@@ -50,22 +51,23 @@ static enum idx_status gather(void *context, uint64_t number, const void *id, si
     return IDX_OK;
 }
 
+/* Returns how many pending records there are, each of which takes a document number. */
 static uint64_t count_pending(const struct idx_index *index) {
     return idxi_has_pending(index) ? index->pending.last - index->pending.after : 0;
 }
 
-/* Gathers the IDs of all segments' documents, then those of pending records, so that numbers are counted on. */
-static enum idx_status gather_all(struct gathering *gathering, const struct idx_index *index, struct idx_error *error) {
+/* Gathers the IDs of all segments' documents, then those of pending records: this is the order of document numbers. */
+static enum idx_status gather_ids(struct gathering *gathering, const struct idx_index *index, struct idx_error *error) {
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         struct idxi_map *map = &index->segments[i]->map;
         IDXI_TRY(idxi_map_prepare(map, error));
-        IDXI_TRY(idxi_map_visit_ids(map, gather, gathering, error));
+        IDXI_TRY(idxi_map_visit_ids(map, append_id, gathering, error));
     }
     for (uint64_t i = 0; i < count_pending(index); i++) {
         const uint8_t *id;
         size_t length;
         idxi_pending_id(&index->pending, (uint32_t)i, &id, &length);
-        IDXI_TRY(gather(gathering, gathering->count, id, length, error));
+        IDXI_TRY(append_id(gathering, gathering->count, id, length, error));
     }
     return IDX_OK;
 }
@@ -100,7 +102,7 @@ static void set_ranks(struct gathering *gathering, struct idxi_id_ranks *ranks) 
     for (uint64_t i = 0; i < gathering->count; i++) ranks->of[gathering->ids[i].number] = i;
 }
 
-/* Checks before it allocates that all IDs can fit, so that a limit is reported before much was read. */
+/* The first loop checks, before anything is read, that memory has room for what each ID takes beside its bytes. */
 enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
                                    struct idx_error *error) {
     struct gathering gathering = {.allowed = memory};
@@ -117,7 +119,7 @@ enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx
     ranks->of = malloc(((size_t)documents + 1) * sizeof *ranks->of);
     ranks->count = documents;
     enum idx_status status = gathering.ids == NULL || ranks->of == NULL ? idxi_fail_memory(error) : IDX_OK;
-    if (status == IDX_OK) status = gather_all(&gathering, index, error);
+    if (status == IDX_OK) status = gather_ids(&gathering, index, error);
     if (status == IDX_OK) set_ranks(&gathering, ranks);
     free(gathering.bytes);
     free(gathering.ids);

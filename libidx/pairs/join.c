@@ -15,26 +15,26 @@
 
 /* ---- Counts ---- */
 
-uint64_t idxi_join_most(const struct idxi_join *join) {
+uint64_t idxi_join_larger_count(const struct idxi_join *join) {
     uint64_t a = idxi_count_fingerprints(join->a), b = idxi_count_fingerprints(join->b);
     return a > b ? a : b;
 }
 
 unsigned idxi_join_range_bits(const struct idxi_join *join) {
-    uint64_t ranges = idxi_join_most(join) / idxi_join_range_fingerprints(join);
+    uint64_t ranges = idxi_join_larger_count(join) / idxi_join_range_fingerprints(join);
     return ranges == 0 ? 0 : 64 - (unsigned)__builtin_clzll(ranges);
 }
 
 /* ---- Tables ---- */
 
-/* Fails if a segment's table did not hold as many fingerprints as its header says, and resets the counts. */
-static enum idx_status check_counts(const struct idxi_join *join, struct idx_error *error) {
+/* Fails if a segment's table did not hold as many fingerprints as its header says. */
+static enum idx_status check_and_reset_counts(const struct idxi_join *join, struct idx_error *error) {
     for (size_t i = 0; i < join->a->open_segments; i++) {
         const struct idxi_table *table = &join->a->segments[i]->tables[join->table->table];
         uint64_t count = 0;
         for (unsigned j = 0; j < join->options.threads; j++) {
-            count += join->workers[j]->counts[i];
-            join->workers[j]->counts[i] = 0;
+            count += join->workers[j]->loaded_counts[i];
+            join->workers[j]->loaded_counts[i] = 0;
         }
         if (count != table->header.fingerprints && !join->ended)
             return idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
@@ -52,7 +52,8 @@ static enum idx_status check_workers(const struct idxi_join *join, struct idx_er
     return IDX_OK;
 }
 
-/* Sets what the join knows about its current table, number `order` of the probing. */
+/* Makes table number `order` of the probing the current one. At least `radius` bits of the prefix follow the leading
+ * bits, so that each pass has a part of them. */
 static void begin_table(struct idxi_join *join, size_t order) {
     join->order = order;
     join->table = &join->probing->tables[order];
@@ -70,18 +71,17 @@ static void begin_table(struct idxi_join *join, size_t order) {
     join->pass = (struct idxi_join_pass){.narrow = join->prefix, .errors = radius};
 }
 
-/* Finds the pairs of one table: those within ranges first, then those whose leading bits differ. */
 static enum idx_status match_table(struct idxi_join *join, size_t order, struct idx_error *error) {
     begin_table(join, order);
     IDXI_TRY(idxi_join_add_leaves(join, (struct idxi_join_leaf){0, 0}, error));
-    IDXI_TRY(idxi_join_work(join, idxi_join_match_leaves, error));
-    IDXI_TRY(check_counts(join, error));
+    IDXI_TRY(idxi_join_run_task(join, idxi_join_match_all_leaves, error));
+    IDXI_TRY(check_and_reset_counts(join, error));
     if (join->table->radius == 0 || join->leading == 0 || join->ended) return check_workers(join, error);
-    IDXI_TRY(idxi_join_match_apart(join, error));
+    IDXI_TRY(idxi_join_match_across_ranges(join, error));
     return check_workers(join, error);
 }
 
-/* The fingerprints to go through, of all tables and passes, which is the unit of progress. */
+/* Returns how many fingerprints are gone through in all tables and passes: the steps of progress. */
 static uint64_t count_work(const struct idxi_join *join) {
     uint64_t passes = 0;
     for (size_t i = 0; i < join->probing->count; i++)
@@ -98,15 +98,19 @@ static enum idx_status match_tables(struct idxi_join *join, struct idx_error *er
 
 /* ---- Pending fingerprints ---- */
 
-static bool visit_pending(void *context, uint64_t a, uint64_t b) {
+static bool take_pending_pair(void *context, uint64_t a, uint64_t b) {
     struct idxi_join_worker *worker = context;
     idxi_join_put_pair(worker, a, b, idxf_count_bits(a ^ b));
     return idxi_join_goes_on(worker);
 }
 
 static enum idx_status match_pending(struct idxi_join *join, struct idx_error *error) {
-    struct idxi_pending_pairs pairs = {join->a,       join->b,         join->within, join->options.distance,
-                                       visit_pending, join->workers[0]};
+    struct idxi_pending_pairs pairs = {.a = join->a,
+                                       .b = join->b,
+                                       .within = join->within,
+                                       .distance = join->options.distance,
+                                       .visit = take_pending_pair,
+                                       .context = join->workers[0]};
     IDXI_TRY(idxi_pending_pairs_find(&pairs, error));
     idxi_join_hand_over(join->workers[0]);
     return idxi_progress_add(&join->progress, 0, error);
@@ -114,20 +118,20 @@ static enum idx_status match_pending(struct idxi_join *join, struct idx_error *e
 
 /* ---- The whole ---- */
 
-/* How many fingerprints a thread's array holds: all of them, or as many as half of the memory has room for. */
-static size_t get_capacity(const struct idxi_join *join) {
+/* Returns how many fingerprints a thread's array holds: all of them, or as many as half of the memory has room for. */
+static size_t array_capacity(const struct idxi_join *join) {
     unsigned threads = join->options.threads;
     uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, threads) /
                     (2 * sizeof(uint64_t) * (IDXI_JOIN_ARRAYS + IDXI_JOIN_MORE_ARRAYS) * threads);
     size_t segments = join->a->open_segments > join->b->open_segments ? join->a->open_segments : join->b->open_segments;
-    uint64_t least = IDXI_MIN_RANGE_CAPACITY(segments), most = idxi_join_most(join) + least;
+    uint64_t least = IDXI_MIN_RANGE_CAPACITY(segments), most = idxi_join_larger_count(join) + least;
     if (room > UINT32_MAX) room = UINT32_MAX;
     if (room > most) room = most;
     return room > least ? (size_t)room : (size_t)least;
 }
 
 static enum idx_status match_tables_and_pending(struct idxi_join *join, struct idx_error *error) {
-    join->capacity = get_capacity(join);
+    join->capacity = array_capacity(join);
     IDXI_TRY(idxi_join_make_workers(join, error));
     IDXI_TRY(match_tables(join, error));
     return join->ended ? IDX_OK : match_pending(join, error);
@@ -140,15 +144,15 @@ static enum idx_status match_all(struct idxi_join *join, struct idx_error *error
     return idxi_progress_add(&join->progress, 0, error);
 }
 
-static enum idx_status check_options(struct idxi_join *join, struct idx_error *error) {
+static enum idx_status settle_options(struct idxi_join *join, struct idx_error *error) {
     struct idx_join_options *options = &join->options;
     if (options->distance == UINT_MAX) options->distance = join->a->manifest->k;
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
-    return idxi_memory_settle(&options->memory_bytes, error);
+    return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
-static bool are_tables_equal(const struct idxf_manifest *a, const struct idxf_manifest *b) {
+static bool have_same_tables(const struct idxf_manifest *a, const struct idxf_manifest *b) {
     if (a->k != b->k || a->table_count != b->table_count) return false;
     for (size_t i = 0; i < a->table_count; i++) {
         if (a->tables[i].mask != b->tables[i].mask || a->tables[i].radius != b->tables[i].radius) return false;
@@ -156,8 +160,7 @@ static bool are_tables_equal(const struct idxf_manifest *a, const struct idxf_ma
     return true;
 }
 
-/* Checks the options, joins two indexes or one with itself, and frees all that this took. Tables are used only if both
- * indexes have the same ones and these cover the distance. */
+/* Tables are used only if both indexes have the same ones and these cover the distance. */
 static enum idx_status join_indexes(const struct idx_index *a, const struct idx_index *b, bool within,
                                     const struct idx_join_options *options, idx_pairs_visitor visit,
                                     void *visit_context, struct idx_error *error) {
@@ -169,8 +172,8 @@ static enum idx_status join_indexes(const struct idx_index *a, const struct idx_
                              .visit_context = visit_context,
                              .handing_over = PTHREAD_MUTEX_INITIALIZER};
     idxi_copy_options(&join.options, options);
-    IDXI_TRY(check_options(&join, error));
-    if (join.options.distance <= a->manifest->k && are_tables_equal(a->manifest, b->manifest))
+    IDXI_TRY(settle_options(&join, error));
+    if (join.options.distance <= a->manifest->k && have_same_tables(a->manifest, b->manifest))
         join.probing = &a->probings[join.options.distance];
     enum idx_status status = match_all(&join, error);
     idxi_join_free_workers(&join);

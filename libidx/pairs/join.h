@@ -14,8 +14,8 @@
 /* How many pairs a visitor gets at a time, at most. */
 #define IDXI_JOIN_PAIRS 4096
 
-/* The arrays of fingerprints that each thread has: those of index a and index b, each followed by room to sort them,
- * and one from which segments are merged. Large groups are searched in the memory of IDXI_JOIN_MORE_ARRAYS more. */
+/* Each thread's arrays of fingerprints: one for index a and one for index b, each followed by one to sort it, and one
+ * that segments are merged from. Large groups are searched in as much memory as IDXI_JOIN_MORE_ARRAYS more arrays. */
 #define IDXI_JOIN_ARRAYS 5
 #define IDXI_JOIN_MORE_ARRAYS 3
 enum { IDXI_ARRAY_A = 0, IDXI_ARRAY_B = 2, IDXI_ARRAY_SEGMENTS = 4 };
@@ -31,9 +31,9 @@ struct idxi_join_leaf {
 struct idxi_join_pass {
     unsigned number; /* 0: ranges in table order; from 1 on, the part of the bits after the leading ones in which pairs
                         agree; there is a part for each bit of the radius */
-    uint64_t before[IDX_MAX_RADIUS + 1];
-    uint64_t mask, value; /* only fingerprints whose bits of `mask` are `value` are loaded */
-    uint64_t narrow;      /* the bits in which a pair differs in at most `errors` places */
+    uint64_t before[IDX_MAX_RADIUS + 1]; /* `number` masks */
+    uint64_t mask, value;                /* only fingerprints whose bits of `mask` are `value` are loaded */
+    uint64_t narrow;                     /* the bits in which a pair differs in at most `errors` places */
     unsigned errors;
 };
 
@@ -69,17 +69,16 @@ struct idxi_join {
     size_t earlier_count;
     unsigned leading; /* the number of leading bits that cut the table into ranges, if it has a radius */
     struct idxi_join_leaf *leaves;
-    size_t leaf_count, leaf_room;
+    size_t leaf_count, leaf_capacity;
     struct idxi_join_pass pass;
     atomic_size_t next;             /* number of the next leaf or bucket that a thread takes */
     struct idxi_join_side sides[2]; /* what join_spread.c loads; the second one only between two indexes */
-    uint32_t *counts;               /* for sorting the sides on several threads; else NULL */
-    size_t room;                    /* fingerprints that a side holds */
+    uint32_t *sort_counts;          /* for sorting the sides on several threads; else NULL */
+    size_t side_capacity;           /* fingerprints that a side holds; 0: the sides are not made yet */
     unsigned spread_bits;           /* how many bits the sides are sorted by */
     atomic_bool is_full;            /* whether a side had no room for all */
 };
 
-/* What a thread has. */
 struct idxi_join_worker {
     struct idxi_join *join;
     unsigned number;
@@ -87,25 +86,24 @@ struct idxi_join_worker {
     uint64_t *arrays[IDXI_JOIN_ARRAYS];
     struct idx_pair pairs[IDXI_JOIN_PAIRS];
     size_t pair_count;
-    uint64_t *counts;       /* fingerprints loaded from each segment of `a`, to be checked */
-    enum idx_status status; /* the status of checking whether pairs are live, with its error */
+    uint64_t *loaded_counts; /* how many fingerprints of each segment of `a` were loaded, which is checked */
+    enum idx_status status;  /* the status of checking whether pairs are live, with its error */
     struct idx_error error;
 };
 
-/* A mask of the first `bits` bits, 0 to 64. */
+/* Returns a mask of the first `bits` bits, 0 to 64. */
 static inline uint64_t idxi_top_bits(unsigned bits) { return ~idxf_low_bits(64 - bits); }
 
-/* The last value of a range. */
 static inline uint64_t idxi_leaf_high(const struct idxi_join_leaf *leaf) {
     return leaf->low | ~idxi_top_bits(leaf->same);
 }
 
 /* ---- Counts: join.c ---- */
 
-/* The number of fingerprints, over its segments, of the index that has more. */
-uint64_t idxi_join_most(const struct idxi_join *join);
+/* Returns how many fingerprints the larger index has, counted segment by segment. */
+uint64_t idxi_join_larger_count(const struct idxi_join *join);
 
-/* How many leading bits cut the fingerprints into ranges of the right size if they are spread evenly. */
+/* Returns how many leading bits cut the fingerprints into ranges of the right size if they are spread evenly. */
 unsigned idxi_join_range_bits(const struct idxi_join *join);
 
 /* ---- Threads: join_workers.c ---- */
@@ -116,7 +114,7 @@ void idxi_join_free_workers(struct idxi_join *join);
 
 /* Runs the task once on each thread; the calls share the work by counting up join->next, which begins at 0. */
 typedef enum idx_status (*idxi_join_task)(struct idxi_join_worker *worker, struct idx_error *error);
-enum idx_status idxi_join_work(struct idxi_join *join, idxi_join_task task, struct idx_error *error);
+enum idx_status idxi_join_run_task(struct idxi_join *join, idxi_join_task task, struct idx_error *error);
 
 /* Calls the visitor with the pairs that a worker has gathered, unless the join has ended, and forgets them. */
 void idxi_join_hand_over(struct idxi_join_worker *worker);
@@ -124,47 +122,50 @@ void idxi_join_hand_over(struct idxi_join_worker *worker);
 /* Adds a pair to those that a worker has gathered. Within one index, the smaller fingerprint comes first. */
 void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y, unsigned distance);
 
-/* Whether the join was neither ended nor cancelled. The context is one of its workers. */
+/* Returns whether the join was neither ended nor cancelled. The context is one of its workers. */
 bool idxi_join_goes_on(void *context);
 
 /* ---- Ranges: join_ranges.c ---- */
 
-/* About how many fingerprints a range has at most. */
+/* Returns about how many fingerprints a range has at most. */
 size_t idxi_join_range_fingerprints(const struct idxi_join *join);
 
-/* The current table of the join in all segments of an index. */
-struct idxi_ranges idxi_join_ranges(const struct idxi_join *join, const struct idx_index *index);
+/* Returns the current table of the join in all segments of an index, of which nothing is counted. */
+struct idxi_ranges idxi_join_current_table(const struct idxi_join *join, const struct idx_index *index);
 
-/* A range, not loaded yet, whose fingerprints go to the worker's array of this number. */
-struct idxi_range idxi_join_range(const struct idxi_join_worker *worker, size_t array, uint64_t low, uint64_t high);
+/* Returns a range, not loaded yet, whose fingerprints go to the worker's array of this number. */
+struct idxi_range idxi_join_begin_range(const struct idxi_join_worker *worker, size_t array, uint64_t low,
+                                        uint64_t high);
 
 /* Halves a range until each part is small enough, and adds the parts to join->leaves. */
 enum idx_status idxi_join_add_leaves(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error);
 
 /* Finds the pairs of fingerprints that all agree in their first `same` bits: between `a` and `b`, or within `a` if `b`
  * is NULL. */
-void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, const struct idxi_matched *a,
-                            const struct idxi_matched *b);
+void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, const struct idxi_match_side *a,
+                            const struct idxi_match_side *b);
 
-/* The first `count` fingerprints of a worker's array, with the array behind it as room to sort them. */
-struct idxi_matched idxi_join_matched(const struct idxi_join_worker *worker, size_t array, size_t count);
+/* Returns the first `count` fingerprints of a worker's array, with the array after it as room to sort them. */
+struct idxi_match_side idxi_join_array_side(const struct idxi_join_worker *worker, size_t array, size_t count);
 
 /* Finds the pairs of a leaf within the index or with the other one, part by part if it does not fit the arrays. */
 enum idx_status idxi_join_match_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
                                      struct idx_error *error);
 
 /* Calls idxi_join_match_leaf for all leaves. An idxi_join_task. */
-enum idx_status idxi_join_match_leaves(struct idxi_join_worker *worker, struct idx_error *error);
+enum idx_status idxi_join_match_all_leaves(struct idxi_join_worker *worker, struct idx_error *error);
 
 /* ---- Spread: join_spread.c ---- */
 
-/* Finds those pairs of the current table, which has a radius, that differ in at least one of the leading bits. */
-enum idx_status idxi_join_match_apart(struct idxi_join *join, struct idx_error *error);
+/* Finds the pairs of the current table, which has a radius, whose fingerprints differ in the leading bits. */
+enum idx_status idxi_join_match_across_ranges(struct idxi_join *join, struct idx_error *error);
+
+/* Frees the sides of a join, which idxi_join_match_across_ranges makes once. */
 void idxi_join_free_sides(struct idxi_join *join);
 
 /* ---- Arrays in memory: join_arrays.c ---- */
 
-/* Whether the pairs are to be searched for in memory, since the tables can't find them or are expected to be slower. */
+/* Returns whether to search in memory, since the tables can't find the pairs, or are expected to take longer. */
 bool idxi_join_prefers_arrays(const struct idxi_join *join);
 
 /* Finds all pairs in memory, pending fingerprints included. */

@@ -8,16 +8,16 @@
 #include "libidx/batch/cost.h"
 #include "libidx/fingerprints/array_pairs.h"
 
-/* One side of the join, of which one part at a time is in memory. */
+/* One side of the join, of which one part at a time is in memory: `count` fingerprints. */
 struct side {
     struct idxi_progress *progress;
     const struct idx_index *index;
     uint64_t *fingerprints;
     atomic_size_t count;
-    size_t room;
-    uint32_t parts, part;
-    uint32_t steps; /* how many tasks read a part */
-    atomic_bool is_full;
+    size_t capacity;      /* fingerprints */
+    uint32_t parts, part; /* how many there are, and the number of the one in memory */
+    uint32_t steps;       /* how many tasks read a part */
+    atomic_bool is_full;  /* there are more fingerprints than the counts in the files say */
 };
 
 struct searching {
@@ -28,39 +28,40 @@ struct searching {
 };
 
 /* Returns the number of fingerprints, or a little more: each pending record counts as one. */
-static uint64_t count_all(const struct idx_index *index) {
+static uint64_t count_with_pending(const struct idx_index *index) {
     const struct idxi_pending_view *pending = &index->pending;
     return idxi_count_fingerprints(index) + (pending->records == NULL ? 0 : pending->last - pending->after);
 }
 
 static uint64_t count_both(const struct idxi_join *join) {
-    return count_all(join->a) + (join->within ? 0 : count_all(join->b));
+    return count_with_pending(join->a) + (join->within ? 0 : count_with_pending(join->b));
 }
 
-static uint64_t get_memory(const struct idxi_join *join) {
+static uint64_t memory_for_arrays(const struct idxi_join *join) {
     return idxi_memory_of_arrays(join->options.memory_bytes, join->options.threads);
 }
 
-/* Bytes of memory that each fingerprint takes. */
-#define BYTES (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES)
+#define FINGERPRINT_BYTES (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES)
 
-/* How many fingerprints a part may have: any number if all fit into the memory, else those of half of it. */
-static uint64_t get_most(const struct idxi_join *join, uint64_t memory) {
-    uint64_t most = memory / 2 / BYTES;
-    if (count_both(join) * BYTES <= memory) most = UINT32_MAX - 1;
+/* Returns how many fingerprints a part may have: as many as half of the memory holds; or if all of both sides fit, the
+ * UINT32_MAX - 1 that array pairs are limited to. */
+static uint64_t max_part_size(const struct idxi_join *join, uint64_t memory) {
+    uint64_t most = memory / 2 / FINGERPRINT_BYTES;
+    if (count_both(join) * FINGERPRINT_BYTES <= memory) most = UINT32_MAX - 1;
     if (most < IDXI_JOIN_PAIRS) most = IDXI_JOIN_PAIRS;
     return most < UINT32_MAX ? most : UINT32_MAX - 1;
 }
 
-/* How many parts a side of `all` fingerprints is read in. */
+/* Returns how many parts a side of `all` fingerprints is read in, if a part may have `most` of them. */
 static uint32_t count_parts(uint64_t all, uint64_t most) {
     uint64_t parts = all > most ? (all - 1) / most + 1 : 1;
     return parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
 }
 
-/* The nanoseconds that searching each part with each is expected to take. */
-static double get_cost(const struct idxi_join *join) {
-    uint64_t all_a = count_all(join->a), all_b = count_all(join->b), most = get_most(join, get_memory(join));
+/* Returns the nanoseconds that searching each part with each is expected to take. */
+static double estimate_cost(const struct idxi_join *join) {
+    uint64_t all_a = count_with_pending(join->a), all_b = count_with_pending(join->b);
+    uint64_t most = max_part_size(join, memory_for_arrays(join));
     double a_parts = count_parts(all_a, most), b_parts = count_parts(all_b, most);
     uint64_t a = (uint64_t)((double)all_a / a_parts), b = (uint64_t)((double)all_b / b_parts);
     unsigned distance = join->options.distance, bits = join->a->manifest->bits;
@@ -72,21 +73,22 @@ static double get_cost(const struct idxi_join *join) {
 
 bool idxi_join_prefers_arrays(const struct idxi_join *join) {
     if (join->probing == NULL) return true;
-    return get_cost(join) < idxi_cost_of_tables(join->a, join->within ? NULL : join->b, join->options.distance);
+    return estimate_cost(join) < idxi_cost_of_tables(join->a, join->within ? NULL : join->b, join->options.distance);
 }
 
 /* ---- Reading ---- */
 
-/* An idx_fingerprints_visitor that several threads call at once. Stops if there are more fingerprints than counted. */
+/* An idx_fingerprints_visitor that several threads call at once. Stops if there are more fingerprints than room. */
 static bool append_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct side *side = context;
     size_t at = atomic_fetch_add(&side->count, count);
-    if (at > side->room || count > side->room - at) side->is_full = true;
+    if (at > side->capacity || count > side->capacity - at) side->is_full = true;
     if (side->is_full) return false;
     memcpy(side->fingerprints + at, fingerprints, count * sizeof *fingerprints);
     return true;
 }
 
+/* A task of idxi_parallel: reads a step of the current part. */
 static enum idx_status load_step(void *context, size_t number, struct idx_error *error) {
     struct side *side = context;
     uint32_t step = side->part * side->steps + (uint32_t)number;
@@ -95,13 +97,14 @@ static enum idx_status load_step(void *context, size_t number, struct idx_error 
     return idxi_progress_add(side->progress, 0, error);
 }
 
-/* Reads a part of a side on all threads, in up to 16 steps so that they end together. */
+/* Reads a part of a side on all threads: in 16 steps, so that threads end together, or in one if 32 bits can't number
+ * the steps of all parts. */
 static enum idx_status load_part(struct searching *searching, struct side *side, uint32_t part,
                                  struct idx_error *error) {
     side->steps = UINT32_MAX / side->parts < 16 ? 1 : 16;
     side->part = part;
     side->count = 0;
-    if (side->parts == 1) idxi_array_expect(side->fingerprints, side->room);
+    if (side->parts == 1) idxi_array_populate(side->fingerprints, side->capacity);
     return idxi_parallel(side->steps, searching->join->options.threads, load_step, side, side->progress, error);
 }
 
@@ -109,7 +112,7 @@ static enum idx_status load_part(struct searching *searching, struct side *side,
 
 /* Searches the part of side a within itself, or with that of `b` if that is not NULL. Progress is divided evenly over
  * all such searches. */
-static enum idx_status search_arrays(struct searching *searching, const struct side *b, struct idx_error *error) {
+static enum idx_status search_parts(struct searching *searching, const struct side *b, struct idx_error *error) {
     struct idxi_join *join = searching->join;
     uint64_t all = idxi_count_fingerprints(join->a), done = searching->done++;
     uint64_t arrays = (searching->a.count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
@@ -130,14 +133,14 @@ static enum idx_status search_arrays(struct searching *searching, const struct s
     return IDX_OK;
 }
 
-/* Searches the part of side a that is in memory with all parts of side b. Within one index, where the sides are equal,
- * it searches that part itself, and with later parts alone. */
-static enum idx_status search_part(struct searching *searching, uint32_t part, struct idx_error *error) {
+/* Searches part number `part` of side a, which is in memory, with all parts of side b. Within one index, where the
+ * sides are equal, it searches the part within itself, and with later parts alone. */
+static enum idx_status search_with_all_of_b(struct searching *searching, uint32_t part, struct idx_error *error) {
     bool within = searching->join->within;
-    if (within) IDXI_TRY(search_arrays(searching, NULL, error));
+    if (within) IDXI_TRY(search_parts(searching, NULL, error));
     for (uint32_t i = within ? part + 1 : 0; i < searching->b.parts && !searching->join->ended; i++) {
         IDXI_TRY(load_part(searching, &searching->b, i, error));
-        IDXI_TRY(search_arrays(searching, &searching->b, error));
+        IDXI_TRY(search_parts(searching, &searching->b, error));
     }
     return IDX_OK;
 }
@@ -147,7 +150,7 @@ static enum idx_status search_all_parts(struct searching *searching, struct idx_
     searching->parts = searching->join->within ? a * (a + 1) / 2 : a * b;
     for (uint32_t i = 0; i < a && !searching->join->ended; i++) {
         IDXI_TRY(load_part(searching, &searching->a, i, error));
-        IDXI_TRY(search_part(searching, i, error));
+        IDXI_TRY(search_with_all_of_b(searching, i, error));
     }
     return IDX_OK;
 }
@@ -158,23 +161,23 @@ static enum idx_status search_all_parts(struct searching *searching, struct idx_
  * takes memory. */
 static enum idx_status open_side(struct idxi_join *join, struct side *side, const struct idx_index *index,
                                  uint64_t most, struct idx_error *error) {
-    uint64_t all = count_all(index);
+    uint64_t all = count_with_pending(index);
     side->progress = &join->progress;
     side->index = index;
     side->parts = count_parts(all, most);
-    side->room = (size_t)all;
-    side->fingerprints = idxi_array_reserve(side->room);
+    side->capacity = (size_t)all;
+    side->fingerprints = idxi_array_reserve(side->capacity);
     return side->fingerprints != NULL ? IDX_OK : idxi_fail_memory(error);
 }
 
 enum idx_status idxi_join_search_arrays(struct idxi_join *join, struct idx_error *error) {
-    struct searching searching = {.join = join, .memory = get_memory(join)};
-    uint64_t most = get_most(join, searching.memory);
+    struct searching searching = {.join = join, .memory = memory_for_arrays(join)};
+    uint64_t most = max_part_size(join, searching.memory);
     IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_count_fingerprints(join->a), error));
     enum idx_status status = open_side(join, &searching.a, join->a, most, error);
     if (status == IDX_OK) status = open_side(join, &searching.b, join->b, most, error);
     if (status == IDX_OK) status = search_all_parts(&searching, error);
-    idxi_array_release(searching.a.fingerprints, searching.a.room);
-    idxi_array_release(searching.b.fingerprints, searching.b.room);
+    idxi_array_release(searching.a.fingerprints, searching.a.capacity);
+    idxi_array_release(searching.b.fingerprints, searching.b.capacity);
     return status;
 }

@@ -3,20 +3,20 @@
 
 #include <stdlib.h>
 
-/* About how many fingerprints a range has. */
+/* A range is halved until it has no more than about so many fingerprints. */
 #define RANGE_FINGERPRINTS 16384
 
-struct idxi_ranges idxi_join_ranges(const struct idxi_join *join, const struct idx_index *index) {
-    return (struct idxi_ranges){index, join->table->table, NULL};
+struct idxi_ranges idxi_join_current_table(const struct idxi_join *join, const struct idx_index *index) {
+    return (struct idxi_ranges){.index = index, .table = join->table->table, .counts = NULL};
 }
 
 static enum idx_status add_leaf(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error) {
-    if (join->leaf_count == join->leaf_room) {
-        size_t room = join->leaf_room * 2 + 64;
-        struct idxi_join_leaf *leaves = realloc(join->leaves, room * sizeof *leaves);
+    if (join->leaf_count == join->leaf_capacity) {
+        size_t capacity = join->leaf_capacity * 2 + 64;
+        struct idxi_join_leaf *leaves = realloc(join->leaves, capacity * sizeof *leaves);
         if (leaves == NULL) return idxi_fail_memory(error);
         join->leaves = leaves;
-        join->leaf_room = room;
+        join->leaf_capacity = capacity;
     }
     join->leaves[join->leaf_count++] = leaf;
     return IDX_OK;
@@ -26,31 +26,32 @@ size_t idxi_join_range_fingerprints(const struct idxi_join *join) {
     return join->capacity < RANGE_FINGERPRINTS ? join->capacity : RANGE_FINGERPRINTS;
 }
 
-/* Sets *is to whether a range is not to be halved: it is small enough, or its fingerprints agree in the whole prefix.
- * With a radius, all ranges are cut by the same number of leading bits. */
-static enum idx_status is_leaf(const struct idxi_join *join, const struct idxi_join_leaf *leaf, bool *is,
-                               struct idx_error *error) {
-    struct idxi_ranges a = idxi_join_ranges(join, join->a), b = idxi_join_ranges(join, join->b);
-    uint64_t count, other = 0, most = idxi_join_range_fingerprints(join);
-    *is = leaf->same == (join->table->radius > 0 ? join->leading : idxf_count_bits(join->prefix));
-    if (*is || join->table->radius > 0) return IDX_OK;
-    IDXI_TRY(idxi_range_estimate(&a, leaf->low, idxi_leaf_high(leaf), &count, error));
-    if (!join->within) IDXI_TRY(idxi_range_estimate(&b, leaf->low, idxi_leaf_high(leaf), &other, error));
-    *is = count <= most && other <= most;
+/* Sets *is_leaf to whether a range is not to be halved: it is small enough, or its fingerprints agree in the whole
+ * prefix. With a radius, all ranges are cut by the same number of leading bits. */
+static enum idx_status check_leaf(const struct idxi_join *join, const struct idxi_join_leaf *range, bool *is_leaf,
+                                  struct idx_error *error) {
+    struct idxi_ranges a = idxi_join_current_table(join, join->a), b = idxi_join_current_table(join, join->b);
+    uint64_t a_count, b_count = 0, most = idxi_join_range_fingerprints(join);
+    *is_leaf = range->same == (join->table->radius > 0 ? join->leading : idxf_count_bits(join->prefix));
+    if (*is_leaf || join->table->radius > 0) return IDX_OK;
+    IDXI_TRY(idxi_range_estimate(&a, range->low, idxi_leaf_high(range), &a_count, error));
+    if (!join->within) IDXI_TRY(idxi_range_estimate(&b, range->low, idxi_leaf_high(range), &b_count, error));
+    *is_leaf = a_count <= most && b_count <= most;
     return IDX_OK;
 }
 
 enum idx_status idxi_join_add_leaves(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error) {
-    bool is;
-    IDXI_TRY(is_leaf(join, &leaf, &is, error));
-    if (is) return add_leaf(join, leaf, error);
+    bool is_leaf;
+    IDXI_TRY(check_leaf(join, &leaf, &is_leaf, error));
+    if (is_leaf) return add_leaf(join, leaf, error);
     leaf.same++;
     IDXI_TRY(idxi_join_add_leaves(join, leaf, error));
     leaf.low |= UINT64_C(1) << (64 - leaf.same);
     return idxi_join_add_leaves(join, leaf, error);
 }
 
-struct idxi_range idxi_join_range(const struct idxi_join_worker *worker, size_t array, uint64_t low, uint64_t high) {
+struct idxi_range idxi_join_begin_range(const struct idxi_join_worker *worker, size_t array, uint64_t low,
+                                        uint64_t high) {
     const struct idxi_join *join = worker->join;
     return (struct idxi_range){.low = low,
                                .high = high,
@@ -61,13 +62,13 @@ struct idxi_range idxi_join_range(const struct idxi_join_worker *worker, size_t 
                                .capacity = join->capacity};
 }
 
-struct idxi_matched idxi_join_matched(const struct idxi_join_worker *worker, size_t array, size_t count) {
-    return (struct idxi_matched){worker->arrays[array], worker->arrays[array + 1], count};
+struct idxi_match_side idxi_join_array_side(const struct idxi_join_worker *worker, size_t array, size_t count) {
+    return (struct idxi_match_side){.at = worker->arrays[array], .room = worker->arrays[array + 1], .count = count};
 }
 
-/* Groups that no worker's arrays have room to sort are searched by balls, which take memory of their own. */
-void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, const struct idxi_matched *a,
-                            const struct idxi_matched *b) {
+/* Groups that the arrays have no room to sort are searched by balls, which take memory of their own. */
+void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, const struct idxi_match_side *a,
+                            const struct idxi_match_side *b) {
     const struct idxi_join *join = worker->join;
     const struct idxi_join_pass *pass = &join->pass;
     struct idxi_balls *balls = &worker->matching.balls;
@@ -76,7 +77,7 @@ void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, cons
         idxi_balls_add_before(balls, (struct idxi_ball){join->earlier[i], 0});
     for (unsigned i = 0; i < pass->number; i++) idxi_balls_add_before(balls, (struct idxi_ball){pass->before[i], 0});
     if (a->count > join->capacity || (b != NULL && b->count > join->capacity))
-        idxi_balls_match(balls, a->at, a->count, b == NULL ? NULL : b->at, b == NULL ? 0 : b->count);
+        idxi_balls_search_alone(balls, a->at, a->count, b == NULL ? NULL : b->at, b == NULL ? 0 : b->count);
     else
         idxi_match(&worker->matching, a, b, pass->narrow & ~idxi_top_bits(same), pass->errors, pass->number == 0);
 }
@@ -84,12 +85,13 @@ void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, cons
 /* Finds the pairs between `a`, a loaded part of a leaf, and all that index b has from `low` to `high`, part by part if
  * the array does not hold it at once. */
 static enum idx_status match_with(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
-                                  const struct idxi_matched *a, uint64_t low, uint64_t high, struct idx_error *error) {
-    struct idxi_ranges ranges = idxi_join_ranges(worker->join, worker->join->b);
-    struct idxi_range other = idxi_join_range(worker, IDXI_ARRAY_B, low, high);
+                                  const struct idxi_match_side *a, uint64_t low, uint64_t high,
+                                  struct idx_error *error) {
+    struct idxi_ranges ranges = idxi_join_current_table(worker->join, worker->join->b);
+    struct idxi_range other = idxi_join_begin_range(worker, IDXI_ARRAY_B, low, high);
     for (; !worker->join->ended; other.low = other.high + 1, other.high = high) {
         IDXI_TRY(idxi_range_load(&ranges, &other, error));
-        struct idxi_matched b = idxi_join_matched(worker, IDXI_ARRAY_B, other.count);
+        struct idxi_match_side b = idxi_join_array_side(worker, IDXI_ARRAY_B, other.count);
         idxi_join_match_arrays(worker, leaf->same, a, &b);
         IDXI_TRY(idxi_progress_add(&worker->join->progress, 0, error));
         if (other.high == high) break;
@@ -101,12 +103,12 @@ enum idx_status idxi_join_match_leaf(struct idxi_join_worker *worker, const stru
                                      struct idx_error *error) {
     struct idxi_join *join = worker->join;
     uint64_t high = idxi_leaf_high(leaf);
-    struct idxi_ranges ranges = idxi_join_ranges(join, join->a);
-    struct idxi_range range = idxi_join_range(worker, IDXI_ARRAY_A, leaf->low, high);
-    if (join->pass.number == 0) ranges.counts = worker->counts;
+    struct idxi_ranges ranges = idxi_join_current_table(join, join->a);
+    struct idxi_range range = idxi_join_begin_range(worker, IDXI_ARRAY_A, leaf->low, high);
+    if (join->pass.number == 0) ranges.counts = worker->loaded_counts;
     for (; !join->ended; range.low = range.high + 1, range.high = high) {
         IDXI_TRY(idxi_range_load(&ranges, &range, error));
-        struct idxi_matched a = idxi_join_matched(worker, IDXI_ARRAY_A, range.count);
+        struct idxi_match_side a = idxi_join_array_side(worker, IDXI_ARRAY_A, range.count);
         if (join->within) idxi_join_match_arrays(worker, leaf->same, &a, NULL);
         if (range.count > 0 && (!join->within || range.high < high))
             IDXI_TRY(match_with(worker, leaf, &a, join->within ? range.high + 1 : leaf->low, high, error));
@@ -116,7 +118,7 @@ enum idx_status idxi_join_match_leaf(struct idxi_join_worker *worker, const stru
     return IDX_OK;
 }
 
-enum idx_status idxi_join_match_leaves(struct idxi_join_worker *worker, struct idx_error *error) {
+enum idx_status idxi_join_match_all_leaves(struct idxi_join_worker *worker, struct idx_error *error) {
     struct idxi_join *join = worker->join;
     size_t number;
     while (!join->ended && (number = atomic_fetch_add(&join->next, 1)) < join->leaf_count)

@@ -12,29 +12,29 @@ static size_t count_sides(const struct idxi_join *join) { return join->within ? 
 
 /* ---- Loading ---- */
 
-/* Appends a loaded range to a side. Threads call it at once; too many fingerprints set join->is_full. */
-static void add_fingerprints(struct idxi_join *join, struct idxi_join_side *side, const struct idxi_range *range) {
+/* Appends a loaded range to a side. Threads call it at once. Sets join->is_full if there is no room for all. */
+static void append_range(struct idxi_join *join, struct idxi_join_side *side, const struct idxi_range *range) {
     size_t at = atomic_fetch_add(&side->count, range->count);
-    if (at > join->room || range->count > join->room - at)
+    if (at > join->side_capacity || range->count > join->side_capacity - at)
         join->is_full = true;
     else if (range->count > 0)
         memcpy(side->fingerprints + at, range->fingerprints, range->count * sizeof *range->fingerprints);
 }
 
-/* Loads what an index has of a leaf, and appends it to its side. */
 static enum idx_status load_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
                                  struct idxi_join_side *side, struct idx_error *error) {
     struct idxi_join *join = worker->join;
-    struct idxi_ranges ranges = idxi_join_ranges(join, side->index);
-    struct idxi_range range = idxi_join_range(worker, IDXI_ARRAY_A, leaf->low, idxi_leaf_high(leaf));
+    struct idxi_ranges ranges = idxi_join_current_table(join, side->index);
+    struct idxi_range range = idxi_join_begin_range(worker, IDXI_ARRAY_A, leaf->low, idxi_leaf_high(leaf));
     for (; !join->ended && !join->is_full; range.low = range.high + 1, range.high = idxi_leaf_high(leaf)) {
         IDXI_TRY(idxi_range_load(&ranges, &range, error));
-        add_fingerprints(join, side, &range);
+        append_range(join, side, &range);
         if (range.high == idxi_leaf_high(leaf)) break;
     }
     return idxi_progress_add(&join->progress, 0, error);
 }
 
+/* An idxi_join_task: loads leaves that no other thread has taken, until all are loaded. */
 static enum idx_status load_leaves(struct idxi_join_worker *worker, struct idx_error *error) {
     struct idxi_join *join = worker->join;
     size_t number;
@@ -46,33 +46,34 @@ static enum idx_status load_leaves(struct idxi_join_worker *worker, struct idx_e
 }
 
 /* Loads the fingerprints whose bits of `mask` are `value`. Sets join->is_full if there is no room for them. */
-static enum idx_status load_all(struct idxi_join *join, uint64_t mask, uint64_t value, struct idx_error *error) {
-    join->is_full = idxi_join_most(join) >> idxf_count_bits(mask) > join->room;
+static enum idx_status load_sides(struct idxi_join *join, uint64_t mask, uint64_t value, struct idx_error *error) {
+    join->is_full = idxi_join_larger_count(join) >> idxf_count_bits(mask) > join->side_capacity;
     if (join->is_full) return IDX_OK;
     join->pass.mask = mask;
     join->pass.value = value;
     for (size_t i = 0; i < 2; i++) join->sides[i].count = 0;
-    enum idx_status status = idxi_join_work(join, load_leaves, error);
+    enum idx_status status = idxi_join_run_task(join, load_leaves, error);
     join->pass.mask = join->pass.value = 0;
     return status;
 }
 
 /* ---- Matching ---- */
 
-/* A bucket of a side, with a worker's arrays as room to sort it. */
-static struct idxi_matched get_bucket(const struct idxi_join_worker *worker, size_t side, size_t bucket) {
+/* Returns a bucket of a side, with a worker's arrays as room to sort it. */
+static struct idxi_match_side get_bucket(const struct idxi_join_worker *worker, size_t side, size_t bucket) {
     const struct idxi_buckets *buckets = &worker->join->sides[side].buckets;
-    struct idxi_matched matched = idxi_join_matched(worker, side == 0 ? IDXI_ARRAY_A : IDXI_ARRAY_B,
-                                                    buckets->starts[bucket + 1] - buckets->starts[bucket]);
-    matched.at = buckets->fingerprints + buckets->starts[bucket];
-    return matched;
+    struct idxi_match_side found = idxi_join_array_side(worker, side == 0 ? IDXI_ARRAY_A : IDXI_ARRAY_B,
+                                                        buckets->starts[bucket + 1] - buckets->starts[bucket]);
+    found.at = buckets->fingerprints + buckets->starts[bucket];
+    return found;
 }
 
+/* An idxi_join_task: finds the pairs within buckets that no other thread has taken. */
 static enum idx_status match_buckets(struct idxi_join_worker *worker, struct idx_error *error) {
     struct idxi_join *join = worker->join;
     size_t bucket, buckets = (size_t)1 << join->spread_bits;
     while (!join->ended && (bucket = atomic_fetch_add(&join->next, 1)) < buckets) {
-        struct idxi_matched a = get_bucket(worker, 0, bucket), b = {0};
+        struct idxi_match_side a = get_bucket(worker, 0, bucket), b = {0};
         if (!join->within) b = get_bucket(worker, 1, bucket);
         idxi_join_match_arrays(worker, 0, &a, join->within ? NULL : &b);
         IDXI_TRY(idxi_progress_add(&join->progress, a.count, error));
@@ -80,25 +81,23 @@ static enum idx_status match_buckets(struct idxi_join_worker *worker, struct idx
     return IDX_OK;
 }
 
-/* Sorts what was loaded by the bits of `part`, and finds the pairs within each bucket. */
 static enum idx_status match_loaded(struct idxi_join *join, uint64_t part, struct idx_error *error) {
     for (size_t i = 0; i < count_sides(join); i++) {
         struct idxi_join_side *side = &join->sides[i];
         struct idxi_sorting sorting = {.way = join->workers[0]->matching.balls.way,
                                        .threads = join->options.threads,
                                        .progress = &join->progress,
-                                       .counts = join->counts,
+                                       .counts = join->sort_counts,
                                        .from = side->fingerprints,
                                        .count = side->count,
                                        .mask = part,
                                        .to = side->buckets};
         IDXI_TRY(idxi_sorting_run(&sorting, error));
     }
-    return idxi_join_work(join, match_buckets, error);
+    return idxi_join_run_task(join, match_buckets, error);
 }
 
-/* Finds the pairs of fingerprints whose bits of `part` are `value` by going through the whole table, since the memory
- * does not hold them. */
+/* Finds pairs of fingerprints whose bits of `part` are `value` in the whole table, since the memory can't hold them. */
 static enum idx_status match_unloaded(struct idxi_join *join, uint64_t part, uint64_t value, struct idx_error *error) {
     struct idxi_join_leaf all = {0, 0};
     join->pass.mask = part;
@@ -110,10 +109,10 @@ static enum idx_status match_unloaded(struct idxi_join *join, uint64_t part, uin
 }
 
 /* Finds the pairs that agree in `part`, among fingerprints whose bits of `mask` are `value`. The mask has the first
- * bits of `part`, none at first, and is made longer until the fingerprints fit the memory. */
+ * bits of `part`, at first none, and gets one bit more in each recursion until the fingerprints fit the memory. */
 static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_t mask, uint64_t value,
                                   struct idx_error *error) {
-    IDXI_TRY(load_all(join, mask, value, error));
+    IDXI_TRY(load_sides(join, mask, value, error));
     if (join->ended) return IDX_OK;
     if (!join->is_full) return match_loaded(join, part, error);
     if (mask == part) return match_unloaded(join, part, value, error);
@@ -125,28 +124,28 @@ static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_
 /* ---- All ---- */
 
 /* A side has fewer than 2^32 fingerprints, since they are sorted with numbers of 32 bits. */
-#define MOST_ROOM (UINT32_MAX - 2)
+#define MAX_SIDE_CAPACITY (UINT32_MAX - 2)
 
 /* Makes room to load and sort any table, once for the whole join. */
 static enum idx_status make_sides(struct idxi_join *join, struct idx_error *error) {
     unsigned threads = join->options.threads;
-    uint64_t bytes = 2 * sizeof(uint64_t) * count_sides(join), most = idxi_join_most(join);
+    uint64_t bytes = 2 * sizeof(uint64_t) * count_sides(join), most = idxi_join_larger_count(join);
     uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, threads) / 2 / bytes;
-    size_t values = (size_t)1 << idxi_join_range_bits(join);
-    if (join->room > 0) return IDX_OK;
-    if (room > MOST_ROOM) room = MOST_ROOM;
-    join->room = (size_t)(room < most ? room : most) + 1;
-    join->counts = threads > 1 ? malloc(threads * values * sizeof *join->counts) : NULL;
-    bool ok = threads == 1 || join->counts != NULL;
+    size_t buckets = (size_t)1 << idxi_join_range_bits(join);
+    if (join->side_capacity > 0) return IDX_OK;
+    if (room > MAX_SIDE_CAPACITY) room = MAX_SIDE_CAPACITY;
+    join->side_capacity = (size_t)(room < most ? room : most) + 1;
+    join->sort_counts = threads > 1 ? malloc(threads * buckets * sizeof *join->sort_counts) : NULL;
+    bool ok = threads == 1 || join->sort_counts != NULL;
     for (size_t i = 0; i < count_sides(join); i++) {
         struct idxi_join_side *side = &join->sides[i];
         side->index = i == 0 ? join->a : join->b;
-        side->fingerprints = idxi_array_reserve(join->room);
-        side->buckets.fingerprints = idxi_array_reserve(join->room);
-        if (room >= most && side->fingerprints != NULL) idxi_array_expect(side->fingerprints, join->room);
+        side->fingerprints = idxi_array_reserve(join->side_capacity);
+        side->buckets.fingerprints = idxi_array_reserve(join->side_capacity);
+        if (room >= most && side->fingerprints != NULL) idxi_array_populate(side->fingerprints, join->side_capacity);
         if (room >= most && side->buckets.fingerprints != NULL)
-            idxi_array_expect(side->buckets.fingerprints, join->room);
-        side->buckets.starts = malloc((values + 2) * sizeof *side->buckets.starts);
+            idxi_array_populate(side->buckets.fingerprints, join->side_capacity);
+        side->buckets.starts = malloc((buckets + 2) * sizeof *side->buckets.starts);
         ok = ok && side->fingerprints != NULL && side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
     }
     return ok ? IDX_OK : idxi_fail_memory(error);
@@ -154,19 +153,20 @@ static enum idx_status make_sides(struct idxi_join *join, struct idx_error *erro
 
 void idxi_join_free_sides(struct idxi_join *join) {
     for (size_t i = 0; i < 2; i++) {
-        idxi_array_release(join->sides[i].fingerprints, join->room);
-        idxi_array_release(join->sides[i].buckets.fingerprints, join->room);
+        idxi_array_release(join->sides[i].fingerprints, join->side_capacity);
+        idxi_array_release(join->sides[i].buckets.fingerprints, join->side_capacity);
         free(join->sides[i].buckets.starts);
     }
-    free(join->counts);
+    free(join->sort_counts);
 }
 
 /* A pair differs in at most `radius` bits of the prefix, and here in at least one of the leading bits. The bits after
- * these are cut into `radius` parts, so that at least one part has no error; each pass finds the pairs of one part. */
-enum idx_status idxi_join_match_apart(struct idxi_join *join, struct idx_error *error) {
-    unsigned radius = join->table->radius, prefix = idxf_count_bits(join->prefix), ranges = idxi_join_range_bits(join);
+ * these are cut into `radius` parts, so that the pair agrees in at least one part; each pass finds the pairs of one. */
+enum idx_status idxi_join_match_across_ranges(struct idxi_join *join, struct idx_error *error) {
+    unsigned radius = join->table->radius, prefix = idxf_count_bits(join->prefix);
+    unsigned range_bits = idxi_join_range_bits(join);
     unsigned width = (prefix - join->leading) / radius, shift = 64 - join->leading;
-    if (width > ranges) width = ranges;
+    if (width > range_bits) width = range_bits;
     join->spread_bits = width;
     IDXI_TRY(make_sides(join, error));
     join->pass.before[0] = idxi_top_bits(join->leading);

@@ -14,7 +14,7 @@ void idxi_join_hand_over(struct idxi_join_worker *worker) {
     worker->pair_count = 0;
 }
 
-/* Whether both fingerprints are live. If that can't be read, false, with the worker's status set and the join ended. */
+/* Returns whether both fingerprints are live. If that can't be read, sets the worker's status and ends the join. */
 static bool are_live(struct idxi_join_worker *worker, uint64_t x, uint64_t y) {
     const struct idxi_join *join = worker->join;
     bool live = false;
@@ -27,13 +27,12 @@ static bool are_live(struct idxi_join_worker *worker, uint64_t x, uint64_t y) {
 
 void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y, unsigned distance) {
     const struct idxi_join *join = worker->join;
-    bool exchange = join->within && x > y;
-    worker->pairs[worker->pair_count++] = (struct idx_pair){exchange ? y : x, exchange ? x : y, distance};
+    bool swaps = join->within && x > y;
+    worker->pairs[worker->pair_count++] = (struct idx_pair){swaps ? y : x, swaps ? x : y, distance};
     if (worker->pair_count == IDXI_JOIN_PAIRS) idxi_join_hand_over(worker);
 }
 
-/* Called for each near pair that a table finds. Takes it if no earlier table finds it and both fingerprints are
- * live. */
+/* Takes a near pair that the current table finds, if no earlier table finds it and both fingerprints are live. */
 static void take_permuted_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
     struct idxi_join_worker *worker = context;
     const struct idxi_join *join = worker->join;
@@ -64,7 +63,7 @@ static enum idx_status run_worker(void *context, size_t number, struct idx_error
     return status;
 }
 
-enum idx_status idxi_join_work(struct idxi_join *join, idxi_join_task task, struct idx_error *error) {
+enum idx_status idxi_join_run_task(struct idxi_join *join, idxi_join_task task, struct idx_error *error) {
     struct shared_task shared = {join, task};
     join->next = 0;
     return idxi_parallel(join->options.threads, join->options.threads, run_worker, &shared, &join->progress, error);
@@ -83,8 +82,8 @@ static enum idx_status make_worker(struct idxi_join *join, unsigned number, stru
     balls->goes_on = idxi_join_goes_on;
     balls->comparison.context = worker;
     balls->memory = IDXI_JOIN_MORE_ARRAYS * sizeof(uint64_t) * join->capacity;
-    worker->counts = calloc(join->a->open_segments + 1, sizeof *worker->counts);
-    if (worker->counts == NULL) return idxi_fail_memory(error);
+    worker->loaded_counts = calloc(join->a->open_segments + 1, sizeof *worker->loaded_counts);
+    if (worker->loaded_counts == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < IDXI_JOIN_ARRAYS; i++) {
         worker->arrays[i] = idxi_array_reserve(join->capacity);
         if (worker->arrays[i] == NULL) return idxi_fail_memory(error);
@@ -102,7 +101,7 @@ enum idx_status idxi_join_make_workers(struct idxi_join *join, struct idx_error 
 void idxi_join_free_workers(struct idxi_join *join) {
     for (unsigned i = 0; i < join->options.threads && join->workers != NULL && join->workers[i] != NULL; i++) {
         for (size_t j = 0; j < IDXI_JOIN_ARRAYS; j++) idxi_array_release(join->workers[i]->arrays[j], join->capacity);
-        free(join->workers[i]->counts);
+        free(join->workers[i]->loaded_counts);
         free(join->workers[i]);
     }
     free(join->workers);

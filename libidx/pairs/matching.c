@@ -6,17 +6,17 @@
 #include "format/bytes.h"
 #include "format/processor.h"
 
-/* Groups with fewer comparisons than this are compared all with all. */
-#define FEW ((uint64_t)1 << 18)
+/* Groups with no more comparisons than this are compared all with all. */
+#define FEW_COMPARISONS ((uint64_t)1 << 18)
 
-/* If no group has twice as many fingerprints, each is compared with those behind it until the group ends, without
+/* If no group has twice as many fingerprints, each is compared with those after it until the group ends, without
  * searching for its end first. */
-#define SHORT 128
+#define SHORT_GROUP 128
 
 /* Parts are made so wide that groups have about 2^GROUP_LOG fingerprints, if there are bits enough. */
 #define GROUP_LOG 1
 
-/* The masks of bits by which fingerprints are grouped, in the order of the passes. */
+/* The masks of bits by which fingerprints are grouped, in the order in which they are sorted by them. */
 struct parts {
     size_t count;
     uint64_t masks[IDX_MAX_K + 1];
@@ -24,8 +24,7 @@ struct parts {
 
 /* ---- Groups ---- */
 
-/* Returns the end of the group that begins at `begin`. */
-static size_t find_end(const struct idxi_matched *side, size_t begin, uint64_t mask) {
+static size_t find_end(const struct idxi_match_side *side, size_t begin, uint64_t mask) {
     uint64_t value = side->at[begin] & mask;
     size_t end = begin + 1;
     while (end < side->count && (side->at[end] & mask) == value) end++;
@@ -35,28 +34,28 @@ static size_t find_end(const struct idxi_matched *side, size_t begin, uint64_t m
 /* Finds the pairs between two groups, or within one if `b` is NULL. */
 static void match_group(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                         size_t b_count) {
-    if ((b == NULL ? (uint64_t)a_count * a_count / 2 : (uint64_t)a_count * b_count) > FEW)
-        idxi_balls_match(balls, a, a_count, b, b_count);
+    if ((b == NULL ? (uint64_t)a_count * a_count / 2 : (uint64_t)a_count * b_count) > FEW_COMPARISONS)
+        idxi_balls_search_alone(balls, a, a_count, b, b_count);
     else if (b == NULL)
         balls->way->within(&balls->comparison, a, a_count);
     else
         balls->way->between(&balls->comparison, a, a_count, b, b_count);
 }
 
-/* Whether all groups of a sorted side have less than 2 * SHORT fingerprints, since of every SHORT-th fingerprint no two
- * neighbours are in one group. */
-static bool has_short_runs(const struct idxi_matched *a, uint64_t mask) {
-    uint64_t least = mask;
-    for (size_t i = SHORT; i < a->count; i += SHORT) {
-        uint64_t differing = (a->at[i] ^ a->at[i - SHORT]) & mask;
-        if (differing < least) least = differing;
+/* Returns whether all groups of a side sorted by `mask` have less than 2 * SHORT_GROUP fingerprints, since of every
+ * SHORT_GROUP-th fingerprint no two neighbours are in one group. */
+static bool has_short_groups(const struct idxi_match_side *a, uint64_t mask) {
+    uint64_t least_differing = mask;
+    for (size_t i = SHORT_GROUP; i < a->count; i += SHORT_GROUP) {
+        uint64_t differing = (a->at[i] ^ a->at[i - SHORT_GROUP]) & mask;
+        if (differing < least_differing) least_differing = differing;
     }
-    return a->count <= SHORT || least > 0;
+    return a->count <= SHORT_GROUP || least_differing > 0;
 }
 
 /* Finds the pairs within each group of a side, which is sorted by `mask`. */
-static void match_within(struct idxi_balls *balls, const struct idxi_matched *a, uint64_t mask) {
-    if (has_short_runs(a, mask)) {
+static void match_within(struct idxi_balls *balls, const struct idxi_match_side *a, uint64_t mask) {
+    if (has_short_groups(a, mask)) {
         balls->way->runs(&balls->comparison, a->at, a->count, mask);
         return;
     }
@@ -67,7 +66,7 @@ static void match_within(struct idxi_balls *balls, const struct idxi_matched *a,
 }
 
 /* Finds the pairs between the groups of two sides, both sorted by `mask`, that have the same value in it. */
-static void match_between(struct idxi_balls *balls, const struct idxi_matched *a, const struct idxi_matched *b,
+static void match_between(struct idxi_balls *balls, const struct idxi_match_side *a, const struct idxi_match_side *b,
                           uint64_t mask) {
     for (size_t i = 0, j = 0, end; i < a->count; i = end) {
         end = find_end(a, i, mask);
@@ -82,15 +81,16 @@ static void match_between(struct idxi_balls *balls, const struct idxi_matched *a
 
 /* ---- All ---- */
 
-/* How many bits are worth sorting `count` fingerprints by: more would only make groups empty. */
+/* Returns how many bits are worth sorting `count` fingerprints by: more would only make groups empty. */
 static unsigned count_useful_bits(size_t count) {
     unsigned bits = count < 2 ? 1 : 64 - (unsigned)__builtin_clzll(count);
     return bits > GROUP_LOG + 1 ? bits - GROUP_LOG : 1;
 }
 
-/* Chooses masks such that any `errors` errors in `bits` leave at least one of them unchanged, and none has more than
- * `useful` bits. With one error there are two halves, or three masks that each leave out a third, if a half has fewer
- * bits than are useful. The first mask has the highest bits, so that ascending fingerprints are in its order. */
+/* Chooses masks of `bits`, each of at most `useful` bits, such that fingerprints that differ in up to `errors` of
+ * `bits` agree in at least one mask. For one error there are two halves, or if these have fewer bits than are useful,
+ * three masks that each leave out a third. The first mask has the highest bits, so that ascending fingerprints are in
+ * its order. */
 static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, unsigned useful) {
     unsigned all = idxf_count_bits(bits);
     size_t count = errors + 1;
@@ -114,12 +114,13 @@ static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, un
 }
 
 /* Copies a side to its room, sorted by `mask`, and returns the copy. */
-static struct idxi_matched get_sorted(struct idxi_matching *matching, const struct idxi_matched *side, uint64_t mask) {
-    idxi_compare_sort(matching->balls.way, side->at, side->count, mask, side->room, matching->counts);
-    return (struct idxi_matched){side->room, side->room, side->count};
+static struct idxi_match_side copy_sorted(struct idxi_matching *matching, const struct idxi_match_side *side,
+                                          uint64_t mask) {
+    idxi_sort_by_mask(matching->balls.way, side->at, side->count, mask, side->room, matching->counts);
+    return (struct idxi_match_side){.at = side->room, .room = side->room, .count = side->count};
 }
 
-void idxi_match(struct idxi_matching *matching, const struct idxi_matched *a, const struct idxi_matched *b,
+void idxi_match(struct idxi_matching *matching, const struct idxi_match_side *a, const struct idxi_match_side *b,
                 uint64_t narrow, unsigned errors, bool ascending) {
     struct parts parts;
     struct idxi_balls *balls = &matching->balls;
@@ -129,12 +130,12 @@ void idxi_match(struct idxi_matching *matching, const struct idxi_matched *a, co
     if (useful > IDXI_SORTED_BITS) useful = IDXI_SORTED_BITS;
     choose_masks(&parts, narrow, errors, ascending && errors == 0 ? 64 : useful);
     for (size_t i = 0; i < parts.count; i++) {
-        bool leads = ascending && i == 0;
-        struct idxi_matched x = leads ? *a : get_sorted(matching, a, parts.masks[i]);
+        bool is_sorted = ascending && i == 0;
+        struct idxi_match_side x = is_sorted ? *a : copy_sorted(matching, a, parts.masks[i]);
         if (b == NULL) {
             match_within(balls, &x, parts.masks[i]);
         } else {
-            struct idxi_matched y = leads ? *b : get_sorted(matching, b, parts.masks[i]);
+            struct idxi_match_side y = is_sorted ? *b : copy_sorted(matching, b, parts.masks[i]);
             match_between(balls, &x, &y, parts.masks[i]);
         }
         idxi_balls_add_before(balls, (struct idxi_ball){parts.masks[i], 0});

@@ -5,63 +5,63 @@
 
 #include "libidx/pairs/document_groups.h"
 
-/* ---- By what is first ---- */
+/* ---- By the first document ---- */
 
-static enum idx_status add_firsts(struct idxi_sorter *sorter, struct idxi_document_groups *groups,
-                                  struct idx_error *error) {
+/* Adds each fingerprint to the sorter, by its group's `first` (document_groups.h). */
+static enum idx_status add_by_first(struct idxi_sorter *sorter, struct idxi_document_groups *groups,
+                                    struct idx_error *error) {
     struct idxi_document_group group;
     bool found;
     for (;;) {
         IDXI_TRY(idxi_document_groups_next(groups, &group, &found, error));
         if (!found) return IDX_OK;
-        IDXI_TRY(idxi_sorter_put(sorter, group.first, group.fingerprint, error));
+        IDXI_TRY(idxi_sorter_add_or_spill(sorter, group.first, group.fingerprint, error));
     }
 }
 
-/* Adds each fingerprint to the sorter, by its group's `first` (document_groups.h). */
-static enum idx_status sort_firsts(struct idxi_sorter *sorter, const struct idx_index *index,
-                                   const struct idxi_id_ranks *ranks, struct idx_error *error) {
+static enum idx_status add_index_by_first(struct idxi_sorter *sorter, const struct idx_index *index,
+                                          const struct idxi_id_ranks *ranks, struct idx_error *error) {
     struct idxi_document_groups groups;
     enum idx_status status = idxi_document_groups_open(&groups, index, &sorter->options, ranks, error);
-    if (status == IDX_OK) status = add_firsts(sorter, &groups, error);
+    if (status == IDX_OK) status = add_by_first(sorter, &groups, error);
     idxi_document_groups_close(&groups);
     return status;
 }
 
-/* Numbers fingerprints in the order of the sorter `firsts`, whose values they are, and sorts them by fingerprint. */
-static enum idx_status number_in_order(struct idxi_numbering *numbering, struct idxi_sorter *firsts,
+/* Numbers the fingerprints, the sorter's values, in its order, and sorts them by value again in numbering->sorter. */
+static enum idx_status number_in_order(struct idxi_numbering *numbering, struct idxi_sorter *by_first,
                                        struct idx_error *error) {
     struct idxi_reading reading;
     struct idxi_stream *stream;
     bool found;
     size_t at;
-    IDXI_TRY(idxi_sorter_end(firsts, &stream, error));
-    idxi_reading_init(&reading, stream, firsts->options.progress);
+    IDXI_TRY(idxi_sorter_end(by_first, &stream, error));
+    idxi_reading_init(&reading, stream, by_first->options.progress);
     for (;;) {
         IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
         if (!found) break;
         if (numbering->count == IDXI_MAX_NUMBERED)
             return idxi_fail(error, IDX_LIMIT, NULL, "the index has more than %llu fingerprints: it can't be clustered",
                              (unsigned long long)IDXI_MAX_NUMBERED);
-        IDXI_TRY(idxi_sorter_put(&numbering->sorter, reading.values[at], numbering->count++, error));
+        IDXI_TRY(idxi_sorter_add_or_spill(&numbering->sorter, reading.values[at], numbering->count++, error));
     }
     return idxi_sorter_end(&numbering->sorter, &numbering->stream, error);
 }
 
-/* Numbers fingerprints by their first document, or by the smallest rank of their IDs if `ranks` is not NULL. */
+/* Numbers fingerprints by their first document, or by the smallest rank of their IDs if `ranks` is not NULL. The sorter
+ * `by_first` has the fingerprints as values, by that document or rank. */
 static enum idx_status number_by_first(struct idxi_numbering *numbering, const struct idx_index *index,
                                        const struct idxi_sorter_options *options, const struct idxi_id_ranks *ranks,
                                        struct idx_error *error) {
-    struct idxi_sorter firsts;
-    enum idx_status status = idxi_sorter_open(&firsts, options, error);
+    struct idxi_sorter by_first;
+    enum idx_status status = idxi_sorter_open(&by_first, options, error);
     if (status == IDX_OK) status = idxi_sorter_open(&numbering->sorter, options, error);
-    if (status == IDX_OK) status = sort_firsts(&firsts, index, ranks, error);
-    if (status == IDX_OK) status = number_in_order(numbering, &firsts, error);
-    idxi_sorter_close(&firsts);
+    if (status == IDX_OK) status = add_index_by_first(&by_first, index, ranks, error);
+    if (status == IDX_OK) status = number_in_order(numbering, &by_first, error);
+    idxi_sorter_close(&by_first);
     return status;
 }
 
-/* Numbers fingerprints by the smallest text ID of their documents. */
 static enum idx_status number_by_id(struct idxi_numbering *numbering, const struct idx_index *index,
                                     const struct idxi_sorter_options *options, uint64_t most_memory,
                                     struct idx_error *error) {
@@ -74,7 +74,7 @@ static enum idx_status number_by_id(struct idxi_numbering *numbering, const stru
 
 /* ---- By how many documents ---- */
 
-/* Adds each fingerprint's number to the sorter, by descending count. Equal counts stay in the order of numbers. */
+/* Adds each fingerprint's number to the sorter, by descending count of documents; equal counts are sorted by number. */
 static enum idx_status add_counts(struct idxi_sorter *sorter, struct idxi_numbering *numbering,
                                   struct idxi_document_groups *groups, struct idx_error *error) {
     struct idxi_reading reading;
@@ -87,11 +87,11 @@ static enum idx_status add_counts(struct idxi_sorter *sorter, struct idxi_number
         if (!found) return IDX_OK;
         IDXI_TRY(idxi_document_groups_next(groups, &group, &found, error));
         if (!found) return IDX_OK;
-        IDXI_TRY(idxi_sorter_put(sorter, UINT64_MAX - group.count, reading.values[at], error));
+        IDXI_TRY(idxi_sorter_add_or_spill(sorter, UINT64_MAX - group.count, reading.values[at], error));
     }
 }
 
-/* Sets new_numbers[number] for each number of the old order. */
+/* Ends the sorter of old numbers, and sets new_numbers[old number] to the place of each in its order. */
 static enum idx_status set_new_numbers(struct idxi_sorter *sorter, uint32_t *new_numbers, struct idx_error *error) {
     struct idxi_reading reading;
     struct idxi_stream *stream;
@@ -107,7 +107,6 @@ static enum idx_status set_new_numbers(struct idxi_sorter *sorter, uint32_t *new
     }
 }
 
-/* Adds all fingerprints to the sorter with their new numbers. */
 static enum idx_status replace_numbers(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
                                        const uint32_t *new_numbers, struct idx_error *error) {
     struct idxi_reading reading;
@@ -118,11 +117,10 @@ static enum idx_status replace_numbers(struct idxi_numbering *numbering, struct 
     for (;;) {
         IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
         if (!found) return IDX_OK;
-        IDXI_TRY(idxi_sorter_put(sorter, reading.fingerprints[at], new_numbers[reading.values[at]], error));
+        IDXI_TRY(idxi_sorter_add_or_spill(sorter, reading.fingerprints[at], new_numbers[reading.values[at]], error));
     }
 }
 
-/* Fills the sorter with the fingerprints and their numbers by descending count of documents. */
 static enum idx_status renumber(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
                                 const struct idx_index *index, uint32_t *new_numbers, struct idx_error *error) {
     struct idxi_document_groups groups;
@@ -131,7 +129,7 @@ static enum idx_status renumber(struct idxi_numbering *numbering, struct idxi_so
     idxi_document_groups_close(&groups);
     if (status == IDX_OK) status = set_new_numbers(sorter, new_numbers, error);
     if (status != IDX_OK) return status;
-    /* Ending the sorter released memory, so it is opened again. */
+    /* set_new_numbers ended the sorter, so it is opened again. */
     struct idxi_sorter_options options = sorter->options;
     idxi_sorter_close(sorter);
     IDXI_TRY(idxi_sorter_open(sorter, &options, error));

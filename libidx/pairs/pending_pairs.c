@@ -7,7 +7,7 @@
 #include "libidx/lookup/search.h"
 
 /* How many queries are looked up before it is checked again whether the visitor stopped. */
-#define TOGETHER ((size_t)1024)
+#define CHUNK ((size_t)1024)
 
 /* Fingerprints in ascending order. */
 struct fingerprints {
@@ -19,7 +19,7 @@ struct finding {
     const struct idxi_pending_pairs *pairs;
     const struct fingerprints *queries;
     const struct fingerprints *found; /* those of `a`, which were looked up first */
-    bool exchanged;                   /* the queries are those of `b`, looked up in `a` */
+    bool reverse;                     /* the queries are those of `b`, looked up in `a` */
     bool stopped;
     struct idxi_search search;
 };
@@ -37,28 +37,28 @@ static bool contains(const struct fingerprints *fingerprints, uint64_t fingerpri
     return false;
 }
 
-/* Whether the pair belongs to another query. If both fingerprints are queries, it is found twice, and counts for the
- * smaller one, or between two indexes for that of `a`. */
-static bool was_found(const struct finding *finding, uint64_t query, uint64_t match) {
+/* Returns whether to skip a match because another query finds the same pair, or it is the query itself. A pair of two
+ * queries counts for the smaller one, or between two indexes for that of `a`. */
+static bool is_of_other_query(const struct finding *finding, uint64_t query, uint64_t match) {
     if (finding->pairs->within) return match == query || (match < query && contains(finding->queries, match));
-    return finding->exchanged && contains(finding->found, match);
+    return finding->reverse && contains(finding->found, match);
 }
 
+/* Visits the pair of a query and its match, unless another query finds it. Returns whether to go on. */
 static bool take_match(void *context, size_t number, const struct idx_match *match) {
     struct finding *finding = context;
     uint64_t query = finding->queries->at[number], other = match->fingerprint;
-    if (was_found(finding, query, other)) return true;
+    if (is_of_other_query(finding, query, other)) return true;
     const struct idxi_pending_pairs *pairs = finding->pairs;
     finding->stopped =
-        !pairs->visit(pairs->context, finding->exchanged ? other : query, finding->exchanged ? query : other);
+        !pairs->visit(pairs->context, finding->reverse ? other : query, finding->reverse ? query : other);
     return !finding->stopped;
 }
 
-/* Looks up all queries in an index, some at a time. */
 static enum idx_status look_up_queries(struct finding *finding, const struct idx_index *index,
                                        struct idx_error *error) {
-    for (size_t begin = 0; begin < finding->queries->count && !finding->stopped; begin += TOGETHER) {
-        size_t left = finding->queries->count - begin, end = begin + (left < TOGETHER ? left : TOGETHER);
+    for (size_t begin = 0; begin < finding->queries->count && !finding->stopped; begin += CHUNK) {
+        size_t left = finding->queries->count - begin, end = begin + (left < CHUNK ? left : CHUNK);
         idxi_search_init(&finding->search, index, finding->pairs->distance, finding->queries->at, take_match, finding,
                          error);
         IDXI_TRY(idxi_search_queries(&finding->search, begin, end));
@@ -75,23 +75,24 @@ static enum idx_status find_pairs(const struct idxi_pending_pairs *pairs, const 
     enum idx_status status = look_up_queries(finding, pairs->b, error);
     if (status == IDX_OK && !pairs->within) {
         finding->queries = b;
-        finding->exchanged = true;
+        finding->reverse = true;
         status = look_up_queries(finding, pairs->a, error);
     }
     free(finding);
     return status;
 }
 
-static enum idx_status get_only_pending(const struct idx_index *index, struct fingerprints *alone,
-                                        struct idx_error *error) {
+/* Lists the fingerprints of an index that no segment holds. The caller frees them. */
+static enum idx_status list_only_pending(const struct idx_index *index, struct fingerprints *alone,
+                                         struct idx_error *error) {
     *alone = (struct fingerprints){NULL, 0};
-    return idxi_has_pending(index) ? idxi_sort_pending(index, true, &alone->at, &alone->count, error) : IDX_OK;
+    return idxi_has_pending(index) ? idxi_list_pending(index, true, &alone->at, &alone->count, error) : IDX_OK;
 }
 
 enum idx_status idxi_pending_pairs_find(const struct idxi_pending_pairs *pairs, struct idx_error *error) {
     struct fingerprints a, b = {NULL, 0};
-    IDXI_TRY(get_only_pending(pairs->a, &a, error));
-    enum idx_status status = pairs->within ? IDX_OK : get_only_pending(pairs->b, &b, error);
+    IDXI_TRY(list_only_pending(pairs->a, &a, error));
+    enum idx_status status = pairs->within ? IDX_OK : list_only_pending(pairs->b, &b, error);
     if (status == IDX_OK) status = find_pairs(pairs, &a, &b, error);
     free(a.at);
     free(b.at);

@@ -6,8 +6,9 @@
 #include "libidx/streams/sort.h"
 
 bool idxi_stars_make(struct idxi_stars *stars, uint32_t *roots, size_t count, uint64_t memory) {
-    uint64_t all = (uint64_t)count * (count + 1) / 2, most = memory / (2 * sizeof *stars->pairs);
-    *stars = (struct idxi_stars){.roots = roots, .most = (size_t)(most < all ? most : all) + 1, .below = UINT64_MAX};
+    uint64_t pairs = (uint64_t)count * (count + 1) / 2, most = memory / (2 * sizeof *stars->pairs);
+    *stars =
+        (struct idxi_stars){.roots = roots, .most = (size_t)(most < pairs ? most : pairs) + 1, .below = UINT64_MAX};
     stars->pairs = malloc(stars->most * sizeof *stars->pairs);
     stars->spare = malloc(stars->most * sizeof *stars->spare);
     return stars->pairs != NULL && stars->spare != NULL;
@@ -32,14 +33,14 @@ void idxi_stars_put(struct idxi_stars *stars, uint32_t a, uint32_t b) {
 }
 
 bool idxi_stars_end(struct idxi_stars *stars) {
-    bool all = stars->below == UINT64_MAX;
+    bool are_all_stored = stars->below == UINT64_MAX;
     idxi_sort_pairs(stars->pairs, NULL, stars->count, false, stars->spare, NULL);
     for (size_t i = 0; i < stars->count; i++)
         idxi_star_take(stars->roots, (uint32_t)(stars->pairs[i] >> 32), (uint32_t)stars->pairs[i]);
     stars->from = stars->below;
     stars->below = UINT64_MAX;
     stars->count = 0;
-    return all;
+    return are_all_stored;
 }
 
 void idxi_stars_free(struct idxi_stars *stars) {

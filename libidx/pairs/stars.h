@@ -13,7 +13,7 @@ struct idxi_stars {
     uint32_t *roots;      /* each number's representative, or itself; the caller's array */
     uint64_t *pairs;      /* (smaller number) · 2^32 + larger number */
     uint64_t *spare;      /* room to sort as many pairs */
-    size_t count, most;   /* pairs stored, and most that fit */
+    size_t count, most;   /* how many pairs are stored, and how many fit */
     uint64_t from, below; /* pairs are stored whose smaller number is in [from, below) */
 };
 
@@ -21,7 +21,8 @@ struct idxi_stars {
  * 16 more. Returns false if memory is short. Call idxi_stars_free in either case. */
 bool idxi_stars_make(struct idxi_stars *stars, uint32_t *roots, size_t count, uint64_t memory);
 
-/* Takes a near pair, its two numbers in either order. Each pair must be put once. */
+/* Stores a near pair, its two numbers in either order, if its stars are to be made next and there is room. Each pair
+ * must be put once, until idxi_stars_end. */
 void idxi_stars_put(struct idxi_stars *stars, uint32_t a, uint32_t b);
 
 /* Makes stars of what was stored, after all pairs were put. Returns true if all stars are made; else all pairs must be
@@ -30,8 +31,8 @@ bool idxi_stars_end(struct idxi_stars *stars);
 
 void idxi_stars_free(struct idxi_stars *stars);
 
-/* Takes one pair; pairs must come in ascending order. A smaller number that is in no star yet is a representative, and
- * takes the larger one into its star if that is free, too. */
+/* Adds one pair to the stars; pairs must come in ascending order. A smaller number that is in no star yet is a
+ * representative, and takes the larger one into its star if that is in none, too. */
 static inline void idxi_star_take(uint32_t *roots, uint32_t smaller, uint32_t larger) {
     if (roots[smaller] == smaller && roots[larger] == larger) roots[larger] = smaller;
 }

@@ -15,7 +15,7 @@ void array_release(struct array *array) {
 
 /* ---- Masks ---- */
 
-/* Where numpy.ma was not imported, there is no masked array. */
+/* There are masked arrays only where numpy.ma was imported, so this does not import it. */
 bool check_unmasked(PyObject *object, const char *what) {
     PyObject *name = PyUnicode_FromString("numpy.ma");
     PyObject *module = name == NULL ? NULL : PyImport_GetModule(name);
@@ -34,7 +34,7 @@ bool check_unmasked(PyObject *object, const char *what) {
 
 enum { ALONE = -1 };
 
-/* This says in messages which argument a number is in, `what`, and which of its items it is. */
+/* Returns what messages call a number: the argument `what`, and which item of it unless `at` is ALONE. */
 static PyObject *place_of(const char *what, Py_ssize_t at) {
     return at == ALONE ? PyUnicode_FromFormat("%s:", what) : PyUnicode_FromFormat("%s: item %zd", what, at);
 }
@@ -47,7 +47,6 @@ static bool refuse_float(const char *what, Py_ssize_t at) {
     return false;
 }
 
-/* This says what to do if there are texts in place of numbers. */
 static const char *text_advice(const char *what) {
     return strcmp(what, "ids") == 0 ? "give all IDs as int, or make an index of text IDs by id_type=\"text\""
                                     : "make fingerprints of texts by Fingerprinter, of hex digits by int(x, 16)";
@@ -63,7 +62,7 @@ static bool refuse_object(PyObject *object, const char *what, Py_ssize_t at) {
     return false;
 }
 
-/* Returns the letter of a buffer's items if they are integers of 8 bytes in this machine's order, and otherwise 0. */
+/* Returns the letter of a buffer's format, as of the module struct, or 0 if its items are no native 64-bit integers. */
 static char integer_letter(const Py_buffer *view) {
     const char *format = view->format == NULL ? "B" : view->format;
     if (*format == '@' || *format == '=' || *format == '<') format++;
@@ -71,6 +70,7 @@ static char integer_letter(const Py_buffer *view) {
     return integers && view->itemsize == 8 ? *format : '\0';
 }
 
+/* Returns whether an object with the buffer protocol is a single number, such as a NumPy scalar. */
 static bool is_scalar(PyObject *object) {
     Py_buffer view;
     if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
@@ -87,6 +87,7 @@ bool is_number(PyObject *object) {
     return PyObject_CheckBuffer(object) ? is_scalar(object) : PyIndex_Check(object) || PyFloat_Check(object);
 }
 
+/* Takes an int of Python. Sets ValueError if it is out of range. */
 static bool take_int(PyObject *object, const char *what, Py_ssize_t at, uint64_t *number) {
     *number = PyLong_AsUnsignedLongLong(object);
     if (*number != UINT64_MAX || !PyErr_Occurred()) return true;
@@ -101,6 +102,7 @@ static bool take_int(PyObject *object, const char *what, Py_ssize_t at, uint64_t
     return false;
 }
 
+/* Takes a number from a buffer without dimensions. Returns false, perhaps without an exception, if there is none. */
 static bool take_scalar(PyObject *object, uint64_t *number) {
     Py_buffer view;
     if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) return false;
@@ -110,6 +112,7 @@ static bool take_scalar(PyObject *object, uint64_t *number) {
     return taken;
 }
 
+/* Takes an int, a NumPy scalar, or what has __index__. `what` and `at` are for messages, as place_of has them. */
 static bool take_number(PyObject *object, const char *what, Py_ssize_t at, uint64_t *number) {
     if (PyLong_Check(object)) return take_int(object, what, at, number);
     if (PyFloat_Check(object)) return refuse_float(what, at);
@@ -153,17 +156,18 @@ static bool refuse_buffer(const Py_buffer *view, const char *what) {
                   format, view->itemsize, advice);
 }
 
-static bool copy_strided(struct array *array) {
+static bool copy_items(struct array *array) {
     array->owned = malloc((size_t)array->view.len + 1);
     if (array->owned == NULL) return refuse_memory();
     array->items = array->owned;
     return PyBuffer_ToContiguous(array->owned, &array->view, array->view.len, 'C') == 0;
 }
 
+/* Takes the items of a buffer, which are only copied if they are not aligned, or not one after the other. */
 static bool take_buffer(PyObject *object, const char *what, struct array *array) {
     if (PyObject_GetBuffer(object, &array->view, PyBUF_FULL_RO) < 0) {
         array->view.obj = NULL;
-        PyErr_Clear(); /* NumPy gives none of dates */
+        PyErr_Clear(); /* NumPy has no buffers of dates */
         return refuse(PyExc_TypeError, "%s: the buffer can't be read; give an array of uint64", what);
     }
     if (integer_letter(&array->view) == '\0') return refuse_buffer(&array->view, what);
@@ -173,18 +177,19 @@ static bool take_buffer(PyObject *object, const char *what, struct array *array)
     array->count = (size_t)array->view.len / sizeof *array->items;
     array->items = array->view.buf;
     bool aligned = (uintptr_t)array->view.buf % sizeof *array->items == 0;
-    return (aligned && PyBuffer_IsContiguous(&array->view, 'C')) || copy_strided(array);
+    return (aligned && PyBuffer_IsContiguous(&array->view, 'C')) || copy_items(array);
 }
 
 /* ---- Arrow ---- */
 
+/* The context of take_chunk. */
 struct taking {
     struct array *array;
     const char *what;
-    bool keeps; /* the array outlives the visit */
+    bool keeps; /* the visited array lives on, so that its items need not be copied */
 };
 
-static bool append(struct array *array, const uint64_t *items, size_t count) {
+static bool append_copy(struct array *array, const uint64_t *items, size_t count) {
     if (count == 0) return true;
     uint64_t *grown = realloc(array->owned, (array->count + count) * sizeof *grown);
     if (grown == NULL) return refuse_memory();
@@ -194,7 +199,7 @@ static bool append(struct array *array, const uint64_t *items, size_t count) {
     return true;
 }
 
-/* Chunks are gathered; an array of a capsule that is kept is not copied. */
+/* This is the arrow_visitor that takes an array, or the next chunk of one, without a copy if taking->keeps. */
 static bool take_chunk(void *context, const char *format, struct ArrowArray *chunk) {
     struct taking *taking = context;
     bool texts = strlen(format) > 0 && strchr("uUzZ", format[strlen(format) - 1]) != NULL && format[0] != 't';
@@ -205,13 +210,14 @@ static bool take_chunk(void *context, const char *format, struct ArrowArray *chu
     if (chunk->length == 0) return true;
     const uint64_t *items = (const uint64_t *)chunk->buffers[1] + chunk->offset;
     if (!taking->keeps || (uintptr_t)items % sizeof *items != 0)
-        return append(taking->array, items, (size_t)chunk->length);
+        return append_copy(taking->array, items, (size_t)chunk->length);
     taking->array->items = items;
     taking->array->count = (size_t)chunk->length;
     return true;
 }
 
-/* One that gives an array by a stream's interface alone is copied. */
+/* Takes a column that has one of Arrow's interfaces, without a copy if that is __arrow_c_array__: then array->keeps
+ * holds its capsules. A stream's chunks are copied. *found is false where the object has neither interface. */
 static bool take_arrow(PyObject *object, struct taking *taking, bool *found) {
     PyObject *pair = NULL;
     *found = false;
@@ -229,7 +235,7 @@ static bool take_arrow(PyObject *object, struct taking *taking, bool *found) {
 /* ---- Lists ---- */
 
 static bool take_list(PyObject *object, const char *what, struct array *array) {
-    array->keeps = PySequence_Tuple(object); /* of which no other thread takes anything */
+    array->keeps = PySequence_Tuple(object); /* a copy, from which no other thread can remove anything */
     if (array->keeps == NULL) return false;
     array->count = (size_t)PyTuple_Size(array->keeps);
     array->owned = malloc(array->count * sizeof *array->owned + 1);
@@ -252,6 +258,7 @@ static bool take_by_method(PyObject *object, const char *what, struct array *arr
     return taken;
 }
 
+/* Takes whatever array_take does. If that fails, `array` may hold something. */
 static bool take_any(PyObject *object, const char *what, struct array *array) {
     struct taking taking = {array, what, false};
     bool found;

@@ -12,26 +12,26 @@ static bool has_nulls(const struct ArrowArray *array) {
     return false;
 }
 
-static bool check_column(const char *what, const struct ArrowSchema *schema) {
+static bool check_not_dictionary(const char *what, const struct ArrowSchema *schema) {
     if (schema->dictionary == NULL) return true;
     return refuse(PyExc_TypeError, "%s: a dictionary-encoded column; cast it to its values' type first", what);
 }
 
-/* A column of another type is refused for its type, which its nulls do not hide. */
-static bool check_nulls(const char *what, const struct ArrowSchema *schema, const struct ArrowArray *array,
-                        arrow_visitor visit, void *context) {
+/* Refuses an array with nulls. A wrong type is refused first, by the visitor, which gets an empty array for that. */
+static bool check_no_nulls(const char *what, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                           arrow_visitor visit, void *context) {
     struct ArrowArray empty = {.n_buffers = array->n_buffers, .buffers = array->buffers};
     if (!has_nulls(array)) return true;
     return visit(context, schema->format, &empty) &&
            refuse(PyExc_ValueError, "%s: the column has nulls; drop or fill them first", what);
 }
 
-static bool visit_one(const char *what, const struct ArrowSchema *schema, struct ArrowArray *array, arrow_visitor visit,
-                      void *context) {
-    if (!check_column(what, schema)) return false;
+static bool visit_array(const char *what, const struct ArrowSchema *schema, struct ArrowArray *array,
+                        arrow_visitor visit, void *context) {
+    if (!check_not_dictionary(what, schema)) return false;
     if (array->length < 0 || array->offset < 0)
         return refuse(PyExc_ValueError, "%s: an Arrow array of negative length", what);
-    return check_nulls(what, schema, array, visit, context) && visit(context, schema->format, array);
+    return check_no_nulls(what, schema, array, visit, context) && visit(context, schema->format, array);
 }
 
 bool arrow_visit_pair(PyObject *pair, const char *what, arrow_visitor visit, void *context) {
@@ -42,7 +42,7 @@ bool arrow_visit_pair(PyObject *pair, const char *what, arrow_visitor visit, voi
     array_capsule = PyTuple_GetItem(pair, 1);
     const struct ArrowSchema *schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema");
     struct ArrowArray *array = schema == NULL ? NULL : PyCapsule_GetPointer(array_capsule, "arrow_array");
-    return array != NULL && visit_one(what, schema, array, visit, context);
+    return array != NULL && visit_array(what, schema, array, visit, context);
 }
 
 static bool fail_stream(const char *what, struct ArrowArrayStream *stream) {
@@ -51,13 +51,14 @@ static bool fail_stream(const char *what, struct ArrowArrayStream *stream) {
                   reason == NULL ? "no reason given" : reason);
 }
 
+/* Visits and releases all arrays of a stream, unless the visitor keeps one. */
 static bool visit_chunks(struct ArrowArrayStream *stream, const char *what, const struct ArrowSchema *schema,
                          arrow_visitor visit, void *context) {
     for (;;) {
         struct ArrowArray array = {.release = NULL};
         if (stream->get_next(stream, &array) != 0) return fail_stream(what, stream);
         if (array.release == NULL) return true;
-        bool ok = visit_one(what, schema, &array, visit, context);
+        bool ok = visit_array(what, schema, &array, visit, context);
         if (array.release != NULL) array.release(&array);
         if (!ok) return false;
     }
@@ -73,7 +74,8 @@ static bool visit_stream(PyObject *capsule, const char *what, arrow_visitor visi
     return ok;
 }
 
-/* Calls a method without arguments; NULL without an exception where there is none. */
+/* Calls a method without arguments. Returns NULL without an exception where there is no such method, or where it needs
+ * a package that is not there, and NULL with an exception where it fails otherwise. */
 static PyObject *call_if_there(PyObject *object, const char *name) {
     PyObject *method = PyObject_GetAttrString(object, name);
     if (method == NULL) {

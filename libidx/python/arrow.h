@@ -29,12 +29,12 @@ struct ArrowArrayStream {
     void *private_data;
 };
 
-/* Called for an array of a column, or of several chunks one after the other; false with an exception set. A visitor
- * that keeps the array sets its `release` to NULL. */
+/* Called for a column's array, or for each of its chunks. Returns false with an exception set. A visitor that keeps an
+ * array copies it and sets its `release` to NULL. */
 typedef bool (*arrow_visitor)(void *context, const char *format, struct ArrowArray *array);
 
-/* Visits what an object gives by __arrow_c_array__, or else by __arrow_c_stream__. *found is false where it has
- * neither, or says that it needs a package that is not there. */
+/* Visits what an object gives by __arrow_c_array__, or else by __arrow_c_stream__. *found is false if it has none, or
+ * lacks a package for them. `what` is for messages: "fingerprints". Returns false with an exception set. */
 bool arrow_visit(PyObject *object, const char *what, arrow_visitor visit, void *context, bool *found);
 
 /* Visits the pair of capsules that __arrow_c_array__ gave: what the array holds lives as long as they do. */

@@ -1,5 +1,4 @@
-/* arrow_export.c: gives the rows of a result as a stream of Arrow's. Columns of plain numbers are shared, not copied.
- */
+/* arrow_export.c: gives the rows of a result as an Arrow stream. Columns of plain numbers are shared, not copied. */
 #include "libidx/python/results.h"
 
 #include <errno.h>
@@ -7,15 +6,15 @@
 
 #include "libidx/python/arrow.h"
 
-/* This says how a column of rows is made of columns of the block. */
+/* How a column of the rows is made of a column of the block. */
 enum making {
-    PLAIN,
-    EXPANDED, /* a query's number for each of its rows, of offsets */
-    BITS,     /* of truth values */
-    TEXTS,    /* of offsets, the bytes in the column behind */
+    PLAIN,    /* it is that column */
+    EXPANDED, /* the number of its query for each row, from the offsets of queries */
+    BITS,     /* from truth values of a byte each */
+    TEXTS,    /* that column has the offsets, and the next one the bytes */
 };
 
-struct row_column {
+struct row_layout {
     const char *name, *format;
     enum making making;
     size_t column;
@@ -23,7 +22,7 @@ struct row_column {
 
 #define MAX_ROW_COLUMNS 6
 
-static const struct row_column layouts[RESULT_COUNT][MAX_ROW_COLUMNS] = {
+static const struct row_layout result_layouts[RESULT_COUNT][MAX_ROW_COLUMNS] = {
     [RESULT_MATCHES] = {{"query", "l", EXPANDED, MATCHES_OFFSETS},
                         {"fingerprint", "L", PLAIN, MATCHES_FINGERPRINTS},
                         {"distance", "C", PLAIN, MATCHES_DISTANCES}},
@@ -46,21 +45,21 @@ static const struct row_column layouts[RESULT_COUNT][MAX_ROW_COLUMNS] = {
                            {"error", "g", PLAIN, RESEMBLING_ERRORS}},
 };
 
-/* This is what a stream, its schema or an array keeps alive. */
 struct export {
     enum result result;
     struct block *block;
     bool binary; /* texts are not all UTF-8 */
-    bool given;
+    bool given;  /* the stream has given its only array */
 };
 
-static bool is_there(const struct export *export, const struct row_column *row) {
-    return row->name != NULL && export->block->columns[row->column].items != NULL;
+/* Returns whether the rows of the result have a column: IDs are numbers, or texts, or none. */
+static bool has_column(const struct export *export, const struct row_layout *layout) {
+    return layout->name != NULL && export->block->columns[layout->column].items != NULL;
 }
 
 static size_t count_rows(const struct export *export) {
     const struct column *columns = export->block->columns;
-    if (result_by_query(export->result)) return (size_t)((const int64_t *)columns[0].items)[columns[0].count - 1];
+    if (result_is_by_query(export->result)) return (size_t)((const int64_t *)columns[0].items)[columns[0].count - 1];
     return columns[0].count;
 }
 
@@ -73,31 +72,30 @@ static void release_schema(struct ArrowSchema *schema) {
     schema->release = NULL;
 }
 
-/* Fills a schema of nothing but a format; children are added. */
+/* Makes the schema of the rows: a struct with a child for each column that there is. Returns 0 or a value of errno. */
 static int make_schema(const struct export *export, struct ArrowSchema *schema) {
-    const struct row_column *rows = layouts[export->result];
+    const struct row_layout *layouts = result_layouts[export->result];
     *schema = (struct ArrowSchema){.format = "+s", .name = "", .release = release_schema};
     schema->children = calloc(MAX_ROW_COLUMNS, sizeof *schema->children);
     for (size_t i = 0; i < MAX_ROW_COLUMNS && schema->children != NULL; i++) {
-        if (!is_there(export, &rows[i])) continue;
+        if (!has_column(export, &layouts[i])) continue;
         struct ArrowSchema *child = malloc(sizeof *child);
         if (child == NULL) break;
-        const char *format = export->binary && rows[i].making == TEXTS ? "Z" : rows[i].format;
-        *child = (struct ArrowSchema){.format = format, .name = rows[i].name, .release = release_schema};
+        const char *format = export->binary && layouts[i].making == TEXTS ? "Z" : layouts[i].format;
+        *child = (struct ArrowSchema){.format = format, .name = layouts[i].name, .release = release_schema};
         schema->children[schema->n_children++] = child;
     }
     return schema->children == NULL ? ENOMEM : 0;
 }
 
-/* This is a column of rows. It owns those of its buffers that were made for it. */
-struct rows_column {
-    struct block *block;
+struct column_holder {
+    struct block *block; /* whose memory the buffers are, but for `made` */
     const void *buffers[3];
-    void *made;
+    void *made; /* a buffer that was made for it, or NULL */
 };
 
 static void release_column(struct ArrowArray *array) {
-    struct rows_column *column = array->private_data;
+    struct column_holder *column = array->private_data;
     block_release(column->block);
     free(column->made);
     free(column);
@@ -114,57 +112,61 @@ static void release_array(struct ArrowArray *array) {
     array->release = NULL;
 }
 
-static void *expand(const struct column *offsets, size_t rows) {
+/* Returns the number of its query for each row, for the caller to free. NULL if memory runs out. */
+static void *expand_offsets(const struct column *offsets, size_t row_count) {
     const int64_t *offset = offsets->items;
-    int64_t *queries = malloc(rows * sizeof *queries + 1);
+    int64_t *queries = malloc(row_count * sizeof *queries + 1);
     for (size_t i = 0; i + 1 < offsets->count && queries != NULL; i++) {
         for (int64_t row = offset[i]; row < offset[i + 1]; row++) queries[row] = (int64_t)i;
     }
     return queries;
 }
 
-static void *pack(const struct column *truths) {
+/* Returns truth values as bits, for the caller to free. NULL if memory runs out. */
+static void *pack_bits(const struct column *truths) {
     const uint8_t *truth = truths->items;
     uint8_t *bits = calloc(truths->count / 8 + 1, 1);
     for (size_t i = 0; i < truths->count && bits != NULL; i++) bits[i / 8] |= (uint8_t)((truth[i] != 0) << (i % 8));
     return bits;
 }
 
-static int fill_column(const struct export *export, const struct row_column *row, size_t rows,
+/* Makes the array of one column, which keeps the block. Returns 0 or a value of errno. */
+static int make_column(const struct export *export, const struct row_layout *layout, size_t row_count,
                        struct ArrowArray *array) {
-    const struct column *source = &export->block->columns[row->column];
-    struct rows_column *column = calloc(1, sizeof *column);
+    const struct column *source = &export->block->columns[layout->column];
+    struct column_holder *column = calloc(1, sizeof *column);
     if (column == NULL) return ENOMEM;
-    if (row->making == EXPANDED) column->made = expand(source, rows);
-    if (row->making == BITS) column->made = pack(source);
-    bool made = row->making == EXPANDED || row->making == BITS;
-    if (made && column->made == NULL) {
+    if (layout->making == EXPANDED) column->made = expand_offsets(source, row_count);
+    if (layout->making == BITS) column->made = pack_bits(source);
+    bool is_made = layout->making == EXPANDED || layout->making == BITS;
+    if (is_made && column->made == NULL) {
         free(column);
         return ENOMEM;
     }
-    column->buffers[1] = made ? column->made : source->items;
-    if (row->making == TEXTS) column->buffers[2] = source[1].items;
+    column->buffers[1] = is_made ? column->made : source->items;
+    if (layout->making == TEXTS) column->buffers[2] = source[1].items;
     block_hold(export->block);
     column->block = export->block;
-    *array = (struct ArrowArray){.length = (int64_t)rows,
-                                 .n_buffers = row->making == TEXTS ? 3 : 2,
+    *array = (struct ArrowArray){.length = (int64_t)row_count,
+                                 .n_buffers = layout->making == TEXTS ? 3 : 2,
                                  .buffers = column->buffers,
                                  .release = release_column,
                                  .private_data = column};
     return 0;
 }
 
+/* Makes the array of all rows, with a child for each column that there is. Returns 0 or a value of errno. */
 static int make_array(const struct export *export, struct ArrowArray *array) {
-    const struct row_column *rows = layouts[export->result];
+    const struct row_layout *layouts = result_layouts[export->result];
     size_t count = count_rows(export);
     *array = (struct ArrowArray){.length = (int64_t)count, .n_buffers = 1, .release = release_array};
     array->buffers = calloc(1, sizeof *array->buffers);
     array->children = calloc(MAX_ROW_COLUMNS, sizeof *array->children);
     int status = array->buffers == NULL || array->children == NULL ? ENOMEM : 0;
     for (size_t i = 0; i < MAX_ROW_COLUMNS && status == 0; i++) {
-        if (!is_there(export, &rows[i])) continue;
+        if (!has_column(export, &layouts[i])) continue;
         struct ArrowArray *child = malloc(sizeof *child);
-        status = child == NULL ? ENOMEM : fill_column(export, &rows[i], count, child);
+        status = child == NULL ? ENOMEM : make_column(export, &layouts[i], count, child);
         if (status == 0) array->children[array->n_children++] = child;
         if (status != 0) free(child);
     }
@@ -187,6 +189,7 @@ static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array
     return make_array(export, array);
 }
 
+/* Only allocating memory can fail. */
 static const char *stream_error(struct ArrowArrayStream *stream) {
     (void)stream;
     return "out of memory";
@@ -199,13 +202,14 @@ static void stream_release(struct ArrowArrayStream *stream) {
     stream->release = NULL;
 }
 
+/* Frees the stream of a capsule, and releases it unless a consumer has moved it away. */
 static void free_stream(PyObject *capsule) {
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     if (stream->release != NULL) stream->release(stream);
     free(stream);
 }
 
-/* Whether all IDs are UTF-8, each by itself, as Arrow's strings are. */
+/* Returns whether all IDs are UTF-8, each by itself, as Arrow's strings must be. */
 static bool are_utf8(const struct column *offsets, const struct column *bytes) {
     const int64_t *offset = offsets->items;
     for (size_t i = 0; i + 1 < offsets->count && offset != NULL; i++) {
@@ -229,7 +233,7 @@ PyObject *arrow_export(enum result result, struct block *block) {
         return PyErr_NoMemory();
     }
     *export = (struct export){result, block, false, false};
-    const struct column *numbers = block->columns + result_ids(result);
+    const struct column *numbers = block->columns + result_first_id_column(result);
     if (numbers > block->columns) export->binary = !are_utf8(numbers + 1, numbers + 2);
     block_hold(block);
     *stream = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, export};

@@ -13,6 +13,7 @@ static bool read_method(const char *name, enum idx_batch_method *method) {
     return refuse(PyExc_ValueError, "method: '%s', which is none of 'auto', 'probe', 'sweep' and 'stream'", name);
 }
 
+/* Returns the Matches of a batch. The context of the options is a struct watch. The GIL is released meanwhile. */
 static PyObject *run_batch(struct view *view, PyObject *queries, struct idx_batch_options *options) {
     struct gathering gathering = {.block = NULL};
     struct watch *watch = options->context;
@@ -27,13 +28,13 @@ static PyObject *run_batch(struct view *view, PyObject *queries, struct idx_batc
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status =
         idx_batch(view->index, array.items, array.count, options, gather_matches, &gathering, &error);
-    bool ok = !gathering.failed && (status != IDX_OK || gather_end(&gathering, array.count));
+    bool ok = !gathering.failed && (status != IDX_OK || gather_finish(&gathering, array.count));
     PyEval_RestoreThread(thread);
     array_release(&array);
     return result_end(RESULT_MATCHES, gathering.block, status, &error, watch, !ok);
 }
 
-/* (queries, k, method, threads, memory, tmpdir, progress) */
+/* Takes (queries, k, method, threads, memory, tmpdir, progress). Returns Matches. */
 PyObject *index_batch(PyObject *self, PyObject *arguments) {
     struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
     struct watch watch = {Py_None, false};

@@ -8,11 +8,11 @@
 struct builder_object {
     PyObject_HEAD struct idx_builder *builder; /* NULL: ended */
     struct watch watch;
-    PyObject *progress;
+    PyObject *progress; /* which `watch` borrows */
     enum idx_id_type id_type;
     uint64_t next; /* number of the next document without an ID */
-    long process;
-    bool busy; /* a call is under way */
+    long process;  /* that opened it */
+    bool busy;     /* a call is under way */
 };
 
 PyObject *summary_new(const struct idx_build_summary *s) {
@@ -22,7 +22,7 @@ PyObject *summary_new(const struct idx_build_summary *s) {
                          PyBool_FromLong(s->mixed_icu), (unsigned long long)s->by_id_bytes);
 }
 
-/* Begins a call that no other thread's may meet. */
+/* Begins a call, unless another one is under way. At its end the caller sets object->busy to false. */
 static bool enter(struct builder_object *object) {
     if (!call_begin(&object->busy, object->process, object->builder != NULL, "builder", "has ended: make another one"))
         return false;
@@ -32,7 +32,8 @@ static bool enter(struct builder_object *object) {
 
 /* ---- Opening ---- */
 
-/* (path, bits, k, scheme, block_size, id_type, recipe, threads, replace, max_bytes, memory, tmpdir, by_id, progress) */
+/* Takes (path, bits, k, scheme, block_size, id_type, recipe, threads, replace, max_bytes, memory, tmpdir, by_id,
+ * progress). */
 static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
     struct idx_builder *builder = NULL;
@@ -72,8 +73,8 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
     return (PyObject *)object;
 }
 
-/* Frees what has not published; not in a process that did not open it, whose folder is another's. */
-static void discard(struct builder_object *object) {
+/* Closes the builder, discarding an unpublished build. A forked process only forgets it: the files are its parent's. */
+static void close_builder(struct builder_object *object) {
     struct idx_builder *builder = object->builder;
     object->builder = NULL;
     if (builder == NULL || object->process != (long)getpid()) return;
@@ -83,13 +84,14 @@ static void discard(struct builder_object *object) {
 }
 
 static void builder_free(PyObject *self) {
-    discard((struct builder_object *)self);
+    close_builder((struct builder_object *)self);
     Py_XDECREF(((struct builder_object *)self)->progress);
     object_free(self);
 }
 
 /* ---- Adding ---- */
 
+/* Adds items, and numbers those of integer IDs that have none, from object->next on. Without the GIL. */
 static enum idx_status add_items(struct builder_object *object, const struct items *items, struct idx_error *error) {
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < items->count && status == IDX_OK; i++) {
@@ -106,7 +108,7 @@ static enum idx_status add_items(struct builder_object *object, const struct ite
     return status;
 }
 
-/* (fingerprints, ids) */
+/* Takes (fingerprints, ids). */
 static PyObject *builder_add(PyObject *self, PyObject *arguments) {
     struct builder_object *object = (struct builder_object *)self;
     PyObject *fingerprints, *ids;
@@ -128,6 +130,7 @@ static PyObject *builder_add(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
+/* Publishes the index and closes the builder. Returns a summary. */
 static PyObject *builder_finish(PyObject *self, PyObject *unused) {
     struct builder_object *object = (struct builder_object *)self;
     struct idx_build_summary summary;
@@ -137,7 +140,7 @@ static PyObject *builder_finish(PyObject *self, PyObject *unused) {
     enum idx_status status = idx_builder_finish(object->builder, &summary, &error);
     PyEval_RestoreThread(thread);
     object->busy = false;
-    discard(object);
+    close_builder(object);
     return check_call(status, &error, &object->watch) ? summary_new(&summary) : NULL;
 }
 
@@ -146,7 +149,7 @@ static PyObject *builder_discard(PyObject *self, PyObject *unused) {
     if (object->builder != NULL) {
         if (!enter(object)) return NULL;
         object->busy = false;
-        discard(object);
+        close_builder(object);
     }
     Py_RETURN_NONE;
 }

@@ -6,17 +6,17 @@
 struct clusters {
     struct block *block;
     enum idx_id_type id_type;
-    bool failed;
+    bool failed; /* out of memory */
 };
 
-static bool reserve(struct clusters *clusters, size_t column, size_t more) {
+static bool reserve_in(struct clusters *clusters, size_t column, size_t more) {
     return column_reserve(&clusters->block->columns[column], more);
 }
 
-static bool take_text(struct clusters *clusters, const struct idx_document *document) {
+static bool append_text_id(struct clusters *clusters, const struct idx_document *document) {
     struct column *offsets = &clusters->block->columns[CLUSTERS_ID_OFFSETS];
     struct column *bytes = &clusters->block->columns[CLUSTERS_ID_BYTES];
-    if (!reserve(clusters, CLUSTERS_ID_OFFSETS, 2) || !reserve(clusters, CLUSTERS_ID_BYTES, document->id_length))
+    if (!reserve_in(clusters, CLUSTERS_ID_OFFSETS, 2) || !reserve_in(clusters, CLUSTERS_ID_BYTES, document->id_length))
         return false;
     if (document->id_length > 0) memcpy((uint8_t *)bytes->items + bytes->count, document->id, document->id_length);
     bytes->count += document->id_length;
@@ -28,38 +28,39 @@ static bool take_text(struct clusters *clusters, const struct idx_document *docu
 static bool take_member(void *context, const struct idx_cluster_member *member) {
     struct clusters *clusters = context;
     struct column *columns = clusters->block->columns;
-    bool numbers = clusters->id_type == IDX_ID_U64;
-    for (size_t i = 0; i <= CLUSTERS_REPRESENTATIVE + (size_t)numbers && !clusters->failed; i++)
-        clusters->failed = !reserve(clusters, i, 1);
+    bool has_numbers = clusters->id_type == IDX_ID_U64;
+    for (size_t i = 0; i <= CLUSTERS_REPRESENTATIVE + (size_t)has_numbers && !clusters->failed; i++)
+        clusters->failed = !reserve_in(clusters, i, 1);
     if (!clusters->failed && clusters->id_type == IDX_ID_TEXT)
-        clusters->failed = !take_text(clusters, &member->document);
+        clusters->failed = !append_text_id(clusters, &member->document);
     if (clusters->failed) return false;
     ((int64_t *)columns[CLUSTERS_CLUSTERS].items)[columns[CLUSTERS_CLUSTERS].count++] = (int64_t)member->cluster;
     ((uint64_t *)columns[CLUSTERS_FINGERPRINTS].items)[columns[CLUSTERS_FINGERPRINTS].count++] = member->fingerprint;
     ((uint8_t *)columns[CLUSTERS_DISTANCES].items)[columns[CLUSTERS_DISTANCES].count++] = (uint8_t)member->distance;
     ((uint8_t *)columns[CLUSTERS_REPRESENTATIVE].items)[columns[CLUSTERS_REPRESENTATIVE].count++] =
         member->is_representative;
-    if (numbers)
+    if (has_numbers)
         ((uint64_t *)columns[CLUSTERS_NUMBERS].items)[columns[CLUSTERS_NUMBERS].count++] = member->document.number;
     return true;
 }
 
-/* Makes the columns that the index's ID type has, empty. */
-static bool begin_clusters(struct clusters *clusters) {
+/* Makes the columns that the index's ID type has, without rows. Returns false if memory runs out. */
+static bool make_columns(struct clusters *clusters) {
     bool room = true;
-    for (size_t i = 0; i <= CLUSTERS_REPRESENTATIVE; i++) room = room && reserve(clusters, i, 0);
-    if (clusters->id_type == IDX_ID_U64) room = room && reserve(clusters, CLUSTERS_NUMBERS, 0);
+    for (size_t i = 0; i <= CLUSTERS_REPRESENTATIVE; i++) room = room && reserve_in(clusters, i, 0);
+    if (clusters->id_type == IDX_ID_U64) room = room && reserve_in(clusters, CLUSTERS_NUMBERS, 0);
     if (clusters->id_type != IDX_ID_TEXT || !room) return room;
     struct column *offsets = &clusters->block->columns[CLUSTERS_ID_OFFSETS];
-    room = reserve(clusters, CLUSTERS_ID_OFFSETS, 1) && reserve(clusters, CLUSTERS_ID_BYTES, 0);
+    room = reserve_in(clusters, CLUSTERS_ID_OFFSETS, 1) && reserve_in(clusters, CLUSTERS_ID_BYTES, 0);
     if (room) ((int64_t *)offsets->items)[offsets->count++] = 0;
     return room;
 }
 
+/* Returns the Clusters of an index. The context of the options is a struct watch. The GIL is released meanwhile. */
 static PyObject *run_clusters(struct view *view, const struct idx_cluster_options *options) {
     struct clusters clusters = {.block = block_new(CLUSTERS_KINDS), .id_type = view->id_type};
     struct idx_error error;
-    if (clusters.block == NULL || !begin_clusters(&clusters)) {
+    if (clusters.block == NULL || !make_columns(&clusters)) {
         block_release(clusters.block);
         return PyErr_NoMemory();
     }
@@ -70,7 +71,8 @@ static PyObject *run_clusters(struct view *view, const struct idx_cluster_option
     return result_end(RESULT_CLUSTERS, clusters.block, status, &error, options->context, clusters.failed);
 }
 
-/* (k, method, representative, alone, threads, memory, tmpdir, progress), the second and third as numbers */
+/* Takes (k, method, representative, alone, threads, memory, tmpdir, progress), the second and third as the numbers that
+ * idx.h gives them. Returns Clusters. */
 PyObject *index_clusters(PyObject *self, PyObject *arguments) {
     struct idx_cluster_options options = IDX_CLUSTER_OPTIONS_INIT;
     struct watch watch = {Py_None, false};

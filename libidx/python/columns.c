@@ -20,10 +20,10 @@ void block_release(struct block *block) {
     free(block);
 }
 
-static size_t width_of(char kind) { return kind == 'B' || kind == '?' ? 1 : 8; }
+static size_t item_bytes(char kind) { return kind == 'B' || kind == '?' ? 1 : 8; }
 
 bool column_reserve(struct column *column, size_t more) {
-    size_t width = width_of(column->kind);
+    size_t width = item_bytes(column->kind);
     if (column->items != NULL && column->room - column->count >= more) return true;
     if (more > SIZE_MAX / 32 - column->count) return false;
     size_t wanted = column->count + more;
@@ -41,7 +41,7 @@ bool column_make(struct column *column, size_t count) {
     return true;
 }
 
-struct block *block_with(const char *kinds, size_t count) {
+struct block *block_make(const char *kinds, size_t count) {
     struct block *block = block_new(kinds);
     bool ok = block != NULL;
     for (size_t i = 0; ok && i < block->count; i++) ok = column_make(&block->columns[i], count);
@@ -55,7 +55,7 @@ void block_trim(struct block *block) {
     for (size_t i = 0; i < block->count; i++) {
         struct column *column = &block->columns[i];
         if (column->items == NULL) continue;
-        void *trimmed = realloc(column->items, column->count * width_of(column->kind) + 1);
+        void *trimmed = realloc(column->items, column->count * item_bytes(column->kind) + 1);
         if (trimmed == NULL) continue;
         column->items = trimmed;
         column->room = column->count;
@@ -72,8 +72,9 @@ struct column_object {
 };
 
 static PyTypeObject *column_type;
-static PyObject *numpy_asarray;
+static PyObject *numpy_asarray; /* NULL until it is needed */
 
+/* This is the bf_getbuffer of a column. */
 static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     struct column_object *object = (struct column_object *)self;
     const struct column *column = &object->block->columns[object->column];
@@ -88,27 +89,29 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     return 0;
 }
 
+/* This is the tp_dealloc of a column. */
 static void free_column(PyObject *self) {
     block_release(((struct column_object *)self)->block);
     object_free(self);
 }
 
-/* NumPy's int64 and uint64 are by C's name for them, and there may be two. */
-static char letter_of(char kind) {
+/* Returns the letter of a buffer's format for a kind. Where `long` has 64 bits, int64 and uint64 are the NumPy types of
+ * `long`, l and L; those of q and Q are other types of the same size. */
+static char format_letter(char kind) {
     if (sizeof(long) < 8 || (kind != 'q' && kind != 'Q')) return kind;
     return kind == 'q' ? 'l' : 'L';
 }
 
 /* Makes an object whose buffer is one column, and which keeps a reference to the block. */
-static PyObject *column_object(struct block *block, size_t column) {
+static PyObject *make_column_object(struct block *block, size_t column) {
     struct column_object *object = PyObject_New(struct column_object, column_type);
     if (object == NULL) return NULL;
     block_hold(block);
     object->block = block;
     object->column = column;
     object->shape = (Py_ssize_t)block->columns[column].count;
-    object->stride = (Py_ssize_t)width_of(block->columns[column].kind);
-    object->format[0] = letter_of(block->columns[column].kind);
+    object->stride = (Py_ssize_t)item_bytes(block->columns[column].kind);
+    object->format[0] = format_letter(block->columns[column].kind);
     object->format[1] = '\0';
     return (PyObject *)object;
 }
@@ -122,7 +125,7 @@ PyObject *column_view(struct block *block, size_t column) {
         Py_DECREF(numpy);
         if (numpy_asarray == NULL) return NULL;
     }
-    PyObject *object = column_object(block, column);
+    PyObject *object = make_column_object(block, column);
     if (object == NULL) return NULL;
     PyObject *view = PyObject_CallFunctionObjArgs(numpy_asarray, object, NULL);
     Py_DECREF(object);

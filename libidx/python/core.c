@@ -3,43 +3,43 @@
 
 #include <string.h>
 
-/* (fingerprint, shards) → shard, which a job's driver and workers must agree on */
+/* Takes (fingerprints, shards). Returns the shard of each, int64[n], so that a job's driver and workers agree on it. */
 static PyObject *core_shard(PyObject *module, PyObject *arguments) {
     PyObject *fingerprints;
     unsigned long long shards;
     struct array array;
     if (!PyArg_ParseTuple(arguments, "OK", &fingerprints, &shards) || !array_take(fingerprints, "fingerprints", &array))
         return NULL;
-    struct block *block = block_with("q", array.count);
+    struct block *block = block_make("q", array.count);
     for (size_t i = 0; i < array.count && block != NULL; i++)
         ((int64_t *)block->columns[0].items)[i] = (int64_t)idx_shard(array.items[i], shards);
     array_release(&array);
     return result_array(block);
 }
 
-/* (fingerprints) → a copy of them, uint64[n] */
+/* Takes (fingerprints). Returns a copy of them, uint64[n]. */
 static PyObject *core_numbers(PyObject *module, PyObject *given) {
     struct array array;
     if (!array_take(given, "fingerprints", &array)) return NULL;
-    struct block *block = block_with("Q", array.count);
+    struct block *block = block_make("Q", array.count);
     if (array.count > 0 && block != NULL)
         memcpy(block->columns[0].items, array.items, array.count * sizeof *array.items);
     array_release(&array);
     return result_array(block);
 }
 
-/* (texts) → the bytes of each in UTF-8 */
+/* Takes (texts). Returns how many bytes each has in UTF-8, int64[n]. */
 static PyObject *core_lengths(PyObject *module, PyObject *given) {
     struct strings texts;
     if (!strings_take(given, "texts", &texts)) return NULL;
-    struct block *block = block_with("q", texts.count);
+    struct block *block = block_make("q", texts.count);
     for (size_t i = 0; i < texts.count && block != NULL; i++)
         ((int64_t *)block->columns[0].items)[i] = (int64_t)texts.lengths[i];
     strings_release(&texts);
     return result_array(block);
 }
 
-/* (recipe) → the largest k of its indexes */
+/* Takes (recipe). Returns the largest k that indexes with this recipe may have. */
 static PyObject *core_recipe_max_k(PyObject *module, PyObject *arguments) {
     struct idx_recipe_properties properties;
     const char *recipe;
@@ -48,7 +48,7 @@ static PyObject *core_recipe_max_k(PyObject *module, PyObject *arguments) {
     return PyLong_FromUnsignedLong(properties.max_k);
 }
 
-/* (recipe, recipe) → whether fingerprints of both can be compared */
+/* Takes (recipe, recipe). Returns whether fingerprints of both can be compared. */
 static PyObject *core_recipes_match(PyObject *module, PyObject *arguments) {
     const char *a, *b;
     return PyArg_ParseTuple(arguments, "ss", &a, &b) ? PyBool_FromLong(idx_recipe_matches(a, b, NULL)) : NULL;

@@ -17,15 +17,14 @@ struct view {
     enum idx_id_type id_type;
 };
 
-/* Returns the view of an Index object, held once more. Returns NULL with an exception set if it is closed, or
- * is no Index. */
+/* Holds the view of an Index until view_release. Returns NULL with an exception set if it is closed, or no Index. */
 struct view *view_hold(PyObject *index);
 
-/* From a thread without the GIL it must not be called; it may give the GIL back for a while. */
+/* Lets go of a view, and closes it if nobody else holds it. Called with the GIL held, which it gives back meanwhile. */
 void view_release(struct view *view);
 
-/* The distance that an argument asks for, None meaning the index's k; one that the index answers look-ups of, or any.
- */
+/* Read the distance that an argument asks for; NULL or None stands for the index's k. distance_take refuses one that
+ * the index answers no look-ups of, and any_distance_take leaves that to the library. */
 bool distance_take(PyObject *argument, const struct view *view, unsigned *distance);
 bool any_distance_take(PyObject *argument, const struct view *view, unsigned *distance);
 
@@ -49,7 +48,7 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments);
 
 /* ---- Types (builder.c, writer.c, stream.c) ---- */
 
-/* Returns what a build or a merge made, as libidx.BuildSummary takes it. */
+/* Returns a tuple of what a build or a merge made, as libidx.BuildSummary takes it. */
 PyObject *summary_new(const struct idx_build_summary *summary);
 
 bool builder_init(PyObject *module);

@@ -1,6 +1,4 @@
-/* documents.c: what an index holds: the fingerprints of a part of it, documents of fingerprints, and fingerprints of
- * IDs.
- */
+/* documents.c: the fingerprints of a part of an index, the documents of fingerprints, and the fingerprints of IDs. */
 #include "libidx/python/core.h"
 
 #include <limits.h>
@@ -8,25 +6,26 @@
 
 /* ---- Parts ---- */
 
-struct part {
+struct part_gathering {
     struct column *column;
-    bool failed, interrupted;
-    PyThreadState *thread;
+    bool failed;           /* out of memory */
+    bool interrupted;      /* a signal's handler raised */
+    PyThreadState *thread; /* for check_signals, like `last` */
     int64_t last;
 };
 
 /* This is the idx_fingerprints_visitor that collects fingerprints. */
 static bool take_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
-    struct part *part = context;
-    part->failed = !column_reserve(part->column, count);
-    if (part->failed) return false;
-    memcpy((uint64_t *)part->column->items + part->column->count, fingerprints, count * sizeof *fingerprints);
-    part->column->count += count;
-    part->interrupted = !check_signals(&part->thread, &part->last);
-    return !part->interrupted;
+    struct part_gathering *gathering = context;
+    gathering->failed = !column_reserve(gathering->column, count);
+    if (gathering->failed) return false;
+    memcpy((uint64_t *)gathering->column->items + gathering->column->count, fingerprints, count * sizeof *fingerprints);
+    gathering->column->count += count;
+    gathering->interrupted = !check_signals(&gathering->thread, &gathering->last);
+    return !gathering->interrupted;
 }
 
-/* (part, parts) */
+/* Takes (part, parts): which part of the index, from 0, of how many. Returns its fingerprints, uint64[n]. */
 PyObject *index_part(PyObject *self, PyObject *arguments) {
     struct idx_error error;
     long long number, parts;
@@ -34,25 +33,26 @@ PyObject *index_part(PyObject *self, PyObject *arguments) {
         !check_range("part", number, 0, parts - 1))
         return NULL;
     struct view *view = view_hold(self);
-    struct block *block = view == NULL ? NULL : block_with("Q", 0);
+    struct block *block = view == NULL ? NULL : block_make("Q", 0);
     if (block == NULL) {
         if (view != NULL) view_release(view);
         return NULL;
     }
-    struct part part = {.column = block->columns};
-    part.thread = PyEval_SaveThread();
+    struct part_gathering gathering = {.column = block->columns};
+    gathering.thread = PyEval_SaveThread();
     enum idx_status status =
-        idx_visit_part(view->index, (uint32_t)number, (uint32_t)parts, take_fingerprints, &part, &error);
+        idx_visit_part(view->index, (uint32_t)number, (uint32_t)parts, take_fingerprints, &gathering, &error);
     block_trim(block);
-    PyEval_RestoreThread(part.thread);
+    PyEval_RestoreThread(gathering.thread);
     view_release(view);
-    if (!part.interrupted && check_call(status, &error, NULL) && !part.failed) return result_array(block);
+    if (!gathering.interrupted && check_call(status, &error, NULL) && !gathering.failed) return result_array(block);
     block_release(block);
     return PyErr_Occurred() ? NULL : PyErr_NoMemory();
 }
 
 /* ---- Documents ---- */
 
+/* Makes Documents of the lists for `count` fingerprints, whose memory it takes over. */
 static PyObject *make_documents(struct idx_document_lists *lists, size_t count) {
     struct block *block = block_new(DOCUMENTS_KINDS);
     if (block == NULL) {
@@ -70,6 +70,7 @@ static PyObject *make_documents(struct idx_document_lists *lists, size_t count) 
     return result_new(RESULT_DOCUMENTS, block);
 }
 
+/* Returns the Documents of fingerprints. The context of the options is a struct watch. Releases the GIL meanwhile. */
 static PyObject *list_documents(struct view *view, PyObject *fingerprints,
                                 const struct idx_document_lists_options *options) {
     struct idx_document_lists lists;
@@ -86,7 +87,7 @@ static PyObject *list_documents(struct view *view, PyObject *fingerprints,
     return NULL;
 }
 
-/* (fingerprints, limit, max_bytes, threads, progress), limits as numbers, -1: none */
+/* Takes (fingerprints, limit, max_bytes, threads, progress), where -1 is no limit. Returns Documents. */
 PyObject *index_documents(PyObject *self, PyObject *arguments) {
     struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     struct watch watch = {Py_None, false};
@@ -111,7 +112,7 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
 
 /* ---- Fingerprints of IDs ---- */
 
-/* Finds the fingerprints of one ID, of which there are mostly few: appends them to a column. */
+/* Appends the fingerprints of an ID, or of `number` if `id` is NULL. Mostly they are few, and fit at the first call. */
 static enum idx_status find_one(struct view *view, const char *id, size_t length, uint64_t number,
                                 struct column *column, struct idx_error *error) {
     size_t count = 8, capacity;
@@ -130,7 +131,7 @@ static enum idx_status find_one(struct view *view, const char *id, size_t length
     return IDX_OK;
 }
 
-/* The IDs are texts if these are given, and otherwise numbers. */
+/* Finds the fingerprints of texts, or of numbers if `texts` is NULL. Returns (offsets int64[n + 1], uint64[m]). */
 static PyObject *find_all(struct view *view, const struct strings *texts, const struct array *numbers) {
     size_t count = texts == NULL ? numbers->count : texts->count;
     struct block *block = block_new("qQ");
@@ -157,7 +158,7 @@ static PyObject *find_all(struct view *view, const struct strings *texts, const 
     return answer;
 }
 
-/* (ids) */
+/* Takes (ids). Returns what find_all does. */
 PyObject *index_find(PyObject *self, PyObject *arguments) {
     PyObject *ids, *answer = NULL;
     struct strings texts;

@@ -16,7 +16,7 @@ bool errors_init(void) {
     return make_error != NULL;
 }
 
-/* Raises an exception that was made, unless making it failed. */
+/* Raises an exception that was made, and releases it, unless making it failed. Returns NULL. */
 static PyObject *raise_made(PyObject *made) {
     if (made != NULL) PyErr_SetObject((PyObject *)Py_TYPE(made), made);
     Py_XDECREF(made);

@@ -8,13 +8,17 @@ struct fingerprinter_object {
     PyObject_HEAD PyObject *table; /* a Table, or None */
     char *recipe;                  /* as it was given; NULL for the default */
     unsigned bits;
-    struct idx_text *idle[IDX_MAX_THREADS]; /* of which calls take some, with the GIL held */
+    struct idx_text *idle[IDX_MAX_THREADS]; /* those that no call uses; changed with the GIL held */
     size_t idle_count;
 };
 
 static PyTypeObject *fingerprinter_type;
 
-static struct idx_text *take_idle(struct fingerprinter_object *object) {
+/* The columns of a block of fingerprints. */
+enum { FINGERPRINTS, FEATURES, COUNTS, ROWS };
+
+/* Takes an idle struct idx_text, or opens another one, which give_text takes back. NULL with an exception. */
+static struct idx_text *take_text(struct fingerprinter_object *object) {
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
     struct idx_text *text = NULL;
     struct idx_error error;
@@ -27,7 +31,7 @@ static struct idx_text *take_idle(struct fingerprinter_object *object) {
     return check_call(status, &error, NULL) ? text : NULL;
 }
 
-static void give_idle(struct fingerprinter_object *object, struct idx_text *text) {
+static void give_text(struct fingerprinter_object *object, struct idx_text *text) {
     if (object->idle_count < IDX_MAX_THREADS) {
         object->idle[object->idle_count++] = text;
     } else {
@@ -49,9 +53,9 @@ static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *arguments, PyOb
     object->table = Py_NewRef(table);
     object->bits = (unsigned)bits;
     object->recipe = recipe == NULL ? NULL : strdup(recipe);
-    struct idx_text *text = recipe != NULL && object->recipe == NULL ? NULL : take_idle(object);
+    struct idx_text *text = recipe != NULL && object->recipe == NULL ? NULL : take_text(object);
     if (text != NULL) {
-        give_idle(object, text);
+        give_text(object, text);
         return (PyObject *)object;
     }
     Py_DECREF(object);
@@ -68,20 +72,20 @@ static void fingerprinter_free(PyObject *self) {
 
 /* ---- Many texts, on threads ---- */
 
-/* Takes as many fingerprinters as there are threads, to be given back by give_some. False if there are fewer. */
-static bool take_some(struct fingerprinter_object *object, struct idx_text **texts, size_t threads, size_t *taken) {
+/* Takes a struct idx_text for each thread, or *taken of them if that fails; give_texts takes them back in any case. */
+static bool take_texts(struct fingerprinter_object *object, struct idx_text **texts, size_t threads, size_t *taken) {
     for (*taken = 0; *taken < threads; ++*taken) {
-        texts[*taken] = take_idle(object);
+        texts[*taken] = take_text(object);
         if (texts[*taken] == NULL) return false;
     }
     return true;
 }
 
-static void give_some(struct fingerprinter_object *object, struct idx_text **texts, size_t taken) {
-    while (taken > 0) give_idle(object, texts[--taken]);
+static void give_texts(struct fingerprinter_object *object, struct idx_text **texts, size_t taken) {
+    while (taken > 0) give_text(object, texts[--taken]);
 }
 
-/* Lists the documents with their fields. The caller frees *fields and *list; false when out of memory. */
+/* Lists documents and their fields; the caller frees both lists. No exception is set when memory runs out. */
 static bool list_documents(const struct documents *documents, struct idx_text_field **fields,
                            struct idx_text_document **list) {
     size_t count = documents->fields[BODY].count;
@@ -90,7 +94,7 @@ static bool list_documents(const struct documents *documents, struct idx_text_fi
     if (*fields == NULL || *list == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         struct idx_text_field *own = *fields + i * FIELDS;
-        (*list)[i] = (struct idx_text_document){own, documents_fields(documents, i, own)};
+        (*list)[i] = (struct idx_text_document){own, documents_get_fields(documents, i, own)};
     }
     return true;
 }
@@ -101,27 +105,29 @@ static bool fingerprint_all(struct fingerprinter_object *object, const struct id
     struct watch watch = {Py_None, false};
     struct idx_error error;
     size_t taken;
-    bool ok = take_some(object, texts, threads, &taken);
+    bool ok = take_texts(object, texts, threads, &taken);
     if (ok) {
         PyThreadState *thread = PyEval_SaveThread();
-        enum idx_status status = idx_text_fingerprint_many(texts, threads, list, block->columns[1].count, object->bits,
-                                                           block->columns[0].items, most, block->columns[2].items,
-                                                           block->columns[1].items, watch_visit, &watch, &error);
+        enum idx_status status = idx_text_fingerprint_many(
+            texts, threads, list, block->columns[FEATURES].count, object->bits, block->columns[FINGERPRINTS].items,
+            most, block->columns[COUNTS].items, block->columns[FEATURES].items, watch_visit, &watch, &error);
         PyEval_RestoreThread(thread);
         ok = check_call(status, &error, &watch);
     }
-    give_some(object, texts, taken);
+    give_texts(object, texts, taken);
     return ok;
 }
 
-/* Makes the fingerprints of documents, in columns of fingerprints, features, and how many fingerprints each has. */
+/* Makes all columns but ROWS: room for `most` fingerprints of each document, how many features it has, and how many of
+ * its fingerprints there are. */
 static bool fill_block(struct fingerprinter_object *object, struct block *block, const struct documents *documents,
                        size_t most, unsigned threads) {
     struct idx_text_field *fields = NULL;
     struct idx_text_document *list = NULL;
     size_t count = documents->fields[BODY].count, useful = count / 64 + 1; /* A thread takes 64 at a time. */
     bool ok = list_documents(documents, &fields, &list);
-    for (size_t i = 0; i < 3 && ok; i++) ok = column_make(&block->columns[i], i == 0 ? count * most : count);
+    for (size_t i = 0; i < ROWS && ok; i++)
+        ok = column_make(&block->columns[i], i == FINGERPRINTS ? count * most : count);
     if (ok)
         ok = fingerprint_all(object, list, most, threads < useful ? threads : (unsigned)useful, block);
     else
@@ -131,25 +137,25 @@ static bool fill_block(struct fingerprinter_object *object, struct block *block,
     return ok;
 }
 
-/* Moves the fingerprints together, and sets the row of each. */
+/* Moves the fingerprints together, `most` of which each document has room for. Makes ROWS: the document of each. */
 static bool gather_rows(struct block *block, size_t most) {
-    uint64_t *fingerprints = block->columns[0].items, *made = block->columns[2].items;
-    size_t documents = block->columns[2].count, count = 0;
+    uint64_t *fingerprints = block->columns[FINGERPRINTS].items, *made = block->columns[COUNTS].items;
+    size_t documents = block->columns[COUNTS].count, count = 0;
     for (size_t i = 0; i < documents; i++) {
         memmove(fingerprints + count, fingerprints + i * most, made[i] * sizeof *fingerprints);
         count += made[i];
     }
-    block->columns[0].count = count;
-    if (!column_make(&block->columns[3], count)) return refuse_memory();
-    int64_t *row = block->columns[3].items;
+    block->columns[FINGERPRINTS].count = count;
+    if (!column_make(&block->columns[ROWS], count)) return refuse_memory();
+    int64_t *row = block->columns[ROWS].items;
     for (size_t i = 0; i < documents; i++) {
         for (uint64_t j = 0; j < made[i]; j++) *row++ = (int64_t)i;
     }
     return true;
 }
 
-/* (texts, titles, descriptions, threads, several) → fingerprints uint64[n], features uint64[n]; or if several are
- * asked for, fingerprints uint64[m], rows int64[m] */
+/* Takes (texts, titles, descriptions, threads, several). Returns fingerprints uint64[n], features uint64[n]; or if
+ * several are asked for, fingerprints uint64[m], rows int64[m]. */
 static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
     PyObject *columns[FIELDS], *answer = NULL;
@@ -159,15 +165,15 @@ static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
         !check_range("threads", threads, 1, IDX_MAX_THREADS) || !documents_take(columns, &documents))
         return NULL;
     struct block *block = block_new("QQQq");
-    struct idx_text *text = take_idle(object);
+    struct idx_text *text = take_text(object);
     struct idx_recipe_properties properties = {.fingerprints = 1};
     if (several && text != NULL) idx_recipe_read(idx_text_recipe(text), &properties);
     size_t most = properties.fingerprints;
-    if (text != NULL) give_idle(object, text);
+    if (text != NULL) give_text(object, text);
     if (block == NULL) PyErr_NoMemory();
     if (block != NULL && text != NULL && fill_block(object, block, &documents, most, (unsigned)threads) &&
         (!several || gather_rows(block, most)))
-        answer = Py_BuildValue("(NN)", column_view(block, 0), column_view(block, several ? 3 : 1));
+        answer = Py_BuildValue("(NN)", column_view(block, FINGERPRINTS), column_view(block, several ? ROWS : FEATURES));
     block_release(block);
     documents_release(&documents);
     return answer;
@@ -175,33 +181,35 @@ static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
 
 /* ---- Training ---- */
 
-static enum idx_status add_all(struct idx_text_table *table, struct idx_text *text, const struct documents *documents,
-                               PyThreadState **thread, bool *interrupted, struct idx_error *error) {
+/* Adds documents to a table. *thread and *interrupted are as check_signals leaves them. Without the GIL. */
+static enum idx_status add_documents(struct idx_text_table *table, struct idx_text *text,
+                                     const struct documents *documents, PyThreadState **thread, bool *interrupted,
+                                     struct idx_error *error) {
     struct idx_text_field fields[FIELDS];
     enum idx_status status = IDX_OK;
     int64_t last = 0;
     for (size_t i = 0; i < documents->fields[BODY].count && status == IDX_OK && !*interrupted; i++) {
-        size_t count = documents_fields(documents, i, fields);
+        size_t count = documents_get_fields(documents, i, fields);
         status = idx_text_table_add(table, text, fields, count, error);
         *interrupted = !check_signals(thread, &last);
     }
     return status;
 }
 
-static PyObject *train_by(struct idx_text *text, const struct documents *documents) {
+static PyObject *make_table(struct idx_text *text, const struct documents *documents) {
     struct idx_text_table *table = NULL;
     struct idx_error error;
     bool interrupted = false;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_text_table_make(&table, text, &error);
-    if (status == IDX_OK) status = add_all(table, text, documents, &thread, &interrupted, &error);
+    if (status == IDX_OK) status = add_documents(table, text, documents, &thread, &interrupted, &error);
     PyEval_RestoreThread(thread);
     if (!interrupted && check_call(status, &error, NULL)) return table_new(table);
     idx_text_table_free(table);
     return NULL;
 }
 
-/* (fingerprinter, texts, titles, descriptions) → Table */
+/* Takes (fingerprinter, texts, titles, descriptions). Returns a Table. */
 PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
     PyObject *fingerprinter, *columns[FIELDS], *answer = NULL;
     struct documents documents;
@@ -209,10 +217,10 @@ PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
                           &columns[2]) ||
         !documents_take(columns, &documents))
         return NULL;
-    struct idx_text *text = take_idle((struct fingerprinter_object *)fingerprinter);
+    struct idx_text *text = take_text((struct fingerprinter_object *)fingerprinter);
     if (text != NULL) {
-        answer = train_by(text, &documents);
-        give_idle((struct fingerprinter_object *)fingerprinter, text);
+        answer = make_table(text, &documents);
+        give_text((struct fingerprinter_object *)fingerprinter, text);
     }
     documents_release(&documents);
     return answer;
@@ -222,10 +230,10 @@ PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
 
 static PyObject *get_recipe(PyObject *self, void *closure) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
-    struct idx_text *text = take_idle(object);
+    struct idx_text *text = take_text(object);
     if (text == NULL) return NULL;
     PyObject *recipe = PyUnicode_FromString(idx_text_recipe(text));
-    give_idle(object, text);
+    give_text(object, text);
     return recipe;
 }
 

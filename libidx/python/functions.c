@@ -9,16 +9,17 @@
 
 /* ---- Merging and compacting ---- */
 
-/* Returns the paths of a list. *bytes is a tuple that keeps them alive; the caller releases both. */
+/* Returns the paths of a list, as an array for the caller to free. *bytes keeps the paths alive: the caller releases it
+ * afterwards. Returns NULL with an exception, or without one if memory runs out. */
 static const char **take_paths(PyObject *list, PyObject **bytes, Py_ssize_t *count) {
     PyObject *paths = PySequence_List(list);
     *count = paths == NULL ? 0 : PyList_Size(paths);
     const char **texts = calloc((size_t)*count + 1, sizeof *texts);
     bool ok = paths != NULL && texts != NULL;
     for (Py_ssize_t i = 0; i < *count && ok; i++) {
-        PyObject *one;
-        ok = path_take(PyList_GetItem(paths, i), &one, &texts[i]);
-        if (ok) ok = PyList_SetItem(paths, i, one) == 0;
+        PyObject *path;
+        ok = path_take(PyList_GetItem(paths, i), &path, &texts[i]);
+        if (ok) ok = PyList_SetItem(paths, i, path) == 0;
     }
     *bytes = paths;
     if (ok) return texts;
@@ -27,7 +28,7 @@ static const char **take_paths(PyObject *list, PyObject **bytes, Py_ssize_t *cou
     return NULL;
 }
 
-/* (path, inputs, threads, replace, memory, progress) */
+/* Takes (path, inputs, threads, replace, memory, progress). Returns a summary. */
 PyObject *core_merge(PyObject *module, PyObject *arguments) {
     struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
     struct watch watch = {Py_None, false};
@@ -59,7 +60,7 @@ PyObject *core_merge(PyObject *module, PyObject *arguments) {
     return check_call(status, &error, &watch) ? summary_new(&summary) : NULL;
 }
 
-/* (path, all, max_segments, growth, threads, memory, tmpdir, progress) */
+/* Takes (path, all, max_segments, growth, threads, memory, tmpdir, progress). Returns CompactSummary's items. */
 PyObject *core_compact(PyObject *module, PyObject *arguments) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     struct watch watch = {Py_None, false};
@@ -95,8 +96,8 @@ PyObject *core_compact(PyObject *module, PyObject *arguments) {
 /* ---- Verifying ---- */
 
 struct verification {
-    PyObject *files;
-    bool failed;
+    PyObject *files; /* a list of (file, status, sentence or None) */
+    bool failed;     /* an exception is set */
 };
 
 /* This is the idx_verify_visitor that collects findings. */
@@ -110,10 +111,10 @@ static void note_file(void *context, const char *file, enum idx_status status, c
     PyGILState_Release(state);
 }
 
-/* Whether opening failed, which is no finding. */
+/* Returns whether idx_verify could open the index: it found nothing, or damage (a status of 300 to 399). */
 static bool is_finding(enum idx_status status) { return status == IDX_OK || (status >= 300 && status < 400); }
 
-/* (path) */
+/* Takes (path). Returns a list of (file, status, sentence or None). */
 PyObject *core_verify(PyObject *module, PyObject *arguments) {
     struct verification verification = {NULL, false};
     struct idx_error error;
@@ -137,6 +138,7 @@ PyObject *core_verify(PyObject *module, PyObject *arguments) {
 
 /* ---- Planning ---- */
 
+/* Returns a list of plans, each a tuple, as libidx.Plan takes it. */
 static PyObject *list_plans(const struct idx_plan *plans, size_t count) {
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; i < count && list != NULL; i++) {
@@ -150,7 +152,7 @@ static PyObject *list_plans(const struct idx_plan *plans, size_t count) {
     return list;
 }
 
-/* These are the numbers of a calibration, in the order of its members. */
+/* How many numbers a calibration has: all members after `size` are doubles, and a tuple has them in their order. */
 enum { CALIBRATION_NUMBERS = (sizeof(struct idx_calibration) - sizeof(size_t)) / sizeof(double) };
 
 static bool read_calibration(PyObject *given, struct idx_calibration *calibration) {
@@ -167,7 +169,7 @@ static bool read_calibration(PyObject *given, struct idx_calibration *calibratio
     return true;
 }
 
-/* (folder or None): the numbers. */
+/* Takes (folder or None). Returns the numbers of the calibration that was measured there, a tuple. */
 PyObject *core_calibrate(PyObject *module, PyObject *arguments) {
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;
     struct idx_error error;
@@ -192,7 +194,7 @@ PyObject *core_calibrate(PyObject *module, PyObject *arguments) {
 
 enum { MOST_PLANS = 64 };
 
-/* Plans of all that is worth considering, or of one scheme. */
+/* Makes plans of all schemes worth considering, or of `scheme` alone. *count may exceed the MOST_PLANS in `plans`. */
 static enum idx_status make_plans(const struct idx_plan_options *options, const char *scheme, struct idx_plan *plans,
                                   size_t *count, struct idx_error *error) {
     struct idx_scheme parsed;
@@ -202,7 +204,7 @@ static enum idx_status make_plans(const struct idx_plan_options *options, const 
     return status == IDX_OK ? idx_plan_scheme(options, &parsed, plans, error) : status;
 }
 
-/* (count, bits, k, block_size, max_bytes, scheme or None, residence, calibration or None) */
+/* Takes (count, bits, k, block_size, max_bytes, scheme or None, residence, calibration or None). Returns plans. */
 PyObject *core_plan(PyObject *module, PyObject *arguments) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;
@@ -227,7 +229,7 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
     return list;
 }
 
-/* (count, bits, k) → (bytes, opening_seconds, nanoseconds) */
+/* Takes (count, bits, k). Returns (bytes, opening_seconds, nanoseconds). */
 PyObject *core_plan_unpacked(PyObject *module, PyObject *arguments) {
     struct idx_unpacked_plan plan;
     struct idx_error error;
@@ -239,7 +241,7 @@ PyObject *core_plan_unpacked(PyObject *module, PyObject *arguments) {
     return Py_BuildValue("(ddd)", plan.bytes, plan.opening_seconds, plan.nanoseconds);
 }
 
-/* (scheme, bits, k) → [(mask, radius)] */
+/* Takes (scheme, bits, k). Returns [(mask, radius)], one for each table. */
 PyObject *core_scheme(PyObject *module, PyObject *arguments) {
     struct idx_scheme scheme;
     struct idx_error error;

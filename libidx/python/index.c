@@ -9,7 +9,7 @@ struct index_object {
     PyObject_HEAD struct view *view; /* NULL: closed */
     PyObject *path, *residence;
     bool check_pages;
-    unsigned distance; /* UINT_MAX: not given */
+    unsigned distance; /* that it was opened to be unpacked for; UINT_MAX: none was given */
 };
 
 static PyTypeObject *index_type;
@@ -54,6 +54,7 @@ static struct view *make_view(struct idx_index *index, unsigned distance) {
     return view;
 }
 
+/* Distances below 0 or above 64 become 65, which calls of the library refuse. */
 bool any_distance_take(PyObject *argument, const struct view *view, unsigned *distance) {
     *distance = view->k;
     if (argument == NULL || argument == Py_None) return true;
@@ -84,7 +85,7 @@ bool residence_take(PyObject *name, enum idx_residence *residence) {
                   name);
 }
 
-/* Reads the distance to unpack for, which is UINT_MAX for None. */
+/* Reads the distance to unpack for, UINT_MAX for None. Any other needs the residence `unpacked`. */
 static bool unpacked_distance_take(PyObject *argument, enum idx_residence residence, unsigned *distance) {
     *distance = UINT_MAX;
     if (argument == Py_None) return true;
@@ -97,6 +98,7 @@ static bool unpacked_distance_take(PyObject *argument, enum idx_residence reside
     return false;
 }
 
+/* Opens an index. Returns its view, held once. */
 static struct view *open_view(PyObject *path, PyObject *residence, bool check_pages, PyObject *k, unsigned *distance) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
@@ -157,7 +159,8 @@ static void index_free(PyObject *self) {
     object_free(self);
 }
 
-/* Takes the place of the view that was refreshed. False where another thread's view did first, which may be older. */
+/* Puts the view `fresh` in the place of the one that was refreshed. Returns false, and releases `fresh`, if another
+ * thread has replaced that one first, perhaps by an older view than `fresh`. */
 static bool replace_view(struct index_object *object, struct view *refreshed, struct view *fresh) {
     bool first = object->view == refreshed;
     if (first) object->view = fresh;
@@ -165,7 +168,8 @@ static bool replace_view(struct index_object *object, struct view *refreshed, st
     return first;
 }
 
-/* *done: nothing is new, or the newer view is in place. Returns whether there was one, and -1 with an exception set. */
+/* Returns 1 if there is something new, 0 if not, and -1 with an exception set. Sets *done to false if another thread
+ * came first, so that the caller must try again. */
 static int refresh_once(struct index_object *object, bool *done) {
     struct idx_index *newer = NULL;
     struct idx_error error;
@@ -233,6 +237,7 @@ static PyObject *get_closed(PyObject *self, void *closure) {
 
 static PyObject *get_path(PyObject *self, void *closure) { return Py_NewRef(((struct index_object *)self)->path); }
 
+/* Returns (residence, check_pages, k or None), as they were given. */
 static PyObject *get_options(PyObject *self, void *closure) {
     struct index_object *object = (struct index_object *)self;
     PyObject *k = object->distance == UINT_MAX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(object->distance);

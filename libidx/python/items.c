@@ -10,18 +10,20 @@ void items_release(struct items *items) {
     free(items->list);
 }
 
-static bool take_ids(PyObject *ids, bool numbered, struct items *items) {
+static bool take_ids(PyObject *ids, bool may_lack_ids, struct items *items) {
     if (items->id_type == IDX_ID_TEXT) return strings_take(ids, "ids", &items->texts);
-    if (items->id_type == IDX_ID_U64 && !(numbered && ids == Py_None)) return array_take(ids, "ids", &items->numbers);
+    if (items->id_type == IDX_ID_U64 && !(may_lack_ids && ids == Py_None))
+        return array_take(ids, "ids", &items->numbers);
     if (ids == Py_None) return true;
     return refuse(PyExc_TypeError, "ids: this index keeps none; give None");
 }
 
-bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool numbered, struct items *items) {
+bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool may_lack_ids,
+                struct items *items) {
     *items = (struct items){.id_type = id_type};
     if (!array_take(fingerprints, "fingerprints", &items->fingerprints)) return false;
     items->count = items->fingerprints.count;
-    bool ok = take_ids(ids, numbered, items);
+    bool ok = take_ids(ids, may_lack_ids, items);
     size_t given = id_type == IDX_ID_TEXT ? items->texts.count : items->numbers.count;
     if (ok && ids != Py_None && given != items->count) {
         PyErr_Format(PyExc_ValueError, "%zu fingerprints and %zu ids: give as many", items->count, given);
@@ -40,7 +42,7 @@ bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items
     return true;
 }
 
-struct idx_item *items_list(struct items *items) {
+struct idx_item *items_make_list(struct items *items) {
     struct idx_item *list = items->list = calloc(items->count + 1, sizeof *list);
     if (list == NULL) PyErr_NoMemory();
     for (size_t i = 0; i < items->count && list != NULL; i++) {

@@ -10,20 +10,20 @@ struct items {
     struct array numbers; /* IDX_ID_U64 */
     struct strings texts; /* IDX_ID_TEXT */
     enum idx_id_type id_type;
-    struct idx_item *list; /* what items_list made */
+    struct idx_item *list; /* what items_make_list made, or NULL */
 };
 
-/* Takes as many IDs as fingerprints. `ids` must be None for IDX_ID_NONE, and may be for IDX_ID_U64 where `numbered`:
- * then the caller numbers them. */
-bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool numbered, struct items *items);
+/* Takes fingerprints, and as many IDs. `ids` must be None for IDX_ID_NONE, and may be None for IDX_ID_U64 if
+ * `may_lack_ids`: then the caller numbers the items. If it succeeds, the caller releases them. */
+bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool may_lack_ids,
+                struct items *items);
 
-/* Takes IDs alone: all fingerprints are 0. */
+/* Takes IDs of texts or integers alone: all fingerprints are 0. If it succeeds, the caller releases the items. */
 bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items);
 
 void items_release(struct items *items);
 
-/* Returns the items as a writer takes them, until items_release. Returns NULL with an exception set if there is no
- * memory. */
-struct idx_item *items_list(struct items *items);
+/* Returns the items as a writer takes them, valid until items_release, or NULL with an exception for lack of memory. */
+struct idx_item *items_make_list(struct items *items);
 
 #endif

@@ -35,7 +35,7 @@ void kept_leave(struct kept_object *object) { PyThread_release_lock(object->lock
 
 /* ---- Opening and closing ---- */
 
-/* (path, shingles, writes) */
+/* Takes (path, shingles, writes). */
 static PyObject *kept_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
     struct idx_error error;
@@ -73,6 +73,7 @@ static void kept_free(PyObject *self) {
     object_free(self);
 }
 
+/* In a forked process, a file that is written is not closed: it belongs to the process that opened it. */
 static PyObject *kept_close(PyObject *self, PyObject *unused) {
     struct kept_object *object = (struct kept_object *)self;
     if (object->kept == NULL || (object->writes && object->process != (long)getpid())) Py_RETURN_NONE;
@@ -85,7 +86,7 @@ static PyObject *kept_close(PyObject *self, PyObject *unused) {
 
 /* ---- Adding and finding ---- */
 
-/* Without the GIL. */
+/* Adds all sets but the empty ones, and syncs the file. Called without the GIL. */
 static enum idx_status add_sets(struct idx_kept_sets *kept, const struct sets *sets, const struct strings *ids,
                                 struct idx_error *error) {
     enum idx_status status = IDX_OK;
@@ -96,7 +97,7 @@ static enum idx_status add_sets(struct idx_kept_sets *kept, const struct sets *s
     return status == IDX_OK ? idx_kept_sets_sync(kept, error) : status;
 }
 
-/* (hashes, counts, ids as texts) */
+/* Takes (hashes, counts, ids as texts). */
 static PyObject *kept_add(PyObject *self, PyObject *arguments) {
     PyObject *hashes, *counts, *given;
     struct strings ids;
@@ -124,13 +125,14 @@ static PyObject *kept_add(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
+/* Returns the hashes of a set, uint64[n]. */
 static PyObject *copy_set(const struct idx_set *set) {
-    struct block *block = block_with("Q", set->count);
+    struct block *block = block_make("Q", set->count);
     if (block != NULL) memcpy(block->columns[0].items, set->hashes, set->count * sizeof *set->hashes);
     return result_array(block);
 }
 
-/* (id as a text) → uint64[n], or None */
+/* Takes (id as a text). Returns the set of that document, uint64[n], or None if the file has none. */
 static PyObject *kept_find(PyObject *self, PyObject *id) {
     PyObject *tuple = PyTuple_Pack(1, id), *answer = NULL;
     struct idx_set set = {NULL, 0};

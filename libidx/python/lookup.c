@@ -5,10 +5,12 @@ static PyTypeObject *match_type;
 
 /* ---- Arguments of look-ups, which are read by hand: that is most of the time of a single one ---- */
 
+/* The arguments that were given, borrowed; NULL for others. */
 struct question {
     PyObject *queries, *k, *limit, *threads;
 };
 
+/* Reads an argument that was given by name. There is `limit` only with `with_limit`. */
 static bool read_keyword(struct question *question, PyObject *name, PyObject *value, bool with_limit) {
     if (PyUnicode_CompareWithASCIIString(name, "k") == 0 && question->k == NULL) {
         question->k = value;
@@ -24,6 +26,7 @@ static bool read_keyword(struct question *question, PyObject *name, PyObject *va
     return true;
 }
 
+/* Reads `count` arguments, and after them those with `names`, as METH_FASTCALL | METH_KEYWORDS gives them. */
 static bool read_question(struct question *question, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
                           bool with_limit) {
     *question = (struct question){count > 0 ? arguments[0] : NULL, count > 1 ? arguments[1] : NULL, NULL, NULL};
@@ -79,11 +82,13 @@ static PyObject *make_matches(const struct idx_match *matches, size_t count) {
     return list;
 }
 
-/* Most queries have few matches, which need no list. */
+enum { FEW = 32 };
+
+/* Returns a list of Match for one query. A second look-up is needed only where there are more than FEW matches. */
 static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned distance, size_t limit) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct idx_match_lists lists = {.matches = NULL};
-    struct idx_match few[32];
+    struct idx_match few[FEW];
     struct idx_error error;
     uint64_t query;
     size_t count = 0;
@@ -91,9 +96,9 @@ static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned
     options.distance = distance;
     options.max_matches = limit;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_lookup(view->index, query, distance, few, 32, &count, &error);
+    enum idx_status status = idx_lookup(view->index, query, distance, few, FEW, &count, &error);
     size_t wanted = count < limit ? count : limit;
-    if (status == IDX_OK && wanted > 32)
+    if (status == IDX_OK && wanted > FEW)
         status = idx_match_lists_make(view->index, &query, 1, &options, &lists, &error);
     PyEval_RestoreThread(thread);
     const struct idx_match *matches = lists.matches != NULL ? lists.matches : few;
@@ -144,8 +149,9 @@ static PyObject *count_one(const struct view *view, PyObject *number, unsigned d
     return check_call(status, &error, NULL) ? PyLong_FromSize_t(count) : NULL;
 }
 
-static PyObject *ask(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
-                     enum answer answer) {
+/* Answers for one query, or for an array of them, whether there is any match, or how many there are. */
+static PyObject *exists_or_count(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
+                                 enum answer answer) {
     struct question question;
     unsigned distance, threads;
     PyObject *result = NULL;
@@ -163,11 +169,11 @@ static PyObject *ask(PyObject *self, PyObject *const *arguments, Py_ssize_t coun
 }
 
 PyObject *index_exists(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
-    return ask(self, arguments, count, names, ANSWER_TRUTHS);
+    return exists_or_count(self, arguments, count, names, ANSWER_TRUTHS);
 }
 
 PyObject *index_count(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
-    return ask(self, arguments, count, names, ANSWER_COUNTS);
+    return exists_or_count(self, arguments, count, names, ANSWER_COUNTS);
 }
 
 /* ---- The type Match ---- */

@@ -7,12 +7,12 @@
 /* A look-up answers one of these for each query of an array: its matches, their number, or whether there is any. */
 enum answer { ANSWER_MATCHES, ANSWER_COUNTS, ANSWER_TRUTHS };
 
-/* Looks up all queries; of each, at most `limit` matches are kept. Matches, or an array. */
+/* Looks up all queries. Returns Matches, the `limit` nearest ones of each query, or an array of other answers. */
 PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned distance, size_t limit, unsigned threads,
                         enum answer answer);
 
-/* Makes a block of the lists of `count` queries, which it frees. No GIL needed; NULL when out of memory, without an
- * exception. */
-struct block *lists_take(struct idx_match_lists *lists, size_t count, enum answer answer);
+/* Makes a block of an answer from `count` queries' lists, which it frees. No GIL needed; NULL, without an exception,
+ * when out of memory. */
+struct block *lists_to_block(struct idx_match_lists *lists, size_t count, enum answer answer);
 
 #endif

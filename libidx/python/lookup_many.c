@@ -16,27 +16,28 @@ static bool copy_matches(const struct idx_match_lists *lists, size_t count, stru
     return true;
 }
 
-/* Takes the first column of a block, an array of numbers of the lists. */
-static void take_numbers(struct block *block, int64_t **numbers, size_t count) {
+/* Makes an array of the lists the first column of a block, without a copy: *numbers is NULL afterwards. */
+static void move_to_column(struct block *block, int64_t **numbers, size_t count) {
     block->columns[0].items = *numbers;
     block->columns[0].count = count;
     *numbers = NULL;
 }
 
-static bool copy_truths(const struct idx_match_lists *lists, size_t count, struct block *block) {
+/* Makes the only column of a block: whether each query has matches. False when out of memory. */
+static bool make_truths(const struct idx_match_lists *lists, size_t count, struct block *block) {
     if (!column_make(block->columns, count)) return false;
     for (size_t i = 0; i < count; i++) ((uint8_t *)block->columns[0].items)[i] = lists->counts[i] > 0;
     return true;
 }
 
-struct block *lists_take(struct idx_match_lists *lists, size_t count, enum answer answer) {
+struct block *lists_to_block(struct idx_match_lists *lists, size_t count, enum answer answer) {
     static const char *const kinds[] = {MATCHES_KINDS, "q", "?"};
     struct block *block = block_new(kinds[answer]);
     bool ok = block != NULL;
-    if (ok && answer == ANSWER_TRUTHS) ok = copy_truths(lists, count, block);
-    if (ok && answer == ANSWER_COUNTS) take_numbers(block, &lists->counts, count);
+    if (ok && answer == ANSWER_TRUTHS) ok = make_truths(lists, count, block);
+    if (ok && answer == ANSWER_COUNTS) move_to_column(block, &lists->counts, count);
     if (ok && answer == ANSWER_MATCHES) ok = copy_matches(lists, count, block);
-    if (ok && answer == ANSWER_MATCHES) take_numbers(block, &lists->offsets, count + 1);
+    if (ok && answer == ANSWER_MATCHES) move_to_column(block, &lists->offsets, count + 1);
     idx_match_lists_free(lists);
     if (ok) return block;
     block_release(block);
@@ -59,7 +60,7 @@ PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned dis
     options.context = &watch;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_match_lists_make(view->index, array.items, array.count, &options, &lists, &error);
-    if (status == IDX_OK) block = lists_take(&lists, array.count, answer);
+    if (status == IDX_OK) block = lists_to_block(&lists, array.count, answer);
     PyEval_RestoreThread(thread);
     array_release(&array);
     if (!check_call(status, &error, &watch)) {

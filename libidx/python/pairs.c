@@ -3,7 +3,7 @@
 
 struct pairs {
     struct block *block;
-    bool failed;
+    bool failed; /* out of memory */
 };
 
 /* This is the idx_pairs_visitor that collects pairs. */
@@ -22,9 +22,10 @@ static bool take_pairs(void *context, const struct idx_pair *found, size_t count
     return true;
 }
 
-/* Pairs of one index, where `other` is NULL, or of two. */
-static PyObject *run_join(struct view *view, struct view *other, const struct idx_join_options *options) {
-    struct pairs pairs = {.block = block_with(PAIRS_KINDS, 0)};
+/* Returns the Pairs of one index if `other` is NULL, else of two. The context of the options is a struct watch. The
+ * GIL is released meanwhile. */
+static PyObject *run_pairs(struct view *view, struct view *other, const struct idx_join_options *options) {
+    struct pairs pairs = {.block = block_make(PAIRS_KINDS, 0)};
     struct idx_error error;
     if (pairs.block == NULL) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
@@ -35,8 +36,8 @@ static PyObject *run_join(struct view *view, struct view *other, const struct id
     return result_end(RESULT_PAIRS, pairs.block, status, &error, options->context, pairs.failed);
 }
 
-static PyObject *join(PyObject *self, PyObject *other_index, PyObject *k, int threads, unsigned long long memory,
-                      PyObject *progress) {
+static PyObject *pairs_or_join(PyObject *self, PyObject *other_index, PyObject *k, int threads,
+                               unsigned long long memory, PyObject *progress) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct watch watch = {progress, false};
     PyObject *answer = NULL;
@@ -48,26 +49,26 @@ static PyObject *join(PyObject *self, PyObject *other_index, PyObject *k, int th
     options.progress = watch_visit;
     options.context = &watch;
     if (view != NULL && (other_index == NULL || other != NULL) && any_distance_take(k, view, &options.distance))
-        answer = run_join(view, other, &options);
+        answer = run_pairs(view, other, &options);
     if (other != NULL) view_release(other);
     if (view != NULL) view_release(view);
     return answer;
 }
 
-/* (k, threads, memory, progress) */
+/* Takes (k, threads, memory, progress). Returns Pairs. */
 PyObject *index_pairs(PyObject *self, PyObject *arguments) {
     PyObject *k, *progress;
     unsigned long long memory;
     int threads;
     if (!PyArg_ParseTuple(arguments, "OiKO", &k, &threads, &memory, &progress)) return NULL;
-    return join(self, NULL, k, threads, memory, progress);
+    return pairs_or_join(self, NULL, k, threads, memory, progress);
 }
 
-/* (other, k, threads, memory, progress) */
+/* Takes (other, k, threads, memory, progress). Returns Pairs. */
 PyObject *index_join(PyObject *self, PyObject *arguments) {
     PyObject *other, *k, *progress;
     unsigned long long memory;
     int threads;
     if (!PyArg_ParseTuple(arguments, "OOiKO", &other, &k, &threads, &memory, &progress)) return NULL;
-    return join(self, other, k, threads, memory, progress);
+    return pairs_or_join(self, other, k, threads, memory, progress);
 }

@@ -15,8 +15,8 @@ bool shingle_options_take(struct idx_text_shingle_options *options, long long wi
     return false;
 }
 
-/* A guess of their number, which most texts have room in, saves memory; a text of shorter words says how many it has.
- */
+/* The room for the hashes is guessed first, which saves memory, and suffices for most texts. Where words are shorter,
+ * idx_text_shingles says how many hashes there are, and is called again. */
 enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
                             const struct idx_text_shingle_options *options, struct idx_error *error) {
     hashes->count = (options->unit == IDX_TEXT_WORDS ? length / 3 : length) + 1;
@@ -38,7 +38,7 @@ enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t leng
     return status;
 }
 
-/* (text, width, unit) → uint64[n], ascending */
+/* Takes (text, width, unit). Returns uint64[n], ascending. */
 PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
     struct idx_error error;
@@ -72,9 +72,10 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     return answer;
 }
 
-/* Makes the sets of all texts, without the GIL. False where a signal's handler raised. */
-static bool list_all(const struct strings *texts, const struct idx_text_shingle_options *options, struct block *block,
-                     enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
+/* Makes the sets of all texts, in the columns of hashes and of counts, without the GIL. *status is IDX_OK before.
+ * Returns false where a signal's handler raised. */
+static bool make_sets(const struct strings *texts, const struct idx_text_shingle_options *options, struct block *block,
+                      enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
     struct column *all = &block->columns[0];
     int64_t *counts = block->columns[1].items;
     struct hashes hashes = {NULL, 0, 0};
@@ -96,8 +97,8 @@ static bool list_all(const struct strings *texts, const struct idx_text_shingle_
     return ok;
 }
 
-/* (texts, width, unit) → the shingles of all texts, those of each ascending, uint64[m], and how many each has, int64[n]
- */
+/* Takes (texts, width, unit). Returns the shingles of all texts, those of each ascending, uint64[m], and how many each
+ * has, int64[n]. */
 PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
     struct block *block = block_new("Qq");
@@ -114,7 +115,7 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     }
     if (block != NULL && column_make(&block->columns[0], 0) && column_make(&block->columns[1], texts.count)) {
         PyThreadState *thread = PyEval_SaveThread();
-        bool ok = list_all(&texts, &options, block, &status, &error, &thread);
+        bool ok = make_sets(&texts, &options, block, &status, &error, &thread);
         PyEval_RestoreThread(thread);
         if (ok && check_call(status, &error, NULL)) answer = block_views(block);
     } else {
@@ -125,16 +126,17 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     return answer;
 }
 
-/* Counts a word. This is an idx_text_word_visitor. */
+/* This is the idx_text_word_visitor that counts words. */
 static bool count_word(void *context, const struct idx_text_word *word) {
     (void)word;
     ++*(int64_t *)context;
     return true;
 }
 
-/* Counts the words of all texts, without the GIL. False where a signal's handler raised. */
-static bool count_all(const struct strings *texts, int64_t *words, enum idx_status *status, struct idx_error *error,
-                      PyThreadState **thread) {
+/* Sets words[i] to how many words text i has, without the GIL. *status is IDX_OK before. Returns false where a signal's
+ * handler raised. */
+static bool count_words(const struct strings *texts, int64_t *words, enum idx_status *status, struct idx_error *error,
+                        PyThreadState **thread) {
     int64_t last = 0;
     bool ok = true;
     for (size_t i = 0; i < texts->count && ok && *status == IDX_OK; i++) {
@@ -145,17 +147,17 @@ static bool count_all(const struct strings *texts, int64_t *words, enum idx_stat
     return ok;
 }
 
-/* (texts) → how many words each has, int64[n] */
+/* Takes (texts). Returns how many words each has, int64[n]. */
 PyObject *resemblance_words(PyObject *module, PyObject *given) {
     struct idx_error error;
     struct strings texts;
     enum idx_status status = IDX_OK;
     PyObject *answer = NULL;
     if (!strings_take(given, "texts", &texts)) return NULL;
-    struct block *block = block_with("q", texts.count);
+    struct block *block = block_make("q", texts.count);
     if (block != NULL) {
         PyThreadState *thread = PyEval_SaveThread();
-        bool ok = count_all(&texts, block->columns[0].items, &status, &error, &thread);
+        bool ok = count_words(&texts, block->columns[0].items, &status, &error, &thread);
         PyEval_RestoreThread(thread);
         if (ok && check_call(status, &error, NULL)) answer = column_view(block, 0);
     }
@@ -164,7 +166,7 @@ PyObject *resemblance_words(PyObject *module, PyObject *given) {
     return answer;
 }
 
-/* (a, b, width, unit) → float */
+/* Takes (a, b, width, unit). Returns how much the texts a and b resemble each other, from 0 to 1. */
 PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
     struct idx_error error;

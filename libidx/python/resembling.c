@@ -13,7 +13,7 @@
 
 /* ---- Sets that come in ---- */
 
-/* Whether the hashes of a set ascend; else it sets ValueError. */
+/* Returns whether the hashes of a set ascend; else it sets ValueError. */
 static bool check_ascending(const uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         if (hashes[i - 1] < hashes[i]) continue;
@@ -28,16 +28,16 @@ void sets_release(struct sets *sets) {
     free(sets->list);
 }
 
-/* Sets the sets of the list, and checks them. */
-static bool place_sets(struct sets *sets) {
-    static const uint64_t none = 0;
+/* Makes the list: each set is as many of the next hashes as its count says. Checks their number and order. */
+static bool list_sets(struct sets *sets) {
+    static const uint64_t no_hashes = 0; /* since NULL would stand for a set that is not known */
     size_t count = sets->counts.count, begin = 0;
     sets->list = calloc(count + 1, sizeof *sets->list);
     if (sets->list == NULL) return refuse_memory();
     for (size_t i = 0; i < count; i++) {
         if (sets->counts.items[i] > sets->hashes.count - begin)
             return refuse(PyExc_ValueError, "counts: they are above the hashes");
-        sets->list[i] = (struct idx_set){sets->hashes.count == 0 ? &none : sets->hashes.items + begin,
+        sets->list[i] = (struct idx_set){sets->hashes.count == 0 ? &no_hashes : sets->hashes.items + begin,
                                          (size_t)sets->counts.items[i]};
         if (!check_ascending(sets->list[i].hashes, sets->list[i].count)) return false;
         begin += sets->list[i].count;
@@ -48,7 +48,7 @@ static bool place_sets(struct sets *sets) {
 bool sets_take(PyObject *hashes, PyObject *counts, struct sets *sets) {
     *sets = (struct sets){.list = NULL};
     bool taken =
-        array_take(hashes, "hashes", &sets->hashes) && array_take(counts, "counts", &sets->counts) && place_sets(sets);
+        array_take(hashes, "hashes", &sets->hashes) && array_take(counts, "counts", &sets->counts) && list_sets(sets);
     if (!taken) sets_release(sets);
     return taken;
 }
@@ -60,11 +60,12 @@ struct source {
     PyObject *file, *find;    /* KeptSets, and a callable from an ID to a set, or None for each; borrowed */
     struct kept_object *kept; /* the file, entered, or NULL */
     struct array set;         /* what the callable returned last */
-    PyThreadState *thread;
+    PyThreadState *thread;    /* for check_signals, like `last` */
     int64_t last;
     bool failed; /* an exception is set */
 };
 
+/* Enters the file, if there is one. source_leave is due in any case. */
 static bool source_enter(struct source *source) {
     if (source->file == Py_None) return true;
     source->kept = kept_enter(source->file);
@@ -81,9 +82,9 @@ static PyObject *make_id(const struct idx_document *document) {
     return PyUnicode_DecodeUTF8(document->id, (Py_ssize_t)document->id_length, "surrogateescape");
 }
 
-/* Calls the callable, with the GIL held. Returns false with an exception set. */
+/* Calls the callable for a document's ID, with the GIL held. Sets *set to what it returns, unless that is None. */
 static bool call_find(struct source *source, const struct idx_document *document, struct idx_set *set) {
-    static const uint64_t none = 0;
+    static const uint64_t no_hashes = 0; /* since NULL would stand for a set that is not known */
     PyObject *id = make_id(document);
     PyObject *found = id == NULL ? NULL : PyObject_CallFunctionObjArgs(source->find, id, NULL);
     Py_XDECREF(id);
@@ -91,12 +92,12 @@ static bool call_find(struct source *source, const struct idx_document *document
     bool ok = found != NULL && (found == Py_None || (array_take(found, "a set", &source->set) &&
                                                      check_ascending(source->set.items, source->set.count)));
     if (ok && found != Py_None)
-        *set = (struct idx_set){source->set.count == 0 ? &none : source->set.items, source->set.count};
+        *set = (struct idx_set){source->set.count == 0 ? &no_hashes : source->set.items, source->set.count};
     Py_XDECREF(found);
     return ok;
 }
 
-/* This is an idx_set_source, called without the GIL. In a file, integer IDs are decimal text. */
+/* The idx_set_source: asks the file, which has integer IDs as decimal text, then the callable. Without the GIL. */
 static enum idx_status find_set(void *context, const struct idx_document *document, struct idx_set *set,
                                 struct idx_error *error) {
     struct source *source = context;
@@ -122,8 +123,8 @@ static enum idx_status find_set(void *context, const struct idx_document *docume
 
 /* ---- Answers ---- */
 
-/* Reserves the columns of a block for lists of so many documents with so many bytes of IDs. */
-static bool reserve(struct block *block, size_t documents, size_t bytes, bool has_text, bool estimates) {
+/* Makes the columns for `documents`, and if `has_text`, `bytes` of text IDs. Returns false if memory runs out. */
+static bool make_columns(struct block *block, size_t documents, size_t bytes, bool has_text, bool estimates) {
     struct column *columns = block->columns;
     bool ok = column_make(&columns[RESEMBLING_RESEMBLANCES], documents);
     if (estimates) ok = ok && column_make(&columns[RESEMBLING_ERRORS], documents);
@@ -132,8 +133,8 @@ static bool reserve(struct block *block, size_t documents, size_t bytes, bool ha
            column_make(&columns[RESEMBLING_ID_BYTES], bytes);
 }
 
-/* Fills the columns of a document. With `estimates`, sketches of so many values were compared; 0: sets. */
-static void fill(struct block *block, size_t at, const struct idx_resembling_lists *lists, unsigned estimates) {
+/* Fills row number `at`. `estimates` is 0 if sets were compared, or how many values the sketches have that were. */
+static void fill_row(struct block *block, size_t at, const struct idx_resembling_lists *lists, unsigned estimates) {
     const struct idx_resembling_document *found = &lists->documents[at];
     const struct column *columns = block->columns;
     double share = (double)found->shared / (double)found->total;
@@ -152,14 +153,14 @@ static void fill(struct block *block, size_t at, const struct idx_resembling_lis
     offsets[at + 1] = offsets[at] + (int64_t)found->id_length;
 }
 
-/* Makes the result of the lists, which it frees. */
+/* Makes Resembling of the lists for `count` sets, which it frees. `estimates` is as fill_row takes it. */
 static PyObject *make_resembling(struct idx_resembling_lists *lists, size_t count, enum idx_id_type id_type,
                                  unsigned estimates) {
     size_t documents = (size_t)lists->offsets[count], bytes = 0;
     bool has_text = id_type == IDX_ID_TEXT;
     struct block *block = block_new(RESEMBLING_KINDS);
     for (size_t i = 0; i < documents && has_text; i++) bytes += lists->documents[i].id_length;
-    if (block == NULL || !reserve(block, documents, bytes, has_text, estimates > 0)) {
+    if (block == NULL || !make_columns(block, documents, bytes, has_text, estimates > 0)) {
         idx_resembling_free(lists);
         block_release(block);
         return PyErr_NoMemory();
@@ -168,14 +169,15 @@ static PyObject *make_resembling(struct idx_resembling_lists *lists, size_t coun
     block->columns[RESEMBLING_OFFSETS].count = count + 1;
     lists->offsets = NULL;
     if (has_text) *(int64_t *)block->columns[RESEMBLING_ID_OFFSETS].items = 0;
-    for (size_t i = 0; i < documents; i++) fill(block, i, lists, estimates);
+    for (size_t i = 0; i < documents; i++) fill_row(block, i, lists, estimates);
     idx_resembling_free(lists);
     return result_new(RESULT_RESEMBLING, block);
 }
 
 /* ---- Looking up ---- */
 
-/* Takes (threshold, sketch, threads, agree, limit, max_candidates, file, find), limits as numbers, -1: none. */
+/* Reads (threshold, sketch, threads, agree, limit, max_candidates, file, find), where -1 is no limit. Without a file
+ * and a callable, look-ups estimate. */
 static bool options_take(PyObject *given, struct idx_resembling_options *options, struct source *source) {
     long long threshold, limit, most;
     *options = (struct idx_resembling_options)IDX_RESEMBLING_OPTIONS_INIT;
@@ -193,12 +195,12 @@ static bool options_take(PyObject *given, struct idx_resembling_options *options
     return true;
 }
 
-/* Whether a call succeeded that asked a source. If not, an exception is set. */
+/* Returns whether a call that asked a source succeeded. If not, an exception is set. */
 static bool check_found(enum idx_status status, const struct idx_error *error, const struct source *source) {
     return !source->failed && check_call(status, error, NULL);
 }
 
-/* Looks up sets, with a source that was entered. */
+/* Looks up sets, with a source that was entered. Returns what index_resembling does. */
 static PyObject *look_up(struct view *view, const struct sets *sets, const struct idx_resembling_options *options,
                          struct source *source) {
     struct idx_resembling_lists lists;
@@ -213,7 +215,7 @@ static PyObject *look_up(struct view *view, const struct sets *sets, const struc
     return found == NULL ? NULL : Py_BuildValue("(NKK)", found, unread, unknown);
 }
 
-/* (hashes, counts, options) → (Resembling, how many were not looked at, how many sets are not known) */
+/* Takes (hashes, counts, options). Returns (Resembling, how many were not looked at, how many sets are not known). */
 PyObject *index_resembling(PyObject *self, PyObject *arguments) {
     struct idx_resembling_options options;
     struct source source;
@@ -234,10 +236,10 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments) {
 
 /* ---- Adding what resembles none ---- */
 
-/* Makes the answer, (added bool[n], Resembling, unread, unknown), of the lists, which it frees. */
+/* Returns what writer_add_unlike does, of the lists, which it frees. */
 static PyObject *make_answer(struct idx_resembling_lists *lists, const struct sets *sets, enum idx_id_type id_type) {
     size_t count = sets->counts.count;
-    struct block *added = block_with("?", count);
+    struct block *added = block_make("?", count);
     unsigned long long unread = lists->unread, unknown = lists->unknown;
     if (added == NULL) {
         idx_resembling_free(lists);
@@ -251,9 +253,9 @@ static PyObject *make_answer(struct idx_resembling_lists *lists, const struct se
     return NULL;
 }
 
-enum { DIGITS = 21 };
+enum { DIGITS = 21 }; /* of UINT64_MAX, and a NUL byte */
 
-/* Gives integer IDs their decimal text as well, by which a file of sets finds them. The caller frees *digits. */
+/* Gives integer IDs their decimal text, too, by which files of sets know them. The caller frees *digits. */
 static bool name_items(const struct items *items, struct idx_item *list, char **digits) {
     *digits = NULL;
     if (items->id_type == IDX_ID_TEXT) return true;
@@ -267,7 +269,7 @@ static bool name_items(const struct items *items, struct idx_item *list, char **
     return true;
 }
 
-/* Adds items by a writer that was entered, with a source that was. */
+/* Adds items by a writer and with a source that were both entered. Returns what writer_add_unlike does. */
 static PyObject *add_items(struct writer_object *object, const struct idx_item *list, const struct sets *sets,
                            const struct idx_resembling_options *options, struct source *source) {
     struct idx_resembling_lists lists;
@@ -280,6 +282,7 @@ static PyObject *add_items(struct writer_object *object, const struct idx_item *
     return check_found(status, &error, source) ? make_answer(&lists, sets, object->id_type) : NULL;
 }
 
+/* Adds sets with as many IDs. Returns what writer_add_unlike does. */
 static PyObject *add_sets(struct writer_object *object, const struct sets *sets, PyObject *ids,
                           const struct idx_resembling_options *options, struct source *source) {
     PyObject *answer = NULL;
@@ -291,7 +294,7 @@ static PyObject *add_sets(struct writer_object *object, const struct sets *sets,
         items_release(&items);
         return NULL;
     }
-    struct idx_item *list = items_list(&items);
+    struct idx_item *list = items_make_list(&items);
     if (list != NULL && name_items(&items, list, &digits) && writer_enter(object)) {
         if (source_enter(source)) answer = add_items(object, list, sets, options, source);
         source_leave(source);
@@ -302,8 +305,7 @@ static PyObject *add_sets(struct writer_object *object, const struct sets *sets,
     return answer;
 }
 
-/* (hashes, counts, ids, options) → (added bool[n], Resembling, how many were not looked at, how many sets are not
- * known) */
+/* Takes (hashes, counts, ids, options). Returns (added bool[n], Resembling, documents not read, sets not known). */
 PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
     struct idx_resembling_options options;
     struct source source;
@@ -319,7 +321,7 @@ PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
 
 /* ---- Functions of the module ---- */
 
-/* (threshold) → how many values of a sketch are enough for it */
+/* Takes (threshold). Returns how many values of a sketch are enough for it. */
 PyObject *core_sketch_values(PyObject *module, PyObject *given) {
     long long threshold = PyLong_AsLongLong(given);
     if ((threshold == -1 && PyErr_Occurred()) || !check_range("threshold", threshold, 1, IDX_DECIMAL_WEIGHT_ONE))

@@ -10,22 +10,23 @@ struct kept_object {
     PyObject_HEAD struct idx_kept_sets *kept; /* NULL: closed */
     PyThread_type_lock lock;                  /* held by the call that uses the file */
     bool writes;
-    long process;
+    long process; /* that opened it */
 };
 
-/* Begins a call. Others that read the file wait until it ends; where it is written, they raise. Returns NULL with an
- * exception set if the object is no KeptSets, or closed. */
+/* Begins a call, which kept_leave ends. Other calls wait for that if the file is only read; if it is written, they
+ * raise. Returns NULL with an exception set if the object is no KeptSets, or closed. */
 struct kept_object *kept_enter(PyObject *object);
 void kept_leave(struct kept_object *object);
 
 /* ---- Sets that come in (resembling.c) ---- */
 
-/* Sets of hashes that ascend, one behind the other. */
+/* Sets of hashes that ascend, one after the other; counts says how many hashes each has. */
 struct sets {
     struct array hashes, counts;
     struct idx_set *list;
 };
 
+/* Takes sets and checks them. If it succeeds, the caller releases them. */
 bool sets_take(PyObject *hashes, PyObject *counts, struct sets *sets);
 void sets_release(struct sets *sets);
 

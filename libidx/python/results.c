@@ -7,14 +7,14 @@
 struct result_object {
     PyObject_HEAD enum result result;
     struct block *block;
-    PyObject *views[MAX_COLUMNS];
+    PyObject *views[MAX_COLUMNS]; /* arrays of the columns, each made when it is first asked for */
 };
 
-/* What the types of results are. */
 static const struct kind {
     const char *name;
-    const char *rows[2], *wholes[2]; /* What has the rows, one and many of it: queries or clusters. NULL: nothing. */
-    size_t ids;
+    const char *rows[2];   /* words for one row, and for several */
+    const char *wholes[2]; /* words for one of what has the rows, and for several; NULL: nothing has */
+    size_t ids;            /* as result_first_id_column returns it */
     bool by_query;
 } kinds[RESULT_COUNT] = {
     [RESULT_MATCHES] = {"libidx.Matches", {"match", "matches"}, {"query", "queries"}, 0, true},
@@ -28,9 +28,9 @@ static const struct kind {
 
 static PyTypeObject *types[RESULT_COUNT];
 
-size_t result_ids(enum result result) { return kinds[result].ids; }
+size_t result_first_id_column(enum result result) { return kinds[result].ids; }
 
-bool result_by_query(enum result result) { return kinds[result].by_query; }
+bool result_is_by_query(enum result result) { return kinds[result].by_query; }
 
 PyObject *result_new(enum result result, struct block *block) {
     struct result_object *object = PyObject_New(struct result_object, types[result]);
@@ -67,6 +67,7 @@ static void free_result(PyObject *self) {
     object_free(self);
 }
 
+/* Returns the array of the column whose number `closure` is. */
 static PyObject *get_column(PyObject *self, void *closure) {
     struct result_object *object = (struct result_object *)self;
     size_t column = (size_t)closure;
@@ -74,10 +75,10 @@ static PyObject *get_column(PyObject *self, void *closure) {
     return Py_XNewRef(object->views[column]);
 }
 
-/* Counts the queries, or the rows. */
+/* Returns how many queries a result by query has, and how many rows another one has. */
 static Py_ssize_t get_length(PyObject *self) {
     const struct result_object *object = (const struct result_object *)self;
-    return (Py_ssize_t)(object->block->columns[0].count - result_by_query(object->result));
+    return (Py_ssize_t)(object->block->columns[0].count - result_is_by_query(object->result));
 }
 
 /* ---- What they look like ---- */
@@ -92,6 +93,7 @@ static long long count_rows(const struct column *offsets) {
     return ((const int64_t *)offsets->items)[offsets->count - 1];
 }
 
+/* Returns the repr, such as <libidx.Matches: 2 matches of 1 query>. */
 static PyObject *represent(PyObject *self) {
     const struct result_object *object = (const struct result_object *)self;
     const struct kind *kind = &kinds[object->result];
@@ -123,7 +125,7 @@ bool gather_matches(void *context, size_t query, const struct idx_match *matches
     return true;
 }
 
-bool gather_end(struct gathering *gathering, size_t count) {
+bool gather_finish(struct gathering *gathering, size_t count) {
     bool ok = gather_matches(gathering, count, NULL, 0);
     block_trim(gathering->block);
     return ok;
@@ -131,10 +133,11 @@ bool gather_end(struct gathering *gathering, size_t count) {
 
 /* ---- IDs as Python's objects ---- */
 
+/* The columns of IDs, and how IDs of text become objects. */
 struct ids {
     const struct column *numbers, *offsets, *bytes;
-    bool as_bytes;
-    const char *errors;
+    bool as_bytes;      /* not as str */
+    const char *errors; /* of decoding a str */
 };
 
 static PyObject *make_id(const struct ids *ids, size_t at) {
@@ -169,14 +172,14 @@ static PyObject *to_list(PyObject *self, PyObject *arguments, PyObject *keywords
     static char *names[] = {"type", "errors", NULL};
     const struct result_object *object = (const struct result_object *)self;
     const struct column *columns = object->block->columns;
-    size_t first = result_ids(object->result);
+    size_t first = result_first_id_column(object->result);
     struct ids ids = {columns + first, columns + first + 1, columns + first + 2, false, "strict"};
     PyObject *type = (PyObject *)&PyUnicode_Type;
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O$s", names, &type, &ids.errors)) return NULL;
     ids.as_bytes = type == (PyObject *)&PyBytes_Type;
     if (!ids.as_bytes && type != (PyObject *)&PyUnicode_Type)
         return PyErr_Format(PyExc_TypeError, "type: expected str or bytes, not %R", type);
-    return result_by_query(object->result) ? make_lists(&ids, columns) : make_list(&ids, 0, columns[0].count);
+    return result_is_by_query(object->result) ? make_lists(&ids, columns) : make_list(&ids, 0, columns[0].count);
 }
 
 /* ---- Types ---- */

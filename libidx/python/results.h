@@ -33,35 +33,37 @@ enum {
 
 enum result { RESULT_MATCHES, RESULT_DOCUMENTS, RESULT_PAIRS, RESULT_CLUSTERS, RESULT_RESEMBLING, RESULT_COUNT };
 
-/* The first of the three columns of a result's IDs: numbers, offsets and bytes. 0: it has none. */
-size_t result_ids(enum result result);
+/* Returns the first of the three columns of IDs, which are numbers, offsets and bytes; 0 if there are no IDs. */
+size_t result_first_id_column(enum result result);
 
-/* Whether a result has rows for each of many queries, which its first column, of offsets, says. */
-bool result_by_query(enum result result);
+/* Returns whether a result has rows for each of many queries. Then its first column has the offsets of these. */
+bool result_is_by_query(enum result result);
 
-/* Makes a result of a block, whose reference it takes, also where it fails. */
+/* Makes a result of a block, and takes over the caller's reference to the block, also where it fails. */
 PyObject *result_new(enum result result, struct block *block);
 
-/* Makes an array of the first column of a block, and takes over the caller's reference to the block. Returns NULL if
- * the block is NULL. */
+/* Makes an array of a block's first column, and takes over the reference to the block. Returns NULL for block NULL. */
 PyObject *result_array(struct block *block);
 
-/* Makes the result of a call that has ended, or raises: its error, what its watch raised, or MemoryError. Takes the
- * reference to the block. */
+/* Makes the result of a call that has ended, or raises: the error of the call, what its watch raised, or MemoryError.
+ * Takes over the caller's reference to the block. */
 PyObject *result_end(enum result result, struct block *block, enum idx_status status, const struct idx_error *error,
                      const struct watch *watch, bool out_of_memory);
 
 /* Makes a capsule with an Arrow stream of a result's rows (arrow_export.c). */
 PyObject *arrow_export(enum result result, struct block *block);
 
-/* Appends matches of a query to the columns of a block of RESULT_MATCHES. This is an idx_batch_visitor. */
+/* Matches of many queries, as they come. */
 struct gathering {
-    struct block *block;
-    bool failed; /* out of memory */
+    struct block *block; /* with the columns of RESULT_MATCHES */
+    bool failed;         /* out of memory */
 };
+
+/* This is the idx_batch_visitor that appends the matches of a query, which come in ascending order of queries. */
 bool gather_matches(void *context, size_t query, const struct idx_match *matches, size_t count);
-/* Completes the offsets of a result of `count` queries. */
-bool gather_end(struct gathering *gathering, size_t count);
+
+/* Completes the offsets of a result of `count` queries, and trims the columns. Returns false if memory runs out. */
+bool gather_finish(struct gathering *gathering, size_t count);
 
 bool results_init(PyObject *module);
 

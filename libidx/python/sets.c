@@ -1,5 +1,4 @@
-/* sets.c: the type Sets: sets of the shingles of many texts, which of these to keep, and all pairs that resemble each
- * other. */
+/* sets.c: the type Sets: sets of texts' shingles, which of these to keep, and all pairs that resemble each other. */
 #include "libidx/python/text.h"
 
 #include <stdlib.h>
@@ -11,10 +10,10 @@ struct sets_object {
     struct watch watch;
     PyObject *progress, *folder; /* which the sets and `watch` refer to */
     size_t count;                /* texts so far */
-    bool busy;                   /* a call is under way */
+    bool busy;                   /* a call is under way without the GIL */
 };
 
-/* (width, unit, memory, threads, tmpdir, progress) */
+/* Takes (width, unit, memory, threads, tmpdir, progress). */
 static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     struct idx_text_shingle_options shingle_options;
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
@@ -56,6 +55,7 @@ static void sets_free(PyObject *self) {
     object_free(self);
 }
 
+/* Returns whether no other call is under way; else it raises. */
 static bool check_idle(const struct sets_object *object) {
     return !object->busy ||
            raise_status(IDX_INVALID_ARGUMENT, "another thread is using these sets: one at a time") != NULL;
@@ -63,9 +63,10 @@ static bool check_idle(const struct sets_object *object) {
 
 /* ---- Adding ---- */
 
-/* Without the GIL. False where a signal's handler raised. */
-static bool add_all(struct sets_object *object, const struct strings *texts, const struct array *left_out,
-                    enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
+/* Adds the shingles of texts, or none for those that are left out, unless `left_out` is NULL. Without the GIL. *status
+ * is IDX_OK before. Returns false where a signal's handler raised. */
+static bool add_each(struct sets_object *object, const struct strings *texts, const struct array *left_out,
+                     enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
     struct hashes *shingles = &object->shingles;
     int64_t last = 0;
     bool ok = true;
@@ -79,6 +80,7 @@ static bool add_all(struct sets_object *object, const struct strings *texts, con
     return ok;
 }
 
+/* Adds the shingles of texts. Returns how many texts there are. */
 static PyObject *add_texts(struct sets_object *object, const struct strings *texts, const struct array *left_out) {
     struct idx_error error;
     enum idx_status status = IDX_OK;
@@ -87,13 +89,13 @@ static PyObject *add_texts(struct sets_object *object, const struct strings *tex
     if (!check_idle(object)) return NULL;
     object->busy = true;
     PyThreadState *thread = PyEval_SaveThread();
-    bool ok = add_all(object, texts, left_out, &status, &error, &thread);
+    bool ok = add_each(object, texts, left_out, &status, &error, &thread);
     PyEval_RestoreThread(thread);
     object->busy = false;
     return ok && check_call(status, &error, NULL) ? PyLong_FromSize_t(texts->count) : NULL;
 }
 
-/* (texts, uint64[n] or None: not 0 for texts that are taken for empty ones) → how many there are */
+/* Takes (texts, marks uint64[n] or None). Texts whose marks are not 0 count as empty. Returns the number of texts. */
 static PyObject *sets_add(PyObject *self, PyObject *arguments) {
     PyObject *texts, *marks, *answer = NULL;
     struct array left_out;
@@ -106,21 +108,22 @@ static PyObject *sets_add(PyObject *self, PyObject *arguments) {
     return answer;
 }
 
-/* Without the GIL. */
+/* Adds sets, each of as many of the next hashes as its count says, which is checked already. Without the GIL. */
 static enum idx_status add_hashes(struct sets_object *object, const struct array *hashes, const struct array *counts,
                                   struct idx_error *error) {
     enum idx_status status = IDX_OK;
     size_t begin = 0;
     for (size_t i = 0; i < counts->count && status == IDX_OK; i++) {
         const size_t count = (size_t)counts->items[i];
-        static const uint64_t none = 0;
-        status = idx_sets_add(object->sets, count == 0 ? &none : hashes->items + begin, count, error);
+        static const uint64_t no_hashes = 0;
+        status = idx_sets_add(object->sets, count == 0 ? &no_hashes : hashes->items + begin, count, error);
         object->count += status == IDX_OK;
         begin += count;
     }
     return status;
 }
 
+/* Checks that there are as many hashes as the counts say, and adds the sets. Returns how many there are. */
 static PyObject *add_sets(struct sets_object *object, const struct array *hashes, const struct array *counts) {
     struct idx_error error;
     size_t left = hashes->count;
@@ -137,7 +140,7 @@ static PyObject *add_sets(struct sets_object *object, const struct array *hashes
     return check_call(status, &error, NULL) ? PyLong_FromSize_t(counts->count) : NULL;
 }
 
-/* (hashes, counts) → how many sets there are, each of the next so many hashes */
+/* Takes (hashes, counts): each set is as many of the next hashes as its count says. Returns how many sets there are. */
 static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
     PyObject *given, *sizes, *answer = NULL;
     struct array hashes, counts;
@@ -152,8 +155,8 @@ static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
 
 /* ---- Keeping ---- */
 
-/* Sets the columns of the result, without the GIL: which text each one joins, how much it resembles that one, and where
- * contained ones are looked for, the share of its own shingles that are in that one. */
+/* Fills the columns of the result, without the GIL: which text each one joins, how much it resembles that one, and if
+ * contained texts are looked for, the share of its own shingles that are in that one. */
 static enum idx_status keep_into(struct sets_object *object, const struct idx_keep_options *options,
                                  struct block *block, struct idx_error *error) {
     uint64_t *kept = block->columns[0].items;
@@ -170,6 +173,7 @@ static enum idx_status keep_into(struct sets_object *object, const struct idx_ke
         kept[i] = found[i].kept;
         resemblances[i] = is_kept ? 1 : (double)found[i].shared / (double)found[i].total;
         if (shares == NULL) continue;
+        /* total = size + the size of the kept one - shared, and of a kept one, `total` is its size */
         const uint32_t size = found[i].total + found[i].shared - found[found[i].kept].total;
         shares[i] = is_kept ? 1 : (double)found[i].shared / (double)size;
     }
@@ -177,8 +181,9 @@ static enum idx_status keep_into(struct sets_object *object, const struct idx_ke
     return status;
 }
 
+/* Finds which sets to keep. Returns the columns that sets_keep does. */
 static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_options *options) {
-    struct block *block = block_with(options->contained > 0 ? "Qdd" : "Qd", object->count);
+    struct block *block = block_make(options->contained > 0 ? "Qdd" : "Qd", object->count);
     struct idx_error error;
     if (block == NULL) return NULL;
     object->busy = true;
@@ -192,7 +197,8 @@ static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_opt
     return answer;
 }
 
-/* Sets both thresholds, of which the one that is 0 does not count. Returns false with an exception. */
+/* Sets *threshold and *share to the thresholds of resemblance and of containment, in units of 1/IDX_DECIMAL_WEIGHT_ONE;
+ * one of them may be 0, which is none. *share is 0 before. Returns false with an exception. */
 static bool take_thresholds(double resemblance, double contained, int64_t *threshold, int64_t *share) {
     const bool is_contained_alone = contained != 0 && resemblance == 0;
     if (contained != 0 && (*share = threshold_of(contained)) == 0) return false;
@@ -200,9 +206,9 @@ static bool take_thresholds(double resemblance, double contained, int64_t *thres
     return *threshold != 0 || is_contained_alone;
 }
 
-/* (resemblance or 0, known, preferences or None, copies[, contained, members]) → the row of the text that each joins,
- * uint64[n], how much it resembles that one, float64[n], and with `contained` the share of its own shingles in that
- * one, float64[n]. Texts of fewer than `members` shingles are not contained in others. */
+/* Takes (resemblance or 0, known, preferences or None, copies[, contained, members]). Returns the row of the text that
+ * each joins, uint64[n], how much it resembles that one, float64[n], and with `contained` the share of its own shingles
+ * in that one, float64[n]. Texts of fewer than `members` shingles are not contained in others. */
 static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     struct sets_object *object = (struct sets_object *)self;
     struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
@@ -229,7 +235,7 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     return answer;
 }
 
-/* (most) → of how many shingles, which more than so many texts have, nothing is left */
+/* Takes (most): ignores the shingles that more than so many texts have. Returns how many different ones these are. */
 static PyObject *sets_ignore_common(PyObject *self, PyObject *given) {
     struct sets_object *object = (struct sets_object *)self;
     struct idx_error error;
@@ -247,11 +253,11 @@ static PyObject *sets_ignore_common(PyObject *self, PyObject *given) {
 /* ---- Pairs ---- */
 
 struct pair_columns {
-    struct block *block; /* It has a fourth column where contained texts are looked for. */
-    bool full;
+    struct block *block; /* with a fourth column if contained texts are looked for */
+    bool full;           /* out of memory */
 };
 
-/* This is an idx_set_pair_visitor, without the GIL. */
+/* This is the idx_set_pair_visitor that appends a pair to the columns, without the GIL. */
 static bool add_pair(void *context, const struct idx_set_pair *pair) {
     struct pair_columns *pairs = context;
     struct column *columns = pairs->block->columns;
@@ -266,8 +272,9 @@ static bool add_pair(void *context, const struct idx_set_pair *pair) {
     return true;
 }
 
+/* Finds the pairs of sets. Returns the columns that sets_pairs does. */
 static PyObject *list_pairs(struct sets_object *object, const struct idx_set_pair_options *options) {
-    struct pair_columns pairs = {.block = block_with(options->contained > 0 ? "qqdd" : "qqd", 0)};
+    struct pair_columns pairs = {.block = block_make(options->contained > 0 ? "qqdd" : "qqd", 0)};
     struct idx_error error;
     PyObject *answer = NULL;
     if (pairs.block == NULL) return NULL;
@@ -285,9 +292,9 @@ static PyObject *list_pairs(struct sets_object *object, const struct idx_set_pai
     return answer;
 }
 
-/* (resemblance or 0[, contained, members]) → two columns of rows, int64[m], how much the texts of these resemble each
- * other, float64[m], and with `contained` the share of the shingles of the smaller one that are in the other one,
- * float64[m]. Texts of fewer than `members` shingles are not contained in others. */
+/* Takes (resemblance or 0[, contained, members]). Returns two columns of rows, int64[m], how much the texts of these
+ * resemble each other, float64[m], and with `contained` the share of the shingles of the smaller one that are in the
+ * other one, float64[m]. Texts of fewer than `members` shingles are not contained in others. */
 static PyObject *sets_pairs(PyObject *self, PyObject *arguments) {
     struct sets_object *object = (struct sets_object *)self;
     struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;

@@ -8,12 +8,13 @@
 struct stream_object {
     PyObject_HEAD struct idx_stream *stream; /* NULL: ended */
     struct watch watch;
-    PyObject *progress;
-    size_t queries;
-    long process;
-    bool busy; /* a call is under way */
+    PyObject *progress; /* which `watch` borrows */
+    size_t queries;     /* how many there are */
+    long process;       /* that opened it */
+    bool busy;          /* a call is under way */
 };
 
+/* Begins a call, unless another one is under way. At its end the caller sets object->busy to false. */
 static bool enter(struct stream_object *object) {
     if (!call_begin(&object->busy, object->process, object->stream != NULL, "stream", "has ended: make another one"))
         return false;
@@ -21,7 +22,7 @@ static bool enter(struct stream_object *object) {
     return true;
 }
 
-/* (queries, k, bits, threads, memory, tmpdir, progress) */
+/* Takes (queries, k, bits, threads, memory, tmpdir, progress). */
 static PyObject *stream_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
     struct idx_error error;
@@ -54,7 +55,8 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return (PyObject *)object;
 }
 
-static void stream_end(struct stream_object *object) {
+/* Closes the stream. In a forked process it is only forgotten: its files belong to the process that opened it. */
+static void close_stream(struct stream_object *object) {
     struct idx_stream *stream = object->stream;
     object->stream = NULL;
     if (stream == NULL || object->process != (long)getpid()) return;
@@ -64,12 +66,12 @@ static void stream_end(struct stream_object *object) {
 }
 
 static void stream_free(PyObject *self) {
-    stream_end((struct stream_object *)self);
+    close_stream((struct stream_object *)self);
     Py_XDECREF(((struct stream_object *)self)->progress);
     object_free(self);
 }
 
-/* (fingerprints) */
+/* Takes (fingerprints). A stream that fails is closed. */
 static PyObject *stream_add(PyObject *self, PyObject *arguments) {
     struct stream_object *object = (struct stream_object *)self;
     PyObject *fingerprints;
@@ -87,12 +89,13 @@ static PyObject *stream_add(PyObject *self, PyObject *arguments) {
     object->busy = false;
     array_release(&array);
     if (!check_call(status, &error, &object->watch)) {
-        stream_end(object);
+        close_stream(object);
         return NULL;
     }
     Py_RETURN_NONE;
 }
 
+/* Returns Matches, and closes the stream. */
 static PyObject *stream_finish(PyObject *self, PyObject *unused) {
     struct stream_object *object = (struct stream_object *)self;
     struct gathering gathering = {.block = NULL};
@@ -105,10 +108,10 @@ static PyObject *stream_finish(PyObject *self, PyObject *unused) {
     }
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_stream_finish(object->stream, gather_matches, &gathering, &error);
-    bool ok = !gathering.failed && gather_end(&gathering, object->queries);
+    bool ok = !gathering.failed && gather_finish(&gathering, object->queries);
     PyEval_RestoreThread(thread);
     object->busy = false;
-    stream_end(object);
+    close_stream(object);
     return result_end(RESULT_MATCHES, gathering.block, status, &error, &object->watch, !ok);
 }
 
@@ -117,7 +120,7 @@ static PyObject *stream_close(PyObject *self, PyObject *unused) {
     if (object->stream != NULL) {
         if (!enter(object)) return NULL;
         object->busy = false;
-        stream_end(object);
+        close_stream(object);
     }
     Py_RETURN_NONE;
 }
@@ -143,7 +146,7 @@ bool stream_init(PyObject *module) {
 
 struct simhash_object {
     PyObject_HEAD struct idx_simhash simhash;
-    uint64_t weight; /* sum of all |weight|, which must stay below 2^63 */
+    uint64_t total_weight; /* the sum of all weights without their signs, which must stay below 2^63 */
 };
 
 static PyObject *simhash_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
@@ -154,10 +157,11 @@ static PyObject *simhash_new(PyTypeObject *type, PyObject *arguments, PyObject *
     return (PyObject *)object;
 }
 
-static bool take_weight(struct simhash_object *object, long long weight) {
+/* Adds a weight, without its sign, to the total. Sets OverflowError if that becomes too large. */
+static bool add_to_total(struct simhash_object *object, long long weight) {
     uint64_t size = weight < 0 ? (uint64_t)0 - (uint64_t)weight : (uint64_t)weight;
-    if (size <= (uint64_t)INT64_MAX - object->weight) {
-        object->weight += size;
+    if (size <= (uint64_t)INT64_MAX - object->total_weight) {
+        object->total_weight += size;
         return true;
     }
     return refuse(PyExc_OverflowError, "weight: the sum of all weights must stay below 2**63");
@@ -170,7 +174,7 @@ static PyObject *simhash_add(PyObject *self, PyObject *arguments, PyObject *keyw
     const char *feature;
     Py_ssize_t length;
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "s#|L", names, &feature, &length, &weight) ||
-        !take_weight(object, weight))
+        !add_to_total(object, weight))
         return NULL;
     idx_simhash_add(&object->simhash, feature, (size_t)length, weight);
     Py_RETURN_NONE;
@@ -183,14 +187,16 @@ static PyObject *simhash_add_hash(PyObject *self, PyObject *arguments, PyObject 
     uint64_t hash;
     PyObject *number;
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|L", names, &number, &weight) ||
-        !number_take(number, "hash", &hash) || !take_weight(object, weight))
+        !number_take(number, "hash", &hash) || !add_to_total(object, weight))
         return NULL;
     idx_simhash_add_hash(&object->simhash, hash, weight);
     Py_RETURN_NONE;
 }
 
+/* What is made of the sums: idx_simhash_finish or idx_simhash_ties. */
 typedef uint64_t ending(const struct idx_simhash *simhash, unsigned bits);
 
+/* Takes (bits=64). Returns what `end` makes of the sums, which may go on growing. */
 static PyObject *end_simhash(PyObject *self, PyObject *arguments, PyObject *keywords, ending *end) {
     static char *names[] = {"bits", NULL};
     int bits = IDX_MAX_BITS;

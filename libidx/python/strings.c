@@ -28,48 +28,52 @@ static bool make_room(struct strings *strings, size_t more) {
     return true;
 }
 
-static void put(struct strings *strings, const char *item, size_t length) {
+/* Appends an item, for which there is room. */
+static void put_item(struct strings *strings, const char *item, size_t length) {
     strings->items[strings->count] = item;
     strings->lengths[strings->count++] = length;
 }
 
 /* ---- Arrow ---- */
 
-static void put_narrow(struct strings *strings, const struct ArrowArray *array) {
+/* Appends the items of an array with offsets of 32 bits; put_by_64_bits, of one with offsets of 64 bits. */
+static void put_by_32_bits(struct strings *strings, const struct ArrowArray *array) {
     const int32_t *offsets = (const int32_t *)array->buffers[1] + array->offset;
     const char *bytes = array->buffers[2];
     for (int64_t i = 0; i < array->length; i++)
-        put(strings, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
+        put_item(strings, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
 }
 
-static void put_wide(struct strings *strings, const struct ArrowArray *array) {
+static void put_by_64_bits(struct strings *strings, const struct ArrowArray *array) {
     const int64_t *offsets = (const int64_t *)array->buffers[1] + array->offset;
     const char *bytes = array->buffers[2];
     for (int64_t i = 0; i < array->length; i++)
-        put(strings, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
+        put_item(strings, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
 }
 
-/* Views: up to 12 bytes stand in the view itself, longer texts in a buffer that it names. */
+/* Appends the items of an array of views of 16 bytes. The first 4 are the length; up to 12 bytes of text stand after
+ * it, and for longer texts, the number of a buffer and an offset there, after the first 4 bytes of the text. */
 static void put_views(struct strings *strings, const struct ArrowArray *array) {
     const uint8_t *views = (const uint8_t *)array->buffers[1] + 16 * array->offset;
     for (int64_t i = 0; i < array->length; i++, views += 16) {
         int32_t view[4];
         memcpy(view, views, sizeof view);
         if (view[0] <= 12) {
-            put(strings, (const char *)views + 4, (size_t)view[0]);
+            put_item(strings, (const char *)views + 4, (size_t)view[0]);
         } else {
-            put(strings, (const char *)array->buffers[2 + view[2]] + view[3], (size_t)view[0]);
+            put_item(strings, (const char *)array->buffers[2 + view[2]] + view[3], (size_t)view[0]);
         }
     }
 }
 
+/* The context of take_chunk. */
 struct taking {
     struct strings *strings;
     const char *what;
-    bool keeps; /* the array outlives the visit */
+    bool keeps; /* the visited array lives on, so that it need not be kept */
 };
 
-/* Keeps a chunk until the strings are released. */
+/* Moves an array to the chunks, which are released with the strings. */
 static bool keep_chunk(struct strings *strings, struct ArrowArray *array) {
     struct ArrowArray *chunks = realloc(strings->chunks, (strings->chunk_count + 1) * sizeof *chunks);
     if (chunks == NULL) return refuse_memory();
@@ -79,6 +83,7 @@ static bool keep_chunk(struct strings *strings, struct ArrowArray *array) {
     return true;
 }
 
+/* This is the arrow_visitor that appends the items of an array, or of the next chunk of one. */
 static bool take_chunk(void *context, const char *format, struct ArrowArray *array) {
     struct taking *taking = context;
     bool narrow = strcmp(format, "u") == 0 || strcmp(format, "z") == 0;
@@ -89,10 +94,11 @@ static bool take_chunk(void *context, const char *format, struct ArrowArray *arr
                       format);
     if (array->length == 0) return true;
     if (!make_room(taking->strings, (size_t)array->length)) return false;
-    (narrow ? put_narrow : wide ? put_wide : put_views)(taking->strings, array);
+    (narrow ? put_by_32_bits : wide ? put_by_64_bits : put_views)(taking->strings, array);
     return taking->keeps || keep_chunk(taking->strings, array);
 }
 
+/* Takes an Arrow column, else sets *found to false. strings->keeps holds the capsules of __arrow_c_array__. */
 static bool take_arrow(PyObject *object, struct taking *taking, bool *found) {
     if (!PyObject_HasAttrString(object, "__arrow_c_array__"))
         return arrow_visit(object, taking->what, take_chunk, taking, found);
@@ -104,8 +110,8 @@ static bool take_arrow(PyObject *object, struct taking *taking, bool *found) {
 
 /* ---- Python ---- */
 
-/* A str's bytes in UTF-8, which it keeps; of one that has bytes by surrogateescape, those of a new object, which takes
- * the str's place in `row`. */
+/* Appends the bytes of a str in UTF-8, which the str keeps. A str that cannot be encoded so, since it stands for other
+ * bytes by surrogateescape, gets these bytes in a new object: then *row is set to that, and the caller must keep it. */
 static bool put_str(struct strings *strings, PyObject **row) {
     Py_ssize_t length;
     const char *bytes = PyUnicode_AsUTF8AndSize(*row, &length);
@@ -118,14 +124,15 @@ static bool put_str(struct strings *strings, PyObject **row) {
         bytes = PyBytes_AsString(encoded);
         length = PyBytes_Size(encoded);
     }
-    put(strings, bytes, (size_t)length);
+    put_item(strings, bytes, (size_t)length);
     return true;
 }
 
+/* Appends row number `at`. If put_str makes a new object, this takes the place of the str in the tuple. */
 static bool put_row(struct strings *strings, const char *what, PyObject *rows, Py_ssize_t at) {
     PyObject *row = PyTuple_GetItem(rows, at);
     if (PyBytes_Check(row)) {
-        put(strings, PyBytes_AsString(row), (size_t)PyBytes_Size(row));
+        put_item(strings, PyBytes_AsString(row), (size_t)PyBytes_Size(row));
         return true;
     }
     if (!PyUnicode_Check(row))
@@ -135,7 +142,7 @@ static bool put_row(struct strings *strings, const char *what, PyObject *rows, P
     return encoded == row || PyTuple_SetItem(rows, at, encoded) == 0; /* which lets go of the str */
 }
 
-/* The rows are a new tuple's, so that no other thread takes them away. */
+/* Takes the rows of a sequence, from a tuple of its own, so that no other thread can take them away. */
 static bool take_rows(PyObject *object, const char *what, struct strings *strings) {
     if (PyUnicode_Check(object) || PyBytes_Check(object))
         return refuse(PyExc_TypeError, "%s: one %s; expected a list of them", what,

@@ -25,7 +25,7 @@ bool documents_take(PyObject *columns[FIELDS], struct documents *documents) {
     return ok;
 }
 
-size_t documents_fields(const struct documents *documents, size_t at, struct idx_text_field fields[FIELDS]) {
+size_t documents_get_fields(const struct documents *documents, size_t at, struct idx_text_field fields[FIELDS]) {
     static const char *const names[] = {"body", "title", "description"};
     size_t count = 0;
     for (size_t i = 0; i < FIELDS; i++) {

@@ -10,21 +10,22 @@
 
 enum { BODY, TITLE, DESCRIPTION, FIELDS };
 
+/* The texts of each field of many documents. */
 struct documents {
     struct strings fields[FIELDS];
-    bool given[FIELDS];
+    bool given[FIELDS]; /* whether there are texts of this field */
 };
 
-/* Takes the texts of each field; None for a field that there is not. */
+/* Takes each field's texts, as many as those of BODY, or None. If it succeeds, the caller releases them. */
 bool documents_take(PyObject *columns[FIELDS], struct documents *documents);
 void documents_release(struct documents *documents);
 
-/* Sets the fields of one document. Returns how many there are. */
-size_t documents_fields(const struct documents *documents, size_t at, struct idx_text_field fields[FIELDS]);
+/* Sets the fields of document number `at`, those that are given. Returns how many there are. */
+size_t documents_get_fields(const struct documents *documents, size_t at, struct idx_text_field fields[FIELDS]);
 
 /* ---- Tables of document frequencies (text_table.c) ---- */
 
-/* Makes a Table, which owns `table`, also where this fails. */
+/* Makes a Table that owns `table`. If that fails, `table` is freed. */
 PyObject *table_new(struct idx_text_table *table);
 
 /* Returns what a Table holds, or NULL with an exception set for any other object. */
@@ -41,20 +42,20 @@ bool fingerprinter_init(PyObject *module);
 
 /* ---- Resemblance (resemblance.c) ---- */
 
-/* These are hashes in an array that grows. */
+/* Hashes in an array that grows. It starts as {0}; the caller frees `items`. */
 struct hashes {
     uint64_t *items;
     size_t count, capacity;
 };
 
-/* Sets the hashes to the shingles of a text. No GIL needed. */
+/* Replaces the hashes by those of the shingles of a text. No GIL needed. */
 enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
                             const struct idx_text_shingle_options *options, struct idx_error *error);
 
-/* Sets options for shingles of `width` words or characters, as `unit` says. */
+/* Sets options for shingles of `width` units, "words" or "characters". */
 bool shingle_options_take(struct idx_text_shingle_options *options, long long width, const char *unit);
 
-/* Reads a resemblance in units of 1/IDX_DECIMAL_WEIGHT_ONE. Returns 0 with an exception set if it is none. */
+/* Returns a resemblance in units of 1/IDX_DECIMAL_WEIGHT_ONE, or 0 with an exception unless it is in (0, 1]. */
 int64_t threshold_of(double resemblance);
 
 /* These are the module's functions `shingles`, `sets`, `words` and `resemblance`. */

@@ -1,5 +1,4 @@
-/* types.c: what all types of the extension modules do: making them, their objects, and calls of one thread at a time.
- */
+/* types.c: what all types of the extension modules share: types, their objects, and calls by one thread at a time. */
 #include "libidx/python/module.h"
 
 PyTypeObject *type_make(PyObject *module, const char *name, size_t size, unsigned flags, PyType_Slot *slots) {

@@ -9,7 +9,7 @@ bool writer_enter(struct writer_object *object) {
     return call_begin(&object->busy, object->process, object->writer != NULL, "writer", "is closed: open another one");
 }
 
-/* (path, threads, compact_records, compact_segments, progress): records -1 for by size */
+/* Takes (path, threads, compact_records, compact_segments, progress). compact_records is -1 for IDX_COMPACT_BY_SIZE. */
 static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_properties properties;
@@ -45,7 +45,8 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return (PyObject *)object;
 }
 
-/* Reports what progress raised while nobody waited. Keeps an exception that is set while an object is freed. */
+/* Reports what progress raised while nobody waited, as an exception that nobody can catch. An exception that is set
+ * already, where an object is freed, stays set. */
 static void report_raised(struct writer_object *object) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -55,7 +56,7 @@ static void report_raised(struct writer_object *object) {
     PyErr_Restore(type, value, traceback);
 }
 
-/* In a process that did not open it, nothing is closed: its compaction thread and its lock are another's. */
+/* Closes the writer. A forked process only forgets it: its thread and its lock belong to the process that opened it. */
 static void close_writer(struct writer_object *object) {
     struct idx_writer *writer = object->writer;
     object->writer = NULL;
@@ -85,7 +86,7 @@ static PyObject *writer_close(PyObject *self, PyObject *unused) {
 
 /* ---- Adding ---- */
 
-/* (fingerprints, ids) */
+/* Takes (fingerprints, ids). */
 static PyObject *writer_add(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
     PyObject *fingerprints, *ids;
@@ -94,7 +95,7 @@ static PyObject *writer_add(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OO", &fingerprints, &ids) ||
         !items_take(fingerprints, ids, object->id_type, false, &items))
         return NULL;
-    struct idx_item *list = items_list(&items);
+    struct idx_item *list = items_make_list(&items);
     if (list == NULL || !writer_enter(object)) {
         items_release(&items);
         return NULL;
@@ -110,6 +111,7 @@ static PyObject *writer_add(PyObject *self, PyObject *arguments) {
 
 /* ---- Removing ---- */
 
+/* Returns (documents, missing) of a removal, or raises its error. */
 static PyObject *end_removal(enum idx_status status, const struct idx_removal *removal, const struct idx_error *error) {
     if (!check_call(status, error, NULL)) return NULL;
     return Py_BuildValue("(KK)", (unsigned long long)removal->documents, (unsigned long long)removal->missing);
@@ -118,12 +120,12 @@ static PyObject *end_removal(enum idx_status status, const struct idx_removal *r
 typedef enum idx_status (*removal_call)(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                         struct idx_removal *removal, struct idx_error *error);
 
-/* Removes items by a call of the library, and releases them. */
+/* Removes items by a call of the library, and releases them. Returns (documents, missing). */
 static PyObject *remove_items(struct writer_object *object, struct items *items, removal_call call) {
     PyObject *answer = NULL;
     struct idx_removal removal;
     struct idx_error error;
-    struct idx_item *list = items_list(items);
+    struct idx_item *list = items_make_list(items);
     if (list != NULL && writer_enter(object)) {
         PyThreadState *thread = PyEval_SaveThread();
         enum idx_status status = call(object->writer, list, items->count, &removal, &error);
@@ -135,7 +137,7 @@ static PyObject *remove_items(struct writer_object *object, struct items *items,
     return answer;
 }
 
-/* (fingerprints, ids) */
+/* Takes (fingerprints, ids). Returns (documents, missing). */
 static PyObject *writer_remove(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
     PyObject *fingerprints, *ids;
@@ -146,7 +148,7 @@ static PyObject *writer_remove(PyObject *self, PyObject *arguments) {
     return remove_items(object, &items, idx_writer_remove);
 }
 
-/* (ids) */
+/* Takes (ids). Returns (documents, missing). */
 static PyObject *writer_remove_ids(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
     PyObject *ids;
@@ -155,7 +157,7 @@ static PyObject *writer_remove_ids(PyObject *self, PyObject *arguments) {
     return remove_items(object, &items, idx_writer_remove_ids);
 }
 
-/* (fingerprints) */
+/* Takes (fingerprints). Returns (documents, missing). */
 static PyObject *writer_remove_fingerprints(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
     PyObject *fingerprints, *answer = NULL;

@@ -3,11 +3,11 @@
 #include "libidx/python/lookup.h"
 #include "libidx/python/writer.h"
 
-/* Makes the answer, (added bool[n], Matches), of the lists, which it frees. */
+/* Returns (added bool[n], Matches) of the lists for `count` documents, which it frees. */
 static PyObject *make_answer(struct idx_match_lists *lists, size_t count) {
-    struct block *added = block_with("?", count), *near = NULL;
+    struct block *added = block_make("?", count), *near = NULL;
     for (size_t i = 0; i < count && added != NULL; i++) ((uint8_t *)added->columns[0].items)[i] = lists->counts[i] == 0;
-    if (added != NULL) near = lists_take(lists, count, ANSWER_MATCHES);
+    if (added != NULL) near = lists_to_block(lists, count, ANSWER_MATCHES);
     idx_match_lists_free(lists);
     PyObject *matches = near == NULL ? PyErr_NoMemory() : result_new(RESULT_MATCHES, near);
     if (matches != NULL) return Py_BuildValue("(NN)", result_array(added), matches);
@@ -15,6 +15,7 @@ static PyObject *make_answer(struct idx_match_lists *lists, size_t count) {
     return NULL;
 }
 
+/* Adds those items that are near nothing, by a writer that was entered. Returns what make_answer does. */
 static PyObject *check_and_add(struct writer_object *object, const struct idx_item *list, size_t count,
                                const struct idx_match_lists_options *options) {
     struct idx_match_lists lists;
@@ -25,7 +26,7 @@ static PyObject *check_and_add(struct writer_object *object, const struct idx_it
     return check_call(status, &error, NULL) ? make_answer(&lists, count) : NULL;
 }
 
-/* (fingerprints, ids, k or -1, limit or -1) */
+/* Takes (fingerprints, ids, k or -1, limit or -1), where -1 is the default. Returns what make_answer does. */
 PyObject *writer_check_and_add(PyObject *self, PyObject *arguments) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct writer_object *object = (struct writer_object *)self;
@@ -39,7 +40,7 @@ PyObject *writer_check_and_add(PyObject *self, PyObject *arguments) {
         return NULL;
     if (limit >= 0) options.max_matches = (uint64_t)limit;
     if (k >= 0) options.distance = (unsigned)k;
-    struct idx_item *list = items_list(&items);
+    struct idx_item *list = items_make_list(&items);
     if (list != NULL && writer_enter(object)) {
         answer = check_and_add(object, list, items.count, &options);
         object->busy = false;

@@ -1,6 +1,4 @@
-/* writer_wait.c: the compactions that a thread of a Writer runs in the background: their progress, and waiting for
- * them.
- */
+/* writer_wait.c: the compactions that a Writer runs in the background: their progress, and waiting for them. */
 #include "libidx/python/writer.h"
 
 #include <pthread.h>
@@ -8,7 +6,7 @@
 
 /* ---- Progress, from the compacting thread ---- */
 
-/* Keeps the exception that is set for whoever waits. */
+/* Moves the exception that is set to object->raised, for the next call of wait. */
 static void keep_exception(struct writer_object *object) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -47,6 +45,7 @@ struct waiting {
     bool ended;
 };
 
+/* The function of the thread that waits for the end of a compaction. */
 static void *wait_for_writer(void *context) {
     struct waiting *waiting = context;
     waiting->status = idx_writer_wait(waiting->writer, &waiting->error);
@@ -57,7 +56,7 @@ static void *wait_for_writer(void *context) {
     return NULL;
 }
 
-/* Whether the wait has ended within a tenth of a second. */
+/* Waits for a tenth of a second, at most. Returns whether the thread has come to its end. */
 static bool ends_soon(struct waiting *waiting) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -72,7 +71,8 @@ static bool ends_soon(struct waiting *waiting) {
     return ended;
 }
 
-/* Without the GIL. False where a signal's handler raised: then the compaction was cancelled. */
+/* Waits for the end of the compaction, and handles signals meanwhile. Without the GIL. If a signal's handler raises,
+ * cancels the compaction and returns false. If there can be no thread, waits without handling signals. */
 static bool wait_for_end(struct writer_object *object, struct waiting *waiting, PyThreadState **state) {
     int64_t last = 0;
     bool ok = true;
@@ -90,6 +90,7 @@ static bool wait_for_end(struct writer_object *object, struct waiting *waiting, 
     return ok;
 }
 
+/* Where progress raised, the compaction was cancelled: what it raised is then raised here. */
 PyObject *writer_wait(PyObject *self, PyObject *unused) {
     struct writer_object *object = (struct writer_object *)self;
     struct waiting waiting = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};

@@ -7,22 +7,21 @@
 #include "libidx/base/base.h"
 #include "libidx/scheme/scheme.h"
 
-#define MAX_BLOCKS 10
-#define MAX_CUTS 256 /* more than list_cuts lists */
+#define MAX_BLOCKS 10 /* of a part; cuts into more are not considered */
+#define MAX_CUTS 256  /* more than list_cuts lists */
 #define MAX_SHARES (IDX_MAX_K + 1)
 
-/* One way to cut a part. */
 struct cut {
     unsigned blocks, front, radius;
-    unsigned shares; /* errors that it covers, and 1 */
+    unsigned shares; /* how many errors it covers, plus 1; a scheme covers k if its parts have k + 1 shares together */
     unsigned tables;
     double times[IDX_MAX_BITS + 1]; /* nanoseconds of all its tables, by the bits of the part */
 };
 
-/* The fastest way to so many shares, bits and tables: its time, its last part, and the shares before that one. */
+/* The fastest scheme of so many shares, bits and tables: its time, its last part, and the shares before that one. */
 struct state {
-    double time;
-    uint8_t cut, bits, shares_before;
+    double time;                      /* infinite: there is no such scheme */
+    uint8_t cut, bits, shares_before; /* `cut` is a place in the list of cuts, and `bits` those of the last part */
 };
 
 struct parts_search {
@@ -34,8 +33,7 @@ struct parts_search {
 unsigned idxi_parts_cover(unsigned blocks, unsigned front, unsigned radius) {
     unsigned errors = 0;
     for (;; errors++) {
-        /* At worst the errors are spread evenly. Then the blocks with the fewest have `each`, and `clean` have no more.
-         */
+        /* At worst errors are spread evenly: then `clean` blocks have only `each` errors, and the others one more. */
         unsigned each = (errors + 1) / blocks, clean = blocks - (errors + 1) % blocks;
         if (front * each + (front > clean ? front - clean : 0) > radius) return errors;
     }
@@ -43,8 +41,7 @@ unsigned idxi_parts_cover(unsigned blocks, unsigned front, unsigned radius) {
 
 /* ---- Cuts ---- */
 
-/* Returns the nanoseconds of all tables of a part of so many bits. They differ in how many of their blocks are a bit
- * wider. */
+/* Returns the nanoseconds of all tables of a part. They differ in how many of their blocks are a bit wider. */
 static double time_of_part(const struct cut *cut, unsigned bits, const struct idxi_times *times) {
     unsigned width = bits / cut->blocks, wider = bits % cut->blocks;
     double time = 0;
@@ -66,8 +63,8 @@ static void add_cut(struct parts_search *search, struct cut cut, unsigned shares
     search->cuts[search->cut_count++] = cut;
 }
 
-/* Lists the cuts: one block, or several in front. A cut with a single one of several blocks in front is left out,
- * because its blocks can be parts of their own. */
+/* Lists the cuts of parts: into one block, or with several blocks in front. A cut with one of several blocks in front
+ * is left out, because its blocks can be parts of their own. */
 static void list_cuts(struct parts_search *search, unsigned shares, const struct idxi_times *times) {
     for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius < shares; radius++) {
         add_cut(search, (struct cut){.blocks = 1, .front = 1, .radius = radius}, shares, times);
@@ -80,9 +77,9 @@ static void list_cuts(struct parts_search *search, unsigned shares, const struct
 
 /* ---- Parts ---- */
 
-/* Adds each possible next part to the way to a state, and notes where that is the fastest way to another state. */
-static void extend(struct parts_search *search, unsigned shares, unsigned bits, unsigned tables, unsigned most_shares,
-                   unsigned most_bits) {
+/* Adds each possible next part to the fastest scheme of a state, and notes where that is the fastest of its state. */
+static void add_next_part(struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
+                          unsigned most_shares, unsigned most_bits) {
     double time = search->states[shares][bits][tables].time;
     for (unsigned i = 0; i < search->cut_count; i++) {
         const struct cut *cut = &search->cuts[i];
@@ -96,8 +93,8 @@ static void extend(struct parts_search *search, unsigned shares, unsigned bits, 
     }
 }
 
-/* Finds the fastest way to each state. */
-static void find_ways(struct parts_search *search, unsigned shares, unsigned bits) {
+/* Finds the fastest scheme of each state with up to so many shares and bits. */
+static void find_fastest(struct parts_search *search, unsigned shares, unsigned bits) {
     for (unsigned i = 0; i <= shares; i++) {
         for (unsigned j = 0; j <= bits; j++) {
             for (unsigned t = 0; t <= IDXI_MAX_PARTS_TABLES; t++) search->states[i][j][t].time = INFINITY;
@@ -107,25 +104,24 @@ static void find_ways(struct parts_search *search, unsigned shares, unsigned bit
     for (unsigned i = 0; i < shares; i++) {
         for (unsigned j = 0; j < bits; j++) {
             for (unsigned t = 0; t < IDXI_MAX_PARTS_TABLES; t++) {
-                if (search->states[i][j][t].time < INFINITY) extend(search, i, j, t, shares, bits);
+                if (search->states[i][j][t].time < INFINITY) add_next_part(search, i, j, t, shares, bits);
             }
         }
     }
 }
 
-/* Returns the `count` most significant of the set bits. */
-static uint64_t first_bits(uint64_t bits, unsigned count) {
+static uint64_t keep_first_bits(uint64_t bits, unsigned count) {
     for (unsigned drop = (unsigned)__builtin_popcountll(bits) - count; drop > 0; drop--) bits &= bits - 1;
     return bits;
 }
 
-/* Adds the tables of the way to a state to a scheme, from its last part to its first. */
-static void make_scheme(const struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
-                        uint64_t live, struct idx_scheme *scheme) {
+/* Adds a state's tables to a scheme, from its last part to its first. Parts are cut from `live`, highest bits first. */
+static void add_parts(const struct parts_search *search, unsigned shares, unsigned bits, unsigned tables, uint64_t live,
+                      struct idx_scheme *scheme) {
     while (shares > 0) {
         const struct state *state = &search->states[shares][bits][tables];
         const struct cut *cut = &search->cuts[state->cut];
-        uint64_t part = first_bits(live, state->bits);
+        uint64_t part = keep_first_bits(live, state->bits);
         idxi_scheme_add(scheme, part, 0, cut->blocks, cut->front, cut->radius);
         live &= ~part;
         shares = state->shares_before;
@@ -142,7 +138,7 @@ enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const 
     if (search == NULL) return idxi_fail_memory(error);
     search->cut_count = 0;
     list_cuts(search, shares, times);
-    find_ways(search, shares, live_bits);
+    find_fastest(search, shares, live_bits);
     for (unsigned tables = 1; tables <= IDXI_MAX_PARTS_TABLES; tables++) {
         struct idx_scheme scheme;
         unsigned best = 0;
@@ -151,7 +147,7 @@ enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const 
         }
         if (best == 0) continue;
         idxi_scheme_init(&scheme, "masks", bits);
-        make_scheme(search, shares, best, tables, live, &scheme);
+        add_parts(search, shares, best, tables, live, &scheme);
         visit(context, &scheme);
     }
     free(search);

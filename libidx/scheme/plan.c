@@ -12,27 +12,27 @@
 #include "libidx/scheme/price.h"
 #include "libidx/scheme/scheme.h"
 
-/* A plan is worth listing where it is this much faster than all smaller ones. */
+/* A plan is worth listing where it takes no more than this share of the time of all smaller ones. */
 #define WORTHWHILE 0.95
 
-/* Masks are worth writing out where they are this much faster than a scheme with a name, of as many tables. */
+/* Masks are worth writing out where they take less than this share of the time of a named scheme of as many tables. */
 #define WORTH_MASKS 0.98
 
+/* The most blocks of the schemes that are tried: B:C with several blocks in front, and each level of B:C/b:c. */
 #define MAX_BLOCKS 10
 #define MAX_LEVEL_BLOCKS 6
 
-/* What tables may take where nothing is said: eight times the plain fingerprints, 64 bytes for 64 bits. At k = 3 the
- * schemes taken for 1e6 to 1e9 fingerprints have 33, 36, 45 and 62 bytes; at k = 4 to 6 those for 1e7 are
- * expected to take up to 2.2 times as long as the fastest with any number of tables. The first MiB is not worth saving.
- */
+/* What tables may take where nothing is said: eight times the plain fingerprints, 64 bytes for 64 bits, and a MiB. At
+ * k = 3 the schemes taken for 1e6 to 1e9 fingerprints have 33, 36, 45 and 62 bytes; at k = 4 to 6 those for 1e7 are
+ * expected to take up to 2.2 times as long as the fastest with any number of tables. */
 #define DEFAULT_BYTES(bits, count) ((double)(bits) * (double)(count) + (1 << 20))
 
-/* Of the proof of one plan; a tenth of a second. */
+/* The most steps of the proof of one plan; a tenth of a second. */
 #define MAX_STEPS 1000000
 
 struct candidate {
-    struct idx_scheme scheme; /* without tables: there is none */
-    struct idx_plan plan;
+    struct idx_scheme scheme;
+    struct idx_plan plan; /* no tables: there is no candidate */
 };
 
 /* Tables of an index are of one size, whatever their masks: so the fastest of each number of tables is kept. */
@@ -42,8 +42,8 @@ struct planner {
     struct candidate best[IDX_MAX_TABLES + 1];
 };
 
-/* Takes a scheme where it is faster than the one of as many tables. */
-static void take(struct planner *planner, const struct idx_scheme *scheme, double worth) {
+/* Makes a scheme the candidate where it takes less than the share `worth` of the time of the one of as many tables. */
+static void take_if_faster(struct planner *planner, const struct idx_scheme *scheme, double worth) {
     struct candidate *best = &planner->best[scheme->table_count];
     struct idx_plan plan;
     idxi_price_scheme(&planner->options, &planner->model, scheme, &plan);
@@ -52,14 +52,15 @@ static void take(struct planner *planner, const struct idx_scheme *scheme, doubl
     best->plan = plan;
 }
 
-static void take_masks(void *context, const struct idx_scheme *scheme) { take(context, scheme, WORTH_MASKS); }
+/* This is an idxi_scheme_visitor. */
+static void take_masks(void *context, const struct idx_scheme *scheme) { take_if_faster(context, scheme, WORTH_MASKS); }
 
 static void take_text(struct planner *planner, const char *text) {
     struct idx_scheme scheme;
-    if (idxi_scheme_read(&scheme, text, planner->options.bits)) take(planner, &scheme, 1);
+    if (idxi_scheme_read(&scheme, text, planner->options.bits)) take_if_faster(planner, &scheme, 1);
 }
 
-/* B:C and B:C:R of up to 10 blocks, and k + 1 blocks. */
+/* Considers all B:C and B:C:R of up to MAX_BLOCKS blocks that cover k, and B:1 and B:1:R of more blocks, too. */
 static void take_one_level(struct planner *planner) {
     unsigned k = planner->options.k;
     char text[sizeof planner->best->scheme.name];
@@ -74,7 +75,7 @@ static void take_one_level(struct planner *planner) {
     }
 }
 
-/* B:C/b:c, where each level covers k and no more. */
+/* Considers all B:C/b:c in which each level covers k and no more. */
 static void take_two_levels(struct planner *planner) {
     unsigned k = planner->options.k;
     char text[sizeof planner->best->scheme.name];
@@ -86,11 +87,12 @@ static void take_two_levels(struct planner *planner) {
     }
 }
 
+/* Considers all schemes, as if fingerprints were spread evenly over the bits that are not dead. */
 static enum idx_status take_all(struct planner *planner, struct idx_error *error) {
     struct idxi_times times;
     uint64_t all = idxf_low_bits(planner->options.bits), live = all & ~planner->options.dead_bits;
     double (*measured)(void *, uint64_t) = planner->options.expected_group;
-    planner->options.expected_group = NULL; /* it takes long */
+    planner->options.expected_group = NULL; /* it takes too long for so many schemes */
     take_one_level(planner);
     take_two_levels(planner);
     idxi_price_tables(&planner->options, &planner->model, &times);
@@ -108,7 +110,7 @@ static bool fits(const struct planner *planner, const struct idx_plan *plan) {
     return plan->table_bytes + plan->resident_bytes <= most;
 }
 
-/* Drops what is not worth listing; but with `keep_fitting` nothing that `auto` may take. */
+/* Drops the plans that are not worth listing; but with `keep_fitting` none that `auto` may choose. */
 static void keep_worthwhile(struct planner *planner, bool keep_fitting) {
     double least = INFINITY;
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
@@ -121,7 +123,7 @@ static void keep_worthwhile(struct planner *planner, bool keep_fitting) {
     }
 }
 
-static void prove(struct planner *planner) {
+static void drop_unproved(struct planner *planner) {
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         struct candidate *best = &planner->best[i];
         uint64_t steps = MAX_STEPS;
@@ -130,7 +132,7 @@ static void prove(struct planner *planner) {
     }
 }
 
-/* The fastest that fits, or else the first. */
+/* Chooses the last plan that fits, or else the first one: of kept plans, those with more tables are faster. */
 static void choose_plan(struct planner *planner) {
     struct idx_plan *chosen = NULL;
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
@@ -142,7 +144,7 @@ static void choose_plan(struct planner *planner) {
 
 static enum idx_status make_plans(struct planner *planner, struct idx_error *error) {
     IDXI_TRY(take_all(planner, error));
-    /* What is slow for even data may be the fastest for these. */
+    /* what is slow for evenly spread fingerprints may be the fastest for these */
     keep_worthwhile(planner, planner->options.expected_group != NULL);
     if (planner->options.expected_group != NULL) {
         for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
@@ -152,12 +154,13 @@ static enum idx_status make_plans(struct planner *planner, struct idx_error *err
         }
         keep_worthwhile(planner, false);
     }
-    prove(planner);
+    drop_unproved(planner);
     choose_plan(planner);
     return IDX_OK;
 }
 
-static enum idx_status planner_open(struct planner **planner, const struct idx_plan_options *options,
+/* Makes a planner, with its plans. The caller frees it by free(). */
+static enum idx_status planner_make(struct planner **planner, const struct idx_plan_options *options,
                                     struct idx_error *error) {
     *planner = calloc(1, sizeof **planner);
     if (*planner == NULL) return idxi_fail_memory(error);
@@ -174,7 +177,7 @@ enum idx_status idxi_plan_auto(const struct idx_plan_options *given, struct idx_
     struct planner *planner;
     options.calibration = NULL; /* an index is the same whatever machine built it */
     options.residence = IDX_RESIDENCE_DIRECTORY;
-    IDXI_TRY(planner_open(&planner, &options, error));
+    IDXI_TRY(planner_make(&planner, &options, error));
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         if (planner->best[i].plan.chosen) *scheme = planner->best[i].scheme;
     }
@@ -182,7 +185,7 @@ enum idx_status idxi_plan_auto(const struct idx_plan_options *given, struct idx_
     return IDX_OK;
 }
 
-static enum idx_status check(const struct idx_plan_options *options, struct idx_error *error) {
+static enum idx_status check_options(const struct idx_plan_options *options, struct idx_error *error) {
     IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
     IDXI_TRY(idxi_check_block_size(options->block_size, error));
     IDXI_TRY(idxi_calibration_check(options->calibration, error));
@@ -196,8 +199,8 @@ static enum idx_status check(const struct idx_plan_options *options, struct idx_
     return IDX_OK;
 }
 
-/* Marks the scheme that `auto` chooses in a list for a certain machine. Where the list lacks it, *missing is its plan.
- */
+/* Marks the scheme that `auto` chooses, which does not depend on the machine, in a list for one machine. Where the list
+ * lacks it, sets *missing to its plan. */
 static enum idx_status mark_auto(struct planner *planner, struct idx_plan *missing, struct idx_error *error) {
     struct idx_scheme scheme;
     IDXI_TRY(idxi_plan_auto(&planner->options, &scheme, error));
@@ -212,6 +215,7 @@ static enum idx_status mark_auto(struct planner *planner, struct idx_plan *missi
     return IDX_OK;
 }
 
+/* Adds a plan to the list, if this has room for it, and counts it in any case. */
 static void add_plan(const struct idx_plan *plan, struct idx_plan *plans, size_t capacity, size_t *count) {
     if (*count < capacity) plans[*count] = *plan;
     ++*count;
@@ -225,8 +229,8 @@ enum idx_status idx_plan(const struct idx_plan_options *given, struct idx_plan *
     enum idx_status status = IDX_OK;
     size_t count = 0;
     idxi_copy_options(&options, given);
-    IDXI_TRY(check(&options, error));
-    IDXI_TRY(planner_open(&planner, &options, error));
+    IDXI_TRY(check_options(&options, error));
+    IDXI_TRY(planner_make(&planner, &options, error));
     if (options.calibration != NULL || options.residence != IDX_RESIDENCE_DIRECTORY)
         status = mark_auto(planner, &missing, error);
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
@@ -250,7 +254,7 @@ enum idx_status idx_plan_scheme(const struct idx_plan_options *given, const stru
                                 struct idx_plan *plan, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     idxi_copy_options(&options, given);
-    IDXI_TRY(check(&options, error));
+    IDXI_TRY(check_options(&options, error));
     if (scheme->bits != options.bits)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a scheme of %u bits for fingerprints of %u bits",
                          scheme->bits, options.bits);
@@ -261,7 +265,7 @@ enum idx_status idx_plan_scheme(const struct idx_plan_options *given, const stru
 
 /* ---- Reading a scheme ---- */
 
-/* What `auto` means if only the number of fingerprints is known. */
+/* Makes the scheme that `auto` means if only the number of fingerprints is known. */
 static enum idx_status settle_auto(struct idx_scheme *scheme, unsigned bits, unsigned k, uint64_t count,
                                    struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;

@@ -5,7 +5,7 @@
 #include <idx.h>
 #include <idx_planning.h>
 
-/* The scheme that `auto` chooses. Errors: IDX_OUT_OF_MEMORY. */
+/* Finds the scheme that `auto` chooses, on any machine and for any residence. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_plan_auto(const struct idx_plan_options *options, struct idx_scheme *scheme,
                                struct idx_error *error);
 

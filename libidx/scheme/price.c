@@ -1,5 +1,4 @@
-/* price.c: the cost of a scheme: the size of its tables, with the code for uniform fingerprints, and the time of its
- * probes. */
+/* price.c: the cost of a scheme: its tables' size, with the code for uniform fingerprints, and its probes' time. */
 #include "libidx/scheme/price.h"
 
 #include <math.h>
@@ -65,19 +64,19 @@ enum idx_status idxi_calibration_check(const struct idx_calibration *given, stru
 
 /* ---- Time ---- */
 
-/* Returns the wait for one of so many bytes, interpolated between the sizes of `waits`. */
+/* Returns the wait for a cache line at random among so many bytes: between those that `waits` has, each for 4 times as
+ * many bytes as the one before. */
 static double interpolate(const double *waits, double bytes) {
     double at = (log2(fmax(bytes, IDX_CALIBRATION_LEAST)) - log2(IDX_CALIBRATION_LEAST)) / 2;
     size_t below = at < IDX_CALIBRATION_SIZES - 2 ? (size_t)at : IDX_CALIBRATION_SIZES - 2;
     return fmax(waits[below] + (waits[below + 1] - waits[below]) * (at - (double)below), 0);
 }
 
-/* The waits for directories, or for blocks. They depend on where these are. */
+/* The waits for directory lines, or for blocks, of many queries and of one alone. They depend on where these are. */
 struct kind {
     const double *waits, *latencies;
 };
 
-/* Returns the waits for what is loaded into memory, or mapped. */
 static struct kind choose_kind(const struct idx_calibration *calibration, bool loaded) {
     return loaded ? (struct kind){calibration->loaded_waits, calibration->loaded_latencies}
                   : (struct kind){calibration->mapped_waits, calibration->mapped_latencies};
@@ -94,6 +93,7 @@ struct idxi_time idxi_time_of(const struct idx_calibration *given, enum idx_resi
     double next_block = NEXT_LINE * interpolate(own.loaded_waits, extent->block_bytes);
     double next_line = NEXT_LINE * interpolate(own.loaded_waits, fmin(extent->block_bytes, NEXT_LINE_BYTES));
     double lines_of_block = extent->block_size / (double)LINE_BYTES;
+    /* the blocks that are waited for: the first one of each probe, and the next ones until processors fetch ahead */
     double waited = work->probes * fmin(work->blocks / work->probes, fmax(MAX_NEXT_LINES / lines_of_block, 1));
     struct idxi_time time;
     time.many = work->tables * own.table + work->probes * own.probe + fmax(further, 0) * own.block +
@@ -110,23 +110,25 @@ struct idxi_time idxi_time_of(const struct idx_calibration *given, enum idx_resi
 /* An index is taken to have so many tables where waits for memory must be known before its scheme is. */
 #define TYPICAL_TABLES 6
 
+#define LOG2_E 1.4427
+
 double idx_chance_matches(uint64_t count, unsigned bits, unsigned k) {
     return ldexp((double)count * idxi_count_patterns(bits, k), -(int)bits);
 }
 
 double idx_information_limit(uint64_t count, unsigned bits) {
-    return count == 0 ? 0 : bits - log2((double)count) + 1.4427;
+    return count == 0 ? 0 : bits - log2((double)count) + LOG2_E;
 }
 
 /* ---- Bytes ---- */
 
-/* How many bits a difference takes on average, and the variance of that. */
+/* The mean of some values, such as the bits of a difference, and their variance. */
 struct moments {
     double mean, variance;
 };
 
-/* Returns the moments of values that have these chances. */
-static struct moments add_up(const double *chances, const double *values) {
+/* Returns the moments of values[i] that have the chances[i], i from 1 on. */
+static struct moments find_moments(const double *chances, const double *values) {
     struct moments moments = {0, 0};
     double sum = 0, squares = 0;
     for (unsigned i = 1; i <= IDXF_MAX_BITS; i++) {
@@ -146,7 +148,8 @@ static double chance_to_fit(const struct moments *moments, double count, double 
 
 /* Sets chances[i] to how likely a difference of `count` evenly spread fingerprints has i bits, 1 to 64. */
 static void find_chances(double count, unsigned bits, double chances[IDXF_MAX_BITS + 1]) {
-    double none = log1p(-fmin(ldexp(count, -(int)bits), 1)), above = 1; /* chances that a value is not there */
+    /* the logarithm of the chance that a value is not there, and the chance that a difference has i bits or more */
+    double none = log1p(-fmin(ldexp(count, -(int)bits), 1)), above = 1;
     chances[0] = 0;
     for (unsigned i = 1; i <= IDXF_MAX_BITS; i++) {
         double next = i < bits ? exp((ldexp(1, (int)i) - 1) * none) : 0;
@@ -155,8 +158,8 @@ static void find_chances(double count, unsigned bits, double chances[IDXF_MAX_BI
     }
 }
 
-/* How many bits differences take, and how many their codes alone; and how likely a difference has no code, so that it
- * begins a block. */
+/* How many bits differences take, and how many their codes alone; how likely a difference has no code, so that it
+ * begins a block; and whether some code is long. */
 struct costs {
     struct moments bits, codes;
     double without;
@@ -180,10 +183,10 @@ static struct costs find_costs(double count, const struct idxf_block_form *given
     }
     for (unsigned i = 0; i <= IDXF_MAX_BITS; i++) {
         chances[i] /= without < 1 ? 1 - without : 1;
-        codes[i] = encoder.of[i].length;
-        bits[i] = codes[i] + encoder.of[i].tail;
+        codes[i] = encoder.class_of[i].length;
+        bits[i] = codes[i] + encoder.class_of[i].tail;
     }
-    return (struct costs){add_up(chances, bits), add_up(chances, codes), without, long_codes};
+    return (struct costs){find_moments(chances, bits), find_moments(chances, codes), without, long_codes};
 }
 
 /* Returns how many fingerprints a block holds on average: its key, and as many differences as fit. Each chain but one
@@ -192,7 +195,7 @@ static double fill_block(double count, unsigned bits, uint32_t block_size) {
     struct idxf_block_form form = {.bits = bits, .block_size = block_size};
     form.anchor_bits = idxf_choose_anchor_bits((uint64_t)count, bits, block_size);
     struct costs costs = find_costs(count, &form);
-    double chains = idxf_block_chains(block_size) - 1, room = block_size * 8.0 - 1 - form.anchor_bits, held = 1;
+    double chains = idxf_block_most_chains(block_size) - 1, room = block_size * 8.0 - 1 - form.anchor_bits, held = 1;
     if (chains > 0) room -= 6 + chains * (form.anchor_bits + log2(block_size * 8.0) - costs.bits.mean);
     double coded = 1;
     for (unsigned i = 1; i < IDXF_MAX_BLOCK_FINGERPRINTS; i++) {
@@ -225,20 +228,19 @@ struct idxi_table_model idxi_table_model_make(const struct idx_plan_options *opt
 
 /* ---- Time ---- */
 
-/* Returns how many fingerprints are expected to share the bits of a mask. */
+/* Returns how many fingerprints are expected to share the bits of a mask with a query. */
 static double expected_group(const struct idx_plan_options *options, uint64_t mask) {
     if (options->expected_group != NULL) return options->expected_group(options->context, mask);
     return ldexp((double)options->count, -__builtin_popcountll(mask & ~options->dead_bits));
 }
 
-/* A scheme being priced. */
 struct pricing {
     const struct idx_plan_options *options;
     const struct idxi_table_model *model;
     struct idxi_work work;
 };
 
-/* Adds probes by a mask to the work, of which `far` wait for memory. */
+/* Adds probes by a mask to the work, of which `far` are not beside the one before and wait for memory. */
 static void add_probes(struct pricing *pricing, uint64_t mask, double probes, double far) {
     double group = expected_group(pricing->options, mask), held = pricing->model->block_fingerprints;
     pricing->work.probes += probes;
@@ -256,7 +258,7 @@ static unsigned near_bits(const struct pricing *pricing, unsigned flipped) {
 
 /* Adds the probes of a table. All patterns of fewer flipped bits than the radius are probed for all values of the
  * spared bits at once; see lookup/search.c. */
-static void add_table(struct pricing *pricing, uint64_t mask, unsigned radius) {
+static void add_table_work(struct pricing *pricing, uint64_t mask, unsigned radius) {
     unsigned prefix = (unsigned)__builtin_popcountll(mask);
     unsigned flipped = prefix - idxi_spared_bits(pricing->options->count, prefix);
     uint64_t flipped_mask = mask;
@@ -271,6 +273,7 @@ static void add_table(struct pricing *pricing, uint64_t mask, unsigned radius) {
     add_probes(pricing, mask, idxi_choose(flipped, radius), idxi_choose(far, radius));
 }
 
+/* Returns the time of the work, where an index has so many tables. */
 static struct idxi_time time_of(const struct pricing *pricing, double tables) {
     const struct idxi_table_model *model = pricing->model;
     const struct idx_plan_options *options = pricing->options;
@@ -319,7 +322,7 @@ void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi
     find_prefixes(scheme, plan);
     for (size_t i = 0; i < scheme->table_count; i++) {
         const struct idx_table *table = &scheme->tables[i];
-        add_table(&pricing, table->mask, table->radius < options->k ? table->radius : options->k);
+        add_table_work(&pricing, table->mask, table->radius < options->k ? table->radius : options->k);
     }
     struct idxi_time time = time_of(&pricing, (double)plan->tables);
     plan->probes = pricing.work.probes;
@@ -345,7 +348,7 @@ void idxi_price_tables(const struct idx_plan_options *options, const struct idxi
     for (unsigned radius = 0; radius <= IDX_MAX_RADIUS; radius++) {
         for (unsigned prefix = 1; prefix <= IDX_MAX_BITS; prefix++) {
             struct pricing pricing = {.options = &uniform, .model = model};
-            add_table(&pricing, idxf_low_bits(prefix), radius);
+            add_table_work(&pricing, idxf_low_bits(prefix), radius);
             times->of[radius][prefix] = time_of(&pricing, TYPICAL_TABLES).many;
         }
     }

@@ -1,5 +1,4 @@
-/* probing.c: which tables to probe for a distance below the index's k: leaves out those that the proof of covering does
- * not need. */
+/* probing.c: chooses the tables to probe for a distance below the index's k: those that a proof of covering needs. */
 #include "libidx/scheme/scheme.h"
 
 #include <limits.h>
@@ -15,8 +14,8 @@ struct choice {
     unsigned bits, distance;
     size_t count;
     struct idxi_probed *tables;
-    struct idx_scheme *trial;
-    uint64_t *steps;
+    struct idx_scheme *trial; /* room for a scheme of these tables, of which it is proved that it covers the distance */
+    uint64_t *steps;          /* how many are left for proofs, of all distances together */
 };
 
 /* Returns whether the tables cover the distance, as far as the steps suffice to prove it. */
@@ -36,8 +35,7 @@ static void lower_radius(struct choice *choice, struct idxi_probed *table) {
     }
 }
 
-/* Leaves out a table, if the others cover the distance. */
-static void leave_out(struct choice *choice, size_t at) {
+static void leave_out_unneeded(struct choice *choice, size_t at) {
     struct idxi_probed table = choice->tables[at];
     struct idxi_probed *from = &choice->tables[at];
     size_t behind = choice->count - at - 1;
@@ -83,19 +81,19 @@ static int compare_numbers(const void *a, const void *b) {
     return (x->table > y->table) - (x->table < y->table);
 }
 
-/* Lowers radii first, since a larger one costs more probes than a further table; then leaves out tables. Any table
- * alone finds the fingerprint itself, so one is enough for distance 0. */
-static void reduce(struct choice *choice) {
+/* Lowers the radii of the tables as far as the distance stays covered, and then leaves out tables: in this order, since
+ * a larger radius costs more probes than a further table. Any table alone finds the query's own fingerprint, so one is
+ * enough for distance 0. */
+static void reduce_tables(struct choice *choice) {
     if (choice->distance == 0) choice->count = 1;
     for (size_t i = 0; i < choice->count; i++) {
         if (*choice->steps > 0) lower_radius(choice, &choice->tables[i]);
     }
     if (*choice->steps > 0) order_by_overlap(choice);
-    for (size_t i = choice->count; i-- > 0 && *choice->steps > 0;) leave_out(choice, i);
+    for (size_t i = choice->count; i-- > 0 && *choice->steps > 0;) leave_out_unneeded(choice, i);
     qsort(choice->tables, choice->count, sizeof *choice->tables, compare_numbers);
 }
 
-/* Takes all tables of a scheme, with radii up to the distance. */
 static void take_all(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
     choice->distance = distance;
     choice->count = scheme->table_count;
@@ -106,6 +104,7 @@ static void take_all(struct choice *choice, const struct idx_scheme *scheme, uns
     }
 }
 
+/* Makes the probings of all distances up to k. Their tables are in `tables`, one after the other. */
 static void make_all(struct idxi_probing *probings, const struct idx_scheme *scheme, unsigned k,
                      struct idxi_probed *tables, struct idx_scheme *trial) {
     uint64_t steps = MAX_LOOKS / (scheme->table_count + 1);
@@ -113,7 +112,7 @@ static void make_all(struct idxi_probing *probings, const struct idx_scheme *sch
     for (unsigned distance = 0; distance <= k; distance++) {
         choice.tables = tables + distance * scheme->table_count;
         take_all(&choice, scheme, distance);
-        if (distance < k) reduce(&choice);
+        if (distance < k) reduce_tables(&choice);
         probings[distance] = (struct idxi_probing){choice.count, choice.tables};
     }
 }

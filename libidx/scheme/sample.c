@@ -24,7 +24,6 @@ enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *
     return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Drops the fingerprints with the greatest hashes, beyond the size of the sample. */
 static void drop_greatest(struct idxi_sample *sample) {
     if (sample->count <= SAMPLE_FINGERPRINTS) return;
     idxi_sort_pairs(sample->hashes, sample->fingerprints, sample->count, false, sample->masked, sample->spare);
@@ -53,7 +52,7 @@ void idxi_sample_end(struct idxi_sample *sample, unsigned bits) {
 double idxi_sample_group(void *context, uint64_t mask) {
     struct idxi_sample *sample = context;
     double pairs = 0;
-    size_t group = 0;
+    size_t group = 0; /* how many before the present fingerprint share its bits of the mask */
     if (sample->count < 2) return 0;
     for (size_t i = 0; i < sample->count; i++) sample->masked[i] = sample->fingerprints[i] & mask;
     idxi_sort_pairs(sample->masked, NULL, sample->count, false, sample->spare, NULL);
@@ -61,6 +60,7 @@ double idxi_sample_group(void *context, uint64_t mask) {
         group = sample->masked[i] == sample->masked[i - 1] ? group + 1 : 0;
         pairs += (double)group;
     }
+    /* each pair counts for both fingerprints; what one has among the others of the sample, it has among all others */
     return pairs * 2 / (double)(sample->count - 1) / (double)sample->count * ((double)sample->total - 1);
 }
 

@@ -10,11 +10,11 @@ struct idxi_sample {
     uint64_t *fingerprints, *hashes; /* the sample so far */
     uint64_t *masked, *spare;        /* room for what idxi_sample_group sorts */
     size_t count;
-    uint64_t limit;     /* no higher hash enters the sample */
-    uint64_t total;     /* fingerprints added */
-    uint64_t set_bits;  /* of all of them, ORed */
-    uint64_t dead_bits; /* once ended: the same in all of them */
-    uint64_t common_bits;
+    uint64_t limit;       /* no higher hash enters the sample */
+    uint64_t total;       /* fingerprints added */
+    uint64_t set_bits;    /* set in at least one of these */
+    uint64_t dead_bits;   /* once the sample is ended: the same in all of these */
+    uint64_t common_bits; /* set in all of these */
 };
 
 /* Begins an empty sample. The caller frees it by idxi_sample_free, also after an error. Errors: IDX_OUT_OF_MEMORY. */
@@ -26,8 +26,7 @@ void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, s
 /* Completes the sample of fingerprints of `bits` bits, after all were added and before idxi_sample_group is called. */
 void idxi_sample_end(struct idxi_sample *sample, unsigned bits);
 
-/* Returns how many other fingerprints share the bits of the mask with a random one, on average. `context` is the
- * sample. */
+/* Returns how many others share the mask's bits with a random fingerprint, on average. `context` is the sample. */
 double idxi_sample_group(void *context, uint64_t mask);
 
 void idxi_sample_free(struct idxi_sample *sample);

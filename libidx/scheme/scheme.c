@@ -66,7 +66,8 @@ void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits
     scheme->bits = bits;
 }
 
-/* Makes a scheme of one level: a table for each choice of `front` of the `blocks` parts of the fingerprint. */
+/* Makes a scheme of one level: a table for each choice of `front` of the `blocks` parts of the fingerprint. Returns
+ * false where that is not possible, or makes too many tables. */
 static bool choose_once(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius) {
     char name[sizeof scheme->name];
     if (radius > 0)
@@ -77,8 +78,8 @@ static bool choose_once(struct idx_scheme *scheme, unsigned bits, unsigned block
     return idxi_scheme_add(scheme, idxf_low_bits(bits), 0, blocks, front, radius);
 }
 
-/* Makes a scheme of two levels: a table for each choice of the first level with each choice of the parts into which the
- * other bits are cut. */
+/* Makes a scheme of two levels, B:C/b:c, given as pairs: a table for each choice of the first level with each choice of
+ * the parts into which the other bits are cut. Returns false where that is not possible, or makes too many tables. */
 static bool choose_twice(struct idx_scheme *scheme, unsigned bits, const unsigned first[2], const unsigned second[2]) {
     struct idx_scheme level;
     char name[sizeof scheme->name];
@@ -94,7 +95,7 @@ static bool choose_twice(struct idx_scheme *scheme, unsigned bits, const unsigne
 
 /* ---- Parsing ---- */
 
-/* Reads a decimal number of one or two digits, and moves *text behind it. */
+/* Reads a decimal number of one or two digits, and moves *text past it. Returns false if there is none. */
 static bool parse_small(const char **text, unsigned *number) {
     char *end;
     if (**text < '0' || **text > '9') return false;
@@ -105,11 +106,12 @@ static bool parse_small(const char **text, unsigned *number) {
     return true;
 }
 
+/* Reads two numbers with a colon between them, and moves *text past them. Returns false if these are not there. */
 static bool parse_pair(const char **text, unsigned pair[2]) {
     return parse_small(text, &pair[0]) && *(*text)++ == ':' && parse_small(text, &pair[1]);
 }
 
-/* Makes the scheme of a text `B:C`, `B:C:R` or `B:C/B:C`. */
+/* Makes the scheme of a text `B:C`, `B:C:R` or `B:C/b:c`. Returns false if the text is none of these. */
 static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned bits) {
     unsigned first[2], second[2], radius = 0;
     if (!parse_pair(&text, first)) return false;
@@ -124,7 +126,7 @@ static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned b
     return *text == '\0' && choose_once(scheme, bits, first[0], first[1], radius);
 }
 
-/* Reads one mask, `@hex[:R]`, and moves *text behind it. */
+/* Reads one mask, `@hex[:R]`, adds its table, and moves *text past it. Returns false if that is not possible. */
 static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bits) {
     char *end;
     unsigned radius = 0;
@@ -139,6 +141,7 @@ static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bi
     return add_table(scheme, mask, radius);
 }
 
+/* Makes the scheme of a text of masks, with commas between them. Returns false if the text is not that. */
 static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bits) {
     idxi_scheme_init(scheme, "masks", bits);
     for (;;) {
@@ -149,6 +152,7 @@ static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bi
 }
 
 bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits) {
+    /* the schemes of the paper on near-duplicates of web pages (Manku and others, WWW 2007), by their tables */
     static const char *const paper[][2] = {{"4", "4:1"}, {"10", "5:2"}, {"16", "4:1/4:1"}, {"20", "6:3"}};
     if (text[0] == '@') return parse_masks(scheme, text, bits);
     for (size_t i = 0; i < sizeof paper / sizeof paper[0]; i++) {
@@ -178,7 +182,7 @@ struct proof {
     const struct idx_scheme *scheme;
     unsigned atom_count;
     uint64_t atoms[IDX_MAX_BITS];
-    unsigned room[IDX_MAX_BITS];     /* errors that an atom can still take; 0 when closed */
+    unsigned room[IDX_MAX_BITS];     /* errors that an atom can still take; 0 once it is closed */
     unsigned errors[IDX_MAX_TABLES]; /* in each table's prefix */
     uint64_t *steps;                 /* how many may still be taken; when none are left, the answer is no */
 };
@@ -224,18 +228,18 @@ static bool escapes(struct proof *proof, unsigned left) {
     }
     if (open == scheme->table_count) return true;
 
-    unsigned closed[IDX_MAX_BITS];
+    unsigned room_before[IDX_MAX_BITS];
     bool found = false;
-    memcpy(closed, proof->room, sizeof closed);
+    memcpy(room_before, proof->room, sizeof room_before);
     for (unsigned atom = 0; atom < proof->atom_count && !found; atom++) {
         if (proof->room[atom] == 0 || (proof->atoms[atom] & scheme->tables[open].mask) == 0) continue;
         proof->room[atom]--;
         count_error(proof, atom, 1);
         found = escapes(proof, left - 1);
         count_error(proof, atom, -1);
-        proof->room[atom] = 0;
+        proof->room[atom] = 0; /* closed until this call ends */
     }
-    memcpy(proof->room, closed, sizeof closed);
+    memcpy(proof->room, room_before, sizeof room_before);
     return found;
 }
 

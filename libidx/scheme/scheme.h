@@ -9,28 +9,26 @@
 /* The text of a scheme that leaves the choice to the planner. */
 #define IDXI_AUTO "auto"
 
-/* Makes a scheme without tables. */
 void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits);
 
 /* Cuts the set bits of `bits` into `blocks` blocks, from the most significant, as even as they come, wider ones first,
- * and adds a table for each choice of `front` of them, beside the bits of `fixed`. False where that is not possible. */
+ * and adds a table for each choice of `front` of them, whose mask also has the bits of `fixed`. Returns false where
+ * that is not possible, or makes too many tables. */
 bool idxi_scheme_add(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
                      unsigned radius);
 
-/* Makes the scheme of a text other than `auto`, without proof. Returns false if the text is no scheme for `bits`
- * bits. */
+/* Makes the scheme of a text other than `auto`, without proof. Returns false if it is none for `bits` bits. */
 bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits);
 
 /* Checks the number of bits, and k. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_scheme_check(unsigned bits, unsigned k, struct idx_error *error);
 
-/* Returns whether the scheme covers k, by a proof of at most *steps steps, which the call counts down. Returns false if
- * they don't suffice. */
+/* Returns whether the scheme covers k, by a proof of at most *steps steps. Counts *steps down by those that it takes;
+ * returns false if they don't suffice. */
 bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint64_t *steps);
 
 /* ---- Which tables a query probes ---- */
 
-/* A table that is probed for a distance. */
 struct idxi_probed {
     uint64_t mask;
     unsigned radius; /* up to the scheme's */
@@ -43,8 +41,8 @@ struct idxi_probing {
     struct idxi_probed *tables;
 };
 
-/* Makes the probings for the distances 0 to k of a scheme that covers k: for k all its tables, for less as many as
- * suffice. The caller frees *probings by idxi_probings_free. */
+/* Makes the probings of a scheme that covers k, an array by distance, 0 to k: for k all its tables, for less as many
+ * as suffice. The caller frees *probings by idxi_probings_free. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_probings_make(struct idxi_probing **probings, const struct idx_scheme *scheme, unsigned k,
                                    struct idx_error *error);
 
@@ -56,8 +54,7 @@ static inline bool idxi_lets_through(const struct idxi_probed *table, uint64_t e
     return errors == 0;
 }
 
-/* Returns whether table `order` of the probing is the first that lets an error pattern through, which alone reports it.
- */
+/* Returns whether table `order` of the probing is the first to let an error pattern through, and so must report it. */
 static inline bool idxi_owns(const struct idxi_probing *probing, size_t order, uint64_t errors) {
     for (size_t i = 0; i < order; i++) {
         if (idxi_lets_through(&probing->tables[i], errors)) return false;

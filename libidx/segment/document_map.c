@@ -9,6 +9,7 @@
 #include "format/document_sums.h"
 #include "libidx/base/base.h"
 
+/* By kind: the names of the map and of its checksums. */
 static const char *const names[][2] = {{"docs.mdb", "docs.sum"}, {"by-id.mdb", "by-id.sum"}};
 
 const char *idxi_map_name(enum idxi_map_kind kind) { return names[kind][0]; }
@@ -68,12 +69,12 @@ static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uin
     return IDX_OK;
 }
 
-/* The two files, open while the map is opened. */
 struct files {
     int documents, sums;
     char *sums_path;
 };
 
+/* Opens both files and maps them. The caller closes `files`, also after an error. */
 static enum idx_status open_map(struct idxi_map *map, int folder, struct files *files,
                                 const struct idx_open_options *options, struct idx_error *error) {
     uint64_t length, sums_length;
@@ -87,13 +88,13 @@ static enum idx_status open_map(struct idxi_map *map, int folder, struct files *
 enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
                               const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
                               const struct idx_open_options *options, struct idx_error *error) {
-    struct files files = {-1, -1, idxi_path(folder_path, idxi_sums_name(kind))};
+    struct files files = {-1, -1, idxi_join_path(folder_path, idxi_sums_name(kind))};
     *map = (struct idxi_map){.kind = kind,
                              .segment = *segment,
                              .id_type = kind == IDXI_MAP_BY_ID ? IDX_ID_U64 : id_type,
                              .ids_differ = id_type == IDX_ID_U64};
     pthread_mutex_init(&map->mutex, NULL);
-    map->path = idxi_path(folder_path, idxi_map_name(kind));
+    map->path = idxi_join_path(folder_path, idxi_map_name(kind));
     enum idx_status status = map->path == NULL || files.sums_path == NULL
                                  ? idxi_fail_memory(error)
                                  : open_map(map, folder, &files, options, error);
@@ -118,7 +119,7 @@ static enum idx_status find_meta(const struct idxi_map *map, uint64_t meta, cons
                      name);
 }
 
-/* Checks that the entry with a name has the bytes that are expected. */
+/* Checks that the entry with a name has the bytes that are expected: the uuid, or else a count. */
 static enum idx_status check_meta(const struct idxi_map *map, uint64_t meta, const char *name, const void *expected,
                                   size_t size, struct idx_error *error) {
     struct idxi_page_cursor cursor;
@@ -137,7 +138,7 @@ static enum idx_status read_count(const struct idxi_map *map, uint64_t meta, con
     return IDX_OK;
 }
 
-/* Reads the counts of a map from IDs, which must lie within bounds that follow from the counts of the segment. */
+/* Replaces the segment's counts by those of its map from IDs, which must lie within bounds that the former set. */
 static enum idx_status read_counts(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxf_manifest_segment *segment = &map->segment;
     uint64_t hashes, entries;
@@ -151,6 +152,7 @@ static enum idx_status read_counts(struct idxi_map *map, uint64_t meta, struct i
     return IDX_OK;
 }
 
+/* Checks the uuid and, of a document map, the counts. A map from IDs has counts of its own. */
 static enum idx_status check_all_meta(const struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     uint8_t fingerprints[8], documents[8];
     IDXI_TRY(check_meta(map, meta, IDXI_META_UUID, map->segment.uuid, IDXF_UUID_BYTES, error));
@@ -179,7 +181,6 @@ static enum idx_status find_dictionary(struct idxi_map *map, uint64_t meta, stru
     return IDX_OK;
 }
 
-/* Finds the roots of the databases, and reads and checks the meta data. */
 static enum idx_status make_ready(struct idxi_map *map, struct idx_error *error) {
     uint64_t meta;
     IDXI_TRY(idxi_pages_find_root(&map->pages, "docs", &map->docs_root, error));
@@ -217,7 +218,6 @@ enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idx
     return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
 }
 
-/* Opens the group of documents at a cursor, and decodes its fingerprints. */
 static enum idx_status decode_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                     struct idxf_group *group, uint64_t *fingerprints, struct idx_error *error) {
     IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
@@ -242,17 +242,16 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
         idxf_group_values(&group, at, 1, value);
         *found = *value >= least;
     }
-    /* By the key of the group, its last entry is such a one or a later one. */
+    /* The key of the group says that its last entry is not below what is sought. */
     bool as_said = *found || (at < group.count && fingerprints[at] > fingerprint);
     return as_said ? IDX_OK : idxi_map_fail(map, &cursor, IDXF_FAULT_ORDER, error);
 }
 
 /* ---- Reading all ---- */
 
-/* Pages are dropped from memory each time that so many bytes of groups were read. */
-#define DROPPED_BYTES ((size_t)8 << 20)
+#define DROPPED_BYTES ((size_t)8 << 20) /* after so many bytes of groups, pages are dropped from memory */
 
-/* Counts `size` more bytes, and drops pages where these are enough. */
+/* Counts `size` more bytes of groups, and drops pages once these are enough. */
 static void drop_sometimes(const struct idxi_map *map, size_t *undropped, size_t size) {
     *undropped += size;
     if (*undropped < DROPPED_BYTES) return;
@@ -260,7 +259,8 @@ static void drop_sometimes(const struct idxi_map *map, size_t *undropped, size_t
     *undropped = 0;
 }
 
-/* Goes to the next group, and decodes its fingerprints. Behind the last group stream->group.count is 0. */
+/* Goes to the next group, and decodes its fingerprints. After the last one, stream->group.count is 0. Fails unless the
+ * groups have as many documents as the manifest says. */
 static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_error *error) {
     const struct idxi_map *map = stream->map;
     struct idxi_page_cursor *cursor = &stream->cursor;
@@ -279,9 +279,8 @@ static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_err
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
 }
 
-/* Notes an entry that is given to the caller, without the offset. Returns false where it is not above the one before.
- */
-static bool note_entry(struct idxi_map_stream *stream, uint64_t fingerprint, uint64_t value) {
+/* Notes an entry, without the offset, as the last one that is given. Returns whether it is above the one before. */
+static bool note_ascending(struct idxi_map_stream *stream, uint64_t fingerprint, uint64_t value) {
     bool ascends = !stream->any || stream->last_fingerprint < fingerprint ||
                    (stream->last_fingerprint == fingerprint && stream->last_value < value);
     stream->any = true;
@@ -290,9 +289,9 @@ static bool note_entry(struct idxi_map_stream *stream, uint64_t fingerprint, uin
     return ascends;
 }
 
-/* Reads documents of the current group, or of the next one where all of it were given. */
-static enum idx_status read_map(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
-                                size_t *count, struct idx_error *error) {
+/* Gives documents of the current group, or if all of it were given, of the next one. */
+static enum idx_status read_group(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
+                                  size_t *count, struct idx_error *error) {
     struct idxi_map_stream *stream = (struct idxi_map_stream *)base;
     *count = 0;
     if (stream->begun && !stream->cursor.found) return IDX_OK;
@@ -301,7 +300,7 @@ static enum idx_status read_map(struct idxi_stream *base, uint64_t *fingerprints
     memcpy(fingerprints, stream->fingerprints + stream->given, made * sizeof *fingerprints);
     idxf_group_values(&stream->group, stream->given, made, values);
     for (size_t i = 0; i < made; i++) {
-        if (!note_entry(stream, fingerprints[i], values[i]))
+        if (!note_ascending(stream, fingerprints[i], values[i]))
             return idxi_map_fail(stream->map, &stream->cursor, IDXF_FAULT_ORDER, error);
         values[i] += stream->offset;
     }
@@ -311,7 +310,7 @@ static enum idx_status read_map(struct idxi_stream *base, uint64_t *fingerprints
 }
 
 void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map *map, uint64_t offset) {
-    stream->stream = (struct idxi_stream){read_map, NULL};
+    stream->stream = (struct idxi_stream){read_group, NULL};
     stream->map = map;
     stream->offset = offset;
     stream->undropped = 0;
@@ -336,7 +335,6 @@ enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_
     return *id == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* A visit of all IDs. */
 struct id_visit {
     const struct idxi_map *map;
     idxi_id_visitor visit;
@@ -346,7 +344,6 @@ struct id_visit {
     size_t capacity;
 };
 
-/* Visits the IDs of the group at the cursor. */
 static enum idx_status visit_group(struct id_visit *visit, const struct idxi_page_cursor *cursor,
                                    struct idx_error *error) {
     const struct idxi_map *map = visit->map;
@@ -385,8 +382,8 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
 
 /* ---- The documents of one fingerprint ---- */
 
-/* Goes to the first group whose last entry is not below a fingerprint. Where fingerprints ascend, that is often the
- * group of the one before, which is then not decoded again. */
+/* Goes to the first group whose last entry is not below a fingerprint. Often that is the group of the fingerprint
+ * before, which is then not decoded again. */
 static enum idx_status seek_group(struct idxi_map_cursor *cursor, uint64_t fingerprint, struct idx_error *error) {
     uint8_t key[IDXI_GROUP_KEY_BYTES];
     if (cursor->decoded && cursor->sought < fingerprint &&
@@ -447,7 +444,7 @@ enum idx_status idxi_map_cursor_find(struct idxi_map_cursor *cursor, uint64_t fi
 
 /* Values must ascend, so that each group of IDs is decoded only once. */
 enum idx_status idxi_map_cursor_next(struct idxi_map_cursor *cursor, struct idx_error *error) {
-    uint64_t left = cursor->left - 1, before = cursor->value;
+    uint64_t left = cursor->left - 1, last_value = cursor->value;
     cursor->left = 0; /* so that none is left where what follows fails */
     if (left == 0) return IDX_OK;
     if (++cursor->next == cursor->group.count) {
@@ -458,7 +455,7 @@ enum idx_status idxi_map_cursor_next(struct idxi_map_cursor *cursor, struct idx_
         cursor->next = 0;
     }
     idxf_group_values(&cursor->group, cursor->next, 1, &cursor->value);
-    if (cursor->value <= before) return idxi_map_fail(cursor->map, &cursor->at, IDXF_FAULT_ORDER, error);
+    if (cursor->value <= last_value) return idxi_map_fail(cursor->map, &cursor->at, IDXF_FAULT_ORDER, error);
     cursor->left = left;
     return IDX_OK;
 }

@@ -71,8 +71,7 @@ enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int
                               const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
                               const struct idx_open_options *options, struct idx_error *error);
 
-/* Reads and checks the meta data, the first time that it is called. It must be called before any other use, and any
- * thread may call it. */
+/* Reads and checks the meta data, once. To be called before any other use, by any thread. */
 enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error);
 
 void idxi_map_close(struct idxi_map *map);
@@ -81,8 +80,7 @@ void idxi_map_close(struct idxi_map *map);
 enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                     struct idxf_group *group, struct idx_error *error);
 
-/* Sets *value to the least value of a fingerprint that is at least `least`, in a map that is ready, or *found to false
- * where there is none. */
+/* Sets *value to a fingerprint's least value from `least` on, in a ready map, or *found to false if there is none. */
 enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t least, uint64_t *value,
                                     bool *found, struct idx_error *error);
 

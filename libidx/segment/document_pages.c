@@ -69,7 +69,7 @@ static enum idx_status fail_structure(const struct idxi_pages *pages, struct idx
 
 /* ---- Checksums ---- */
 
-/* Compares the IDXF_PAGE_SIZE bytes with a number with their checksum. */
+/* Compares IDXF_PAGE_SIZE bytes, from unit * IDXF_PAGE_SIZE on, or all up to the end, with their checksum. */
 static enum idx_status compare_checksum(const struct idxi_pages *pages, uint64_t unit, struct idx_error *error) {
     uint64_t offset = unit * IDXF_PAGE_SIZE, left = pages->length - offset;
     size_t size = left < IDXF_PAGE_SIZE ? (size_t)left : IDXF_PAGE_SIZE;
@@ -85,12 +85,11 @@ enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_
     return IDX_OK;
 }
 
-/* Sets *page to the first of `count` pages of LMDB from `number` on, after checking that the file has them, and their
- * checksums before their first use. */
+/* Sets *page to page `number`, after checking that the file has it and `count` - 1 more, and their checksums. */
 static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t number, uint64_t count,
                                    const uint8_t **page, struct idx_error *error) {
-    uint64_t limit = pages->length / pages->page_size;
-    if (number >= limit || count > limit - number) return fail_structure(pages, error);
+    uint64_t page_count = pages->length / pages->page_size;
+    if (number >= page_count || count > page_count - number) return fail_structure(pages, error);
     uint64_t begin = number * pages->page_size, end = begin + count * pages->page_size;
     *page = pages->map + begin;
     if (pages->checked == NULL) return IDX_OK;
@@ -122,12 +121,12 @@ static const uint8_t *get_node(const struct idxi_pages *pages, const uint8_t *pa
     return host16(node + AT_KEY_SIZE) > pages->page_size - NODE_HEADER - offset ? NULL : node;
 }
 
+/* Returns the number of the page that a node of a branch leads to. */
 static uint64_t child_of(const uint8_t *node) { return host32(node) | (uint64_t)host16(node + AT_NODE_FLAGS) << 32; }
 
-/* Sets the key and the value of a cursor to those of a node of a leaf. The value is in the page of the node, or has
- * pages of its own. */
-static enum idx_status get_entry(const struct idxi_pages *pages, const uint8_t *page, const uint8_t *node,
-                                 struct idxi_page_cursor *cursor, struct idx_error *error) {
+/* Sets a cursor's key and value to those of a leaf's node. The value is in the node's page, or has pages of its own. */
+static enum idx_status read_entry(const struct idxi_pages *pages, const uint8_t *page, const uint8_t *node,
+                                  struct idxi_page_cursor *cursor, struct idx_error *error) {
     unsigned flags = host16(node + AT_NODE_FLAGS);
     cursor->key = node + NODE_HEADER;
     cursor->key_size = host16(node + AT_KEY_SIZE);
@@ -154,7 +153,7 @@ static enum idx_status map_files(struct idxi_pages *pages, int documents, int su
     return IDX_OK;
 }
 
-static enum idx_status allocate(struct idxi_pages *pages, struct idx_error *error) {
+static enum idx_status make_bitmap(struct idxi_pages *pages, struct idx_error *error) {
     size_t words = (size_t)(pages->length / IDXF_PAGE_SIZE / 64 + 1);
     pages->checked = calloc(words, sizeof *pages->checked);
     if (pages->checked == NULL) return idxi_fail_memory(error);
@@ -162,7 +161,7 @@ static enum idx_status allocate(struct idxi_pages *pages, struct idx_error *erro
     return IDX_OK;
 }
 
-/* LMDB's magic number has the byte order of the machine that wrote it. */
+/* Checks LMDB's magic number, which has the byte order of the machine that wrote it. */
 static enum idx_status check_magic(const uint8_t *page, const char *path, struct idx_error *error) {
     uint32_t magic = host32(page + AT_MAGIC);
     if (magic == LMDB_MAGIC) return IDX_OK;
@@ -173,8 +172,7 @@ static enum idx_status check_magic(const uint8_t *page, const char *path, struct
     return fail_file(path, error);
 }
 
-/* What one of the two meta pages of LMDB says, which are the first two pages. The one with the greater transaction
- * counts. */
+/* What a meta page of LMDB says, the first or second page. The one with the greater transaction counts. */
 struct meta {
     uint64_t page_size, transaction;
     uint64_t main_root; /* of the main database */
@@ -191,6 +189,7 @@ static enum idx_status read_meta(struct meta *meta, const uint8_t *page, const c
     return IDX_OK;
 }
 
+/* Checks both meta pages, and takes the size of pages and the root from them. */
 static enum idx_status check_meta_pages(struct idxi_pages *pages, struct idx_error *error) {
     const uint8_t *page;
     struct meta first, second;
@@ -213,7 +212,7 @@ enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_
     /* Otherwise Linux reads up to megabytes around each page. It may do so in docs.sum, which is small. */
     if (options->residence == IDX_RESIDENCE_DISK)
         madvise((void *)(uintptr_t)pages->map, (size_t)pages->length, MADV_RANDOM);
-    if (!options->skip_page_checks) IDXI_TRY(allocate(pages, error));
+    if (!options->skip_page_checks) IDXI_TRY(make_bitmap(pages, error));
     return check_meta_pages(pages, error);
 }
 
@@ -230,17 +229,17 @@ void idxi_pages_drop(const struct idxi_pages *pages) {
 
 /* ---- Trees ---- */
 
-/* Compares the key of a node with another by bytes, and returns a number below 0, 0, or above 0. A key comes before
- * those that begin with it. */
+/* Compares a node's key with another by bytes: below 0, 0, or above 0. A key comes before those that begin with it. */
 static int compare_key(const uint8_t *node, const void *key, size_t key_size) {
     size_t size = host16(node + AT_KEY_SIZE);
     int order = memcmp(node + NODE_HEADER, key, size < key_size ? size : key_size);
     return order != 0 ? order : (size > key_size) - (size < key_size);
 }
 
-/* Sets *found, in a leaf, to the first node whose key is not below `key`, or to the number of nodes; in a branch, to
- * the last node whose key is not above it, where the first counts as below all keys. Returns false where a node is
- * damaged. */
+/* Sets *found: in a leaf, to the first node whose key is not below `key`, or the number of nodes; in a branch, to the
+ * last node whose key is not above it, where the first node counts as below all keys. Returns false if a node is
+ * damaged. `is_branch` is a number, 0 or 1: a branch's search begins at node 1, passes equal keys as well, and then
+ * goes back by 1. */
 static bool search_page(const struct idxi_pages *pages, const uint8_t *page, const void *key, size_t key_size,
                         unsigned *found) {
     unsigned is_branch = (flags_of(page) & BRANCH_PAGE) != 0, low = is_branch, high = count_nodes(pages, page);
@@ -257,7 +256,7 @@ static bool search_page(const struct idxi_pages *pages, const uint8_t *page, con
     return true;
 }
 
-/* Goes down to the first node of a page. */
+/* Goes down to the first node of a page. Fails if the page has no nodes, or is too deep. */
 static enum idx_status go_down(struct idxi_page_cursor *cursor, uint64_t number, struct idx_error *error) {
     const uint8_t *page;
     if (cursor->depth == IDXI_MAX_DEPTH) return fail_structure(cursor->pages, error);
@@ -284,8 +283,8 @@ static enum idx_status follow_node(struct idxi_page_cursor *cursor, struct idx_e
     return node == NULL ? fail_structure(cursor->pages, error) : go_down(cursor, child_of(node), error);
 }
 
-/* Goes to the entry at a node, or to the next one from behind the last node of a page: up, as far as needed, then down.
- * Sets cursor->found to false where there is none. */
+/* Goes to the entry at the cursor's node, or if that is behind a page's last node, to the next entry: up as far as
+ * needed, then down. Sets cursor->found to false if there is none. */
 static enum idx_status go_to_entry(struct idxi_page_cursor *cursor, struct idx_error *error) {
     while (cursor->depth > 0 &&
            cursor->way[cursor->depth - 1].node >= count_nodes(cursor->pages, cursor->way[cursor->depth - 1].page)) {
@@ -296,7 +295,7 @@ static enum idx_status go_to_entry(struct idxi_page_cursor *cursor, struct idx_e
     while (is_in_branch(cursor)) IDXI_TRY(follow_node(cursor, error));
     const uint8_t *node = get_current(cursor);
     if (node == NULL) return fail_structure(cursor->pages, error);
-    return get_entry(cursor->pages, cursor->way[cursor->depth - 1].page, node, cursor, error);
+    return read_entry(cursor->pages, cursor->way[cursor->depth - 1].page, node, cursor, error);
 }
 
 enum idx_status idxi_pages_next(struct idxi_page_cursor *cursor, struct idx_error *error) {

@@ -24,8 +24,7 @@ struct idxi_pages {
 
 #define IDXI_NO_PAGE UINT64_MAX /* the root of an empty database */
 
-/* Maps both files, which are open and whose lengths agree, and checks the two meta pages of LMDB. To be closed also
- * after an error. */
+/* Maps both open files, whose lengths agree, and checks LMDB's two meta pages. To be closed also after an error. */
 enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_t length, int sums,
                                 uint64_t sums_length, const struct idx_open_options *options, const char *path,
                                 struct idx_error *error);

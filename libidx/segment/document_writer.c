@@ -23,14 +23,16 @@ static enum idx_status fail_lmdb(struct idx_error *error, int result, const char
                      mdb_strerror(result));
 }
 
-/* Says that a call failed which may have written to the file of an open environment. LMDB says EIO of a write that was
- * cut short: this becomes ENOSPC where the disk turns out to be full, and otherwise the sentence names both causes. */
+#define PROBE_PAGES 256 /* written behind the end of a file, to find out whether the disk is full */
+
+/* Fails after a call that may have written to the file of an open environment. LMDB says EIO of a write that was cut
+ * short: this becomes ENOSPC if the disk turns out to be full; else the sentence names both causes. */
 static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path) {
     static const uint8_t page[IDXF_PAGE_SIZE];
     struct stat status;
     mdb_filehandle_t file;
     bool unclear = result == EIO && mdb_env_get_fd(env, &file) == 0 && fstat(file, &status) == 0;
-    for (size_t i = 0; i < 256 && unclear; i++) {
+    for (size_t i = 0; i < PROBE_PAGES && unclear; i++) {
         unclear = pwrite(file, page, sizeof page, status.st_size + (off_t)(i * sizeof page)) >= 0;
         if (!unclear) result = errno;
     }
@@ -43,10 +45,10 @@ static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, in
 
 #define NAMED_DATABASES 3
 
-/* A transaction puts at most this much, so that memory stays bounded. */
-#define BATCH_BYTES ((size_t)16 << 20)
-/* The map may grow by so much with each batch, whatever LMDB does with its pages. */
-#define BATCH_ROOM ((size_t)256 << 20)
+#define ENTRY_OVERHEAD 64 /* about as many bytes as an entry takes at most, besides its key and value */
+
+#define BATCH_BYTES ((size_t)16 << 20) /* the most that a transaction puts, so that memory stays bounded */
+#define BATCH_ROOM ((size_t)256 << 20) /* by which the map may grow with a batch, whatever LMDB does with pages */
 
 /* Begins a transaction, with room in the map for a batch and for `more` bytes. */
 static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t more, struct idx_error *error) {
@@ -66,12 +68,12 @@ static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *
     return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
-/* Makes an entry with room for a value of `size` bytes. The caller fills *value before the next call. Begins another
- * transaction where this one is full. */
+/* Makes an entry with room for a value of `size` bytes; the caller fills *value before the next call. Begins another
+ * transaction if this one is full. */
 static enum idx_status reserve_entry(struct idxi_map_writer *writer, MDB_dbi database, const void *key, size_t key_size,
                                      size_t size, unsigned flags, uint8_t **value, struct idx_error *error) {
     MDB_val name = {key_size, (void *)(uintptr_t)key}, room = {size, NULL};
-    size_t taken = key_size + size + 64;
+    size_t taken = key_size + size + ENTRY_OVERHEAD;
     if (writer->batch_bytes + taken > BATCH_BYTES && writer->batch_bytes > 0) {
         IDXI_TRY(commit(writer, error));
         IDXI_TRY(begin_transaction(writer, taken, error));
@@ -82,9 +84,10 @@ static enum idx_status reserve_entry(struct idxi_map_writer *writer, MDB_dbi dat
     return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
-/* Packs IDs into groups. */
+#define LENGTH_BYTES 4 /* of an ID's length, which is before each ID that waits for the dictionary */
+
 struct idxi_id_packer {
-    /* The first IDs, each behind its length in four bytes, while they wait for the dictionary. */
+    /* The first IDs, each behind its length, while they wait for the dictionary. */
     uint8_t *sampled;
     size_t sampled_bytes, sampled_count;
     bool has_dictionary;
@@ -96,7 +99,7 @@ struct idxi_id_packer {
     uint8_t previous[IDXI_IDS_BYTES]; /* the ID that came last in the group, or its first bytes */
     size_t previous_length;
     uint64_t last_number;
-    uint8_t *packed; /* an ID, packed; room for idxf_ids_most(IDXF_MAX_PIECED_BYTES) bytes and a header */
+    uint8_t *packed; /* an ID, packed; room for idxf_ids_most_bytes(IDXF_MAX_PIECED_BYTES) bytes and a header */
 };
 
 static void free_packer(struct idxi_id_packer *packer) {
@@ -110,12 +113,13 @@ static struct idxi_id_packer *make_packer(void) {
     struct idxi_id_packer *packer = calloc(1, sizeof *packer);
     if (packer == NULL) return NULL;
     packer->sampled = malloc(IDXI_SAMPLED_BYTES);
-    packer->packed = malloc(IDXF_IDS_HEADER_BYTES + idxf_ids_most(IDXF_MAX_PIECED_BYTES));
+    packer->packed = malloc(IDXF_IDS_HEADER_BYTES + idxf_ids_most_bytes(IDXF_MAX_PIECED_BYTES));
     if (packer->sampled != NULL && packer->packed != NULL) return packer;
     free_packer(packer);
     return NULL;
 }
 
+/* Returns what LMDB does: 0, or the number of an error. */
 static int open_databases(struct idxi_map_writer *writer) {
     int result = mdb_dbi_open(writer->txn, "docs", MDB_CREATE, &writer->docs);
     if (result == 0 && writer->id_type == IDX_ID_TEXT)
@@ -124,8 +128,8 @@ static int open_databases(struct idxi_map_writer *writer) {
     return result;
 }
 
-/* Opens the file, and returns what LMDB does. LMDB gives up where a signal interrupts its reading, and such an
- * environment can't be opened again, so another one is made. */
+/* Returns what LMDB does. LMDB gives up where a signal interrupts its reading, and such an environment can't be opened
+ * again, so another one is made. */
 static int open_environment(struct idxi_map_writer *writer) {
     for (;;) {
         int result = mdb_env_create(&writer->env);
@@ -140,8 +144,8 @@ static int open_environment(struct idxi_map_writer *writer) {
 enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
                                      enum idx_id_type id_type, struct idx_error *error) {
     *writer = (struct idxi_map_writer){.kind = kind, .id_type = id_type};
-    writer->path = idxi_path(folder_path, idxi_map_name(kind));
-    writer->sums_path = idxi_path(folder_path, idxi_sums_name(kind));
+    writer->path = idxi_join_path(folder_path, idxi_map_name(kind));
+    writer->sums_path = idxi_join_path(folder_path, idxi_sums_name(kind));
     writer->fingerprints = malloc(2 * IDXI_WAITING * sizeof *writer->fingerprints);
     if (id_type == IDX_ID_TEXT) writer->packer = make_packer();
     if (writer->path == NULL || writer->sums_path == NULL || writer->fingerprints == NULL ||
@@ -165,8 +169,8 @@ static enum idx_status reserve_ids(struct idxi_map_writer *writer, uint64_t last
     return reserve_entry(writer, writer->ids, key, sizeof key, size, MDB_APPEND, value, error);
 }
 
-/* Writes the group to which IDs were added, unless it is empty. */
-static enum idx_status put_ids(struct idxi_map_writer *writer, struct idx_error *error) {
+/* Writes the group to which IDs were added, unless it is empty, and empties it. */
+static enum idx_status flush_ids(struct idxi_map_writer *writer, struct idx_error *error) {
     struct idxi_id_packer *packer = writer->packer;
     uint8_t *value = NULL;
     if (packer->group_count == 0) return IDX_OK;
@@ -177,11 +181,11 @@ static enum idx_status put_ids(struct idxi_map_writer *writer, struct idx_error 
     return IDX_OK;
 }
 
-/* Writes a group of one ID: the first `start_size` bytes of it packed, then `length` bytes as they are. */
-static enum idx_status put_alone(struct idxi_map_writer *writer, uint64_t number, const uint8_t *start,
-                                 size_t start_size, const void *id, size_t length, struct idx_error *error) {
+/* Writes the group to which IDs were added, and a group of one ID: packed bytes, `start`, then `id` as it is. */
+static enum idx_status write_alone(struct idxi_map_writer *writer, uint64_t number, const uint8_t *start,
+                                   size_t start_size, const void *id, size_t length, struct idx_error *error) {
     uint8_t *value = NULL;
-    IDXI_TRY(put_ids(writer, error));
+    IDXI_TRY(flush_ids(writer, error));
     IDXI_TRY(reserve_ids(writer, number, IDXF_IDS_HEADER_BYTES + start_size + length, &value, error));
     idxf_ids_put_count(value, 1);
     memcpy(value + IDXF_IDS_HEADER_BYTES, start, start_size);
@@ -189,29 +193,29 @@ static enum idx_status put_alone(struct idxi_map_writer *writer, uint64_t number
     return IDX_OK;
 }
 
-/* Packs an ID behind those of the group, or as the first of a group. Returns its bytes in packer->packed. */
+/* Packs an ID, the next one or the first of the group, to packer->packed. Returns how many bytes it has there. */
 static size_t pack_id(struct idxi_id_packer *packer, const void *id, size_t length) {
     size_t before = packer->group_count == 0 ? 0 : packer->previous_length;
-    return idxf_ids_put(&packer->pieces, packer->previous, before, id, length, packer->packed);
+    return idxf_ids_put_id(&packer->pieces, packer->previous, before, id, length, packer->packed);
 }
 
 /* Adds an ID to the group, or to a new one where that is full. An ID that fits no group is put alone. */
-static enum idx_status put_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
-                              struct idx_error *error) {
+static enum idx_status add_to_group(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
+                                    struct idx_error *error) {
     struct idxi_id_packer *packer = writer->packer;
     uint8_t start[IDXF_PLAIN_BYTES];
     if (length > IDXF_MAX_PIECED_BYTES)
-        return put_alone(writer, number, start, idxf_ids_put_plain(length, start), id, length, error);
+        return write_alone(writer, number, start, idxf_ids_put_plain_head(length, start), id, length, error);
     size_t size = pack_id(packer, id, length);
     bool fits =
         packer->group_count > 0 && packer->group_count < IDXF_MAX_IDS && packer->group_size + size <= IDXI_IDS_BYTES;
     if (!fits) {
-        IDXI_TRY(put_ids(writer, error));
+        IDXI_TRY(flush_ids(writer, error));
         size = pack_id(packer, id, length);
         packer->group_size = IDXF_IDS_HEADER_BYTES;
     }
     if (packer->group_size + size > IDXI_IDS_BYTES)
-        return put_alone(writer, number, packer->packed, size, NULL, 0, error);
+        return write_alone(writer, number, packer->packed, size, NULL, 0, error);
     memcpy(packer->group + packer->group_size, packer->packed, size);
     packer->group_size += size;
     packer->group_count++;
@@ -227,15 +231,15 @@ static size_t make_dictionary(struct idxi_id_packer *packer) {
     for (size_t i = 0; i < packer->sampled_count; i++) {
         size_t length = idxf_load32(packer->sampled + at);
         size_t room = sizeof packer->dictionary - size, taken = length < room ? length : room;
-        if (i % stride == 0) memcpy(packer->dictionary + size, packer->sampled + at + 4, taken);
+        if (i % stride == 0) memcpy(packer->dictionary + size, packer->sampled + at + LENGTH_BYTES, taken);
         if (i % stride == 0) size += taken;
-        at += 4 + length;
+        at += LENGTH_BYTES + length;
     }
     return size;
 }
 
 /* Writes the dictionary, then the IDs that waited for it. */
-static enum idx_status use_dictionary(struct idxi_map_writer *writer, struct idx_error *error) {
+static enum idx_status write_dictionary(struct idxi_map_writer *writer, struct idx_error *error) {
     struct idxi_id_packer *packer = writer->packer;
     uint8_t *value = NULL;
     size_t size = make_dictionary(packer), at = 0;
@@ -246,41 +250,41 @@ static enum idx_status use_dictionary(struct idxi_map_writer *writer, struct idx
     memcpy(value, packer->dictionary, size);
     for (size_t number = 0; number < packer->sampled_count; number++) {
         size_t length = idxf_load32(packer->sampled + at);
-        IDXI_TRY(put_id(writer, number, packer->sampled + at + 4, length, error));
-        at += 4 + length;
+        IDXI_TRY(add_to_group(writer, number, packer->sampled + at + LENGTH_BYTES, length, error));
+        at += LENGTH_BYTES + length;
     }
     free(packer->sampled);
     packer->sampled = NULL;
     return IDX_OK;
 }
 
-/* Lets an ID wait for the dictionary. Returns false where there is one, or no room. */
-static bool wait_for_dictionary(struct idxi_id_packer *packer, const void *id, size_t length) {
-    if (packer->has_dictionary || packer->sampled_bytes + 4 + length > IDXI_SAMPLED_BYTES) return false;
+/* Lets an ID wait for the dictionary. Returns false if there is one already, or no more room for IDs that wait. */
+static bool let_wait(struct idxi_id_packer *packer, const void *id, size_t length) {
+    if (packer->has_dictionary || packer->sampled_bytes + LENGTH_BYTES + length > IDXI_SAMPLED_BYTES) return false;
     idxf_store32(packer->sampled + packer->sampled_bytes, (uint32_t)length);
-    if (length > 0) memcpy(packer->sampled + packer->sampled_bytes + 4, id, length);
-    packer->sampled_bytes += 4 + length;
+    if (length > 0) memcpy(packer->sampled + packer->sampled_bytes + LENGTH_BYTES, id, length);
+    packer->sampled_bytes += LENGTH_BYTES + length;
     packer->sampled_count++;
     return true;
 }
 
 enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                                        struct idx_error *error) {
-    if (wait_for_dictionary(writer->packer, id, length)) return IDX_OK;
-    if (!writer->packer->has_dictionary) IDXI_TRY(use_dictionary(writer, error));
-    return put_id(writer, number, id, length, error);
+    if (let_wait(writer->packer, id, length)) return IDX_OK;
+    if (!writer->packer->has_dictionary) IDXI_TRY(write_dictionary(writer, error));
+    return add_to_group(writer, number, id, length, error);
 }
 
 static enum idx_status finish_ids(struct idxi_map_writer *writer, struct idx_error *error) {
     if (writer->packer == NULL) return IDX_OK;
-    if (!writer->packer->has_dictionary) IDXI_TRY(use_dictionary(writer, error));
-    return put_ids(writer, error);
+    if (!writer->packer->has_dictionary) IDXI_TRY(write_dictionary(writer, error));
+    return flush_ids(writer, error);
 }
 
 /* ---- Documents ---- */
 
-/* Writes groups of the documents that wait, until at most `keep` are left. */
-static enum idx_status put_groups(struct idxi_map_writer *writer, size_t keep, struct idx_error *error) {
+/* Writes groups of the documents that wait, until at most `keep` are left, which go on waiting. */
+static enum idx_status write_groups(struct idxi_map_writer *writer, size_t keep, struct idx_error *error) {
     uint8_t group[IDXI_GROUP_BYTES], key[IDXI_GROUP_KEY_BYTES], *value = NULL;
     size_t done = 0, size;
     while (writer->waiting - done > keep) {
@@ -299,7 +303,7 @@ static enum idx_status put_groups(struct idxi_map_writer *writer, size_t keep, s
 enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64_t *fingerprints,
                                     const uint64_t *values, size_t count, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
-        if (writer->waiting == IDXI_WAITING) IDXI_TRY(put_groups(writer, IDXF_MAX_GROUP_ENTRIES - 1, error));
+        if (writer->waiting == IDXI_WAITING) IDXI_TRY(write_groups(writer, IDXF_MAX_GROUP_ENTRIES - 1, error));
         idxi_heaviest_count(&writer->heaviest, fingerprints[i]);
         writer->fingerprints[writer->waiting] = fingerprints[i];
         writer->values[writer->waiting++] = values[i];
@@ -307,30 +311,28 @@ enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64
     return IDX_OK;
 }
 
-/* Writes an entry of the database `meta`. */
-static enum idx_status put_meta(struct idxi_map_writer *writer, const char *name, const void *bytes, size_t size,
-                                struct idx_error *error) {
+static enum idx_status write_meta(struct idxi_map_writer *writer, const char *name, const void *bytes, size_t size,
+                                  struct idx_error *error) {
     uint8_t *value = NULL;
     IDXI_TRY(reserve_entry(writer, writer->meta, name, strlen(name), size, 0, &value, error));
     memcpy(value, bytes, size);
     return IDX_OK;
 }
 
-static enum idx_status put_all_meta(struct idxi_map_writer *writer, const struct idxf_manifest_segment *segment,
-                                    struct idx_error *error) {
+static enum idx_status write_all_meta(struct idxi_map_writer *writer, const struct idxf_manifest_segment *segment,
+                                      struct idx_error *error) {
     uint8_t fingerprints[8], documents[8], heaviest[IDXI_HEAVIEST_BYTES];
     idxf_store64(fingerprints, segment->fingerprints);
     idxf_store64(documents, segment->documents);
     idxf_store64(heaviest, writer->heaviest.fingerprint);
     idxf_store64(heaviest + 8, writer->heaviest.documents);
-    IDXI_TRY(put_meta(writer, IDXI_META_UUID, segment->uuid, IDXF_UUID_BYTES, error));
-    IDXI_TRY(put_meta(writer, IDXI_META_FINGERPRINTS, fingerprints, sizeof fingerprints, error));
-    IDXI_TRY(put_meta(writer, IDXI_META_DOCUMENTS, documents, sizeof documents, error));
-    return put_meta(writer, IDXI_META_HEAVIEST, heaviest, sizeof heaviest, error);
+    IDXI_TRY(write_meta(writer, IDXI_META_UUID, segment->uuid, IDXF_UUID_BYTES, error));
+    IDXI_TRY(write_meta(writer, IDXI_META_FINGERPRINTS, fingerprints, sizeof fingerprints, error));
+    IDXI_TRY(write_meta(writer, IDXI_META_DOCUMENTS, documents, sizeof documents, error));
+    return write_meta(writer, IDXI_META_HEAVIEST, heaviest, sizeof heaviest, error);
 }
 
-/* So many bytes are read at a time to compute their checksums. */
-#define STEP_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
+#define STEP_BYTES ((size_t)256 * IDXF_PAGE_SIZE) /* so many are read at a time to compute their checksums */
 
 /* Writes the checksums of `length` bytes of an open file; `bytes` has room for STEP_BYTES. */
 static enum idx_status write_checksums(int file, const char *path, uint64_t length, uint8_t *bytes,
@@ -371,8 +373,8 @@ enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folde
                                        const struct idxf_manifest_segment *segment, uint64_t *bytes,
                                        struct idx_error *error) {
     IDXI_TRY(finish_ids(writer, error));
-    IDXI_TRY(put_groups(writer, 0, error));
-    IDXI_TRY(put_all_meta(writer, segment, error));
+    IDXI_TRY(write_groups(writer, 0, error));
+    IDXI_TRY(write_all_meta(writer, segment, error));
     IDXI_TRY(commit(writer, error));
     int result = mdb_env_sync(writer->env, 1);
     if (result != 0) return fail_lmdb(error, result, writer->path, "sync");

@@ -34,8 +34,7 @@ struct idxi_map_writer {
     struct idxi_id_packer *packer; /* IDX_ID_TEXT only */
 };
 
-/* Creates the map in the folder at `folder_path`. `id_type` of a map from IDs is IDX_ID_U64. To be closed also after an
- * error. */
+/* Creates the map in a folder. `id_type` of a map from IDs is IDX_ID_U64. To be closed also after an error. */
 enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
                                      enum idx_id_type id_type, struct idx_error *error);
 

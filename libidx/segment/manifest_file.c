@@ -14,8 +14,7 @@
 
 /* ---- Names ---- */
 
-/* The digits of the number of a segment in the name of its folder. */
-#define DIGITS 6
+#define DIGITS 6 /* of a segment's number in its folder's name */
 
 void idxi_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]) {
     snprintf(name, IDXI_NAME_BYTES, "%06u", (unsigned)number);
@@ -62,7 +61,8 @@ static enum idx_status read_text(int file, const char *path, char *text, size_t 
     return idxi_read_at(file, text, *size, 0, path, error);
 }
 
-/* Fails because of a fault in a line of the manifest; line 0 is the whole file. */
+/* Fails because of a fault in a line of the manifest, or if `line` is 0, in the whole. `version` and `need` are for the
+ * faults that this release does not know them. */
 static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint32_t version, const char *need,
                                      const char *path, struct idx_error *error) {
     if (fault == IDXF_FAULT_MAGIC)
@@ -72,12 +72,13 @@ static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint3
         return idxi_fail(error, IDX_NEW_VERSION, path,
                          "the index needs '%s', which this version of idx does not have: use a later one", need);
     if (line == 0) return idxi_fail_fault(error, fault, path, 0);
-    return idxi_fail(error, idxi_fault_status(fault), path,
+    return idxi_fail(error, idxi_status_of_fault(fault), path,
                      "line %u: %s: the file is damaged; rebuild the index, or restore it from a copy", line,
-                     idxf_fault_sentence(fault));
+                     idxf_fault_predicate(fault));
 }
 
-static enum idx_status read_file(struct idxf_manifest *manifest, int file, const char *path, struct idx_error *error) {
+static enum idx_status read_manifest(struct idxf_manifest *manifest, int file, const char *path,
+                                     struct idx_error *error) {
     size_t size;
     unsigned line;
     uint32_t version;
@@ -94,12 +95,12 @@ static enum idx_status read_file(struct idxf_manifest *manifest, int file, const
 
 enum idx_status idxi_manifest_load(struct idxf_manifest *manifest, int folder, const char *folder_path, int *file,
                                    struct idx_error *error) {
-    char *path = idxi_path(folder_path, IDXI_MANIFEST_NAME);
+    char *path = idxi_join_path(folder_path, IDXI_MANIFEST_NAME);
     if (path == NULL) return idxi_fail_memory(error);
     enum idx_status status;
     int opened = openat(folder, IDXI_MANIFEST_NAME, IDXI_OPEN_FILE);
     if (opened >= 0)
-        status = read_file(manifest, opened, path, error);
+        status = read_manifest(manifest, opened, path, error);
     else if (errno == ENOENT)
         status = idxi_fail(error, IDX_NOT_AN_INDEX, folder_path, "has no manifest, so it is not an idx index");
     else
@@ -115,8 +116,8 @@ enum idx_status idxi_manifest_load(struct idxf_manifest *manifest, int folder, c
 /* ---- Writing ---- */
 
 /* Writes a manifest under a name, syncs it, and then syncs the folder. */
-static enum idx_status write_file(int folder, const char *name, const char *folder_path, struct idxf_manifest *manifest,
-                                  struct idx_error *error) {
+static enum idx_status write_manifest(int folder, const char *name, const char *folder_path,
+                                      struct idxf_manifest *manifest, struct idx_error *error) {
     struct idxi_page_writer writer;
     char *text = malloc(IDXF_MAX_MANIFEST_BYTES);
     if (text == NULL) return idxi_fail_memory(error);
@@ -130,19 +131,19 @@ static enum idx_status write_file(int folder, const char *name, const char *fold
 
 enum idx_status idxi_manifest_create(int folder, const char *folder_path, struct idxf_manifest *manifest,
                                      struct idx_error *error) {
-    return write_file(folder, IDXI_MANIFEST_NAME, folder_path, manifest, error);
+    return write_manifest(folder, IDXI_MANIFEST_NAME, folder_path, manifest, error);
 }
 
-/* Reads the manifest, changes it, and puts the changed one in its place. The caller has the lock of the manifest. */
-static enum idx_status change_manifest(struct idxf_manifest *manifest, int folder, const char *folder_path,
-                                       idxi_manifest_change *change, void *context, bool *switched,
-                                       struct idx_error *error) {
+/* Does the work of idxi_manifest_switch, for a caller that has the lock of the manifest. */
+static enum idx_status replace_manifest(struct idxf_manifest *manifest, int folder, const char *folder_path,
+                                        idxi_manifest_change *change, void *context, bool *switched,
+                                        struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(manifest, folder, folder_path, NULL, error));
     change(context, manifest);
     if (unlinkat(folder, IDXI_NEW_MANIFEST_NAME, 0) != 0 &&
         errno != ENOENT) /* a process that was killed here left it */
         return idxi_fail_system(error, errno, folder_path, "remove its " IDXI_NEW_MANIFEST_NAME);
-    enum idx_status status = write_file(folder, IDXI_NEW_MANIFEST_NAME, folder_path, manifest, error);
+    enum idx_status status = write_manifest(folder, IDXI_NEW_MANIFEST_NAME, folder_path, manifest, error);
     if (status == IDX_OK && renameat(folder, IDXI_NEW_MANIFEST_NAME, folder, IDXI_MANIFEST_NAME) != 0)
         status = idxi_fail_system(error, errno, folder_path, "replace its manifest");
     *switched = status == IDX_OK;
@@ -159,7 +160,7 @@ enum idx_status idxi_manifest_switch(int folder, const char *folder_path, idxi_m
     if (manifest == NULL) return idxi_fail_memory(error);
     enum idx_status status = idxi_lock(&lock, IDXI_LOCK_WAIT, IDXI_MANIFEST_LOCK_NAME, folder, folder_path, error);
     if (status == IDX_OK) {
-        status = change_manifest(manifest, folder, folder_path, change, context, switched, error);
+        status = replace_manifest(manifest, folder, folder_path, change, context, switched, error);
         close(lock);
     }
     free(manifest);

@@ -23,6 +23,7 @@
 /* The room for the name of the folder of a segment, or of the file of a table. */
 #define IDXI_NAME_BYTES 32
 
+/* Put the name of the folder of segment `number`, or of the file of table `number`, into `name`. */
 void idxi_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]);
 void idxi_table_name(size_t number, char name[IDXI_NAME_BYTES]);
 

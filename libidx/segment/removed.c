@@ -20,7 +20,7 @@ static enum idx_status read_file(struct idxi_removed *removed, int file, const c
     return idxi_read_at(file, removed->bytes, removed->size, 0, path, error);
 }
 
-/* Reads the header, and checks it, the uuid, the count, and the checksum of all removals. */
+/* Reads the header from the bytes of the file, and checks it, the uuid, the count, and the checksum of all removals. */
 static enum idx_status check_header(const struct idxi_removed *removed, const struct idxf_manifest_segment *segment,
                                     struct idxf_removed *header, const char *path, struct idx_error *error) {
     uint32_t version;
@@ -35,8 +35,8 @@ static enum idx_status check_header(const struct idxi_removed *removed, const st
                : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, path, IDXF_REMOVED_HEADER_BYTES);
 }
 
-/* Reads all removals, and notes where they are. Each takes more bytes than its fingerprint alone, so a false count
- * can't make idx allocate too much, nor are there more places than room for them. */
+/* Checks all removals, and notes where they are. Each takes more bytes than a fingerprint, which limits how much memory
+ * a false count can make idx allocate. */
 static enum idx_status find_places(struct idxi_removed *removed, const struct idxf_removed *header, const char *path,
                                    struct idx_error *error) {
     struct idxf_removals removals;
@@ -70,7 +70,7 @@ enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, cons
                                   struct idx_error *error) {
     *removed = (struct idxi_removed){.rules = *rules};
     if (segment->removed == 0) return IDX_OK;
-    char *path = idxi_path(folder_path, IDXI_REMOVED_NAME);
+    char *path = idxi_join_path(folder_path, IDXI_REMOVED_NAME);
     if (path == NULL) return idxi_fail_memory(error);
     enum idx_status status = load_file(removed, folder, segment, path, error);
     free(path);
@@ -84,7 +84,7 @@ void idxi_removed_close(struct idxi_removed *removed) {
 
 /* ---- Looking up ---- */
 
-/* All removals were read when the file was opened, so none has a fault. */
+/* All removals were read when the file was opened, so none has a fault now. */
 struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t number) {
     struct idxf_removals removals = {
         &removed->rules, removed->bytes + removed->places[number], removed->bytes + removed->size, 1, {0}, false};

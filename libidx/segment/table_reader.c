@@ -9,8 +9,7 @@
 
 #include "format/checksum.h"
 
-/* At most so many bytes of blocks are prefetched for a probe. */
-#define MAX_PREFETCHED_BYTES 4096
+#define MAX_PREFETCHED_BYTES 4096 /* of blocks, for each probe */
 
 /* ---- Opening ---- */
 
@@ -25,7 +24,7 @@ static enum idx_status read_header(struct idxi_table *table, int file, struct id
     enum idxf_fault fault = idxf_table_header_read(&table->header, page, got, &version);
     if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, table->path);
     if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, 0);
-    table->layout = idxf_table_layout(&table->header);
+    table->layout = idxf_table_lay_out(&table->header);
     if (size != table->layout.file_size)
         return idxi_fail(error, IDX_WRONG_SIZE, table->path,
                          "has %llu bytes, but its header says %llu: the file is damaged; rebuild the index, or restore "
@@ -34,6 +33,7 @@ static enum idx_status read_header(struct idxi_table *table, int file, struct id
     return IDX_OK;
 }
 
+/* Makes the table read its directory and lists from there, in the file's order. */
 static void set_directory(struct idxi_table *table, const uint8_t *bytes) {
     const struct idxf_table_layout *layout = &table->layout;
     if (table->header.blocks == 0) return;
@@ -50,7 +50,6 @@ static enum idx_status map_file(struct idxi_table *table, int file, struct idx_e
     return IDX_OK;
 }
 
-/* Makes the bits that note which pages were checked. */
 static enum idx_status make_bitmap(struct idxi_table *table, struct idx_error *error) {
     size_t words = (size_t)(table->layout.pages + 63) / 64;
     if (words == 0) return IDX_OK;
@@ -70,12 +69,11 @@ static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *
     return IDX_OK;
 }
 
-/* Returns how many fingerprints share their first `bits` bits if they are spread evenly. */
+/* Returns how many of `count` fingerprints share their first `bits` bits if they are spread evenly. */
 static uint64_t mean_group(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
 
-/* Sets how many bytes, from the first block of a probe on, are worth prefetching, and how many bits of the prefix are
- * not flipped. */
-static void set_reach(struct idxi_table *table) {
+/* Sets how much is prefetched from a probe's first block on, and how many bits of the prefix are not flipped. */
+static void set_probing(struct idxi_table *table) {
     uint64_t count = table->header.fingerprints, blocks = table->header.blocks;
     if (blocks == 0) return;
     double reach = idxi_expected_blocks((double)mean_group(count, table->prefix), (double)count / (double)blocks);
@@ -84,7 +82,7 @@ static void set_reach(struct idxi_table *table) {
     table->spared_bits = idxi_spared_bits(count, table->prefix);
 }
 
-/* Maps the file, and makes what reading it needs. */
+/* Maps the file, and makes what reading it needs. Loaded data is checked when it is loaded. */
 static enum idx_status open_file(struct idxi_table *table, int file, const struct idx_open_options *options,
                                  struct idx_error *error) {
     IDXI_TRY(read_header(table, file, error));
@@ -92,7 +90,7 @@ static enum idx_status open_file(struct idxi_table *table, int file, const struc
     idxf_permutation_init(&table->permutation, table->header.mask, table->header.bits);
     table->prefix = (unsigned)__builtin_popcountll(table->header.mask);
     IDXI_TRY(make_decoder(table, error));
-    set_reach(table);
+    set_probing(table);
     table->on_disk = options->residence == IDX_RESIDENCE_DISK;
     if (table->on_disk) madvise((void *)(uintptr_t)table->map, (size_t)table->layout.file_size, MADV_RANDOM);
     bool is_checked = options->skip_page_checks || options->residence == IDX_RESIDENCE_ALL;
@@ -106,7 +104,7 @@ static void close_file(struct idxi_table *table) {
 
 enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char *folder_path, const char *name,
                                 const struct idx_open_options *options, struct idx_error *error) {
-    *table = (struct idxi_table){.path = idxi_path(folder_path, name), .file = -1};
+    *table = (struct idxi_table){.path = idxi_join_path(folder_path, name), .file = -1};
     if (table->path == NULL) return idxi_fail_memory(error);
     IDXI_TRY(idxi_open_part(&table->file, folder, name, IDXI_OPEN_FILE, table->path, error));
     IDXI_TRY(open_file(table, table->file, options, error));
@@ -125,13 +123,13 @@ void idxi_table_close(struct idxi_table *table) {
 /* ---- Loading ---- */
 
 /* Returns where in the file the data begins that a residence loads; it ends with the checksums. */
-static uint64_t get_load_begin(const struct idxi_table *table, enum idx_residence residence) {
+static uint64_t loaded_from(const struct idxi_table *table, enum idx_residence residence) {
     if (residence == IDX_RESIDENCE_NONE) return table->layout.checksums;
     return residence == IDX_RESIDENCE_ALL ? table->layout.blocks : table->layout.directory;
 }
 
 size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence residence) {
-    return (size_t)(table->layout.checksums - get_load_begin(table, residence));
+    return (size_t)(table->layout.checksums - loaded_from(table, residence));
 }
 
 /* Compares the page at `offset` of the file, which is at `bytes`, with its checksum. */
@@ -143,13 +141,14 @@ static enum idx_status check_page(const struct idxi_table *table, const uint8_t 
     return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, table->path, offset);
 }
 
-/* So many bytes are read at a time, and checked while they are in the second cache. */
-#define LOADED_BYTES ((size_t)64 * IDXF_PAGE_SIZE)
+#define LOADED_BYTES                                                                                                   \
+    ((size_t)64 * IDXF_PAGE_SIZE) /* read at a time, and checked while they are in the second cache                    \
+                                   */
 
 /* Reads the loaded data into `memory`, checks its pages, and uses it in place of the mapped data. */
 static enum idx_status load_data(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                  struct idx_error *error) {
-    uint64_t begin = get_load_begin(table, options->residence);
+    uint64_t begin = loaded_from(table, options->residence);
     size_t bytes = idxi_table_load_bytes(table, options->residence);
     if (bytes == 0) return IDX_OK;
     for (size_t at = 0, step; at < bytes; at += step) {
@@ -178,12 +177,11 @@ enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t 
     return check_page(table, table->map + offset, offset, error);
 }
 
-/* So many pages are checked together. A page alone takes a fifth of the time of sixteen: memory is read ahead, and
- * Linux maps as many at a time. */
+/* So many pages are checked together, in five times the time of one: memory is read ahead, and Linux maps as many. */
 #define CHECKED_PAGES 16
 
-/* Damage of pages beside it is not reported: those who use these pages will find it. */
-enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
+/* Damage of pages beside it is not reported: whoever uses these pages will find it. */
+enum idx_status idxi_table_check_new_page(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
     _Atomic uint64_t *word = &table->checked[page / 64];
     uint64_t begin = table->on_disk ? page : page / CHECKED_PAGES * CHECKED_PAGES;
     uint64_t end = table->on_disk ? page + 1 : begin + CHECKED_PAGES;
@@ -197,13 +195,13 @@ enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint
     return IDX_OK;
 }
 
-void idxi_table_drop(const struct idxi_table *table) {
+void idxi_table_drop_pages(const struct idxi_table *table) {
     madvise((void *)(uintptr_t)table->map, (size_t)table->layout.file_size, MADV_DONTNEED);
 }
 
 /* ---- Finding blocks ---- */
 
-void idxi_table_expect(const struct idxi_table *table, uint64_t begin, uint64_t end) {
+void idxi_table_request_pages(const struct idxi_table *table, uint64_t begin, uint64_t end) {
     if (table->blocks != table->map + table->layout.blocks || begin >= end) return;
     uint64_t from = idxi_table_block_offset(table, begin) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
     madvise((void *)(uintptr_t)(table->map + from), (size_t)(idxi_table_block_offset(table, end) - from),
@@ -218,30 +216,30 @@ static enum idx_status fail_directory(const struct idxi_table *table, uint64_t l
 static enum idx_status check_line(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
     uint64_t offset = table->layout.directory + line * IDXF_LINE_BYTES;
     if (table->is_directory_loaded) return IDX_OK;
-    IDXI_TRY(idxi_table_check(table, offset, error));
-    struct idxf_list list = idxf_line_list(table->map + offset);
+    IDXI_TRY(idxi_table_check_page_at(table, offset, error));
+    struct idxf_list list = idxf_line_read_list(table->map + offset);
     uint64_t size = table->header.list_bytes, bytes = list.count == 0 ? 0 : idxf_list_bytes(&list);
     if (bytes > size || list.at > size - bytes) return bytes == 0 ? IDX_OK : fail_directory(table, line, error);
     uint64_t begin = (table->layout.lists + list.at) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
     for (uint64_t at = begin; bytes > 0 && at < table->layout.lists + list.at + bytes; at += IDXF_PAGE_SIZE)
-        IDXI_TRY(idxi_table_check(table, at, error));
+        IDXI_TRY(idxi_table_check_page_at(table, at, error));
     return IDX_OK;
 }
 
-enum idx_status idxi_table_find(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
-                                struct idx_error *error) {
+enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
+                                      struct idx_error *error) {
     uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
     if (!table->is_directory_loaded) IDXI_TRY(check_line(table, line, error));
     bool is_sound = idxf_directory_find(&table->directory, fingerprint, start);
     return is_sound ? IDX_OK : fail_directory(table, line, error);
 }
 
-enum idx_status idxi_table_locate(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
-                                  struct idx_error *error) {
+enum idx_status idxi_table_locate_block(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
+                                        struct idx_error *error) {
     for (uint64_t offset = table->layout.directory; offset < table->layout.checksums; offset += IDXF_PAGE_SIZE) {
-        if (!table->is_directory_loaded) IDXI_TRY(idxi_table_check(table, offset, error));
+        if (!table->is_directory_loaded) IDXI_TRY(idxi_table_check_page_at(table, offset, error));
     }
-    bool is_sound = idxf_directory_locate(&table->directory, block, start);
+    bool is_sound = idxf_directory_locate_block(&table->directory, block, start);
     return is_sound ? IDX_OK : fail_directory(table, 0, error);
 }
 
@@ -262,7 +260,7 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
         return idxi_fail_fault(error, IDXF_FAULT_ORDER, table->path, idxi_table_block_offset(table, blocks->next));
     uint64_t left = end - blocks->next, most = idxf_blocks_at_once(table->decoder), some = left < most ? left : most;
     for (uint64_t i = 0; i < some; i++)
-        IDXI_TRY(idxi_table_check(table, idxi_table_block_offset(table, blocks->next + i), error));
+        IDXI_TRY(idxi_table_check_page_at(table, idxi_table_block_offset(table, blocks->next + i), error));
     *count = idxf_blocks_decode(table->decoder, idxi_table_block(table, blocks->next), (size_t)some, &blocks->bounds,
                                 fingerprints, &faulty, &fault);
     if (fault != IDXF_OK)
@@ -273,14 +271,14 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
 
 /* ---- All fingerprints, as a stream ---- */
 
-/* Decodes the next blocks; *count is 0 at the end. Fails where the table has not as many fingerprints as its header
- * says. */
-static enum idx_status decode(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t *count,
-                              struct idx_error *error) {
+/* Decodes the next blocks, and sometimes drops the pages behind them. *count is 0 at the end. Fails if the table has
+ * not as many fingerprints as its header says. */
+static enum idx_status decode_next(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t *count,
+                                   struct idx_error *error) {
     const struct idxi_table *table = stream->blocks.table;
     const struct idxf_table_header *header = &table->header;
     uint64_t dropped = IDXI_DROPPED_BYTES / header->block_size;
-    if (stream->blocks.next / dropped != stream->dropped) idxi_table_drop(table);
+    if (stream->blocks.next / dropped != stream->dropped) idxi_table_drop_pages(table);
     stream->dropped = stream->blocks.next / dropped;
     IDXI_TRY(idxi_blocks_read(&stream->blocks, header->blocks, fingerprints, count, error));
     stream->given += *count;
@@ -288,12 +286,12 @@ static enum idx_status decode(struct idxi_table_stream *stream, uint64_t *finger
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
-/* Gives what is left of the chunk, or of another one that is decoded where nothing is. */
-static enum idx_status give_chunk(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t capacity,
-                                  size_t *count, struct idx_error *error) {
+/* Gives what is left of the chunk, or if nothing is, of the next one. *count is 0 at the end. */
+static enum idx_status give_from_chunk(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t capacity,
+                                       size_t *count, struct idx_error *error) {
     if (stream->chunk_given == stream->chunk_count) {
         stream->chunk_given = stream->chunk_count = 0;
-        IDXI_TRY(decode(stream, stream->chunk, &stream->chunk_count, error));
+        IDXI_TRY(decode_next(stream, stream->chunk, &stream->chunk_count, error));
     }
     size_t left = stream->chunk_count - stream->chunk_given;
     *count = left < capacity ? left : capacity;
@@ -302,15 +300,16 @@ static enum idx_status give_chunk(struct idxi_table_stream *stream, uint64_t *fi
     return IDX_OK;
 }
 
+/* Decodes straight to the caller's array as long as that has room for whole blocks. */
 static enum idx_status read_table(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                   size_t *count, struct idx_error *error) {
     struct idxi_table_stream *stream = (struct idxi_table_stream *)base;
     size_t made = 0, step = 1;
     (void)values;
     if (stream->chunk_given < stream->chunk_count || capacity < stream->room)
-        return give_chunk(stream, fingerprints, capacity, count, error);
+        return give_from_chunk(stream, fingerprints, capacity, count, error);
     for (; step > 0 && capacity - made >= stream->room; made += step)
-        IDXI_TRY(decode(stream, fingerprints + made, &step, error));
+        IDXI_TRY(decode_next(stream, fingerprints + made, &step, error));
     *count = made;
     return IDX_OK;
 }
@@ -325,8 +324,7 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
 
 /* ---- What a probe costs ---- */
 
-/* Searching this many fingerprints takes about as long as one more probe. */
-#define SPARED_GROUP 8
+#define SPARED_GROUP 8 /* searching so many fingerprints takes about as long as one more probe */
 
 double idxi_expected_blocks(double group, double block_fingerprints) {
     double cells = (double)IDXF_LINE_CELLS / IDXF_LINE_BLOCKS;

@@ -13,7 +13,6 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/stream.h"
 
-/* An open table. */
 struct idxi_table {
     struct idxf_table_header header;
     struct idxf_table_layout layout;
@@ -43,8 +42,8 @@ enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char
 /* Returns the bytes of memory that the loaded data of a residence needs, in whole pages. */
 size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence residence);
 
-/* Loads that data into `memory`, which is aligned to a page and must live as long as the table, and checks each page. A
- * table that is used as it is mapped needs no loading. */
+/* Loads the data of the options' residence into `memory`, which is aligned to a page and must live as long as the
+ * table, and checks each page. A table that is used as it is mapped needs no loading. */
 enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                 struct idx_error *error);
 
@@ -55,38 +54,35 @@ void idxi_table_close(struct idxi_table *table);
 enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
 /* Compares a page with its checksum, and notes that it is correct. Pages beside it are checked and noted with it. */
-enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint64_t page, struct idx_error *error);
+enum idx_status idxi_table_check_new_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
 /* Drops mapped pages from memory; they are read again when they are used. Code that reads a whole table calls this
  * every IDXI_DROPPED_BYTES, so that the table does not fill the memory. Loaded data stays. */
 #define IDXI_DROPPED_BYTES ((uint64_t)4 << 20)
-void idxi_table_drop(const struct idxi_table *table);
+void idxi_table_drop_pages(const struct idxi_table *table);
 
 /* Checks the page of the bytes at `offset` of the file, unless that was done before. It must be called before they are
  * used where they are mapped. */
-static inline enum idx_status idxi_table_check(const struct idxi_table *table, uint64_t offset,
-                                               struct idx_error *error) {
+static inline enum idx_status idxi_table_check_page_at(const struct idxi_table *table, uint64_t offset,
+                                                       struct idx_error *error) {
     uint64_t page = offset / IDXF_PAGE_SIZE - 1;
     if (table->checked == NULL) return IDX_OK;
     if (atomic_load_explicit(&table->checked[page / 64], memory_order_acquire) >> page % 64 & 1) return IDX_OK;
-    return idxi_table_check_page_first(table, page, error);
+    return idxi_table_check_new_page(table, page, error);
 }
 
-/* Returns where in the file a block begins. */
 static inline uint64_t idxi_table_block_offset(const struct idxi_table *table, uint64_t block) {
     return table->layout.blocks + block * table->header.block_size;
 }
 
-/* Returns the bytes of a block. */
 static inline const uint8_t *idxi_table_block(const struct idxi_table *table, uint64_t block) {
     return table->blocks + block * table->header.block_size;
 }
 
 /* Asks for the pages of the blocks from `begin` to before `end` together, which will all be needed: some hundred KiB at
  * most, since systems ignore what is beyond. Does nothing where blocks are loaded. */
-void idxi_table_expect(const struct idxi_table *table, uint64_t begin, uint64_t end);
+void idxi_table_request_pages(const struct idxi_table *table, uint64_t begin, uint64_t end);
 
-/* Returns the line of the directory for a permuted fingerprint. */
 static inline const uint8_t *idxi_table_line(const struct idxi_table *table, uint64_t fingerprint) {
     uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
     return table->directory.lines + line * IDXF_LINE_BYTES;
@@ -94,12 +90,12 @@ static inline const uint8_t *idxi_table_line(const struct idxi_table *table, uin
 
 /* Sets *start to the block where the search for a permuted fingerprint and those above it begins: all blocks before
  * have lower keys. It is the number of blocks if all keys are lower. */
-enum idx_status idxi_table_find(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
-                                struct idx_error *error);
+enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
+                                      struct idx_error *error);
 
-/* Sets *start to a block whose number is known. */
-enum idx_status idxi_table_locate(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
-                                  struct idx_error *error);
+/* Sets *start to a block whose number is known. Checks the whole directory first, if it is mapped. */
+enum idx_status idxi_table_locate_block(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
+                                        struct idx_error *error);
 
 /* Blocks that are being decoded, in their order. */
 struct idxi_blocks {

@@ -9,8 +9,7 @@
 #include "format/directory.h"
 #include "libidx/base/base.h"
 
-/* So many fingerprints are in memory at a time: more than any block holds. */
-#define WINDOW ((size_t)1 << 16)
+#define WINDOW ((size_t)1 << 16) /* fingerprints in memory at a time: more than any block holds */
 _Static_assert(WINDOW > IDXF_MAX_BLOCK_FINGERPRINTS, "a block is chosen from what is in memory");
 
 /* The keys of the blocks so far. Where they are more than `most`, the first ones are in a temporary file. */
@@ -21,7 +20,6 @@ struct keys {
     uint64_t spilled; /* keys in the file */
 };
 
-/* A table that is being written. */
 struct writing {
     struct idxi_table_job *job;
     struct idx_error *error;
@@ -42,12 +40,12 @@ static enum idx_status report_progress(const struct writing *writing, uint64_t f
 
 /* ---- Keys ---- */
 
-/* Appends the keys in memory to the temporary file. */
+/* Appends the keys in memory to the temporary file, which is made first if need be. */
 static enum idx_status spill_keys(struct writing *writing) {
     struct keys *keys = &writing->keys;
     const struct idxi_table_job *job = writing->job;
     if (keys->file < 0)
-        IDXI_TRY(idxi_temporary_file(&keys->file, job->temporary_folder, job->temporary_path, writing->error));
+        IDXI_TRY(idxi_make_temporary_file(&keys->file, job->temporary_folder, job->temporary_path, writing->error));
     IDXI_TRY(idxi_write_at(keys->file, keys->items, keys->count * sizeof *keys->items,
                            keys->spilled * sizeof *keys->items, job->temporary_path, writing->error));
     keys->spilled += keys->count;
@@ -79,7 +77,6 @@ static enum idx_status add_key(struct writing *writing, uint64_t key) {
 
 /* ---- Blocks ---- */
 
-/* Reads as many fingerprints as the window has room for. */
 static enum idx_status fill_window(struct writing *writing) {
     struct idxi_stream *stream = writing->job->fingerprints;
     size_t left = writing->end - writing->begin, count;
@@ -96,9 +93,9 @@ static enum idx_status fill_window(struct writing *writing) {
 
 /* Writes blocks of the fingerprints in the window, until too few are left to choose those of another block. */
 static enum idx_status write_window(struct writing *writing, struct idxf_encoder *encoder) {
-    size_t most = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS; /* no choice depends on more */
+    size_t least = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS; /* no choice depends on more */
     uint8_t block[IDXF_MAX_BLOCK_SIZE];
-    while (writing->end - writing->begin >= most) {
+    while (writing->end - writing->begin >= least) {
         writing->begin +=
             idxf_block_encode(encoder, writing->window + writing->begin, writing->end - writing->begin, block);
         IDXI_TRY(add_key(writing, writing->window[writing->begin - 1]));
@@ -108,19 +105,20 @@ static enum idx_status write_window(struct writing *writing, struct idxf_encoder
     return report_progress(writing, writing->begin);
 }
 
-/* Fewer fingerprints are no reason for a code of their own. */
-#define LEAST_COUNTED 4096
+#define LEAST_COUNTED 4096 /* fewer fingerprints are no reason for a code of their own */
 
-/* Gives the table a code of its own where that saves more than a fiftieth, by the fingerprints in the window. */
-static void settle_code(const struct writing *writing, struct idxf_block_form *form) {
+/* Sets form->code to one of the table's own if that saves more than a fiftieth of the bits, judged by the fingerprints
+ * in the window: the first ones, or all. Sets form->long_codes by the code that is used. */
+static void choose_code(const struct writing *writing, struct idxf_block_form *form) {
     struct idxf_difference_counts counts = {{0}};
     struct idxf_code own;
     if (writing->end < LEAST_COUNTED) return;
     idxf_count_differences(&counts, writing->window[0], writing->window + 1, writing->end - 1, form->bits);
     idxf_code_choose(&own, &counts, form->bits);
-    struct idxf_code_cost given = idxf_code_cost(&form->code, &counts, form->bits);
-    struct idxf_code_cost cost = idxf_code_cost(&own, &counts, form->bits);
-    if ((given.codes + given.tails) / 50 > (cost.codes + cost.tails) / 49) form->code = own;
+    struct idxf_code_cost given_cost = idxf_code_cost(&form->code, &counts, form->bits);
+    struct idxf_code_cost own_cost = idxf_code_cost(&own, &counts, form->bits);
+    /* own < given * 49 / 50, without an overflow */
+    if ((given_cost.codes + given_cost.tails) / 50 > (own_cost.codes + own_cost.tails) / 49) form->code = own;
     form->long_codes = idxf_needs_long_codes(form, &counts);
 }
 
@@ -133,7 +131,7 @@ static enum idx_status write_blocks(struct writing *writing) {
     idxf_statistics_begin(&writing->counter, (unsigned)__builtin_popcountll(header->mask));
     header->fingerprints = 0;
     IDXI_TRY(fill_window(writing));
-    settle_code(writing, &form);
+    choose_code(writing, &form);
     header->code = form.code;
     header->long_codes = form.long_codes;
     idxf_encoder_init(encoder, &form);
@@ -162,15 +160,15 @@ struct making {
     struct writing *writing;
     struct idxf_directory_writer directory;
     struct lists lists;
-    size_t list;     /* number of the current list */
-    uint64_t number; /* number of the current key */
-    uint64_t begin;  /* where `bytes` begin among those of all lists */
+    size_t current_list;
+    uint64_t key_number; /* of the current key */
+    uint64_t begin;      /* where `bytes` begin among those of all lists */
     uint8_t bytes[IDXF_PAGE_SIZE];
 };
 
-static enum idx_status note_list(struct making *making, const uint8_t *line) {
+static enum idx_status note_list_of(struct making *making, const uint8_t *line) {
     struct lists *lists = &making->lists;
-    if (idxf_line_listed(line) == 0) return IDX_OK;
+    if (idxf_line_list_count(line) == 0) return IDX_OK;
     if (lists->count == lists->capacity) {
         size_t capacity = lists->capacity * 2 + 64;
         struct idxf_list *items = realloc(lists->items, capacity * sizeof *items);
@@ -180,25 +178,26 @@ static enum idx_status note_list(struct making *making, const uint8_t *line) {
         if (items == NULL || firsts == NULL) return idxi_fail_memory(making->writing->error);
         lists->capacity = capacity;
     }
-    lists->items[lists->count] = idxf_line_list(line);
-    lists->firsts[lists->count++] = idxf_line_first(line);
+    lists->items[lists->count] = idxf_line_read_list(line);
+    lists->firsts[lists->count++] = idxf_line_first_block(line);
     return IDX_OK;
 }
 
 static enum idx_status write_line(struct making *making) {
     uint8_t bytes[IDXF_LINE_BYTES];
-    idxf_directory_take(&making->directory, bytes);
-    IDXI_TRY(note_list(making, bytes));
+    idxf_directory_write_line(&making->directory, bytes);
+    IDXI_TRY(note_list_of(making, bytes));
     return idxi_page_writer_write(&making->writing->pages, bytes, sizeof bytes, making->writing->error);
 }
 
 static enum idx_status add_keys_to_lines(struct making *making, const uint64_t *keys, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        while (!idxf_directory_add(&making->directory, keys[i])) IDXI_TRY(write_line(making));
+        while (!idxf_directory_add_key(&making->directory, keys[i])) IDXI_TRY(write_line(making));
     }
     return IDX_OK;
 }
 
+/* Writes the first `size` bytes of making->bytes, and goes on to the bytes of lists behind them. */
 static enum idx_status write_list_bytes(struct making *making, size_t size) {
     struct writing *writing = making->writing;
     IDXI_TRY(idxi_page_writer_write(&writing->pages, making->bytes, size, writing->error));
@@ -207,22 +206,23 @@ static enum idx_status write_list_bytes(struct making *making, size_t size) {
     return IDX_OK;
 }
 
-/* Adds the keys that belong to lists, and writes the bytes of lists page by page. */
+/* Adds those of the keys that belong to lists, and writes the bytes of lists page by page. An item that crosses the end
+ * of a page is put into both. */
 static enum idx_status add_keys_to_lists(struct making *making, const uint64_t *keys, size_t count) {
     const struct lists *lists = &making->lists;
-    for (size_t i = 0; i < count; i++, making->number++) {
-        while (making->list < lists->count &&
-               making->number >= lists->firsts[making->list] + lists->items[making->list].count)
-            making->list++;
-        if (making->list == lists->count || making->number < lists->firsts[making->list]) continue;
-        const struct idxf_list *list = &lists->items[making->list];
-        uint64_t item = making->number - lists->firsts[making->list];
+    for (size_t i = 0; i < count; i++, making->key_number++) {
+        while (making->current_list < lists->count &&
+               making->key_number >= lists->firsts[making->current_list] + lists->items[making->current_list].count)
+            making->current_list++;
+        if (making->current_list == lists->count || making->key_number < lists->firsts[making->current_list]) continue;
+        const struct idxf_list *list = &lists->items[making->current_list];
+        uint64_t item = making->key_number - lists->firsts[making->current_list];
         uint64_t part = idxf_find_place(keys[i], making->directory.lines).part, size = sizeof making->bytes;
-        idxf_list_put(list, item, part, making->begin, making->begin + size, making->bytes);
+        idxf_list_put_key(list, item, part, making->begin, making->begin + size, making->bytes);
         uint64_t end = list->at + ((item + 1) * list->width + 7) / 8;
         if (end <= making->begin + size) continue;
         IDXI_TRY(write_list_bytes(making, (size_t)size));
-        idxf_list_put(list, item, part, making->begin, making->begin + size, making->bytes);
+        idxf_list_put_key(list, item, part, making->begin, making->begin + size, making->bytes);
     }
     return IDX_OK;
 }
@@ -254,6 +254,7 @@ static enum idx_status make_directory(struct making *making) {
     return idxi_page_writer_pad(&writing->pages, writing->error);
 }
 
+/* Writes the directory. If the temporary file has some keys, the others follow them there first. */
 static enum idx_status write_directory(struct writing *writing) {
     struct making *making = calloc(1, sizeof *making);
     if (making == NULL) return idxi_fail_memory(writing->error);
@@ -268,7 +269,8 @@ static enum idx_status write_directory(struct writing *writing) {
 
 /* ---- The whole ---- */
 
-static enum idx_status write_sections(struct writing *writing) {
+/* Writes all sections of the file, and its header last, which needs what they found out. */
+static enum idx_status write_whole(struct writing *writing) {
     const struct idxi_table_job *job = writing->job;
     uint8_t page[IDXF_PAGE_SIZE];
     writing->window = malloc(WINDOW * sizeof *writing->window);
@@ -285,7 +287,7 @@ enum idx_status idxi_table_write(struct idxi_table_job *job, uint64_t *file_size
     size_t keys = job->key_memory / sizeof(uint64_t);
     struct writing writing = {
         .job = job, .error = error, .pages = {.fd = -1}, .keys = {.file = -1, .most = keys > 0 ? keys : 1}};
-    enum idx_status status = write_sections(&writing);
+    enum idx_status status = write_whole(&writing);
     if (status == IDX_OK) *file_size = writing.pages.written;
     idxi_page_writer_close(&writing.pages);
     if (writing.keys.file >= 0) close(writing.keys.file);

@@ -7,10 +7,10 @@
 #include "libidx/segment/table_reader.h"
 #include "libidx/segment/unpacked_tables.h"
 
-/* Memory of this size and more is worth huge pages. */
-#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+#define HUGE_PAGE_BYTES ((size_t)2 << 20) /* memory of so many bytes is worth huge pages */
 
-static void *allocate(size_t bytes) {
+/* Returns memory that begins at a cache line, or if large, at a huge page; NULL when memory runs out. */
+static void *allocate_aligned(size_t bytes) {
     size_t alignment = bytes < HUGE_PAGE_BYTES ? 64 : HUGE_PAGE_BYTES;
     void *memory = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 #ifdef MADV_HUGEPAGE
@@ -21,7 +21,8 @@ static void *allocate(size_t bytes) {
 
 /* ---- Patterns ---- */
 
-/* Adds the patterns of `errors` more bits below `bit`. */
+/* Adds to `pattern` each choice of `errors` more bits below `bit`. Each result is put into patterns->flips, unless that
+ * is NULL, and counted in *count. */
 static void add_patterns(struct idxi_patterns *patterns, size_t *count, uint32_t pattern, unsigned bit,
                          unsigned errors) {
     if (errors == 0) {
@@ -33,7 +34,8 @@ static void add_patterns(struct idxi_patterns *patterns, size_t *count, uint32_t
         add_patterns(patterns, count, pattern | UINT32_C(1) << i, i, errors - 1);
 }
 
-static size_t list_patterns(struct idxi_patterns *patterns, const struct idxi_part *part) {
+/* Puts a part's patterns into patterns->flips (may be NULL), sets patterns->counts, and returns how many there are. */
+static size_t count_or_list_patterns(struct idxi_patterns *patterns, const struct idxi_part *part) {
     size_t count = 0;
     for (unsigned errors = 0; errors <= part->radius; errors++) {
         add_patterns(patterns, &count, 0, part->bits, errors);
@@ -44,17 +46,17 @@ static size_t list_patterns(struct idxi_patterns *patterns, const struct idxi_pa
 
 static enum idx_status make_patterns(struct idxi_patterns *patterns, const struct idxi_part *part,
                                      struct idx_error *error) {
-    patterns->flips = malloc(list_patterns(patterns, part) * sizeof *patterns->flips);
+    patterns->flips = malloc(count_or_list_patterns(patterns, part) * sizeof *patterns->flips);
     if (patterns->flips == NULL) return idxi_fail_memory(error);
-    list_patterns(patterns, part);
+    count_or_list_patterns(patterns, part);
     return IDX_OK;
 }
 
 /* ---- Sorting ---- */
 
-/* Fingerprints that are unpacked between two reports of progress. */
-#define REPORTED ((size_t)1 << 16)
+#define REPORTED ((size_t)1 << 16) /* fingerprints between two reports of progress */
 
+/* Reads all fingerprints of a table, unpermuted. */
 static enum idx_status read_all(const struct idxi_table *table, uint64_t *fingerprints, struct idxi_progress *progress,
                                 struct idx_error *error) {
     struct idxi_table_stream *stream = malloc(sizeof *stream);
@@ -80,24 +82,24 @@ struct sorting {
     struct idxi_progress *progress;
 };
 
-/* Counts the fingerprints of each bucket, then puts each where its bucket's ends, backwards: then the numbers are where
- * the buckets begin. */
+/* Sorts the fingerprints by their value in a part: counts those of each bucket, and sums these up to where buckets end.
+ * Each fingerprint, the last one first, then goes to the end of its bucket, which moves down to where it begins. */
 static enum idx_status sort_part(void *context, size_t number, struct idx_error *error) {
     const struct sorting *sorting = context;
     struct idxi_unpacked *unpacked = sorting->unpacked;
     const struct idxi_part *part = &unpacked->layout.parts[number];
-    uint32_t *starts = unpacked->starts[number], sum = 0;
-    uint64_t *to = unpacked->fingerprints[number];
+    uint32_t *starts = unpacked->starts[number], end_of_bucket = 0;
+    uint64_t *sorted = unpacked->fingerprints[number];
     size_t values = (size_t)1 << part->bits;
     memset(starts, 0, (values + 1) * sizeof *starts);
     for (size_t i = 0; i < unpacked->count; i++) starts[idxi_part_value(part, sorting->fingerprints[i])]++;
-    for (size_t i = 0; i <= values; i++) starts[i] = sum += starts[i];
+    for (size_t i = 0; i <= values; i++) starts[i] = end_of_bucket += starts[i];
     for (size_t left = unpacked->count; left > 0;) {
         size_t end = left > REPORTED ? left - REPORTED : 0;
         IDXI_TRY(idxi_progress_add(sorting->progress, left - end, error));
         for (; left > end; left--) {
             uint64_t fingerprint = sorting->fingerprints[left - 1];
-            to[--starts[idxi_part_value(part, fingerprint)]] = fingerprint;
+            sorted[--starts[idxi_part_value(part, fingerprint)]] = fingerprint;
         }
     }
     return IDX_OK;
@@ -105,39 +107,40 @@ static enum idx_status sort_part(void *context, size_t number, struct idx_error 
 
 /* ---- All ---- */
 
-/* Vectors are loaded whole: beyond the last fingerprint there is room. */
-#define SLACK ((size_t)64)
+#define SLACK ((size_t)64) /* bytes of zeros behind the last fingerprint, because vectors are loaded whole */
 
 static size_t round_up(size_t bytes) { return (bytes + SLACK - 1) / SLACK * SLACK; }
 
-static size_t get_starts_bytes(const struct idxi_part *part) {
+static size_t starts_bytes(const struct idxi_part *part) {
     return round_up((((size_t)1 << part->bits) + 1) * sizeof(uint32_t));
 }
 
-static enum idx_status make_room(struct idxi_unpacked *unpacked, struct idx_error *error) {
+/* Takes one piece of memory for all arrays, and makes the patterns. */
+static enum idx_status allocate_tables(struct idxi_unpacked *unpacked, struct idx_error *error) {
     size_t each = round_up(unpacked->count * sizeof(uint64_t)) + SLACK, at = 0;
     for (unsigned i = 0; i < unpacked->layout.count; i++)
-        unpacked->bytes += each + get_starts_bytes(&unpacked->layout.parts[i]);
-    unpacked->memory = allocate(unpacked->bytes);
+        unpacked->bytes += each + starts_bytes(&unpacked->layout.parts[i]);
+    unpacked->memory = allocate_aligned(unpacked->bytes);
     if (unpacked->memory == NULL) return idxi_fail_memory(error);
     for (unsigned i = 0; i < unpacked->layout.count; i++) {
         unpacked->fingerprints[i] = (uint64_t *)(void *)(unpacked->memory + at);
         memset(unpacked->memory + at + each - SLACK, 0, SLACK);
         at += each;
         unpacked->starts[i] = (uint32_t *)(void *)(unpacked->memory + at);
-        at += get_starts_bytes(&unpacked->layout.parts[i]);
+        at += starts_bytes(&unpacked->layout.parts[i]);
         IDXI_TRY(make_patterns(&unpacked->patterns[i], &unpacked->layout.parts[i], error));
     }
     return IDX_OK;
 }
 
-static enum idx_status fill(struct idxi_unpacked *unpacked, const struct idxi_table *table,
-                            const struct idxi_unpacking *unpacking, struct idx_error *error) {
+/* Reads the fingerprints of a table, and sorts a copy of them for each part of the layout. */
+static enum idx_status make_tables(struct idxi_unpacked *unpacked, const struct idxi_table *table,
+                                   const struct idxi_unpacking *unpacking, struct idx_error *error) {
     struct sorting sorting = {unpacked, NULL, unpacking->progress};
     uint64_t total = (uint64_t)unpacked->count * (unpacked->layout.count + 1);
-    IDXI_TRY(make_room(unpacked, error));
+    IDXI_TRY(allocate_tables(unpacked, error));
     IDXI_TRY(idxi_progress_begin(unpacking->progress, IDX_PHASE_TABLES, total, error));
-    uint64_t *fingerprints = allocate(unpacked->count * sizeof *fingerprints);
+    uint64_t *fingerprints = allocate_aligned(unpacked->count * sizeof *fingerprints);
     sorting.fingerprints = fingerprints;
     enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
     if (status == IDX_OK) status = read_all(table, fingerprints, unpacking->progress, error);
@@ -148,10 +151,11 @@ static enum idx_status fill(struct idxi_unpacked *unpacked, const struct idxi_ta
     return status;
 }
 
+/* Chooses a layout which, with a copy of the fingerprints while they are sorted, stays within the memory allowed. */
 static enum idx_status choose_layout(struct idxi_layout *layout, const struct idxi_table *table,
                                      const struct idxi_unpacking *unpacking, struct idx_error *error) {
-    uint64_t count = table->header.fingerprints, spare = count * sizeof(uint64_t);
-    uint64_t most = unpacking->memory_bytes > spare ? unpacking->memory_bytes - spare : 0;
+    uint64_t count = table->header.fingerprints, copied = count * sizeof(uint64_t);
+    uint64_t most = unpacking->memory_bytes > copied ? unpacking->memory_bytes - copied : 0;
     if (count >= UINT32_MAX)
         return idxi_fail(error, IDX_LIMIT, table->path,
                          "has %llu fingerprints: at most 2^32 - 2 of a segment can be unpacked; choose another "
@@ -163,7 +167,7 @@ static enum idx_status choose_layout(struct idxi_layout *layout, const struct id
         error, IDX_OUT_OF_MEMORY, table->path,
         "unpacking it takes at least %llu MiB, and %llu MiB are allowed; if it is only mapped it takes none: "
         "choose another residence",
-        (unsigned long long)((layout->bytes + spare) >> 20) + 1, (unsigned long long)(unpacking->memory_bytes >> 20));
+        (unsigned long long)((layout->bytes + copied) >> 20) + 1, (unsigned long long)(unpacking->memory_bytes >> 20));
 }
 
 enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct idxi_table *table,
@@ -179,8 +183,8 @@ enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct i
     unpacked->way = ways[idxi_bucket_ways(ways) - 1];
     unpacked->count = (size_t)table->header.fingerprints;
     for (unsigned i = 0; i <= unpacking->distance; i++)
-        unpacked->times[i] = idxi_layout_radii(&layout, unpacked->count, i, unpacked->radii[i]);
-    enum idx_status status = fill(unpacked, table, unpacking, error);
+        unpacked->times[i] = idxi_layout_choose_radii(&layout, unpacked->count, i, unpacked->radii[i]);
+    enum idx_status status = make_tables(unpacked, table, unpacking, error);
     if (status == IDX_OK)
         *result = unpacked;
     else
@@ -197,6 +201,7 @@ void idxi_unpacked_free(struct idxi_unpacked *unpacked) {
 
 uint64_t idxi_unpacked_bytes(const struct idxi_unpacked *unpacked) {
     uint64_t bytes = sizeof *unpacked + unpacked->bytes;
+    /* counts of a part's radius: all its patterns */
     for (unsigned i = 0; i < unpacked->layout.count; i++)
         bytes += unpacked->patterns[i].counts[unpacked->layout.parts[i].radius] * sizeof(uint32_t);
     return bytes;

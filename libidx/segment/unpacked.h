@@ -25,12 +25,13 @@ enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct i
 /* Accepts NULL. */
 void idxi_unpacked_free(struct idxi_unpacked *unpacked);
 
+/* Returns how many bytes of memory the struct, its arrays and its patterns take. */
 uint64_t idxi_unpacked_bytes(const struct idxi_unpacked *unpacked);
 
-/* The nanoseconds that a query takes, about, where many are searched for together. */
+/* Returns about how many nanoseconds a query takes, if many are searched for together. */
 double idxi_unpacked_time(const struct idxi_unpacked *unpacked, unsigned distance);
 
-/* Receives what a query is near to, each fingerprint once. Returns whether to go on. */
+/* Receives a fingerprint that the query with a number is near to, each one once. Returns whether to go on. */
 typedef bool (*idxi_unpacked_visitor)(void *context, size_t query, uint64_t fingerprint);
 
 /* An implementation: portable, or with instructions that only some processors have. */
@@ -40,8 +41,8 @@ struct idxi_bucket_way;
 /* Lists those that this processor can run, the fastest last, and returns their number. */
 size_t idxi_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]);
 
-/* Finds all within the distance of the queries from `begin` to `end`; no more than it was made for. `way`: NULL for the
- * fastest. */
+/* Visits all fingerprints within a distance, at most that which it was made for, of the queries from number `begin` to
+ * before `end`, until a visitor returns false. `way`: NULL for the fastest. */
 void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idxi_bucket_way *way, unsigned distance,
                           const uint64_t *queries, size_t begin, size_t end, idxi_unpacked_visitor visit,
                           void *context);

@@ -25,46 +25,45 @@ static const double line_times[SIZES] = {2.6, 2.6, 2.6, 2.6, 2.2, 2.4, 6, 6.2, 6
 #define LINE_FINGERPRINTS 8.0
 #define LINE_STARTS_BITS 4
 
-/* For so many bytes, between those of the table. */
-static double look_up(const double *values, double bytes) {
+/* Interpolates between the values of the sizes nearest to so many bytes. */
+static double interpolate(const double *values, double bytes) {
     double at = fmin(fmax((log2(bytes) - 16) / 2, 0), SIZES - 1);
     unsigned below = (unsigned)fmin(at, SIZES - 2);
     return values[below] + (values[below + 1] - values[below]) * (at - below);
 }
 
-/* Of a part's patterns, those whose cache line is not that of another one, where so many of the last bits choose within
- * a line. */
-static double count_lines(const struct idxi_part *part, unsigned errors, double bits_within) {
+/* Returns how many cache lines all patterns of a part with up to `errors` bits lead to, if the last `bits_within` bits
+ * of a value choose a place within a line. */
+static double count_distinct_lines(const struct idxi_part *part, unsigned errors, double bits_within) {
     unsigned within = (unsigned)fmin(fmax(bits_within, 0), part->bits);
     return idxi_count_patterns(part->bits - within, errors);
 }
 
-/* The probes of a part for up to so many errors. `starts`: the bytes that say where all parts' buckets begin. */
-static double get_part_time(uint64_t count, const struct idxi_part *part, unsigned errors, double starts,
-                            double bytes) {
+/* Returns how many nanoseconds the probes of a part for up to `errors` errors take, with `count` fingerprints. `starts`
+ * bytes say where the buckets of all parts begin; `bytes` are all of the layout. */
+static double probing_time(uint64_t count, const struct idxi_part *part, unsigned errors, double starts, double bytes) {
     double candidates = (double)count / exp2(part->bits), lines = 0.9 + candidates / LINE_FINGERPRINTS;
     double patterns = idxi_count_patterns(part->bits, errors);
-    double time = patterns * (PROBE_TIME + lines * look_up(line_times, bytes));
+    double time = patterns * (PROBE_TIME + lines * interpolate(line_times, bytes));
     if (bytes > LEAST_SHARED && bytes < MOST_SHARED) time += patterns * fmax(lines - LINES_AHEAD, 0) * LATE_LINE_TIME;
-    time += count_lines(part, errors, LINE_STARTS_BITS) * look_up(waits, starts);
-    return time + count_lines(part, errors, log2(LINE_FINGERPRINTS / candidates)) * look_up(waits, bytes);
+    time += count_distinct_lines(part, errors, LINE_STARTS_BITS) * interpolate(waits, starts);
+    return time + count_distinct_lines(part, errors, log2(LINE_FINGERPRINTS / candidates)) * interpolate(waits, bytes);
 }
 
-/* Patterns of a radius that would be too many to list. */
-#define MOST_PATTERNS 100000.0
+#define MOST_PATTERNS 100000.0 /* of a part: more would be too many to list */
 
-/* Of an unpacked segment, with the ends of its arrays. */
-#define BYTES_BESIDES 4096
+#define BYTES_BESIDES 4096 /* about as many as an unpacked segment has besides its tables */
 
-static uint64_t count_starts_bytes(const struct idxi_layout *layout) {
+static uint64_t starts_bytes(const struct idxi_layout *layout) {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < layout->count; i++)
         bytes += (((uint64_t)1 << layout->parts[i].bits) + 1) * sizeof(uint32_t);
     return bytes;
 }
 
+/* Sets a layout's bytes and nanoseconds. Returns false if it has too many patterns to be used. */
 static bool set_costs(struct idxi_layout *layout, uint64_t count) {
-    uint64_t starts = count_starts_bytes(layout);
+    uint64_t starts = starts_bytes(layout);
     layout->bytes = BYTES_BESIDES + layout->count * count * sizeof(uint64_t) + starts;
     for (unsigned i = 0; i < layout->count; i++) {
         double patterns = idxi_count_patterns(layout->parts[i].bits, layout->parts[i].radius);
@@ -74,13 +73,14 @@ static bool set_costs(struct idxi_layout *layout, uint64_t count) {
     layout->nanoseconds = QUERY_TIME;
     for (unsigned i = 0; i < layout->count; i++) {
         const struct idxi_part *part = &layout->parts[i];
-        layout->nanoseconds += get_part_time(count, part, part->radius, (double)starts, (double)layout->bytes);
+        layout->nanoseconds += probing_time(count, part, part->radius, (double)starts, (double)layout->bytes);
     }
     return true;
 }
 
-/* The first `wide` parts have one more error than the others, and bits of their own number. */
-static struct idxi_layout cut(unsigned parts, unsigned distance, unsigned bits, const unsigned widths[2]) {
+/* Returns a layout of parts whose radii, each plus one, sum up to the distance plus 1. The first parts have widths[0]
+ * bits and a radius that is greater by one; the others, or all if the sum can be shared out evenly, have widths[1]. */
+static struct idxi_layout cut_into_parts(unsigned parts, unsigned distance, unsigned bits, const unsigned widths[2]) {
     struct idxi_layout layout = {.count = parts};
     unsigned more = (distance + 1) % parts, shift = bits;
     for (unsigned i = 0; i < parts; i++) {
@@ -93,8 +93,8 @@ static struct idxi_layout cut(unsigned parts, unsigned distance, unsigned bits, 
     return layout;
 }
 
-/* Each half is cut into blocks, of so many bits together. */
-static struct idxi_layout cut_halves(unsigned bits, unsigned half_bits) {
+/* Returns a layout of halves, with IDXI_HALF_PARTS blocks in their leading `half_bits` bits. A part is two of these. */
+static struct idxi_layout cut_halves_into_blocks(unsigned bits, unsigned half_bits) {
     struct idxi_layout layout = {.of_halves = true};
     for (unsigned half = 0; half < 2; half++) {
         unsigned shifts[IDXI_HALF_PARTS], widths[IDXI_HALF_PARTS], shift = bits - half * (bits / 2);
@@ -103,21 +103,23 @@ static struct idxi_layout cut_halves(unsigned bits, unsigned half_bits) {
             shifts[i] = shift -= widths[i];
         }
         for (unsigned i = 0; i < IDXI_HALF_PARTS; i++) {
-            unsigned other = (i + 1) % IDXI_HALF_PARTS;
+            unsigned next = (i + 1) % IDXI_HALF_PARTS;
             layout.parts[layout.count++] =
-                (struct idxi_part){shifts[i], widths[i] + widths[other], shifts[other], widths[other], 0};
+                (struct idxi_part){shifts[i], widths[i] + widths[next], shifts[next], widths[next], 0};
         }
     }
     return layout;
 }
 
+/* Returns whether a layout is faster than another, both within `most` bytes; otherwise, whether it is smaller. */
 static bool is_better(const struct idxi_layout *a, const struct idxi_layout *b, uint64_t most) {
     if (a->bytes > most || b->bytes > most) return a->bytes < b->bytes;
     return a->nanoseconds < b->nanoseconds;
 }
 
+/* Returns the best layout of parts: tries all numbers of parts, and all widths of theirs. */
 static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned distance, uint64_t most) {
-    struct idxi_layout best = cut(1, distance, bits, (const unsigned[2]){0, 0});
+    struct idxi_layout best = cut_into_parts(1, distance, bits, (const unsigned[2]){0, 0});
     set_costs(&best, count);
     for (unsigned parts = 1; parts <= IDXI_MAX_PARTS && parts <= distance + 1; parts++) {
         unsigned more = (distance + 1) % parts;
@@ -125,7 +127,7 @@ static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned d
             for (unsigned second = 0; second <= IDXI_MAX_PART_BITS; second++) {
                 unsigned widths[2] = {first, second};
                 if (more * first + (parts - more) * second > bits) break;
-                struct idxi_layout layout = cut(parts, distance, bits, widths);
+                struct idxi_layout layout = cut_into_parts(parts, distance, bits, widths);
                 if (set_costs(&layout, count) && is_better(&layout, &best, most)) best = layout;
             }
         }
@@ -133,30 +135,31 @@ static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned d
     return best;
 }
 
-/* The most memory that is worth its gain: for large segments; for those that a core's own cache holds; and what is
- * not worth saving. */
+/* The most bytes that are worth their gain: of each fingerprint of a large segment; of each, up to CACHED_BYTES in all,
+ * in a core's own cache; and in all of a segment, however small. */
 #define MOST_PER_FINGERPRINT 39
 #define MOST_PER_CACHED 57
 #define CACHED_BYTES ((uint64_t)570 << 10)
 #define SMALL_BYTES ((uint64_t)64 << 10)
 
-/* Halves, up to so much, where they are so much faster than parts that take less. */
+/* A layout of halves, which is only for this distance, may take up to so many bytes, of each fingerprint and in all, if
+ * its time is at most this share of that of the best parts. */
 #define HALVES_DISTANCE 3
 #define MOST_PER_FINGERPRINT_OF_HALVES 56
 #define MOST_BYTES_OF_HALVES ((uint64_t)1 << 30)
 #define WORTH_HALVES 0.67
 
-static uint64_t get_less(uint64_t a, uint64_t b) { return a < b ? a : b; }
-static uint64_t get_more(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t most) {
-    uint64_t cached = get_less(count * MOST_PER_CACHED, CACHED_BYTES);
-    uint64_t worth = get_more(get_more(count * MOST_PER_FINGERPRINT, cached), SMALL_BYTES);
-    uint64_t of_halves = get_less(get_less(count * MOST_PER_FINGERPRINT_OF_HALVES, MOST_BYTES_OF_HALVES), most);
-    struct idxi_layout best = choose_parts(count, bits, distance, get_less(worth, most));
+    uint64_t cached = smaller(count * MOST_PER_CACHED, CACHED_BYTES);
+    uint64_t worth = larger(larger(count * MOST_PER_FINGERPRINT, cached), SMALL_BYTES);
+    uint64_t of_halves = smaller(smaller(count * MOST_PER_FINGERPRINT_OF_HALVES, MOST_BYTES_OF_HALVES), most);
+    struct idxi_layout best = choose_parts(count, bits, distance, smaller(worth, most));
     double least = best.nanoseconds * WORTH_HALVES;
     for (unsigned half_bits = bits / 2; distance == HALVES_DISTANCE && half_bits >= IDXI_HALF_PARTS; half_bits--) {
-        struct idxi_layout layout = cut_halves(bits, half_bits);
+        struct idxi_layout layout = cut_halves_into_blocks(bits, half_bits);
         if (!set_costs(&layout, count) || layout.bytes > of_halves || layout.nanoseconds > least) continue;
         best = layout;
         least = layout.nanoseconds;
@@ -164,36 +167,37 @@ struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned di
     return best;
 }
 
-/* A fingerprint that is decoded; and one that is counted and put into its bucket, with everything in the first caches.
- */
+/* The nanoseconds to decode a fingerprint, and to count it and put it into its bucket, with all in the first caches. */
 #define READ_TIME 5.0
 #define SORT_TIME 2.0
 
-double idxi_layout_opening(const struct idxi_layout *layout, uint64_t count) {
+double idxi_layout_unpacking_seconds(const struct idxi_layout *layout, uint64_t count) {
     double time = READ_TIME;
     for (unsigned i = 0; i < layout->count; i++) {
         double buckets = exp2(layout->parts[i].bits);
         double ends = fmin(buckets * LINE_BYTES, (double)count * sizeof(uint64_t));
-        time += SORT_TIME + 2 * look_up(waits, buckets * sizeof(uint32_t)) + look_up(waits, ends);
+        time += SORT_TIME + 2 * interpolate(waits, buckets * sizeof(uint32_t)) + interpolate(waits, ends);
     }
     return (double)count * time / 1e9;
 }
 
-/* A half is probed by one part for no error, and by all for one. */
+/* Sets the radii as idxi_layout_choose_radii does. With distance 0, one part of one half is probed; with 1, one of each
+ * half; with 2, all of the first half and one of the other; with 3, all. */
 static double set_radii_of_halves(const struct idxi_layout *layout, uint64_t count, unsigned distance, int *radii) {
-    double sum = QUERY_TIME, starts = (double)count_starts_bytes(layout);
+    double sum = QUERY_TIME, starts = (double)starts_bytes(layout);
     for (unsigned i = 0; i < layout->count; i++) {
         unsigned half = i / IDXI_HALF_PARTS, least = i % IDXI_HALF_PARTS == 0 ? half : half + 2;
         radii[i] = distance >= least ? 0 : -1;
-        if (radii[i] == 0) sum += get_part_time(count, &layout->parts[i], 0, starts, (double)layout->bytes);
+        if (radii[i] == 0) sum += probing_time(count, &layout->parts[i], 0, starts, (double)layout->bytes);
     }
     return sum;
 }
 
-/* Adds one error at a time where it takes the least: as patterns become more with each, that is the least in all. */
-double idxi_layout_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,
-                         int radii[IDXI_MAX_PARTS]) {
-    double sum = QUERY_TIME, starts = (double)count_starts_bytes(layout), bytes = (double)layout->bytes;
+/* Adds one error at a time where it takes the least time: as each further one in a part takes more than the last, the
+ * sum is the least there is. */
+double idxi_layout_choose_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,
+                                int radii[IDXI_MAX_PARTS]) {
+    double sum = QUERY_TIME, starts = (double)starts_bytes(layout), bytes = (double)layout->bytes;
     if (layout->of_halves) return set_radii_of_halves(layout, count, distance, radii);
     for (unsigned i = 0; i < layout->count; i++) radii[i] = -1;
     for (unsigned error = 0; error <= distance; error++) {
@@ -202,8 +206,8 @@ double idxi_layout_radii(const struct idxi_layout *layout, uint64_t count, unsig
         for (unsigned i = 0; i < layout->count; i++) {
             const struct idxi_part *part = &layout->parts[i];
             if (radii[i] == (int)part->radius) continue;
-            double time = get_part_time(count, part, (unsigned)(radii[i] + 1), starts, bytes);
-            if (radii[i] >= 0) time -= get_part_time(count, part, (unsigned)radii[i], starts, bytes);
+            double time = probing_time(count, part, (unsigned)(radii[i] + 1), starts, bytes);
+            if (radii[i] >= 0) time -= probing_time(count, part, (unsigned)radii[i], starts, bytes);
             if (best < layout->count && time >= least) continue;
             best = i;
             least = time;

@@ -31,14 +31,16 @@ struct idxi_layout {
 
 #define IDXI_HALF_PARTS 3
 
-/* The fastest layout that takes at most `most` bytes and is worth its memory, or the smallest one where none does. */
+/* Returns the fastest layout for `count` fingerprints that takes at most `most` bytes and is worth its memory, or if
+ * none does, the smallest one. */
 struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t most);
 
-/* The seconds that unpacking so many takes, on one core. */
-double idxi_layout_opening(const struct idxi_layout *layout, uint64_t count);
+/* Returns about how many seconds unpacking `count` fingerprints takes on one core. */
+double idxi_layout_unpacking_seconds(const struct idxi_layout *layout, uint64_t count);
 
-/* Which radii suffice for a smaller distance, -1 for a part that need not be probed. Returns the nanoseconds. */
-double idxi_layout_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,
-                         int radii[IDXI_MAX_PARTS]);
+/* Sets radii[i] to the radius of part i that suffices for a distance up to the layout's, or to -1 if the part need not
+ * be probed. Returns about how many nanoseconds a query takes. */
+double idxi_layout_choose_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,
+                                int radii[IDXI_MAX_PARTS]);
 
 #endif

@@ -5,10 +5,9 @@
 #include "libidx/fingerprints/lanes_avx2.h"
 #include "libidx/segment/unpacked_tables.h"
 
-/* Probes that go through the stages together. */
-#define GROUP 32
+#define GROUP 32 /* probes that go through the stages together */
 
-/* Vectors are read from the first fingerprint on. */
+/* The fingerprints of a bucket. Vectors are read whole, also beyond its end. */
 struct bucket {
     const uint64_t *begin, *end;
 };
@@ -20,6 +19,7 @@ struct chunk {
     size_t count;
 };
 
+/* Some probes, of which each chunk has the next ones: first where their buckets begin, then the buckets. */
 struct group {
     size_t chunk_count, count;
     struct chunk chunks[GROUP];
@@ -31,13 +31,13 @@ struct unpacked_search {
     const struct idxi_unpacked *unpacked;
     const struct idxi_bucket_way *way;
     unsigned distance;
-    const int *radii;
+    const int *radii; /* of each part, for the distance; -1: it is not probed */
     const uint64_t *queries;
-    size_t begin;
+    size_t begin; /* number of the first query; those of chunks are counted from there */
     idxi_unpacked_visitor visit;
     void *context;
     bool stopped;
-    struct group *beginning, *waiting;
+    struct group *beginning, *waiting; /* the group that is being filled; the one whose buckets were prefetched */
     struct group groups[2];
 };
 
@@ -48,8 +48,8 @@ struct idxi_bucket_way {
 
 /* ---- Matches ---- */
 
-/* Whether a part before this one finds it as well. */
-static bool is_found_before(const struct unpacked_search *search, unsigned number, uint64_t errors) {
+/* Returns whether a part before part `number` finds a fingerprint as well that differs from the query by `errors`. */
+static bool was_found_before(const struct unpacked_search *search, unsigned number, uint64_t errors) {
     for (unsigned i = 0; i < number; i++) {
         const struct idxi_part *part = &search->unpacked->layout.parts[i];
         uint32_t value = idxi_part_value(part, errors);
@@ -58,17 +58,18 @@ static bool is_found_before(const struct unpacked_search *search, unsigned numbe
     return false;
 }
 
-static void report(struct unpacked_search *search, const struct chunk *chunk, uint64_t fingerprint) {
-    if (search->stopped || is_found_before(search, chunk->part, fingerprint ^ chunk->fingerprint)) return;
+/* Visits a fingerprint that is near to the query of a chunk, unless an earlier part found it, or a visitor said no. */
+static void visit_near(struct unpacked_search *search, const struct chunk *chunk, uint64_t fingerprint) {
+    if (search->stopped || was_found_before(search, chunk->part, fingerprint ^ chunk->fingerprint)) return;
     search->stopped = !search->visit(search->context, search->begin + chunk->query, fingerprint);
 }
 
-/* Of a vector at `from`, those fingerprints that are near, a bit each: some may be behind the bucket. */
-__attribute__((noinline, unused)) static void report_lanes(struct unpacked_search *search, const struct chunk *chunk,
-                                                           const uint64_t *from, const uint64_t *end, unsigned lanes) {
+/* Visits those fingerprints from `from` on for which `lanes` has a bit, except for those behind the bucket's `end`. */
+__attribute__((noinline, unused)) static void visit_lanes(struct unpacked_search *search, const struct chunk *chunk,
+                                                          const uint64_t *from, const uint64_t *end, unsigned lanes) {
     for (; lanes != 0; lanes &= lanes - 1) {
         const uint64_t *found = from + __builtin_ctz(lanes);
-        if (found < end) report(search, chunk, *found);
+        if (found < end) visit_near(search, chunk, *found);
     }
 }
 
@@ -85,6 +86,7 @@ IDXF_INLINE void compare_group(struct unpacked_search *search, const struct grou
     }
 }
 
+/* Compares all queries before number `end` with their buckets, one bucket after the other, without stages. */
 IDXF_INLINE void compare_queries(struct unpacked_search *search, size_t end, bucket_function *compare) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     for (size_t number = search->begin; number < end; number++) {
@@ -106,11 +108,11 @@ IDXF_INLINE void compare_queries(struct unpacked_search *search, size_t end, buc
 
 IDXF_INLINE void compare_each(struct unpacked_search *search, const struct chunk *chunk, struct bucket bucket) {
     for (const uint64_t *found = bucket.begin; found < bucket.end; found++) {
-        if (idxf_count_bits(*found ^ chunk->fingerprint) <= search->distance) report(search, chunk, *found);
+        if (idxf_count_bits(*found ^ chunk->fingerprint) <= search->distance) visit_near(search, chunk, *found);
     }
 }
 
-/* The functions of a way. */
+/* Defines a way: its functions, compiled for these instructions, which compare buckets by COMPARE. */
 #define WAY(NAME, INSTRUCTIONS, COMPARE)                                                                               \
     INSTRUCTIONS static void compare_group_##NAME(struct unpacked_search *search, const struct group *group) {         \
         compare_group(search, group, COMPARE);                                                                         \
@@ -135,7 +137,7 @@ IDXF_AVX2 IDXF_INLINE void compare_avx2(struct unpacked_search *search, const st
         __m256i found = _mm256_loadu_si256((const __m256i *)(const void *)from);
         __m256i near = _mm256_cmpgt_epi64(beyond, idxi_count_bits_avx2(_mm256_xor_si256(found, query)));
         unsigned lanes = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(near));
-        if (__builtin_expect(lanes != 0, 0)) report_lanes(search, chunk, from, bucket.end, lanes);
+        if (__builtin_expect(lanes != 0, 0)) visit_lanes(search, chunk, from, bucket.end, lanes);
         from += IDXI_LANES_AVX2;
     } while (from < bucket.end);
 }
@@ -152,7 +154,7 @@ IDXF_AVX512 IDXF_INLINE void compare_avx512(struct unpacked_search *search, cons
     do {
         __m512i errors = _mm512_xor_si512(query, _mm512_loadu_si512(from));
         unsigned lanes = _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(errors), most);
-        if (__builtin_expect(lanes != 0, 0)) report_lanes(search, chunk, from, bucket.end, lanes);
+        if (__builtin_expect(lanes != 0, 0)) visit_lanes(search, chunk, from, bucket.end, lanes);
         from += LANES_AVX512;
     } while (from < bucket.end);
 }
@@ -173,15 +175,16 @@ size_t idxi_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]
 
 /* ---- Stages ---- */
 
-/* The processor itself goes on with lines behind these. */
+/* So many lines of a bucket are prefetched at most: the processor itself goes on with those behind them. */
 #define PREFETCHED 4
 #define LINE_FINGERPRINTS 8
 
-/* An empty bucket is here, in a cache. */
+/* An empty bucket is taken to be here, in a cache: its first vector is compared, too. */
 static const uint64_t nothing[LINE_FINGERPRINTS];
 
-/* The lines that the first vectors are in: they may be across two. */
-static struct bucket ask_for_bucket(const uint64_t *fingerprints, const uint32_t *start) {
+/* Returns the bucket between *start and the next start, and prefetches its first lines. It may begin within a line, so
+ * even LINE_FINGERPRINTS may be across two. */
+static struct bucket find_and_prefetch_bucket(const uint64_t *fingerprints, const uint32_t *start) {
     bool is_empty = start[0] == start[1];
     struct bucket bucket = {is_empty ? nothing : fingerprints + start[0], is_empty ? nothing : fingerprints + start[1]};
     __builtin_prefetch(bucket.begin);
@@ -194,16 +197,14 @@ static struct bucket ask_for_bucket(const uint64_t *fingerprints, const uint32_t
     return bucket;
 }
 
-/* Finds the buckets of the group that was begun, and prefetches them. While they arrive, the previous group is
- * compared.
- */
+/* Finds and prefetches the buckets of the group that was begun. While they arrive, compares the previous group. */
 static void end_group(struct unpacked_search *search) {
     struct group *group = search->beginning;
     size_t at = 0;
     for (size_t i = 0; i < group->chunk_count; i++) {
         const uint64_t *fingerprints = search->unpacked->fingerprints[group->chunks[i].part];
         for (size_t end = at + group->chunks[i].count; at < end; at++)
-            group->buckets[at] = ask_for_bucket(fingerprints, group->starts[at]);
+            group->buckets[at] = find_and_prefetch_bucket(fingerprints, group->starts[at]);
     }
     search->way->compare_group(search, search->waiting);
     search->waiting->chunk_count = search->waiting->count = 0;
@@ -211,7 +212,9 @@ static void end_group(struct unpacked_search *search) {
     search->waiting = group;
 }
 
-static void search_part(struct unpacked_search *search, struct chunk chunk, uint32_t value) {
+/* Puts a query's probes of one part into groups, and ends each full group. `chunk` has all of them at first; `value` is
+ * the query's value in the part. */
+static void stage_probes(struct unpacked_search *search, struct chunk chunk, uint32_t value) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     const uint32_t *starts = unpacked->starts[chunk.part], *flips = unpacked->patterns[chunk.part].flips;
     for (size_t left = chunk.count; left > 0 && !search->stopped; left -= chunk.count) {
@@ -227,21 +230,23 @@ static void search_part(struct unpacked_search *search, struct chunk chunk, uint
     }
 }
 
-static void search_query(struct unpacked_search *search, size_t number) {
+static void stage_query(struct unpacked_search *search, size_t number) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     uint64_t query = search->queries[number];
     for (unsigned i = 0; i < unpacked->layout.count && !search->stopped; i++) {
         if (search->radii[i] < 0) continue;
         struct chunk chunk = {query, (uint32_t)(number - search->begin), i,
                               unpacked->patterns[i].counts[search->radii[i]]};
-        search_part(search, chunk, idxi_part_value(&unpacked->layout.parts[i], query));
+        stage_probes(search, chunk, idxi_part_value(&unpacked->layout.parts[i], query));
     }
 }
 
-/* Up to this, nothing is asked for ahead; but from the first on, probes of one bucket each, of many queries, are. */
+/* If the tables have no more bytes than this, nothing is prefetched: they are in caches. Of many queries that probe one
+ * bucket in each part, more of the waits can overlap, so prefetching is worth it from fewer bytes on. */
 #define CACHED ((size_t)8 << 20)
 #define CACHED_FOR_MANY ((size_t)640 << 10)
 
+/* Returns whether the tables are small enough to be compared directly. `many`: there are several queries. */
 static bool is_cached(const struct unpacked_search *search, bool many) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     bool flips = false;
@@ -269,7 +274,7 @@ void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idx
     search.beginning = &search.groups[0];
     search.waiting = &search.groups[1];
     for (unsigned i = 0; i < 2; i++) search.groups[i].chunk_count = search.groups[i].count = 0;
-    for (size_t i = begin; i < end && !search.stopped; i++) search_query(&search, i);
+    for (size_t i = begin; i < end && !search.stopped; i++) stage_query(&search, i);
     end_group(&search);
     end_group(&search);
 }

@@ -6,10 +6,10 @@
 #include "libidx/segment/unpacked.h"
 #include "libidx/segment/unpacked_layout.h"
 
-/* The flips of a part's bits, those of fewer bits first. */
+/* What a part's value is combined with, by exclusive or, to flip up to its radius of bits: fewer bits first. */
 struct idxi_patterns {
     uint32_t *flips;
-    uint32_t counts[IDX_MAX_K + 1]; /* those of at most so many bits */
+    uint32_t counts[IDX_MAX_K + 1]; /* by number of bits: how many patterns have at most as many */
 };
 
 struct idxi_unpacked {
@@ -27,6 +27,7 @@ struct idxi_unpacked {
     double times[IDX_MAX_K + 1];
 };
 
+/* Returns the bits of a fingerprint that a part has, together as a number. */
 static inline uint32_t idxi_part_value(const struct idxi_part *part, uint64_t fingerprint) {
     if (part->bits == 0) return 0;
     uint64_t value = fingerprint >> part->shift & idxf_low_bits(part->bits - part->low_bits);

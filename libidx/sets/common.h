@@ -4,9 +4,8 @@
 
 #include "libidx/sets/store.h"
 
-/* How hashes are removed. */
 struct idxi_removal {
-    struct idxi_set_store *store; /* which was ended; it is ended again */
+    struct idxi_set_store *store; /* all its sets are readable, before and afterwards (idxi_set_store_end) */
     uint64_t most;   /* hashes that more sets than this have, equal ones included, are removed; at least 1 */
     uint64_t memory; /* bytes for the counters and for the hashes that are counted exactly */
     unsigned threads;

@@ -1,74 +1,82 @@
-/* counters.c: counts the members of all sets. Each thread reads all members, and counts those of its part of the
- * counters, so that no two threads write to one counter. */
+/* counters.c: counts the members of all sets. Each thread reads all members, and counts those whose counters are in its
+ * part, so that no two threads write to one counter. */
 #include "libidx/sets/counters.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* A counter for each member in so many, at most. More of them are shared by fewer hashes. */
+/* There are so many counters for each member, rounded up to a power of two, if the memory holds them. The more there
+ * are, the fewer hashes share one. */
 #define COUNTERS_PER_MEMBER 2
+/* How many of the highest bits of a hash are the number of its counter: no more than a tag of postings.h has, so that
+ * hashes with one tag have one counter. */
 #define LEAST_BITS 12
-/* Two hashes with the same high bits have the same counter: no tag of postings.h has hashes of several counters. */
 #define MOST_BITS 32
-/* From IDXI_COUNTER_EXACT on, so many steps of a counter double what it stands for. */
+/* From IDXI_COUNTER_EXACT on, what a counter stands for doubles every STEPS_OF_OCTAVE steps. */
 #define STEPS_OF_OCTAVE 8
 /* Members that are read together, and those whose counters are fetched together. */
 #define READ_TOGETHER ((size_t)1 << 13)
 #define FETCHED_TOGETHER 32
+/* The factor of Knuth's random generator MMIX. The highest bits of its numbers are the most random ones. */
+#define RANDOM_FACTOR UINT64_C(6364136223846793005)
 
 struct counting {
     struct idxi_counters *counters;
     const struct idxi_set_store *store;
-    unsigned threads;
+    unsigned threads; /* each counts one of as many parts of the counters */
     struct idxi_progress *progress;
 };
 
-/* Counts a member, by chance if there are many already. */
-static inline uint8_t count_one(uint8_t counter, uint64_t *random) {
+/* Returns what a counter becomes by one more member. From IDXI_COUNTER_EXACT on it only rises by chance, half as often
+ * in each octave as in the one before. */
+static inline uint8_t raise_counter(uint8_t counter, uint64_t *random) {
     if (counter < IDXI_COUNTER_EXACT) return (uint8_t)(counter + 1);
-    *random = *random * UINT64_C(6364136223846793005) + 1;
+    *random = *random * RANDOM_FACTOR + 1;
     unsigned octave = (unsigned)(counter - IDXI_COUNTER_EXACT) / STEPS_OF_OCTAVE + 1;
     return (uint8_t)(counter + (counter < UINT8_MAX && *random >> (64 - octave) == 0));
 }
 
-/* Counts members that are in this thread's part, of which there are FETCHED_TOGETHER at most. */
-static void count_fetched(const struct idxi_counters *counters, const uint64_t *hashes, size_t count,
-                          uint64_t *random) {
+/* Counts up to FETCHED_TOGETHER members of this thread's part. Their counters are fetched first, all at once. */
+static void count_together(const struct idxi_counters *counters, const uint64_t *hashes, size_t count,
+                           uint64_t *random) {
     for (size_t i = 0; i < count; i++) __builtin_prefetch(&counters->counts[hashes[i] >> counters->shift], 1);
     for (size_t i = 0; i < count; i++) {
         uint8_t *counter = &counters->counts[hashes[i] >> counters->shift];
-        *counter = count_one(*counter, random);
+        *counter = raise_counter(*counter, random);
     }
 }
 
-static void count_members(const struct counting *counting, size_t part, const uint64_t *hashes, size_t count,
-                          uint64_t *random) {
+/* Counts those of some members whose counters are in a part. Each member is copied to `own`, and counts there only if
+ * it is of the part: without a branch, which no processor could predict. */
+static void count_own(const struct counting *counting, size_t part, const uint64_t *hashes, size_t count,
+                      uint64_t *random) {
     uint64_t own[FETCHED_TOGETHER];
     const unsigned shift = counting->counters->shift;
-    size_t gathered = 0;
+    size_t own_count = 0;
     for (size_t i = 0; i < count; i++) {
-        own[gathered] = hashes[i];
-        gathered += (hashes[i] >> shift) * counting->threads >> (64 - shift) == part;
-        if (gathered < FETCHED_TOGETHER) continue;
-        count_fetched(counting->counters, own, gathered, random);
-        gathered = 0;
+        own[own_count] = hashes[i];
+        own_count += (hashes[i] >> shift) * counting->threads >> (64 - shift) == part;
+        if (own_count < FETCHED_TOGETHER) continue;
+        count_together(counting->counters, own, own_count, random);
+        own_count = 0;
     }
-    count_fetched(counting->counters, own, gathered, random);
+    count_together(counting->counters, own, own_count, random);
 }
 
-/* Counts the members of a part of the counters. This is an idxi_task. */
-static enum idx_status count_part(void *context, size_t part, struct idx_error *error) {
+/* Reads the members of all sets, and counts those whose counters are in a part. This is an idxi_task. */
+static enum idx_status fill_part(void *context, size_t part, struct idx_error *error) {
     const struct counting *counting = context;
     const struct idxi_set_store *store = counting->store;
     struct idxi_set_reader reader = {.store = store};
     enum idx_status status = IDX_OK;
-    uint64_t random = 1;
+    uint64_t random = 1; /* always the same seed, so that each run makes the same counters */
     for (uint64_t at = 0; at < store->stored && status == IDX_OK;) {
         size_t count = store->stored - at < READ_TOGETHER ? (size_t)(store->stored - at) : READ_TOGETHER;
         const uint64_t *hashes;
         status = idxi_set_read(&reader, at, count, &hashes, error);
         if (status == IDX_OK) {
-            count_members(counting, part, hashes, count, &random);
+            count_own(counting, part, hashes, count, &random);
+            /* every thread reads all members, so each adds its share of them alone */
             status = idxi_progress_add(counting->progress, count / counting->threads, error);
         }
         at += count;
@@ -89,9 +97,9 @@ enum idx_status idxi_counters_make(struct idxi_counters *counters, const struct 
 #ifdef MADV_HUGEPAGE
     madvise(counters->counts, counters->size, MADV_HUGEPAGE);
 #endif
-    struct counting counting = {counters, store, threads, progress};
+    struct counting counting = {.counters = counters, .store = store, .threads = threads, .progress = progress};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_COUNTING, store->stored, error));
-    return idxi_parallel(threads, threads, count_part, &counting, progress, error);
+    return idxi_parallel(threads, threads, fill_part, &counting, progress, error);
 }
 
 enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const struct idxi_set_store *store,

@@ -10,11 +10,12 @@
 
 struct idxi_counters {
     uint8_t *counts;
-    unsigned shift; /* a mixed hash has the counter at its bits from here on */
-    size_t size;
+    unsigned shift; /* the bits of a mixed hash from this one on are the number of its counter */
+    size_t size;    /* how many counters there are, a power of two */
 };
 
-/* Counts each stored set once. Takes up to `memory` bytes, on `threads` threads. The caller frees the counters. */
+/* Makes counters in which each stored set counts once, in up to `memory` bytes, or a minimum of 4 KiB, on `threads`
+ * threads. Call idxi_counters_free even if this fails. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED, those of files. */
 enum idx_status idxi_counters_make(struct idxi_counters *counters, const struct idxi_set_store *store, uint64_t memory,
                                    unsigned threads, struct idxi_progress *progress, struct idx_error *error);
 

@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 
-/* Sets of a task at most, and tasks of a block for each thread. */
+/* Sets of a task, and tasks of a block for each thread, at most. */
 enum { SETS_OF_TASK = 256, TASKS_OF_THREAD = 4 };
 /* So many sets are prepared before the first of them is compared. */
 enum { PREPARED_AHEAD = 4 };
 /* Sets get signatures once those of a block were compared with so many others each, on average. */
 enum { SIGNED_FROM = 64 };
-/* Members of all sets of a task at most, unless it has a single set. */
+/* Members of all sets of a task together, at most, unless it has a single set. */
 #define MEMBERS_OF_TASK ((uint64_t)1 << 16)
 
 /* The ranks of a task, and how many members their sets have. */
@@ -24,14 +24,13 @@ static const struct idxi_stored_set *set_of(const struct idxi_set_join *join, ui
     return &join->store->sets[idxi_number_of(join->order, rank)];
 }
 
-/* Returns the lowest rank of a set that equals this one. */
-static uint32_t first_of(const struct idxi_set_join *join, uint32_t rank) {
+static uint32_t lowest_equal(const struct idxi_set_join *join, uint32_t rank) {
     return join->firsts != NULL ? join->firsts[rank] : join->store->sets[rank].first;
 }
 
 /* ---- Results ---- */
 
-/* Until the call ends, a result's `kept` is a rank. */
+/* Until the join ends, a result's `kept` is a rank, or UINT64_MAX as long as the result is undecided. */
 
 static struct idx_kept_set *result_of(const struct idxi_set_join *join, uint32_t rank) {
     return &join->kept[idxi_number_of(join->order, rank)];
@@ -39,18 +38,19 @@ static struct idx_kept_set *result_of(const struct idxi_set_join *join, uint32_t
 
 static bool is_kept(const struct idxi_set_join *join, uint32_t rank) { return result_of(join, rank)->kept == rank; }
 
-/* Returns whether a set joins one that is kept and equals it. */
-static bool joins_equal(const struct idxi_set_join *join, uint32_t rank) {
+/* Returns whether a set joins an equal one that is kept. Equal sets reach every similarity; but where sets only join
+ * those that contain them, small ones don't. */
+static bool may_join_equal(const struct idxi_set_join *join, uint32_t rank) {
     return join->threshold.total > 0 || set_of(join, rank)->count >= join->contained_size;
 }
 
-/* Notes that a set joins another one or, with its own rank, is kept; all its members are shared. */
+/* Notes that a set joins an equal one, which is kept, or with `kept` as its own rank that it is kept itself. */
 static void settle_equal(const struct idxi_set_join *join, uint32_t rank, uint32_t kept) {
     uint32_t size = set_of(join, rank)->count;
-    *result_of(join, rank) = (struct idx_kept_set){kept, size, size};
+    *result_of(join, rank) = (struct idx_kept_set){.kept = kept, .shared = size, .total = size};
 }
 
-/* Makes all results undecided, but those of known sets. */
+/* Makes all results undecided, but those of known sets, which are kept. */
 static void begin_results(const struct idxi_set_join *join) {
     for (uint32_t rank = 0; rank < join->store->count; rank++) {
         *result_of(join, rank) = (struct idx_kept_set){.kept = UINT64_MAX};
@@ -58,13 +58,12 @@ static void begin_results(const struct idxi_set_join *join) {
     }
 }
 
-/* Makes ranks numbers. */
-static void end_results(const struct idxi_set_join *join) {
+static void number_results(const struct idxi_set_join *join) {
     for (size_t i = 0; i < join->store->count; i++)
         join->kept[i].kept = idxi_number_of(join->order, (uint32_t)join->kept[i].kept);
 }
 
-/* Compares a set, and improves its result. */
+/* Compares a set with those of an index, and notes the best that it joins, unless its result is better already. */
 static enum idx_status improve_result(const struct idxi_set_join *join, struct idxi_prober *prober,
                                       const struct idxi_postings *postings, const struct idxi_query *query,
                                       struct idx_error *error) {
@@ -77,22 +76,23 @@ static enum idx_status improve_result(const struct idxi_set_join *join, struct i
 
 /* ---- Comparing with indexed sets ---- */
 
-/* Returns whether nothing is to be compared of a set whose result is wanted, since it is decided already. */
-static bool is_decided(const struct idxi_set_join *join, uint32_t rank) {
-    const uint32_t first = first_of(join, rank);
+/* Returns whether a set, whose result is wanted, needs no comparison. If that is because it joins an equal set of an
+ * earlier block, notes so. A known set is only prepared to be indexed: not if an equal one is, or the index is full. */
+static bool decide_early(const struct idxi_set_join *join, uint32_t rank) {
+    const uint32_t first = lowest_equal(join, rank);
     if (rank < join->known) return first != rank || join->full;
     if (is_kept(join, rank)) return true;
     /* Results of this block may be written by other threads at this moment. */
-    if (first >= join->begin || !is_kept(join, first) || !joins_equal(join, rank)) return false;
+    if (first >= join->begin || !is_kept(join, first) || !may_join_equal(join, rank)) return false;
     settle_equal(join, rank, first);
     return true;
 }
 
-/* Prepares a set. The query's prefix stays empty if there is nothing to be compared. */
-static enum idx_status prepare(const struct idxi_set_join *join, struct idxi_prober *prober, struct idxi_query *query,
-                               struct idx_error *error) {
-    const uint32_t rank = query->rank, first = first_of(join, rank);
-    if (join->kept != NULL ? is_decided(join, rank) : first != rank) return IDX_OK;
+/* Prepares a set, or leaves the query's prefix empty. A set that no other one can be similar to is kept at once. */
+static enum idx_status prepare_query(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                     struct idxi_query *query, struct idx_error *error) {
+    const uint32_t rank = query->rank, first = lowest_equal(join, rank);
+    if (join->kept != NULL ? decide_early(join, rank) : first != rank) return IDX_OK;
     IDXI_TRY(idxi_prober_prepare(prober, rank, query, error));
     if (query->listed > 0)
         idxi_postings_fetch(&join->indexed, query);
@@ -101,9 +101,10 @@ static enum idx_status prepare(const struct idxi_set_join *join, struct idxi_pro
     return IDX_OK;
 }
 
-/* Compares a set that was prepared with the indexed ones. */
-static enum idx_status compare(const struct idxi_set_join *join, struct idxi_prober *prober, struct idxi_query *query,
-                               struct idx_error *error) {
+/* Compares a prepared set with the indexed ones: improves its result or, where pairs are wanted, leaves the similar
+ * sets in prober->found, and their number in query->found. */
+static enum idx_status compare_with_indexed(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                            struct idxi_query *query, struct idx_error *error) {
     struct idxi_similar none = {0};
     size_t before = prober->found_count;
     if (query->prefix == 0 || (join->kept != NULL && query->rank < join->known)) return IDX_OK;
@@ -113,9 +114,9 @@ static enum idx_status compare(const struct idxi_set_join *join, struct idxi_pro
     return IDX_OK;
 }
 
-/* Takes the sets of a task. Each one is compared some sets after it was prepared, when its lists have been fetched.
- * This is an idxi_task. */
-static enum idx_status run_task(void *context, size_t number, struct idx_error *error) {
+/* Compares the sets of a task with the indexed ones. Each is compared some sets after it was prepared, when its lists
+ * have been fetched. This is an idxi_task. */
+static enum idx_status compare_task(void *context, size_t number, struct idx_error *error) {
     const struct idxi_set_join *join = context;
     const struct idxi_set_task *task = &join->tasks[number];
     struct idxi_prober *prober = &join->probers[number];
@@ -125,29 +126,30 @@ static enum idx_status run_task(void *context, size_t number, struct idx_error *
     for (uint32_t i = 0; i < count + PREPARED_AHEAD; i++) {
         if (i < count) {
             queries[i] = (struct idxi_query){.rank = task->begin + i};
-            IDXI_TRY(prepare(join, prober, &queries[i], error));
+            IDXI_TRY(prepare_query(join, prober, &queries[i], error));
         }
-        if (i >= PREPARED_AHEAD) IDXI_TRY(compare(join, prober, &queries[i - PREPARED_AHEAD], error));
+        if (i >= PREPARED_AHEAD) IDXI_TRY(compare_with_indexed(join, prober, &queries[i - PREPARED_AHEAD], error));
     }
     return idxi_progress_add(join->progress, count, error);
 }
 
 /* ---- Comparing the sets of a block with each other ---- */
 
-/* Ends the decision about a set, and sets *keeps to whether it is kept and must be indexed. */
-static enum idx_status end_decision(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                    const struct idxi_query *query, bool *keeps, struct idx_error *error) {
-    const uint32_t rank = query->rank, first = first_of(join, rank);
-    *keeps = rank < join->known && query->listed > 0;
+/* Decides about a set, if need be by comparing it with those before it in the block. Sets *must_index to whether it is
+ * kept, and others can be similar to it. */
+static enum idx_status decide_in_block(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                       const struct idxi_query *query, bool *must_index, struct idx_error *error) {
+    const uint32_t rank = query->rank, first = lowest_equal(join, rank);
+    *must_index = rank < join->known && query->listed > 0;
     if (is_kept(join, rank)) return IDX_OK;
-    if (is_kept(join, first) && joins_equal(join, rank)) {
+    if (is_kept(join, first) && may_join_equal(join, rank)) {
         settle_equal(join, rank, first);
         return IDX_OK;
     }
     IDXI_TRY(improve_result(join, prober, &join->block, query, error));
     if (result_of(join, rank)->total > 0) return IDX_OK;
     settle_equal(join, rank, rank);
-    *keeps = query->listed > 0;
+    *must_index = query->listed > 0;
     return IDX_OK;
 }
 
@@ -160,37 +162,37 @@ static enum idx_status visit_found(const struct idxi_set_join *join, struct idxi
     return IDX_OK;
 }
 
-/* Visits the pairs of a set with those before it, and sets *keeps to whether it must be indexed. */
-static enum idx_status end_pairs(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                 const struct idxi_query *query, bool *keeps, struct idx_error *error) {
+/* Visits a set's pairs with those before it in the block. Sets *must_index to whether others can be similar to it. */
+static enum idx_status visit_block_pairs(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                         const struct idxi_query *query, bool *must_index, struct idx_error *error) {
     struct idxi_similar none = {0};
-    *keeps = query->listed > 0;
-    if (!*keeps) return IDX_OK;
+    *must_index = query->listed > 0;
+    if (!*must_index) return IDX_OK;
     IDXI_TRY(idxi_prober_compare(prober, &join->block, query, &none, error));
     return visit_found(join, prober, query->rank, error);
 }
 
-/* Ends the block: its sets are taken one after the other. */
-static enum idx_status end_block(struct idxi_set_join *join, struct idxi_prober *prober, struct idx_error *error) {
-    uint32_t kept = 0, count = join->end - join->begin;
+/* Compares the block's sets with each other, in order, and indexes those that must be. Overwrites join->queries. */
+static enum idx_status compare_block(struct idxi_set_join *join, struct idxi_prober *prober, struct idx_error *error) {
+    uint32_t indexed = 0, count = join->end - join->begin;
     idxi_postings_clear(&join->block);
     IDXI_TRY(idxi_prober_begin(prober, 0, error));
     for (uint32_t i = 0; i < count; i++) {
         const struct idxi_query *query = &join->queries[i];
-        bool keeps;
+        bool must_index;
         if (join->kept != NULL)
-            IDXI_TRY(end_decision(join, prober, query, &keeps, error));
+            IDXI_TRY(decide_in_block(join, prober, query, &must_index, error));
         else
-            IDXI_TRY(end_pairs(join, prober, query, &keeps, error));
-        if (!keeps) continue;
+            IDXI_TRY(visit_block_pairs(join, prober, query, &must_index, error));
+        if (!must_index) continue;
         IDXI_TRY(idxi_postings_add(&join->block, query, 1, error));
-        join->queries[kept++] = *query;
+        join->queries[indexed++] = *query;
     }
-    return idxi_postings_add(&join->indexed, join->queries, kept, error);
+    return idxi_postings_add(&join->indexed, join->queries, indexed, error);
 }
 
-/* Visits the pairs that the tasks found. */
-static enum idx_status visit_tasks(const struct idxi_set_join *join, size_t tasks, struct idx_error *error) {
+/* Visits the pairs that the tasks found, set by set in the order of ranks. */
+static enum idx_status visit_task_pairs(const struct idxi_set_join *join, size_t tasks, struct idx_error *error) {
     for (size_t i = 0; i < tasks; i++) {
         const struct idxi_prober *prober = &join->probers[i];
         size_t at = 0;
@@ -205,15 +207,15 @@ static enum idx_status visit_tasks(const struct idxi_set_join *join, size_t task
 
 /* ---- Blocks and rounds ---- */
 
-static size_t count_tasks(const struct idxi_set_join *join) { return (size_t)join->threads * TASKS_OF_THREAD; }
+static size_t most_tasks(const struct idxi_set_join *join) { return (size_t)join->threads * TASKS_OF_THREAD; }
 
-/* Divides the sets from join->begin on into tasks of a block. Returns how many tasks there are. */
+/* Makes a block of the sets from join->begin on, and divides it into tasks. Returns how many tasks there are. */
 static size_t make_tasks(struct idxi_set_join *join) {
     size_t tasks = 0;
     uint32_t rank = join->begin;
-    while (tasks < count_tasks(join) && rank < join->store->count) {
+    while (tasks < most_tasks(join) && rank < join->store->count) {
         struct idxi_set_task *task = &join->tasks[tasks++];
-        *task = (struct idxi_set_task){rank, rank, 0};
+        *task = (struct idxi_set_task){.begin = rank, .end = rank, .members = 0};
         do task->members += set_of(join, rank++)->count;
         while (rank < join->store->count && rank - task->begin < SETS_OF_TASK &&
                task->members + set_of(join, rank)->count <= MEMBERS_OF_TASK);
@@ -223,24 +225,23 @@ static size_t make_tasks(struct idxi_set_join *join) {
     return tasks;
 }
 
-/* Returns how many candidates were compared so far. */
 static uint64_t count_compared(const struct idxi_set_join *join) {
     uint64_t compared = 0;
-    for (size_t i = 0; i <= count_tasks(join); i++) compared += join->probers[i].compared;
+    for (size_t i = 0; i <= most_tasks(join); i++) compared += join->probers[i].compared;
     return compared;
 }
 
-/* Ends the block, and indexes its sets. If they were compared with many, sets have signatures from then on. */
-static enum idx_status index_block(struct idxi_set_join *join, uint64_t compared_before, struct idx_error *error) {
-    IDXI_TRY(end_block(join, &join->probers[count_tasks(join)], error));
+/* Compares the sets of the block with each other, and indexes them. If they were compared with many, also by the tasks,
+ * sets have signatures from then on. */
+static enum idx_status finish_block(struct idxi_set_join *join, uint64_t compared_before, struct idx_error *error) {
+    IDXI_TRY(compare_block(join, &join->probers[most_tasks(join)], error));
     join->full = idxi_postings_bytes(&join->indexed) > join->memory;
     if (count_compared(join) - compared_before < (uint64_t)SIGNED_FROM * (join->end - join->begin)) return IDX_OK;
     IDXI_TRY(idxi_postings_sign(&join->indexed, error));
     return idxi_postings_sign(&join->block, error);
 }
 
-/* Compares all sets from `start` on with those that are indexed in this round. Sets *next to where the next round
- * starts. */
+/* Compares all sets from `start` on with those that are indexed in this round. The next round starts at *next. */
 static enum idx_status run_round(struct idxi_set_join *join, uint32_t start, uint32_t *next, struct idx_error *error) {
     const uint32_t count = (uint32_t)join->store->count;
     join->full = false;
@@ -251,17 +252,19 @@ static enum idx_status run_round(struct idxi_set_join *join, uint32_t start, uin
     for (join->begin = start; join->begin < count; join->begin = join->end) {
         const size_t tasks = make_tasks(join);
         const uint64_t compared = count_compared(join);
-        IDXI_TRY(idxi_parallel(tasks, join->threads, run_task, join, join->progress, error));
-        if (join->kept == NULL) IDXI_TRY(visit_tasks(join, tasks, error));
+        IDXI_TRY(idxi_parallel(tasks, join->threads, compare_task, join, join->progress, error));
+        if (join->kept == NULL) IDXI_TRY(visit_task_pairs(join, tasks, error));
         if (join->full) continue;
-        IDXI_TRY(index_block(join, compared, error));
+        IDXI_TRY(finish_block(join, compared, error));
         if (join->full) *next = join->end;
     }
     return IDX_OK;
 }
 
+/* Makes what a join works with, which close_join frees even after an error. There is one prober more than tasks: the
+ * last one compares the sets of a block with each other. */
 static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *error) {
-    size_t tasks = count_tasks(join);
+    size_t tasks = most_tasks(join);
     IDXI_TRY(idxi_postings_init(&join->indexed, join->threads, error));
     IDXI_TRY(idxi_postings_init(&join->block, 1, error));
     join->probers = calloc(tasks + 1, sizeof *join->probers);
@@ -280,14 +283,15 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
         IDXI_TRY(idxi_marks_make(&join->marks, &prober, join->threads, join->progress, error));
         prober.marks = &join->marks;
     }
-    prober.order = join->order;
+    prober.order = join->order; /* only now: idxi_marks_make takes sets by number, with no order */
     for (size_t i = 0; i <= tasks; i++) join->probers[i] = prober;
     return IDX_OK;
 }
 
+/* Sets summary.candidates, too. */
 static void close_join(struct idxi_set_join *join) {
     if (join->probers != NULL) join->summary.candidates = count_compared(join);
-    for (size_t i = 0; join->probers != NULL && i <= count_tasks(join); i++) idxi_prober_close(&join->probers[i]);
+    for (size_t i = 0; join->probers != NULL && i <= most_tasks(join); i++) idxi_prober_close(&join->probers[i]);
     free(join->probers);
     free(join->tasks);
     free(join->queries);
@@ -301,7 +305,7 @@ enum idx_status idxi_set_join_run(struct idxi_set_join *join, struct idx_error *
     enum idx_status status = open_join(join, error);
     for (uint32_t start = 0, next; start < join->store->count && status == IDX_OK; start = next)
         status = run_round(join, start, &next, error);
-    if (status == IDX_OK && join->kept != NULL) end_results(join);
+    if (status == IDX_OK && join->kept != NULL) number_results(join);
     close_join(join);
     return status;
 }

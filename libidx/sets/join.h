@@ -1,12 +1,12 @@
 /* join.h: compares all sets of a store with each other, block by block: the sets of a block are compared with those
  * indexed before it by several threads, and then with each other by one. If the indexed sets don't fit into memory, the
- * sets behind them are compared with these, and then indexed in a further round. */
+ * sets after them are compared with these, and then indexed in a further round. */
 #ifndef IDX_LIBIDX_SET_JOIN_H
 #define IDX_LIBIDX_SET_JOIN_H
 
 #include "libidx/sets/probe.h"
 
-/* Called for two similar sets by their ranks, of which the second one is lower. */
+/* Called for two similar sets, of which `similar` has the lower rank. An error ends the join. */
 typedef enum idx_status (*idxi_similar_visitor)(void *context, uint32_t rank, const struct idxi_similar *similar,
                                                 struct idx_error *error);
 
@@ -32,14 +32,15 @@ struct idxi_set_join {
     /* These are private. */
     struct idxi_marks marks;             /* where sets may be contained in others */
     struct idxi_postings indexed, block; /* sets from before the block, and those of the block */
-    struct idxi_prober *probers;         /* one for each task, and at last one for the block */
+    struct idxi_prober *probers;         /* one for each task, and after these one for the block */
     struct idxi_set_task *tasks;
     struct idxi_query *queries; /* of the block */
     uint32_t begin, end;        /* the ranks of the block */
     bool full;                  /* no more sets are indexed in this round */
 };
 
-/* Compares all sets. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT, IDX_CANCELLED, those of files, and those of `visit`. */
+/* Decides which sets to keep, or visits the similar ones. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT, IDX_CANCELLED, those of
+ * files, and those of `visit`. */
 enum idx_status idxi_set_join_run(struct idxi_set_join *join, struct idx_error *error);
 
 #endif

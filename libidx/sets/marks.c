@@ -14,7 +14,7 @@ struct marking {
     struct idxi_progress *progress;
 };
 
-static void mark(struct idxi_marks *marks, uint64_t hash) {
+static void mark_hash(struct idxi_marks *marks, uint64_t hash) {
     uint64_t bit = hash >> marks->shift;
     __atomic_fetch_or(&marks->bits[bit / 64], UINT64_C(1) << bit % 64, __ATOMIC_RELAXED);
 }
@@ -27,12 +27,12 @@ static enum idx_status mark_set(struct idxi_marks *marks, struct idxi_prober *pr
     if (set->first != number) return IDX_OK;
     IDXI_TRY(idxi_prober_begin(prober, set->count, error));
     IDXI_TRY(idxi_prober_prepare(prober, number, &query, error));
-    for (uint32_t i = 0; i < query.prefix; i++) mark(marks, prober->hashes[i]);
+    for (uint32_t i = 0; i < query.prefix; i++) mark_hash(marks, prober->hashes[i]);
     return IDX_OK;
 }
 
-/* Marks the prefixes of some sets. This is an idxi_task. */
-static enum idx_status run_task(void *context, size_t task, struct idx_error *error) {
+/* Marks the prefixes of the sets of a task, with a prober of its own. This is an idxi_task. */
+static enum idx_status mark_task(void *context, size_t task, struct idx_error *error) {
     const struct marking *marking = context;
     struct idxi_prober prober = *marking->prober;
     size_t begin = task * SETS_OF_TASK, end = begin + SETS_OF_TASK;
@@ -52,7 +52,7 @@ enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prob
     if (marks->bits == NULL) return idxi_fail_memory(error);
     struct marking marking = {marks, prober, progress};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_SETS, count, error));
-    return idxi_parallel((count + SETS_OF_TASK - 1) / SETS_OF_TASK, threads, run_task, &marking, progress, error);
+    return idxi_parallel((count + SETS_OF_TASK - 1) / SETS_OF_TASK, threads, mark_task, &marking, progress, error);
 }
 
 void idxi_marks_free(struct idxi_marks *marks) {

@@ -13,8 +13,8 @@ struct idxi_marks {
 
 struct idxi_prober;
 
-/* Marks the prefixes of all sets, which are prepared by `prober`, on `threads` threads. The caller frees the marks,
- * even if this fails. */
+/* Marks the prefixes of all sets, as probers with the settings of `prober` prepare them, on `threads` threads. Call
+ * idxi_marks_free even if this fails. */
 enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prober *prober, unsigned threads,
                                 struct idxi_progress *progress, struct idx_error *error);
 

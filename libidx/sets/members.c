@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least number of slots, and bytes of `lows` for each member at least. */
-enum { FEWEST = 64, LOWS_OF_MEMBER = 16 };
+/* The least number of slots, and of bytes of `lows`; and how many of the latter each member has at least. */
+enum { LEAST_SIZE = 64, LOWS_OF_MEMBER = 16 };
 
 enum idx_status idxi_members_begin(struct idxi_members *members, size_t most, struct idx_error *error) {
-    size_t slots = FEWEST;
+    size_t slots = LEAST_SIZE;
     while (slots < 2 * most) slots *= 2;
     if (slots > members->capacity) {
         free(members->slots);
@@ -24,7 +24,7 @@ enum idx_status idxi_members_begin(struct idxi_members *members, size_t most, st
 
 enum idx_status idxi_members_note_lows(struct idxi_members *members, const uint64_t *hashes, size_t count,
                                        struct idx_error *error) {
-    size_t bytes = FEWEST;
+    size_t bytes = LEAST_SIZE;
     while (bytes < LOWS_OF_MEMBER * count) bytes *= 2;
     if (bytes > members->low_capacity) {
         free(members->lows);

@@ -8,11 +8,11 @@
  * empty and has room for nothing. */
 struct idxi_members {
     uint64_t *slots;
-    size_t capacity, mask;
+    size_t capacity, mask; /* slots that there is memory for, and those in use minus 1 */
     bool has_zero;
 
-    uint8_t *lows; /* 1: there is a member with these low bits */
-    size_t low_capacity, low_mask;
+    uint8_t *lows;                 /* by the low bits of hashes: 1 if a member has these */
+    size_t low_capacity, low_mask; /* as those of slots, in bytes of `lows` */
 };
 
 /* Spreads hashes evenly over all values. Different hashes stay different. */
@@ -48,12 +48,12 @@ static inline bool idxi_members_has(const struct idxi_members *members, uint64_t
     return false;
 }
 
-/* Makes the table ready for idxi_members_count_lows. Errors: IDX_OUT_OF_MEMORY. */
+/* Makes idxi_members_count_lows ready for a table with these members. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_members_note_lows(struct idxi_members *members, const uint64_t *hashes, size_t count,
                                        struct idx_error *error);
 
-/* Returns how many of these low 32 bits of hashes seem to be those of members: not too few, and about a sixteenth of
- * the others. It takes a tenth of the time of idxi_members_has_low. */
+/* Returns how many of these low 32 bits of hashes seem to be those of members: all that are, and about a sixteenth of
+ * the others. This takes a tenth of the time of idxi_members_has_low. */
 static inline size_t idxi_members_count_lows(const struct idxi_members *members, const uint32_t *lows, size_t count) {
     size_t found = 0;
     for (size_t i = 0; i < count; i++) found += members->lows[lows[i] & members->low_mask];
@@ -68,7 +68,6 @@ static inline bool idxi_members_has_low(const struct idxi_members *members, uint
     return low == 0 && members->has_zero;
 }
 
-/* Frees the memory of the table. */
 void idxi_members_free(struct idxi_members *members);
 
 #endif

@@ -12,15 +12,18 @@
 /* The first bit of a list's head: the others are the number of its groups. */
 #define GROUPED (UINT32_C(1) << 31)
 /* Sets in the first chunk of a list, and in its largest one. A list that fills such a one is divided into groups. */
-enum { FIRST_ROOM = 2, LARGEST_ROOM = 64, FIRST_BITS = 10 };
+enum { FIRST_ROOM = 2, LARGEST_ROOM = 64 };
+/* Bits of the number of slots of a shard at first. */
+enum { FIRST_BITS = 10 };
+/* 2^32 divided by the golden ratio: multiplied by it, numbers that are near to each other are spread evenly. */
+#define SPREADING UINT32_C(0x9e3779b1)
 /* Slots of the hash table of candidates at first. */
 enum { FEW_CANDIDATES = 64 };
 /* So many candidates are compared as soon as they are found, and then so many times as many. */
 enum { FIRST_COMPARED = 8, MORE_COMPARED = 4 };
 
-/* A set in a list: its place in the index, its size, and how many members it has from this one on in its order. Both
- * numbers are coded in 16 bits; the size is rounded down and the other one up, so that no similar set is passed
- * over. */
+/* A set in a list: its place in the index, its size, rounded down, and how many members it has from this one on in its
+ * order, rounded up, so that no similar set is passed over. Both numbers are coded in 16 bits. */
 struct posting {
     uint32_t set;
     uint16_t size, rest;
@@ -52,9 +55,10 @@ _Static_assert(sizeof(struct posting) == sizeof(uint64_t) && sizeof(struct chunk
 
 /* Numbers are exact below 2^EXACT_BITS; greater ones keep their EXACT_BITS highest bits. */
 enum { EXACT_BITS = 11, EXACT = 1 << EXACT_BITS, PER_OCTAVE = EXACT / 2 };
-/* So many codes there are. */
+/* How many codes there are for numbers below 2^32. */
 enum { CODES = EXACT + (32 - EXACT_BITS) * PER_OCTAVE };
 
+/* Returns the code of a number, or of the greatest number below it that has a code. */
 static uint16_t code_down(uint32_t number) {
     if (number < EXACT) return (uint16_t)number;
     unsigned shift = 32 - EXACT_BITS - (unsigned)__builtin_clz(number);
@@ -67,6 +71,7 @@ static uint32_t decode(uint16_t code) {
     return (PER_OCTAVE + (uint32_t)(code - EXACT) % PER_OCTAVE) << shift;
 }
 
+/* Returns the code of a number, or of the smallest number above it that has a code. */
 static uint16_t code_up(uint32_t number) {
     uint16_t code = code_down(number);
     return (uint16_t)(code + (decode(code) < number));
@@ -89,6 +94,7 @@ static void use_huge_pages(void *array, size_t bytes) {
 
 static size_t count_slots(const struct idxi_posting_shard *shard) { return (size_t)1 << shard->bits; }
 
+/* Returns 2^bits empty slots, or NULL if there is not enough memory. */
 static struct idxi_posting_slot *make_slots(unsigned bits) {
     size_t count = (size_t)1 << bits;
     uint64_t *slots = idxi_array_reserve(count);
@@ -162,7 +168,7 @@ static inline unsigned shard_of(const struct idxi_postings *postings, uint32_t t
 /* Returns the number of the slot where a tag is looked for first. The tag is mixed, since members of prefixes are small
  * by their highest bits. */
 static inline size_t first_slot(const struct idxi_posting_shard *shard, uint32_t tag) {
-    return (tag * UINT32_C(0x9e3779b1)) >> (32 - shard->bits);
+    return (tag * SPREADING) >> (32 - shard->bits);
 }
 
 /* Returns the slot of a tag, or the empty one where it belongs. */
@@ -187,7 +193,7 @@ static enum idx_status grow_slots(struct idxi_posting_shard *shard, struct idx_e
 
 /* ---- Lists ---- */
 
-/* Adds a posting to the chain of chunks at *head. */
+/* Adds a posting to the chain of chunks at *head: to its first chunk or, if that is full, to a new one before it. */
 static enum idx_status add_to_chain(struct idxi_posting_shard *shard, uint32_t *head, struct posting posting,
                                     struct idx_error *error) {
     struct chunk chunk = {0};
@@ -202,7 +208,7 @@ static enum idx_status add_to_chain(struct idxi_posting_shard *shard, uint32_t *
         IDXI_GROW(shard->chunks, shard->chunks_capacity, end, error);
         if (shard->chunks_capacity > before)
             use_huge_pages(shard->chunks, shard->chunks_capacity * sizeof *shard->chunks);
-        chunk = (struct chunk){*head, 0, room};
+        chunk = (struct chunk){.next = *head, .used = 0, .room = room};
         *head = (uint32_t)at;
         shard->chunks_used = end;
     }
@@ -219,7 +225,7 @@ static bool is_long(const struct idxi_posting_shard *shard, uint32_t head) {
     return chunk.used == LARGEST_ROOM;
 }
 
-/* Adds a posting to the group of its size. */
+/* Adds a posting to the group of its size, which is made if there is none. */
 static enum idx_status add_to_group(struct idxi_posting_shard *shard, struct idxi_posting_groups *groups,
                                     struct posting posting, struct idx_error *error) {
     size_t low = 0, high = groups->count;
@@ -244,8 +250,8 @@ static enum idx_status add_to_group(struct idxi_posting_shard *shard, struct idx
     return add_to_chain(shard, &group->head, posting, error);
 }
 
-/* Divides the list at *head into groups. */
-static enum idx_status divide(struct idxi_posting_shard *shard, uint32_t *head, struct idx_error *error) {
+/* Divides the list at *head into groups. Its old chunks are not used again. */
+static enum idx_status divide_into_groups(struct idxi_posting_shard *shard, uint32_t *head, struct idx_error *error) {
     IDXI_GROW(shard->groups, shard->group_capacity, shard->group_count + 1, error);
     struct idxi_posting_groups *groups = &shard->groups[shard->group_count];
     *groups = (struct idxi_posting_groups){0};
@@ -264,6 +270,7 @@ static enum idx_status divide(struct idxi_posting_shard *shard, uint32_t *head, 
     return IDX_OK;
 }
 
+/* Adds a posting to the list of a tag, and divides the list if it becomes long. */
 static enum idx_status add_posting(struct idxi_posting_shard *shard, uint32_t tag, struct posting posting,
                                    struct idx_error *error) {
     struct idxi_posting_slot *slot = find_slot(shard, tag);
@@ -271,18 +278,18 @@ static enum idx_status add_posting(struct idxi_posting_shard *shard, uint32_t ta
     slot->tag = tag;
     if ((slot->head & GROUPED) != 0) return add_to_group(shard, &shard->groups[slot->head & ~GROUPED], posting, error);
     IDXI_TRY(add_to_chain(shard, &slot->head, posting, error));
-    return is_long(shard, slot->head) ? divide(shard, &slot->head, error) : IDX_OK;
+    return is_long(shard, slot->head) ? divide_into_groups(shard, &slot->head, error) : IDX_OK;
 }
 
 /* ---- Adding ---- */
 
-/* Returns where a set with `shared` members ends that begins at `begin`. */
+/* Returns where in the array of sets the set ends that begins at `begin` and has `shared` members in the array. */
 static size_t end_of(uint32_t shared, size_t begin) {
     size_t length = sizeof(struct idxi_indexed_set) / sizeof(uint32_t) + shared;
     return begin + (length + SET_UNIT - 1) / SET_UNIT * SET_UNIT;
 }
 
-/* Makes the signatures of the sets that begin at `begin` or behind it. */
+/* Makes the signatures of the sets that begin at `begin` or after it. */
 static enum idx_status sign_sets(struct idxi_postings *postings, size_t begin, struct idx_error *error) {
     for (size_t at = begin; at < postings->sets_used; postings->signed_count++) {
         const uint32_t place = (uint32_t)(at / SET_UNIT);
@@ -301,8 +308,7 @@ enum idx_status idxi_postings_sign(struct idxi_postings *postings, struct idx_er
     return postings->sizes == NULL ? idxi_fail_memory(error) : sign_sets(postings, 0, error);
 }
 
-/* Makes room for all sets up to `end`. */
-static enum idx_status make_room(struct idxi_postings *postings, size_t end, struct idx_error *error) {
+static enum idx_status make_room_for_sets(struct idxi_postings *postings, size_t end, struct idx_error *error) {
     size_t before = postings->sets_capacity;
     if (end / SET_UNIT > UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
     IDXI_GROW(postings->sets, postings->sets_capacity, end, error);
@@ -311,7 +317,6 @@ static enum idx_status make_room(struct idxi_postings *postings, size_t end, str
     return IDX_OK;
 }
 
-/* Copies the members of a set to its place. */
 static void copy_set(const struct idxi_postings *postings, const struct idxi_query *query, size_t begin) {
     const struct idxi_indexed_set set = {query->rank, query->size, query->shared};
     uint32_t *at = postings->sets + begin;
@@ -319,10 +324,10 @@ static void copy_set(const struct idxi_postings *postings, const struct idxi_que
     memcpy(at + sizeof set / sizeof *at, query->members, query->shared * sizeof *query->members);
 }
 
-/* Fetches the lists of the first `count` tags that are of a shard: their slots, or once these are there, their newest
- * chunks. */
-static void fetch(const struct idxi_postings *postings, const struct idxi_query *query, uint32_t count, unsigned number,
-                  bool chunks) {
+/* Fetches into the cache the lists of those of the first `count` tags that a shard has: their slots, or with `chunks`,
+ * once the slots are there, their newest chunks. */
+static void fetch_lists(const struct idxi_postings *postings, const struct idxi_query *query, uint32_t count,
+                        unsigned number, bool chunks) {
     const struct idxi_posting_shard *shard = &postings->shards[number];
     for (uint32_t i = 0; i < count; i++) {
         if (shard_of(postings, query->tags[i]) != number) continue;
@@ -334,10 +339,10 @@ static void fetch(const struct idxi_postings *postings, const struct idxi_query 
     }
 }
 
-/* Adds the postings of a set at `begin` of which this shard has the tags. */
+/* Adds the postings of a set at `begin` whose tags shard `number` has. */
 static enum idx_status add_postings(struct idxi_postings *postings, const struct idxi_query *query, size_t begin,
                                     unsigned number, struct idx_error *error) {
-    struct posting posting = {(uint32_t)(begin / SET_UNIT), code_down(query->size), 0};
+    struct posting posting = {.set = (uint32_t)(begin / SET_UNIT), .size = code_down(query->size), .rest = 0};
     struct idxi_posting_shard *shard = &postings->shards[number];
     while (shard->slots_used + query->listed > count_slots(shard) / 4 * 3 && shard->bits < 32)
         IDXI_TRY(grow_slots(shard, error));
@@ -349,7 +354,6 @@ static enum idx_status add_postings(struct idxi_postings *postings, const struct
     return IDX_OK;
 }
 
-/* Sets that are added together. */
 struct adding {
     struct idxi_postings *postings;
     const struct idxi_query *queries;
@@ -360,7 +364,7 @@ struct adding {
 /* So many sets ahead their slots are fetched, and half as many ahead their chunks. */
 enum { FETCHED_AHEAD = 8 };
 
-/* Adds the postings of all sets to a shard, and copies its part of the sets. This is an idxi_task. */
+/* An idxi_task: adds the postings of all sets to shard `number`, and copies that shard's part of the sets. */
 static enum idx_status add_to_shard(void *context, size_t number, struct idx_error *error) {
     const struct adding *adding = context;
     struct idxi_postings *postings = adding->postings;
@@ -369,8 +373,8 @@ static enum idx_status add_to_shard(void *context, size_t number, struct idx_err
         const struct idxi_query *query = &adding->queries[i];
         size_t ahead = i + FETCHED_AHEAD, nearer = i + FETCHED_AHEAD / 2;
         const struct idxi_query *far = &adding->queries[ahead], *near = &adding->queries[nearer];
-        if (ahead < adding->count) fetch(postings, far, far->listed, (unsigned)number, false);
-        if (nearer < adding->count) fetch(postings, near, near->listed, (unsigned)number, true);
+        if (ahead < adding->count) fetch_lists(postings, far, far->listed, (unsigned)number, false);
+        if (nearer < adding->count) fetch_lists(postings, near, near->listed, (unsigned)number, true);
         if (i * postings->shard_count / adding->count == number) copy_set(postings, query, begin);
         IDXI_TRY(add_postings(postings, query, begin, (unsigned)number, error));
         begin = end_of(query->shared, begin);
@@ -380,10 +384,10 @@ static enum idx_status add_to_shard(void *context, size_t number, struct idx_err
 
 enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *queries, size_t count,
                                   struct idx_error *error) {
-    struct adding adding = {postings, queries, count, postings->sets_used};
+    struct adding adding = {.postings = postings, .queries = queries, .count = count, .begin = postings->sets_used};
     size_t end = postings->sets_used;
     for (size_t i = 0; i < count; i++) end = end_of(queries[i].shared, end);
-    IDXI_TRY(make_room(postings, end, error));
+    IDXI_TRY(make_room_for_sets(postings, end, error));
     if (postings->shard_count == 1)
         IDXI_TRY(add_to_shard(&adding, 0, error));
     else
@@ -393,28 +397,28 @@ enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct i
 }
 
 void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi_query *query) {
-    for (unsigned i = 0; i < postings->shard_count; i++) fetch(postings, query, query->prefix, i, false);
+    for (unsigned i = 0; i < postings->shard_count; i++) fetch_lists(postings, query, query->prefix, i, false);
 }
 
 /* ---- Finding ---- */
 
 static inline uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Returns whether a set of this size and rest, from a place in the index on, may have enough in common. */
-static inline bool may_reach(const struct idxi_search *search, uint32_t place, uint16_t size, uint16_t rest) {
+/* Returns whether a set of this coded size and rest may have enough in common, at `place` in the index or after it. */
+static inline bool may_reach(const struct idxi_set_search *search, uint32_t place, uint16_t size, uint16_t rest) {
     return idxi_suffices(&search->least, place, smaller(search->rest, decode(rest)), search->query->size, decode(size));
 }
 
-/* Returns the slot of a candidate, or the empty one where it belongs. */
+/* Returns the slot of the candidate that is this set, or the empty one where it belongs. */
 static inline uint32_t *find_candidate(const struct idxi_candidates *candidates, uint32_t set) {
-    size_t mask = candidates->seen_capacity - 1, at = set * UINT32_C(0x9e3779b1) & mask;
+    size_t mask = candidates->seen_capacity - 1, at = set * SPREADING & mask;
     while (candidates->seen[at] != UINT32_MAX && candidates->list[candidates->seen[at]].set != set)
         at = (at + 1) & mask;
     return &candidates->seen[at];
 }
 
-/* Puts all candidates into a hash table of `capacity` slots, which it makes if there is no room for it. */
-static enum idx_status fill_seen(struct idxi_candidates *candidates, size_t capacity, struct idx_error *error) {
+/* Makes the hash table anew, with `capacity` slots, and puts all candidates into it. */
+static enum idx_status rebuild_seen(struct idxi_candidates *candidates, size_t capacity, struct idx_error *error) {
     if (capacity > candidates->seen_room) {
         uint32_t *seen = realloc(candidates->seen, capacity * sizeof *seen);
         if (seen == NULL) return idxi_fail_memory(error);
@@ -428,14 +432,14 @@ static enum idx_status fill_seen(struct idxi_candidates *candidates, size_t capa
 }
 
 /* Adds a candidate. If many wait already, these are compared first, since the best of them may exclude others. */
-static enum idx_status add_candidate(const struct idxi_search *search, uint32_t set, struct idx_error *error) {
+static enum idx_status add_candidate(const struct idxi_set_search *search, uint32_t set, struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
     if (candidates->count == candidates->next) {
         candidates->next *= MORE_COMPARED;
         IDXI_TRY(search->compare(search->context, error));
     }
     if (2 * candidates->count >= candidates->seen_capacity)
-        IDXI_TRY(fill_seen(candidates, 2 * candidates->seen_capacity, error));
+        IDXI_TRY(rebuild_seen(candidates, 2 * candidates->seen_capacity, error));
     IDXI_GROW(candidates->list, candidates->capacity, candidates->count + 1, error);
     *find_candidate(candidates, set) = (uint32_t)candidates->count;
     candidates->list[candidates->count++] = (struct idxi_candidate){.set = set};
@@ -443,9 +447,10 @@ static enum idx_status add_candidate(const struct idxi_search *search, uint32_t 
     return IDX_OK;
 }
 
-/* Counts a member that a set shares, which is a candidate from then on. */
-static inline enum idx_status count_member(const struct idxi_search *search, struct posting posting,
-                                           struct idx_error *error) {
+/* Counts a shared member for the set of a posting, which is a candidate from then on. The set shares at most those that
+ * were counted before, and this member with all after it in the order of one of the two sets. */
+static inline enum idx_status count_posting(const struct idxi_set_search *search, struct posting posting,
+                                            struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
     if (*find_candidate(candidates, posting.set) == UINT32_MAX) IDXI_TRY(add_candidate(search, posting.set, error));
     struct idxi_candidate *candidate = &candidates->list[*find_candidate(candidates, posting.set)];
@@ -453,7 +458,8 @@ static inline enum idx_status count_member(const struct idxi_search *search, str
     return IDX_OK;
 }
 
-static enum idx_status search_chain(const struct idxi_search *search, const struct idxi_posting_shard *shard,
+/* Counts the member at hand for all sets of a chain that may be similar. */
+static enum idx_status search_chain(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
                                     uint32_t head, struct idx_error *error) {
     const uint64_t *chunks = shard->chunks;
     while (head != 0) {
@@ -463,7 +469,7 @@ static enum idx_status search_chain(const struct idxi_search *search, const stru
             struct posting posting;
             memcpy(&posting, &chunks[head + 1 + i], sizeof posting);
             if (may_reach(search, posting.set, posting.size, posting.rest))
-                IDXI_TRY(count_member(search, posting, error));
+                IDXI_TRY(count_posting(search, posting, error));
         }
         head = chunk.next;
     }
@@ -472,14 +478,13 @@ static enum idx_status search_chain(const struct idxi_search *search, const stru
 
 /* ---- Looking through signatures ---- */
 
-/* Sets of a size are looked through once so many times the postings that were visited exceed them: a posting takes
- * longer than a signature. */
+/* Looking through so many signatures is taken to cost as much as visiting one posting. */
 enum { SIGNATURES_OF_POSTING = 32 };
 /* Sets that are found together. */
 enum { FOUND_TOGETHER = 64 };
 
-/* Makes candidates of the sets of a size that may be similar as far as signatures tell. */
-static enum idx_status look_through(const struct idxi_search *search, uint16_t size, struct idx_error *error) {
+/* Makes candidates of the sets of a coded size that may be similar as far as signatures tell. */
+static enum idx_status search_signatures(const struct idxi_set_search *search, uint16_t size, struct idx_error *error) {
     const struct idxi_signed_sets *sets = &search->postings->sizes[size];
     const struct idxi_query *query = search->query;
     struct idxi_candidates *candidates = search->candidates;
@@ -487,7 +492,7 @@ static enum idx_status look_through(const struct idxi_search *search, uint16_t s
     struct idxi_signature signature;
     idxi_sign(&signature, 0, query->members, query->shared);
     for (size_t at = 0; at < sets->count;) {
-        uint64_t needed = idxi_fewest(&search->least, 0, query->size, decode(size));
+        uint64_t needed = idxi_fewest_shared(&search->least, 0, query->size, decode(size));
         size_t found = idxi_signed_sets_find(sets, &signature, needed, &at, matches, FOUND_TOGETHER);
         for (size_t i = 0; i < found; i++) {
             uint32_t set = matches[i].set;
@@ -499,8 +504,9 @@ static enum idx_status look_through(const struct idxi_search *search, uint16_t s
     return IDX_OK;
 }
 
-/* Searches a group whose sets may be similar, unless all sets of its size were looked through. */
-static enum idx_status search_group(const struct idxi_search *search, const struct idxi_posting_shard *shard,
+/* Searches a group whose sets may be similar; or, once that takes longer, looks through the signatures of all sets of
+ * its size, of which no further group is searched then. */
+static enum idx_status search_group(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
                                     const struct group *group, struct idx_error *error) {
     const struct idxi_signed_sets *sizes = search->postings->sizes;
     struct idxi_candidates *candidates = search->candidates;
@@ -512,10 +518,11 @@ static enum idx_status search_group(const struct idxi_search *search, const stru
     if (visits->count * SIGNATURES_OF_POSTING < sizes[group->size].count)
         return search_chain(search, shard, group->head, error);
     visits->count = UINT64_MAX;
-    return look_through(search, group->size, error);
+    return search_signatures(search, group->size, error);
 }
 
-static enum idx_status search_groups(const struct idxi_search *search, const struct idxi_posting_shard *shard,
+/* Searches the groups of a long list, but for those that have no similar set. */
+static enum idx_status search_groups(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
                                      const struct idxi_posting_groups *groups, struct idx_error *error) {
     for (size_t i = 0; i < groups->count; i++) {
         const struct group *group = &groups->groups[i];
@@ -525,18 +532,18 @@ static enum idx_status search_groups(const struct idxi_search *search, const str
     return IDX_OK;
 }
 
-/* Begins a search: nothing was visited in it. */
-static enum idx_status begin_search(const struct idxi_search *search, struct idx_error *error) {
+/* Begins a search: gives it an empty hash table, and a new number, so that visits of earlier ones don't count. */
+static enum idx_status begin_search(const struct idxi_set_search *search, struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
     candidates->search++;
     if (search->postings->sizes != NULL && candidates->visits == NULL) {
         candidates->visits = calloc(CODES, sizeof *candidates->visits);
         if (candidates->visits == NULL) return idxi_fail_memory(error);
     }
-    return fill_seen(candidates, FEW_CANDIDATES, error);
+    return rebuild_seen(candidates, FEW_CANDIDATES, error);
 }
 
-enum idx_status idxi_postings_find(struct idxi_search *search, struct idx_error *error) {
+enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_error *error) {
     const struct idxi_postings *postings = search->postings;
     const struct idxi_query *query = search->query;
     struct idxi_candidates *candidates = search->candidates;
@@ -544,7 +551,7 @@ enum idx_status idxi_postings_find(struct idxi_search *search, struct idx_error 
     candidates->next = FIRST_COMPARED;
     if (postings->sets_used == 0 || query->prefix == 0) return IDX_OK;
     IDXI_TRY(begin_search(search, error));
-    for (unsigned i = 0; i < postings->shard_count; i++) fetch(postings, query, query->prefix, i, true);
+    for (unsigned i = 0; i < postings->shard_count; i++) fetch_lists(postings, query, query->prefix, i, true);
     search->rest = query->shared;
     for (uint32_t i = 0; i < query->prefix; i++, search->rest--) {
         const struct idxi_posting_shard *shard = &postings->shards[shard_of(postings, query->tags[i])];

@@ -4,12 +4,13 @@
 
 #include "libidx/sets/signatures.h"
 
-/* A similarity of two sets, as a fraction. With A and B members, of which s are shared, it is s / (A + B - s). */
+/* A similarity of two sets, as a fraction. With A and B members, of which s are shared, it is s / (A + B - s); so a
+ * similarity of S / T is reached with s * (S + T) >= S * (A + B). */
 struct idxi_fraction {
     uint64_t shared, total;
 };
 
-/* Every similarity reaches the one of these fractions, and none the other. */
+/* Every similarity reaches the first of these fractions, and none the second one. */
 #define IDXI_ANY ((struct idxi_fraction){0, 1})
 #define IDXI_NONE ((struct idxi_fraction){1, 0})
 
@@ -25,7 +26,7 @@ static inline uint64_t idxi_needed(struct idxi_fraction least, uint64_t a, uint6
     return (least.shared * (a + b) + sum - 1) / sum;
 }
 
-/* Returns the fewest shared members with which two sets exceed a similarity. */
+/* Returns the fewest shared members with which two sets of `a` and `b` members exceed a similarity. */
 static inline uint64_t idxi_exceeding(struct idxi_fraction least, uint64_t a, uint64_t b) {
     return least.shared * (a + b) / (least.total + least.shared) + 1;
 }
@@ -38,15 +39,16 @@ struct idxi_least {
     uint32_t later; /* sets from this place on come after the best one in the order of preference, and must exceed it */
 };
 
-/* Returns how many members a set must share, from a place in the index on. */
-static inline uint64_t idxi_fewest(const struct idxi_least *least, uint32_t place, uint64_t a, uint64_t b) {
+/* Returns how many members a set of the index must share with another one at least, if it is at `place` or after it;
+ * the two have `a` and `b` members. */
+static inline uint64_t idxi_fewest_shared(const struct idxi_least *least, uint32_t place, uint64_t a, uint64_t b) {
     uint64_t needed = idxi_needed(least->similar, a, b);
     if (needed > least->contained) needed = least->contained;
     uint64_t better = place < least->later ? idxi_needed(least->best, a, b) : idxi_exceeding(least->best, a, b);
     return needed < better ? better : needed;
 }
 
-/* Returns whether a set may share enough. */
+/* Returns whether `shared` members are enough for a set of the index that is at `place` or after it. */
 static inline bool idxi_suffices(const struct idxi_least *least, uint32_t place, uint64_t shared, uint64_t a,
                                  uint64_t b) {
     return (shared >= least->contained || idxi_reaches(least->similar, shared, a, b)) &&
@@ -62,7 +64,7 @@ struct idxi_query {
     uint32_t prefix;      /* of these, how many belong to the prefix: the first members, of which a similar set has
                              one at least in its own prefix, and a set that contains this one has one at least; 0: no
                              other set can be similar or contain this one */
-    uint32_t listed;      /* of these, how many the index lists: the prefix, and behind it, in no order, others where
+    uint32_t listed;      /* of these, how many the index lists: the prefix, and after it, in no order, others where
                              sets may be contained in this one */
     uint32_t found;       /* similar sets that were found, where all are wanted */
     uint64_t contained;   /* a set that has so many of all members contains this one; UINT64_MAX: that is not asked */
@@ -70,7 +72,7 @@ struct idxi_query {
     const uint32_t *members; /* the low 32 bits of all `shared` members, in any order */
 };
 
-/* A set that is indexed, in an array of uint32_t. */
+/* A set that is indexed, as the array `sets` of struct idxi_postings holds it. */
 struct idxi_indexed_set {
     uint32_t rank, size, shared;
     uint32_t members[]; /* `shared` of them, as in struct idxi_query */
@@ -87,7 +89,7 @@ struct idxi_posting_shard {
     struct idxi_posting_slot *slots;
     unsigned bits; /* of the number of slots */
     size_t slots_used;
-    uint64_t *chunks; /* of all lists */
+    uint64_t *chunks; /* of all lists; the first place stays empty, so that 0 means that there is no chunk */
     size_t chunks_used, chunks_capacity;
     struct idxi_posting_groups *groups;
     size_t group_count, group_capacity;
@@ -102,11 +104,10 @@ struct idxi_postings {
     size_t signed_count;
 };
 
-/* Makes an empty index that up to `threads` threads fill. Call idxi_postings_close even if this fails. Errors:
- * IDX_OUT_OF_MEMORY. */
+/* Makes an empty index for up to `threads` threads, to be closed even after the only error, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned threads, struct idx_error *error);
 
-/* Returns how many bytes the index takes. */
+/* Returns how many bytes the index takes: its sets, signatures and chunks, and all slots. */
 uint64_t idxi_postings_bytes(const struct idxi_postings *postings);
 
 /* Adds sets of which members are listed, on as many threads as the index was made for. Errors: IDX_OUT_OF_MEMORY;
@@ -118,7 +119,7 @@ enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct i
  * frequent members, since these are looked through by signatures then, and not by lists. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_postings_sign(struct idxi_postings *postings, struct idx_error *error);
 
-/* Fetches the lists of the set into the processor's cache. */
+/* Fetches into the processor's cache where the lists of the set's prefix begin. */
 void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi_query *query);
 
 /* A set that may be similar to one. */
@@ -145,12 +146,12 @@ struct idxi_candidates {
     uint64_t search;                 /* the number of the search */
 };
 
-/* Called when there are some new candidates, behind the first candidates->compared ones. May raise search->least, so
+/* Called when there are some new candidates, after the first candidates->compared ones. May raise search->least, so
  * that fewer sets are listed from then on. */
 typedef enum idx_status (*idxi_candidate_visitor)(void *context, struct idx_error *error);
 
 /* How sets are looked for that may be similar to one. */
-struct idxi_search {
+struct idxi_set_search {
     const struct idxi_postings *postings;
     const struct idxi_query *query;
     struct idxi_least least;
@@ -162,9 +163,9 @@ struct idxi_search {
 
 /* Lists the sets that have a member of the prefix, and that may have `least` in common as far as sizes and positions
  * tell: if the first shared member has the positions p and q in the two orders, no more than the smaller one
- * of A - p and B - q members are shared (the positional filter; Xiao and others, WWW 2008), and behind the n-th one no
+ * of A - p and B - q members are shared (the positional filter; Xiao and others, WWW 2008), and after the n-th one no
  * more than n besides. Errors: IDX_OUT_OF_MEMORY, and those of `compare`. */
-enum idx_status idxi_postings_find(struct idxi_search *search, struct idx_error *error);
+enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_error *error);
 
 /* Returns a candidate's set. */
 const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *postings, uint32_t set);

@@ -10,8 +10,8 @@
 #define FETCHED_TOGETHER 32
 /* Members that are compared between two looks at whether enough can still be shared. */
 #define COMPARED_TOGETHER 64
-/* So many members are sorted by insertion. */
-#define FEW 24
+/* So many members, at most, are sorted by insertion. */
+#define FEW_MEMBERS 24
 /* A member's key is its counter, and then so many bits of its hash. */
 #define HASH_BITS 56
 
@@ -21,7 +21,7 @@ static inline bool is_before(uint64_t key, uint64_t hash, uint64_t other_key, ui
     return key < other_key || (key == other_key && hash < other_hash);
 }
 
-static inline void swap(struct idxi_prober *prober, size_t i, size_t j) {
+static inline void swap_members(struct idxi_prober *prober, size_t i, size_t j) {
     uint64_t key = prober->keys[i], hash = prober->hashes[i];
     prober->keys[i] = prober->keys[j];
     prober->hashes[i] = prober->hashes[j];
@@ -42,45 +42,46 @@ static void sort_few(uint64_t *keys, uint64_t *hashes, size_t count) {
     }
 }
 
-/* Divides the members from `begin` to `end`, of which there are three or more, at the middle one of three. Returns
- * where the second part begins: none of it is before one of the first part, and neither is empty. */
-static size_t divide(struct idxi_prober *prober, size_t begin, size_t end) {
+/* Divides three or more members, from `begin` to before `end`, at the median of the first, the middle and the last one:
+ * none of the second part is before one of the first. Neither part is empty. Returns where the second one begins. */
+static size_t partition(struct idxi_prober *prober, size_t begin, size_t end) {
     uint64_t *keys = prober->keys, *hashes = prober->hashes;
     size_t i = begin, j = end - 1, middle = begin + (end - begin) / 2;
-    if (is_before(keys[middle], hashes[middle], keys[i], hashes[i])) swap(prober, middle, i);
-    if (is_before(keys[j], hashes[j], keys[middle], hashes[middle])) swap(prober, j, middle);
-    if (is_before(keys[middle], hashes[middle], keys[i], hashes[i])) swap(prober, middle, i);
+    if (is_before(keys[middle], hashes[middle], keys[i], hashes[i])) swap_members(prober, middle, i);
+    if (is_before(keys[j], hashes[j], keys[middle], hashes[middle])) swap_members(prober, j, middle);
+    if (is_before(keys[middle], hashes[middle], keys[i], hashes[i])) swap_members(prober, middle, i);
     const uint64_t key = keys[middle], hash = hashes[middle];
     while (true) {
         while (is_before(keys[i], hashes[i], key, hash)) i++;
         while (is_before(key, hash, keys[j], hashes[j])) j--;
         if (i >= j) return i > begin ? i : begin + 1;
-        swap(prober, i++, j--);
+        swap_members(prober, i++, j--);
     }
 }
 
-/* Moves the first `first` of `count` members to the front, in order. Hashes are mixed, so that no order in which they
- * are given makes the selection slow. */
-static void order_first(struct idxi_prober *prober, size_t count, size_t first) {
+/* Moves the first `wanted` of `count` members to the front, in order, and leaves the others in any order. Hashes are
+ * mixed, so that no order in which they are given makes the selection slow. */
+static void order_first(struct idxi_prober *prober, size_t count, size_t wanted) {
     size_t begin = 0, end = count;
-    while (end - begin > FEW && first > begin && first < end) {
-        size_t second = divide(prober, begin, end);
-        if (first <= second)
+    while (end - begin > FEW_MEMBERS && wanted > begin && wanted < end) {
+        size_t second = partition(prober, begin, end);
+        if (wanted <= second)
             end = second;
         else
             begin = second;
     }
-    if (first > begin && first < end) sort_few(prober->keys + begin, prober->hashes + begin, end - begin);
-    if (first <= FEW)
-        sort_few(prober->keys, prober->hashes, first);
+    if (wanted > begin && wanted < end) sort_few(prober->keys + begin, prober->hashes + begin, end - begin);
+    if (wanted <= FEW_MEMBERS)
+        sort_few(prober->keys, prober->hashes, wanted);
     else
-        idxi_sort_pairs(prober->keys, prober->hashes, first, true, prober->spare_keys, prober->spare_hashes);
+        idxi_sort_pairs(prober->keys, prober->hashes, wanted, true, prober->spare_keys, prober->spare_hashes);
 }
 
 /* ---- Preparing ---- */
 
-/* Lists the members of a set that other sets may have, and returns how many these are. */
-static size_t list_shared(struct idxi_prober *prober, const uint64_t *hashes, size_t count) {
+/* Gathers the members of a set that other sets may have, with their keys, and returns how many these are. The arrays
+ * have room for one member more than the set has, since each is written before it is known whether it counts. */
+static size_t gather_shared(struct idxi_prober *prober, const uint64_t *hashes, size_t count) {
     const struct idxi_counters *counters = prober->counters;
     size_t shared = 0;
     for (size_t i = 0; i < count; i += FETCHED_TOGETHER) {
@@ -96,7 +97,6 @@ static size_t list_shared(struct idxi_prober *prober, const uint64_t *hashes, si
     return shared;
 }
 
-/* Gives the arrays of members room for `count` of them. */
 static enum idx_status make_room(struct idxi_prober *prober, size_t count, struct idx_error *error) {
     uint64_t **const arrays[] = {&prober->keys, &prober->hashes, &prober->spare_keys, &prober->spare_hashes};
     size_t room = 0;
@@ -111,15 +111,16 @@ static enum idx_status make_room(struct idxi_prober *prober, size_t count, struc
 
 /* Returns the tag of a member. Since hashes with one tag have one counter, they are next to each other in the order of
  * all hashes, so that positions are right even where two of them seem to be the same. */
-static inline uint32_t make_tag(uint64_t hash) { return (uint32_t)(hash >> 32); }
+static inline uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> 32); }
 
 /* Returns how many members are a share of `size` members, rounded up. */
 static uint64_t share_of(struct idxi_fraction share, uint64_t size) {
     return share.total == 0 ? UINT64_MAX : (share.shared * size + share.total - 1) / share.total;
 }
 
-/* Sets the prefix of a set. A similar set shares ceil(T · size) members or more, so one of them is among the first size
- * - ceil(T · size) + 1; and so it is with a set that contains this one. */
+/* Sets how many members belong to the prefix of a set, and what makes it contained. A similar set shares ceil(T · size)
+ * members or more, so one of them is among the first size - ceil(T · size) + 1; and so it is with a set that contains
+ * this one. */
 static void choose_prefix(const struct idxi_prober *prober, struct idxi_query *query) {
     uint64_t needed = share_of(prober->threshold, query->size);
     query->contained = UINT64_MAX;
@@ -129,7 +130,7 @@ static void choose_prefix(const struct idxi_prober *prober, struct idxi_query *q
     query->prefix = prefix > query->unique ? (uint32_t)(prefix - query->unique) : 0;
 }
 
-/* Moves the marked members behind the prefix, in any order, and sets how many members are listed. */
+/* Moves the marked members to right after the prefix, in any order, and sets how many members are listed. */
 static void choose_listed(struct idxi_prober *prober, struct idxi_query *query) {
     query->listed = query->prefix;
     for (uint32_t i = query->prefix; i < query->shared && prober->marks != NULL; i++) {
@@ -140,10 +141,10 @@ static void choose_listed(struct idxi_prober *prober, struct idxi_query *query) 
     }
 }
 
-/* Copies the tags of the listed members, in their order, and the low halves of all shared members to the arena. */
-static void keep_query(struct idxi_prober *prober, struct idxi_query *query) {
+/* Copies the listed members' tags, in order, and the low halves of all shared members to the arena for the query. */
+static void store_query(struct idxi_prober *prober, struct idxi_query *query) {
     uint32_t *tags = prober->arena + prober->arena_used, *members = tags + query->listed;
-    for (size_t i = 0; i < query->listed; i++) tags[i] = make_tag(prober->hashes[i]);
+    for (size_t i = 0; i < query->listed; i++) tags[i] = tag_of(prober->hashes[i]);
     for (size_t i = 0; i < query->shared; i++) members[i] = (uint32_t)prober->hashes[i];
     prober->arena_used += query->listed + query->shared;
     query->tags = tags;
@@ -164,18 +165,17 @@ enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, s
     if (set->count == 0) return IDX_OK;
     IDXI_TRY(idxi_set_read(&prober->reader, set->offset, set->count, &hashes, error));
     IDXI_TRY(make_room(prober, (size_t)set->count + 1, error));
-    query->shared = (uint32_t)list_shared(prober, hashes, set->count);
+    query->shared = (uint32_t)gather_shared(prober, hashes, set->count);
     query->unique = query->size - query->shared;
     choose_prefix(prober, query);
     order_first(prober, query->shared, query->prefix);
     choose_listed(prober, query);
-    if (query->listed > 0) keep_query(prober, query);
+    if (query->listed > 0) store_query(prober, query);
     return IDX_OK;
 }
 
 /* ---- Comparing ---- */
 
-/* Puts the members of a set into the table. */
 static enum idx_status load_members(struct idxi_prober *prober, uint32_t rank, struct idx_error *error) {
     const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
     const uint64_t *hashes;
@@ -185,7 +185,8 @@ static enum idx_status load_members(struct idxi_prober *prober, uint32_t rank, s
     return idxi_members_note_lows(&prober->members, hashes, set->count, error);
 }
 
-/* Returns whether a candidate seems to share `needed` members, first at a glance. */
+/* Returns whether a candidate seems to share `needed` members with the set in the table: first by a quick count that is
+ * never too low, and then by low halves of hashes. */
 static bool seems_to_share(const struct idxi_members *members, const struct idxi_indexed_set *set, uint64_t needed) {
     uint64_t seen = 0, shared = 0;
     for (uint32_t i = 0, end; i < set->shared && seen + (set->shared - i) >= needed; i = end) {
@@ -200,7 +201,6 @@ static bool seems_to_share(const struct idxi_members *members, const struct idxi
     return seen >= needed;
 }
 
-/* Sets *shared to how many members a candidate really shares. */
 static enum idx_status count_shared(struct idxi_prober *prober, uint32_t rank, uint64_t *shared,
                                     struct idx_error *error) {
     const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
@@ -211,16 +211,15 @@ static enum idx_status count_shared(struct idxi_prober *prober, uint32_t rank, u
     return IDX_OK;
 }
 
-/* A set that is compared with those of an index. */
 struct comparison {
     struct idxi_prober *prober;
-    struct idxi_search search;
+    struct idxi_set_search search;
     struct idxi_similar *best;
-    uint32_t best_set; /* the place of the best set in the index; 0: it is from another index */
-    bool loaded;       /* the members of the set are in the table */
+    uint32_t best_set; /* the place of the best set in the index; 0: it is from another index, and all are after it */
+    bool loaded;       /* the members of the set are in the prober's table */
 };
 
-/* Says what a set must have in common with the one of the query. */
+/* Sets what a candidate must have in common with the set of the query to be better than the best one so far. */
 static void set_least(struct comparison *comparison) {
     const struct idxi_similar *best = comparison->best;
     struct idxi_least *least = &comparison->search.least;
@@ -231,13 +230,14 @@ static void set_least(struct comparison *comparison) {
     least->later = comparison->best_set;
 }
 
-/* Compares the set in the table, which is that of the query, with a candidate. */
-static enum idx_status compare(struct comparison *comparison, const struct idxi_candidate *candidate,
-                               struct idx_error *error) {
+/* Compares the set of the query, whose members are in the prober's table, with a candidate. If this shares enough, it
+ * becomes the best one or, where all are wanted, is appended to those that were found. */
+static enum idx_status compare_with(struct comparison *comparison, const struct idxi_candidate *candidate,
+                                    struct idx_error *error) {
     struct idxi_prober *prober = comparison->prober;
     const struct idxi_query *query = comparison->search.query;
     const struct idxi_indexed_set *set = idxi_postings_set(comparison->search.postings, candidate->set);
-    const uint64_t needed = idxi_fewest(&comparison->search.least, candidate->set, query->size, set->size);
+    const uint64_t needed = idxi_fewest_shared(&comparison->search.least, candidate->set, query->size, set->size);
     uint64_t shared;
     if (candidate->most < needed) return IDX_OK;
     prober->compared++;
@@ -267,10 +267,10 @@ static enum idx_status compare_candidates(void *context, struct idx_error *error
     comparison->loaded = true;
     for (size_t i = first; i < candidates->count; i++)
         if (candidates->list[i].shared > candidates->list[first].shared) first = i;
-    IDXI_TRY(compare(comparison, &candidates->list[first], error));
+    IDXI_TRY(compare_with(comparison, &candidates->list[first], error));
     for (; candidates->compared < candidates->count; candidates->compared++)
         if (candidates->compared != first)
-            IDXI_TRY(compare(comparison, &candidates->list[candidates->compared], error));
+            IDXI_TRY(compare_with(comparison, &candidates->list[candidates->compared], error));
     return IDX_OK;
 }
 
@@ -278,12 +278,12 @@ enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idx
                                     const struct idxi_query *query, struct idxi_similar *best,
                                     struct idx_error *error) {
     struct comparison comparison = {.prober = prober, .best = best};
-    comparison.search = (struct idxi_search){.postings = postings,
-                                             .query = query,
-                                             .least = {.contained = query->contained, .similar = prober->threshold},
-                                             .candidates = &prober->candidates,
-                                             .compare = compare_candidates,
-                                             .context = &comparison};
+    comparison.search = (struct idxi_set_search){.postings = postings,
+                                                 .query = query,
+                                                 .least = {.contained = query->contained, .similar = prober->threshold},
+                                                 .candidates = &prober->candidates,
+                                                 .compare = compare_candidates,
+                                                 .context = &comparison};
     set_least(&comparison);
     return idxi_postings_find(&comparison.search, error);
 }

@@ -13,7 +13,7 @@ struct idxi_similar {
     uint32_t shared, total; /* members that both have, and that either has */
 };
 
-/* What a thread needs to compare sets. */
+/* What a thread needs to compare sets: settings of the caller, and what the calls below make. */
 struct idxi_prober {
     const struct idxi_set_store *store;
     const struct idxi_counters *counters;
@@ -37,15 +37,15 @@ struct idxi_prober {
     uint64_t compared; /* candidates so far */
 };
 
-/* Returns the number of the set of a rank. */
 static inline uint32_t idxi_number_of(const uint32_t *order, uint32_t rank) {
     return order == NULL ? rank : order[rank];
 }
 
-/* Forgets all queries, and what was found, and makes room for queries of `members` members in all. */
+/* Forgets all queries and results, and makes room for `members` members of queries. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_prober_begin(struct idxi_prober *prober, uint64_t members, struct idx_error *error);
 
-/* Prepares a set, by its rank. The query's arrays are valid until idxi_prober_begin. */
+/* Makes the query of a set, by its rank, and finds its prefix. The query's arrays are valid until idxi_prober_begin.
+ * Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, struct idxi_query *query,
                                     struct idx_error *error);
 

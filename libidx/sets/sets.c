@@ -6,8 +6,7 @@
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 
-/* Members are kept in memory up to one part in so many of it; so are counters, what tells common hashes, and pairs
- * until they are visited. */
+/* One part in so many of the memory is for members, counters, finding common hashes, and pairs not yet visited. */
 enum { STORE_SHARE = 4, COUNTERS_SHARE = 8, COMMON_SHARE = 2, PAIRS_SHARE = 8 };
 
 /* What each set takes besides its members: where it is, in an array that may be half empty, and its result. */
@@ -15,7 +14,7 @@ enum { STORE_SHARE = 4, COUNTERS_SHARE = 8, COMMON_SHARE = 2, PAIRS_SHARE = 8 };
 
 struct idx_sets {
     struct idxi_set_store store;
-    struct idxi_counters counters; /* of the first `counted` sets */
+    struct idxi_counters counters; /* of the first `counted` sets; without an array if there are none */
     size_t counted;
     unsigned threads;
     uint64_t memory;
@@ -28,7 +27,7 @@ enum idx_status idx_sets_open(struct idx_sets **sets, const struct idx_sets_opti
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_open needs a pointer for its result");
     idxi_copy_options(&own, options);
     IDXI_TRY(idxi_check_threads(own.threads, error));
-    IDXI_TRY(idxi_memory_settle(&own.memory_bytes, error));
+    IDXI_TRY(idxi_memory_choose_limit(&own.memory_bytes, error));
     struct idx_sets *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return idxi_fail_memory(error);
     opened->threads = own.threads;
@@ -50,13 +49,17 @@ enum idx_status idx_sets_ignore_common(struct idx_sets *sets, uint64_t most, uin
     if (sets == NULL || ignored == NULL || most == 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "idx_sets_ignore_common needs sets, a number of 1 or more, and a pointer for its result");
-    const struct idxi_removal removal = {&sets->store, most, sets->memory / COMMON_SHARE, sets->threads,
-                                         &sets->progress};
+    const struct idxi_removal removal = {.store = &sets->store,
+                                         .most = most,
+                                         .memory = sets->memory / COMMON_SHARE,
+                                         .threads = sets->threads,
+                                         .progress = &sets->progress};
     idxi_counters_free(&sets->counters);
     IDXI_TRY(idxi_set_store_end(&sets->store, error));
     return idxi_remove_common(&removal, ignored, error);
 }
 
+/* Adds to a store the set of a number in the store of the reader. */
 static enum idx_status add_stored(struct idxi_set_store *store, struct idxi_set_reader *reader, uint64_t number,
                                   struct idx_error *error) {
     const uint64_t *hashes;
@@ -96,14 +99,13 @@ static enum idx_status check_threshold(int64_t threshold, struct idx_error *erro
                      (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)threshold);
 }
 
-/* Checks that sets are compared by one of both measures, or by both. */
 static enum idx_status check_thresholds(int64_t threshold, int64_t contained, struct idx_error *error) {
     if (threshold != 0 || contained == 0) IDXI_TRY(check_threshold(threshold, error));
     return contained == 0 ? IDX_OK : check_threshold(contained, error);
 }
 
-/* Makes all sets readable and counted. */
-static enum idx_status prepare(struct idx_sets *sets, struct idx_error *error) {
+/* Makes all sets readable, and makes counters of them, unless they are there from an earlier call. */
+static enum idx_status prepare_sets(struct idx_sets *sets, struct idx_error *error) {
     IDXI_TRY(idxi_set_store_end(&sets->store, error));
     if (sets->counters.counts != NULL && sets->counted == sets->store.count) return IDX_OK;
     idxi_counters_free(&sets->counters);
@@ -119,7 +121,7 @@ static struct idxi_fraction fraction_of(int64_t threshold) {
     return threshold == 0 ? IDXI_NONE : (struct idxi_fraction){(uint64_t)threshold, (uint64_t)IDX_DECIMAL_WEIGHT_ONE};
 }
 
-/* Returns a join of all sets, which may use the memory that the sets and their counters leave. */
+/* Returns a join of all sets. It may use the memory that sets and counters leave, but at least a minimum. */
 static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold, int64_t contained,
                                       uint64_t contained_size) {
     const struct idxi_set_store *store = &sets->store;
@@ -145,9 +147,10 @@ struct preference {
     uint32_t *order, *firsts;
     uint32_t *copies;      /* by number: how many sets equal the set that is the first of its equals */
     uint32_t *first_ranks; /* by number: the lowest rank of a set that equals the set that is the first of its equals */
-    uint64_t *keys, *numbers, *spare_keys, *spare_numbers;
+    uint64_t *keys, *numbers, *spare_keys, *spare_numbers; /* of the sets that are not known, for sorting */
 };
 
+/* Frees all arrays but the result, `order` and `firsts`. */
 static void free_work(struct preference *preference) {
     free(preference->copies);
     free(preference->first_ranks);
@@ -157,10 +160,10 @@ static void free_work(struct preference *preference) {
     free(preference->spare_numbers);
 }
 
-/* Sorts the sets that are not known: those with greater values first; and where sets may be contained in others, before
- * that, those with more members. */
-static void sort_by_value(const struct idx_sets *sets, const struct idx_keep_options *options,
-                          struct preference *preference) {
+/* Sets the order: known sets first, and of the others those with greater values; but where sets may be contained in
+ * others, those with more members before that. Sorting is stable, so the last key counts most. */
+static void sort_by_preference(const struct idx_sets *sets, const struct idx_keep_options *options,
+                               struct preference *preference) {
     const struct idxi_set_store *store = &sets->store;
     size_t known = (size_t)options->known, count = store->count - known;
     idxi_set_store_count_copies(store, preference->copies);
@@ -169,7 +172,7 @@ static void sort_by_value(const struct idx_sets *sets, const struct idx_keep_opt
         int64_t value = options->preferences != NULL ? options->preferences[number]
                         : options->prefer_copies     ? (int64_t)preference->copies[store->sets[number].first]
                                                      : 0;
-        preference->keys[i] = ~((uint64_t)value ^ UINT64_C(1) << 63);
+        preference->keys[i] = ~((uint64_t)value ^ UINT64_C(1) << 63); /* greater values, smaller keys */
         preference->numbers[i] = number;
     }
     idxi_sort_pairs(preference->keys, preference->numbers, count, false, preference->spare_keys,
@@ -183,7 +186,6 @@ static void sort_by_value(const struct idx_sets *sets, const struct idx_keep_opt
         preference->order[i] = (uint32_t)(i < known ? i : preference->numbers[i - known]);
 }
 
-/* Finds the lowest rank of a set that equals the set of each rank. */
 static void find_firsts(const struct idxi_set_store *store, struct preference *preference) {
     for (size_t i = 0; i < store->count; i++) preference->first_ranks[i] = UINT32_MAX;
     for (size_t rank = 0; rank < store->count; rank++) {
@@ -193,7 +195,7 @@ static void find_firsts(const struct idxi_set_store *store, struct preference *p
     }
 }
 
-/* Makes the order of preference. */
+/* Makes the order of preference, unless it is that of adding. The caller frees `order` and `firsts` in any case. */
 static enum idx_status make_order(const struct idx_sets *sets, const struct idx_keep_options *options,
                                   struct preference *preference, struct idx_error *error) {
     uint32_t **const small[] = {&preference->order, &preference->firsts, &preference->copies, &preference->first_ranks};
@@ -207,7 +209,7 @@ static enum idx_status make_order(const struct idx_sets *sets, const struct idx_
         made = made && *small[i] != NULL && *large[i] != NULL;
     }
     if (made) {
-        sort_by_value(sets, options, preference);
+        sort_by_preference(sets, options, preference);
         find_firsts(&sets->store, preference);
     }
     free_work(preference);
@@ -228,7 +230,7 @@ enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_optio
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "preferences and prefer_copies exclude each other: each is an order of all sets");
     IDXI_TRY(check_thresholds(own.threshold, own.contained, error));
-    IDXI_TRY(prepare(sets, error));
+    IDXI_TRY(prepare_sets(sets, error));
     struct idxi_set_join join = make_join(sets, own.threshold, own.contained, own.contained_size);
     enum idx_status status = make_order(sets, &own, &preference, error);
     join.kept = kept;
@@ -244,29 +246,30 @@ enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_optio
 
 /* ---- All pairs ---- */
 
-/* Pairs that are noted until all are found. */
+/* Pairs are noted until all are found, and sorted then by the numbers of their sets, the lower one first. */
 struct noted_pairs {
     struct idxi_sorter sorter;
     const uint32_t *order; /* the number of the set of each rank; NULL: ranks are numbers */
 };
 
+/* Notes a pair of sets, whose numbers are given in any order, and how many members both and either of them have. */
 static enum idx_status note_pair(struct noted_pairs *pairs, uint32_t a, uint32_t b, uint32_t shared, uint32_t total,
                                  struct idx_error *error) {
     const uint64_t first = a < b ? a : b, second = a < b ? b : a;
-    return idxi_sorter_put(&pairs->sorter, first << 32 | second, (uint64_t)shared << 32 | total, error);
+    return idxi_sorter_add_or_spill(&pairs->sorter, first << 32 | second, (uint64_t)shared << 32 | total, error);
 }
 
-/* This is an idxi_similar_visitor. */
-static enum idx_status add_pair(void *context, uint32_t rank, const struct idxi_similar *similar,
-                                struct idx_error *error) {
+/* Notes the pair of two sets that are given by their ranks. This is an idxi_similar_visitor. */
+static enum idx_status note_similar(void *context, uint32_t rank, const struct idxi_similar *similar,
+                                    struct idx_error *error) {
     struct noted_pairs *pairs = context;
     return note_pair(pairs, idxi_number_of(pairs->order, similar->rank), idxi_number_of(pairs->order, rank),
                      similar->shared, similar->total, error);
 }
 
 /* Notes the pair of each set that equals an earlier one with the first such set, if it has `least` members. */
-static enum idx_status add_copies(const struct idxi_set_store *store, uint64_t least, struct noted_pairs *pairs,
-                                  struct idx_error *error) {
+static enum idx_status note_copies(const struct idxi_set_store *store, uint64_t least, struct noted_pairs *pairs,
+                                   struct idx_error *error) {
     for (uint32_t i = 0; i < store->count; i++) {
         const struct idxi_stored_set *set = &store->sets[i];
         if (set->first != i && set->count >= least)
@@ -275,9 +278,8 @@ static enum idx_status add_copies(const struct idxi_set_store *store, uint64_t l
     return IDX_OK;
 }
 
-/* Calls the visitor for all pairs that were noted. */
-static enum idx_status visit_sorted(const struct idxi_set_store *store, struct idxi_sorter *sorter,
-                                    idx_set_pair_visitor visit, void *context, struct idx_error *error) {
+static enum idx_status visit_noted(const struct idxi_set_store *store, struct idxi_sorter *sorter,
+                                   idx_set_pair_visitor visit, void *context, struct idx_error *error) {
     uint64_t keys[256], values[256];
     struct idxi_stream *stream;
     size_t count;
@@ -298,7 +300,7 @@ static enum idx_status visit_sorted(const struct idxi_set_store *store, struct i
     }
 }
 
-/* Notes all pairs. Where sets may be contained in others, the larger ones are taken first, as by idx_sets_keep. */
+/* Finds and notes all pairs. Where sets may be contained in others, larger ones come first, as for idx_sets_keep. */
 static enum idx_status find_pairs(const struct idx_sets *sets, const struct idx_set_pair_options *options,
                                   struct idxi_set_join *join, struct noted_pairs *pairs, struct idx_error *error) {
     const struct idx_keep_options keep = {.contained = options->contained};
@@ -306,10 +308,10 @@ static enum idx_status find_pairs(const struct idx_sets *sets, const struct idx_
     enum idx_status status = make_order(sets, &keep, &preference, error);
     pairs->order = join->order = preference.order;
     join->firsts = preference.firsts;
-    join->visit = add_pair;
+    join->visit = note_similar;
     join->context = pairs;
     if (status == IDX_OK)
-        status = add_copies(&sets->store, options->threshold != 0 ? 0 : options->contained_size, pairs, error);
+        status = note_copies(&sets->store, options->threshold != 0 ? 0 : options->contained_size, pairs, error);
     if (status == IDX_OK && sets->store.count > 0) status = idxi_set_join_run(join, error);
     free(preference.order);
     free(preference.firsts);
@@ -325,7 +327,7 @@ enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, const struct idx_set
     if (sets == NULL || visit == NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_visit_pairs needs sets, and a visitor");
     IDXI_TRY(check_thresholds(own.threshold, own.contained, error));
-    IDXI_TRY(prepare(sets, error));
+    IDXI_TRY(prepare_sets(sets, error));
     IDXI_TRY(idxi_set_store_open_folder(&sets->store, error));
     const struct idxi_sorter_options sorting = {.with_values = true,
                                                 .threads = sets->threads,
@@ -336,7 +338,7 @@ enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, const struct idx_set
     struct idxi_set_join join = make_join(sets, own.threshold, own.contained, own.contained_size);
     enum idx_status status = idxi_sorter_open(&pairs.sorter, &sorting, error);
     if (status == IDX_OK) status = find_pairs(sets, &own, &join, &pairs, error);
-    if (status == IDX_OK) status = visit_sorted(&sets->store, &pairs.sorter, visit, visit_context, error);
+    if (status == IDX_OK) status = visit_noted(&sets->store, &pairs.sorter, visit, visit_context, error);
     if (summary != NULL) *summary = join.summary;
     idxi_sorter_close(&pairs.sorter);
     return status;

@@ -16,7 +16,7 @@ enum idx_status idxi_signed_sets_add(struct idxi_signed_sets *sets, const struct
     return IDX_OK;
 }
 
-/* What idxi_signed_sets_find was called with, for its variants. */
+/* What idxi_signed_sets_find was called with, for its variants below. */
 struct finding {
     const struct idxi_signed_sets *sets;
     const struct idxi_signature *signature;
@@ -27,7 +27,7 @@ struct finding {
 
 /* Is idxi_signed_sets_find, compiled once for each kind of processor below. Writes each match, and counts it only if it
  * shares enough: few do, in no order that a processor could predict. */
-IDXF_INLINE size_t find(const struct finding *finding, size_t *at) {
+IDXF_INLINE size_t find_matches(const struct finding *finding, size_t *at) {
     const struct idxi_signature *a = finding->signature, *list = finding->sets->list;
     const size_t count = finding->sets->count, room = finding->room;
     size_t i = *at, found = 0;
@@ -35,6 +35,7 @@ IDXF_INLINE size_t find(const struct finding *finding, size_t *at) {
         const struct idxi_signature *b = &list[i];
         uint64_t differing = 0;
         for (int j = 0; j < IDXI_SIGNATURE_WORDS; j++) differing += idxf_count_bits(a->words[j] ^ b->words[j]);
+        /* each bit that differs stands for a member of one set alone */
         const uint64_t most = ((uint64_t)a->shared + b->shared - differing) / 2;
         finding->matches[found] = (struct idxi_signed_match){b->set, (uint32_t)most};
         found += most >= finding->needed;
@@ -43,11 +44,11 @@ IDXF_INLINE size_t find(const struct finding *finding, size_t *at) {
     return found;
 }
 
-static size_t find_portable(const struct finding *finding, size_t *at) { return find(finding, at); }
+static size_t find_portable(const struct finding *finding, size_t *at) { return find_matches(finding, at); }
 
 #ifdef IDXF_X86
-IDXF_BMI2 static size_t find_bmi2(const struct finding *finding, size_t *at) { return find(finding, at); }
-IDXF_AVX512 static size_t find_avx512(const struct finding *finding, size_t *at) { return find(finding, at); }
+IDXF_BMI2 static size_t find_bmi2(const struct finding *finding, size_t *at) { return find_matches(finding, at); }
+IDXF_AVX512 static size_t find_avx512(const struct finding *finding, size_t *at) { return find_matches(finding, at); }
 #endif
 
 size_t idxi_signed_sets_find(const struct idxi_signed_sets *sets, const struct idxi_signature *signature,

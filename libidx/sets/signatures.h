@@ -34,7 +34,7 @@ enum idx_status idxi_signed_sets_add(struct idxi_signed_sets *sets, const struct
                                      struct idx_error *error);
 
 /* Looks from the set at *at on for up to `room` sets that may share `needed` members with that of a signature, and
- * moves *at behind the last one that was looked at. Returns how many it found. */
+ * moves *at past the last one that was looked at. Returns how many it found. */
 size_t idxi_signed_sets_find(const struct idxi_signed_sets *sets, const struct idxi_signature *signature,
                              uint64_t needed, size_t *at, struct idxi_signed_match *matches, size_t room);
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 /* Hashes that are written to the file together, once members don't fit in memory. */
-#define PIECE ((size_t)1 << 19)
+#define WRITTEN_TOGETHER ((size_t)1 << 19)
 /* Hashes that are read together where sets are read one after the other. */
-#define AHEAD ((size_t)1 << 13)
+#define READ_TOGETHER ((size_t)1 << 13)
 #define MIB ((uint64_t)1 << 20)
 /* The file leaves so many bytes of the disk free. */
 #define DISK_MARGIN (16 * MIB)
@@ -41,11 +41,11 @@ static enum idx_status check_disk(const struct idxi_set_store *store, uint64_t b
         (unsigned long long)(DISK_MARGIN / MIB), (unsigned long long)(free_bytes / MIB));
 }
 
-/* Writes what is in memory to the file, which is made if there is none. */
+/* Moves the members in memory to the file, which is made if there is none. */
 static enum idx_status write_out(struct idxi_set_store *store, struct idx_error *error) {
     size_t bytes = store->used * sizeof *store->hashes;
     IDXI_TRY(idxi_set_store_open_folder(store, error));
-    if (store->file < 0) IDXI_TRY(idxi_temporary_file(&store->file, store->folder, store->path, error));
+    if (store->file < 0) IDXI_TRY(idxi_make_temporary_file(&store->file, store->folder, store->path, error));
     if (store->written + store->used > store->reached) IDXI_TRY(check_disk(store, bytes, error));
     IDXI_TRY(
         idxi_write_at(store->file, store->hashes, bytes, store->written * sizeof *store->hashes, store->path, error));
@@ -55,7 +55,7 @@ static enum idx_status write_out(struct idxi_set_store *store, struct idx_error 
     return IDX_OK;
 }
 
-/* Sets the room in memory, which is not below what is used. */
+/* Sets for how many members there is room in memory: at least those that are there. */
 static enum idx_status set_room(struct idxi_set_store *store, size_t room, struct idx_error *error) {
     uint64_t *hashes = realloc(store->hashes, room * sizeof *hashes);
     if (hashes == NULL) return idxi_fail_memory(error);
@@ -64,13 +64,14 @@ static enum idx_status set_room(struct idxi_set_store *store, size_t room, struc
     return IDX_OK;
 }
 
-/* Makes room for `count` members in memory. */
+/* Makes room for `count` more members in memory. If these would be too many there, moves those that are there to the
+ * file; once there is a file, memory is only a buffer for writing. */
 static enum idx_status make_room(struct idxi_set_store *store, size_t count, struct idx_error *error) {
     size_t needed = store->used + count, room = 2 * needed < store->most ? 2 * needed : store->most;
     if (needed <= store->room) return IDX_OK;
     if (store->file < 0 && needed <= store->most) return set_room(store, room, error);
     IDXI_TRY(write_out(store, error));
-    room = store->most < PIECE ? store->most : PIECE;
+    room = store->most < WRITTEN_TOGETHER ? store->most : WRITTEN_TOGETHER;
     return set_room(store, count > room ? count : room, error);
 }
 
@@ -102,8 +103,8 @@ static enum idx_status grow_slots(struct idxi_set_store *store, struct idx_error
 }
 
 /* Sets *equal to whether the set that is being added has all members of another one, which has as many. */
-static enum idx_status is_equal(const struct idxi_set_store *store, const struct idxi_stored_set *set, bool *equal,
-                                struct idx_error *error) {
+static enum idx_status check_equal(const struct idxi_set_store *store, const struct idxi_stored_set *set, bool *equal,
+                                   struct idx_error *error) {
     struct idxi_set_reader reader = {.store = store};
     const uint64_t *hashes = store->hashes + (set->offset - store->written);
     enum idx_status status = IDX_OK;
@@ -114,9 +115,9 @@ static enum idx_status is_equal(const struct idxi_set_store *store, const struct
     return status;
 }
 
-/* Sets set->first to the number of an earlier set that equals it, or to its own number, under which it is noted. The
- * sum of the members tells which sets may be equal. */
-static enum idx_status find_first(struct idxi_set_store *store, struct idxi_stored_set *set, uint64_t sum,
+/* Makes *set, which is being added, the same as an earlier set that equals it. If there is none, notes it as the first
+ * one of its equals. The sum of the members tells which sets may be equal. */
+static enum idx_status find_equal(struct idxi_set_store *store, struct idxi_stored_set *set, uint64_t sum,
                                   struct idx_error *error) {
     const uint32_t tag = (uint32_t)(idxi_mix(sum + set->count) >> 32);
     if (4 * (store->slots_used + 1) > 3 * store->slot_count) IDXI_TRY(grow_slots(store, error));
@@ -124,7 +125,7 @@ static enum idx_status find_first(struct idxi_set_store *store, struct idxi_stor
     while (store->slots[at].set != EMPTY) {
         const struct idxi_stored_set *other = &store->sets[store->slots[at].set];
         bool equal = false;
-        if (other->count == set->count) IDXI_TRY(is_equal(store, other, &equal, error));
+        if (other->count == set->count) IDXI_TRY(check_equal(store, other, &equal, error));
         if (equal) {
             *set = *other;
             return IDX_OK;
@@ -138,7 +139,6 @@ static enum idx_status find_first(struct idxi_set_store *store, struct idxi_stor
 
 /* ---- Adding ---- */
 
-/* Checks that a set can be added, and makes room for it. */
 static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count, struct idx_error *error) {
     if (count > IDX_MAX_SET_MEMBERS)
         return idxi_fail(error, IDX_LIMIT, NULL, "a set has up to %llu members, not %zu",
@@ -150,11 +150,12 @@ static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count
     return make_room(store, count, error);
 }
 
-/* Notes a set by its number, whose members are behind those that are used, unless an earlier one equals it. */
+/* Notes set `number`, whose members are in memory after those that are used. It takes this place, unless an earlier
+ * set equals it: then its members are given up. */
 static enum idx_status note_set(struct idxi_set_store *store, uint32_t number, uint32_t count, uint64_t sum,
                                 struct idx_error *error) {
     struct idxi_stored_set set = {store->written + store->used, count, number};
-    if (count > 0) IDXI_TRY(find_first(store, &set, sum, error));
+    if (count > 0) IDXI_TRY(find_equal(store, &set, sum, error));
     if (set.first == number) store->used += count;
     store->sets[number] = set;
     store->stored = store->written + store->used;
@@ -168,7 +169,7 @@ enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t 
     uint32_t distinct = 0;
     for (size_t i = 0; i < count; i++) {
         const uint64_t mixed = idxi_mix(hashes[i]);
-        own[distinct] = mixed;
+        own[distinct] = mixed; /* the next one takes its place if it is not new */
         bool is_new = idxi_members_add(&store->members, mixed);
         distinct += is_new;
         sum += is_new ? mixed : 0;
@@ -189,7 +190,8 @@ void idxi_set_store_count_copies(const struct idxi_set_store *store, uint32_t *c
     for (size_t i = 0; i < store->count; i++) copies[store->sets[i].first]++;
 }
 
-/* Adds what is left of the members of a set anew. It is in front of where they were, or there. */
+/* Adds what is left of the members of set `number` anew. This takes their old place, or one in front of it, so that
+ * nothing is overwritten that is still to be read. */
 static enum idx_status filter_set(struct idxi_set_store *store, uint32_t number, struct idxi_set_reader *reader,
                                   idxi_hash_test is_removed, const void *context, struct idx_error *error) {
     const struct idxi_stored_set set = store->sets[number];
@@ -249,7 +251,7 @@ enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, s
     }
     const uint64_t end = reader->begin + reader->count;
     if (offset < reader->begin || offset + count > end) {
-        size_t wanted = offset >= reader->begin && offset <= end && count < AHEAD ? AHEAD : count;
+        size_t wanted = offset >= reader->begin && offset <= end && count < READ_TOGETHER ? READ_TOGETHER : count;
         if (wanted > store->written - offset) wanted = (size_t)(store->written - offset);
         if (wanted > reader->capacity) {
             free(reader->window);

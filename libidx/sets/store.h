@@ -5,7 +5,6 @@
 
 #include "libidx/sets/members.h"
 
-/* Where a set is. */
 struct idxi_stored_set {
     uint64_t offset; /* of its first member among all that are stored */
     uint32_t count;  /* of its members */
@@ -22,8 +21,8 @@ struct idxi_set_store {
     size_t count, capacity;
     uint64_t stored; /* members in all, of which those that the file has not got are in memory */
 
-    uint64_t *hashes; /* mixed (idxi_mix) */
-    size_t used, room, most;
+    uint64_t *hashes;          /* the members in memory, mixed (idxi_mix) */
+    size_t used, room, most;   /* how many these are, for how many there is room, and how many there may be */
     int file;                  /* below 0: all members are in memory */
     uint64_t written, reached; /* members that the file has, and has had at most */
     int folder;                /* for the temporary file; below 0 until it is needed */
@@ -34,25 +33,23 @@ struct idxi_set_store {
     size_t slot_count, slots_used;
 };
 
-/* Makes an empty store that keeps up to `memory` bytes of members in memory. `path` is where temporary files go; NULL:
- * idxi_system_folder(). */
+/* Makes an empty store with up to `memory` bytes in memory. `path` is its file's folder; NULL: idxi_system_folder(). */
 void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *path);
 
-/* Adds a set. Hashes that repeat count once. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY, and those of files. */
+/* Adds a set, numbered from 0. Repeated hashes count once. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
                                    struct idx_error *error);
 
-/* Opens store->folder, unless it is open. */
+/* Opens store->folder, unless it is open. Errors: those of files. */
 enum idx_status idxi_set_store_open_folder(struct idxi_set_store *store, struct idx_error *error);
 
-/* Makes all sets readable. */
+/* Makes all sets readable until one is added: writes the last ones to the file, if any. Errors: those of files. */
 enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_error *error);
 
-/* By the number of each set that is the first of its equals, sets copies[] to how many sets equal it, itself included;
- * for others to 0. */
+/* Sets copies[] to how many sets equal each set that is the first of its equals, itself included; to 0 for others. */
 void idxi_set_store_count_copies(const struct idxi_set_store *store, uint32_t *copies);
 
-/* Tells members that are to be removed. */
+/* Returns whether a member is to be removed, by its mixed hash. */
 typedef bool (*idxi_hash_test)(const void *context, uint64_t hash);
 
 /* Removes members from all sets, which may become equal or empty, in place, and makes all sets readable. The store was
@@ -60,7 +57,6 @@ typedef bool (*idxi_hash_test)(const void *context, uint64_t hash);
 enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_test is_removed, const void *context,
                                       struct idx_error *error);
 
-/* Frees everything. */
 void idxi_set_store_close(struct idxi_set_store *store);
 
 /* Reads members. One thread at a time may use a reader; zeroed but for the store, it has read nothing. */
@@ -77,7 +73,6 @@ struct idxi_set_reader {
 enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, size_t count, const uint64_t **hashes,
                               struct idx_error *error);
 
-/* Frees the memory of the reader. */
 void idxi_set_reader_close(struct idxi_set_reader *reader);
 
 #endif

@@ -5,8 +5,7 @@
 
 #include "libidx/base/base.h"
 
-/* Bytes of the buffer through which a run is read. */
-#define RUN_BUFFER ((size_t)1 << 20)
+#define RUN_BUFFER ((size_t)1 << 20) /* bytes of the buffer through which a run is read */
 
 enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t most, int folder, const char *path,
                                     struct idx_error *error) {

@@ -8,9 +8,9 @@
 struct idxi_distinct {
     uint64_t count;
     uint64_t *items; /* NULL when on disk */
-    size_t most;
+    size_t most;     /* how many there is room for in `items` */
     bool on_disk;
-    struct idxi_run_file file;
+    struct idxi_run_file file; /* when on disk, as `run`, the only run in it */
     struct idxi_run run;
 };
 
@@ -23,11 +23,13 @@ enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t mos
 enum idx_status idxi_distinct_add(struct idxi_distinct *distinct, const uint64_t *fingerprints, size_t count,
                                   struct idx_error *error);
 
+/* Completes what is on disk. From now on the fingerprints can be read, and none can be added. */
 enum idx_status idxi_distinct_end(struct idxi_distinct *distinct, struct idx_error *error);
 
 /* Frees the disk space of the fingerprints, which must not be read afterwards. */
 void idxi_distinct_drop(const struct idxi_distinct *distinct);
 
+/* Frees memory and disk space. All streams must be closed before. */
 void idxi_distinct_free(struct idxi_distinct *distinct);
 
 /* A stream of all fingerprints in ascending order. Any number of streams may be open at a time. */

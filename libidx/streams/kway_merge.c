@@ -8,7 +8,7 @@
 #include "libidx/streams/two_way.h"
 
 #define NODE_ENTRIES 2048
-#define FEW 384 /* a node with fewer entries is refilled first, since many are merged faster than few */
+#define LEAST_MERGED 384 /* a node with fewer entries is refilled first, since many are merged faster than few */
 
 /* A node of the tree. Entries [begin, end) of its buffer are merged, and not yet taken by its parent. */
 struct node {
@@ -30,8 +30,12 @@ struct idxi_kway_merge {
 
 /* Merges `count` entries of two nodes that have at least as many each. */
 static void merge_nodes(struct node *node, struct node *left, struct node *right, size_t count) {
-    struct idxi_sides sides = {left->fingerprints + left->begin, NULL, right->fingerprints + right->begin, NULL,
-                               node->fingerprints + node->end,   NULL};
+    struct idxi_sides sides = {.a = left->fingerprints + left->begin,
+                               .a_values = NULL,
+                               .b = right->fingerprints + right->begin,
+                               .b_values = NULL,
+                               .out = node->fingerprints + node->end,
+                               .out_values = NULL};
     size_t taken;
     if (node->values == NULL) {
         taken = idxi_merge_fingerprints(&sides, count);
@@ -59,14 +63,13 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static enum idx_status refill(struct node *node, struct idx_error *error);
 
-/* Sets *has to how many entries the node has, after refilling it if they are few; 0 at the end. */
-static enum idx_status count_available(struct node *node, size_t *has, struct idx_error *error) {
-    if (node->end - node->begin < FEW && !node->ended) IDXI_TRY(refill(node, error));
+/* Refills the node if it has few entries, and sets *has to how many it has; 0 at the end. */
+static enum idx_status refill_and_count(struct node *node, size_t *has, struct idx_error *error) {
+    if (node->end - node->begin < LEAST_MERGED && !node->ended) IDXI_TRY(refill(node, error));
     *has = node->end - node->begin;
     return IDX_OK;
 }
 
-/* Moves the node's entries to the front of its buffer. */
 static void move_to_front(struct node *node) {
     size_t count = node->end - node->begin;
     memmove(node->fingerprints, node->fingerprints + node->begin, count * sizeof *node->fingerprints);
@@ -75,8 +78,9 @@ static void move_to_front(struct node *node) {
     node->end = count;
 }
 
+/* Reads the input of a leaf, until the buffer has LEAST_MERGED entries or the input ends. */
 static enum idx_status read_input(struct node *node, struct idx_error *error) {
-    for (size_t count; node->end < FEW && !node->ended; node->end += count) {
+    for (size_t count; node->end < LEAST_MERGED && !node->ended; node->end += count) {
         IDXI_TRY(node->input->read(node->input, node->fingerprints + node->end,
                                    node->values == NULL ? NULL : node->values + node->end, NODE_ENTRIES - node->end,
                                    &count, error));
@@ -85,14 +89,13 @@ static enum idx_status read_input(struct node *node, struct idx_error *error) {
     return IDX_OK;
 }
 
-/* Refills the node's buffer from its input or its children. */
 static enum idx_status refill(struct node *node, struct idx_error *error) {
     move_to_front(node);
     if (node->input != NULL) return read_input(node, error);
     while (node->end < NODE_ENTRIES) {
         size_t left, right, room = NODE_ENTRIES - node->end;
-        IDXI_TRY(count_available(node->left, &left, error));
-        IDXI_TRY(count_available(node->right, &right, error));
+        IDXI_TRY(refill_and_count(node->left, &left, error));
+        IDXI_TRY(refill_and_count(node->right, &right, error));
         node->ended = left + right == 0;
         if (node->ended) break;
         if (left == 0 || right == 0)
@@ -103,12 +106,12 @@ static enum idx_status refill(struct node *node, struct idx_error *error) {
     return IDX_OK;
 }
 
-/* Copies entries, except those equal to the one before. Returns how many it copied. */
+/* Copies the root's next `count` entries, except repetitions, without taking them. Returns how many it copied. */
 static size_t copy_distinct(const struct idxi_kway_merge *merge, const struct node *root, size_t count,
                             uint64_t *fingerprints, uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin;
     uint64_t fingerprint = merge->fingerprint, value = merge->value;
-    bool fresh = !merge->any;
+    bool fresh = !merge->any; /* the next entry differs from the one before, so `made` goes behind it: no branch */
     size_t made = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t next = values == NULL ? 0 : root->values[root->begin + i];
@@ -147,7 +150,6 @@ static size_t copy_next(struct idxi_kway_merge *merge, struct node *root, size_t
     return made;
 }
 
-/* Reads from the root, as idxi_stream.read. */
 static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                    size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_kway_merge *merge = (struct idxi_kway_merge *)stream;
@@ -156,7 +158,7 @@ static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerp
     struct node *root = &merge->nodes[merge->node_count - 1];
     while (*count < capacity) {
         size_t has;
-        IDXI_TRY(count_available(root, &has, error));
+        IDXI_TRY(refill_and_count(root, &has, error));
         if (has == 0) break;
         *count += copy_next(merge, root, least(has, capacity - *count), fingerprints + *count,
                             values == NULL ? NULL : values + *count);

@@ -12,6 +12,7 @@ struct idxi_kway_merge;
 enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **merge, struct idxi_stream *const *inputs, size_t count,
                                      bool with_values, struct idx_error *error);
 
+/* Returns the stream that was made, which stays the merge's. It can be rewound if all its inputs can. */
 struct idxi_stream *idxi_kway_merge_stream(struct idxi_kway_merge *merge);
 
 /* Accepts NULL. */

@@ -20,6 +20,7 @@ static inline void idxi_reading_init(struct idxi_reading *reading, struct idxi_s
     reading->next = reading->count = 0;
 }
 
+/* Reads the next entries into the arrays, once all that are there were taken, and counts the latter as progress. */
 static inline enum idx_status idxi_reading_refill(struct idxi_reading *reading, struct idx_error *error) {
     IDXI_TRY(idxi_progress_add(reading->progress, reading->count, error));
     reading->next = 0;

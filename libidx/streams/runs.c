@@ -26,7 +26,7 @@ enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const
     file->fingerprints = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *file->fingerprints);
     file->values = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *file->values);
     if (file->buffer == NULL || file->fingerprints == NULL || file->values == NULL) return idxi_fail_memory(error);
-    return idxi_temporary_file(&file->fd, folder, path, error);
+    return idxi_make_temporary_file(&file->fd, folder, path, error);
 }
 
 static enum idx_status write_buffer(struct idxi_run_file *file, struct idx_error *error) {
@@ -37,7 +37,7 @@ static enum idx_status write_buffer(struct idxi_run_file *file, struct idx_error
     return IDX_OK;
 }
 
-/* Writes the first of these entries as a group, and sets *made to how many it has. */
+/* Writes a group of as many entries as fit, and sets *made to how many. */
 static enum idx_status put_group(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                  size_t count, size_t *made, struct idx_error *error) {
     size_t size;
@@ -51,7 +51,7 @@ static enum idx_status put_group(struct idxi_run_file *file, const uint64_t *fin
     return IDX_OK;
 }
 
-/* Copies entries to those that wait until a group is full. There must be room. */
+/* Copies entries to those that wait for a full group, which must have room for them. */
 static void append_waiting(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                            size_t count) {
     memcpy(file->fingerprints + file->waiting, fingerprints, count * sizeof *fingerprints);
@@ -96,7 +96,7 @@ enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *r
         remove_waiting(file, made);
     }
     IDXI_TRY(write_buffer(file, error));
-    *run = (struct idxi_run){file, file->ended, file->written};
+    *run = (struct idxi_run){.file = file, .begin = file->ended, .end = file->written};
     file->ended = file->written;
     return IDX_OK;
 }
@@ -125,7 +125,7 @@ static enum idx_status fail_damage(const struct idxi_run_stream *stream, struct 
                      "a temporary file does not have the content that was written: check the disk, and build again");
 }
 
-/* Frees the disk space of what lies before `end`, in steps, since each one is a call to the system. */
+/* Frees the disk space of what was read, if the stream drops it. Does so in steps, since each is a system call. */
 static void drop_until(struct idxi_run_stream *stream, uint64_t end) {
     if (end < stream->run.end) end -= end % IDXI_RUN_DROP_BYTES; /* so that no page of the disk is freed by halves */
     if (!stream->drops || end <= stream->run.begin) return;
@@ -134,7 +134,7 @@ static void drop_until(struct idxi_run_stream *stream, uint64_t end) {
 }
 
 /* Moves what is left to the front of the buffer and fills it, so that a whole group is in it if the run has one. */
-static enum idx_status read_on(struct idxi_run_stream *stream, struct idx_error *error) {
+static enum idx_status refill_buffer(struct idxi_run_stream *stream, struct idx_error *error) {
     const struct idxi_run *run = &stream->run;
     size_t left = stream->end - stream->begin, more = stream->capacity - left;
     memmove(stream->buffer, stream->buffer + stream->begin, left);
@@ -150,10 +150,11 @@ static enum idx_status read_on(struct idxi_run_stream *stream, struct idx_error 
     return IDX_OK;
 }
 
-/* Checks and decodes the next group; there are no entries at the end of the run. */
+/* Checks and decodes the next group. At the end of the run, stream->count becomes 0. */
 static enum idx_status decode_group(struct idxi_run_stream *stream, struct idx_error *error) {
     struct idxf_group group;
-    if (stream->end - stream->begin < MOST_BYTES && stream->next < stream->run.end) IDXI_TRY(read_on(stream, error));
+    if (stream->end - stream->begin < MOST_BYTES && stream->next < stream->run.end)
+        IDXI_TRY(refill_buffer(stream, error));
     size_t left = stream->end - stream->begin;
     stream->given = stream->count = 0;
     if (left == 0) return IDX_OK;

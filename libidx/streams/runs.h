@@ -12,9 +12,9 @@ struct idxi_run_file {
     uint64_t written;   /* bytes in the file */
     uint64_t ended;     /* where the last complete run ends */
     uint8_t *buffer;
-    size_t used;
+    size_t used;                     /* bytes in the buffer, which are not written yet */
     uint64_t *fingerprints, *values; /* entries that do not yet fill a group */
-    size_t waiting;
+    size_t waiting;                  /* how many these are */
     bool with_values;
 };
 
@@ -47,7 +47,7 @@ void idxi_run_file_close(struct idxi_run_file *file);
 struct idxi_run_stream {
     struct idxi_stream stream;
     struct idxi_run run;
-    bool drops;
+    bool drops;    /* frees the disk space of what was read, so it is read once */
     uint64_t next; /* offset in the file of what is read next */
     uint8_t *buffer;
     size_t capacity, begin, end; /* bytes read and not yet decoded: [begin, end) */
@@ -55,8 +55,8 @@ struct idxi_run_stream {
     size_t given, count; /* entries decoded, of which [given, count) are not read yet */
 };
 
-/* Opens a stream. Takes `buffer_bytes`, IDXI_MIN_RUN_BUFFER or more, and 16 KiB. Call idxi_run_stream_close even if
- * this fails. */
+/* Opens a stream; `drops`: it frees the disk space of what was read. Takes `buffer_bytes`, IDXI_MIN_RUN_BUFFER or more,
+ * and 16 KiB. Call idxi_run_stream_close even if this fails. */
 #define IDXI_MIN_RUN_BUFFER ((size_t)32 << 10)
 enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struct idxi_run *run, bool drops,
                                      size_t buffer_bytes, struct idx_error *error);

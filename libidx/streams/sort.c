@@ -14,12 +14,12 @@
 
 #define MAX_DIGIT_BITS 12
 #define MAX_DIGITS ((size_t)1 << MAX_DIGIT_BITS)
-#define SOME 256         /* least number of elements that are sorted by one or two digits at once */
-#define ONE_DIGIT_BITS 6 /* most bits of one such digit, and then of two */
+#define LEAST_BY_DIGITS 256 /* elements that sort_by_digits sorts */
+#define ONE_DIGIT_BITS 6    /* most bits for which it takes one digit, and then two */
 #define TWO_DIGITS_BITS 22
-#define FEW 16                 /* most elements that insertion sorts */
-#define MANY ((size_t)1 << 18) /* least number of elements that are gathered by cache line before they are written */
-#define LINE (64 / sizeof(uint64_t)) /* elements in a cache line */
+#define MOST_INSERTED 16                 /* elements that are sorted by insertion */
+#define LEAST_BY_LINES ((size_t)1 << 18) /* elements that are gathered by cache line before they are written */
+#define LINE (64 / sizeof(uint64_t))     /* elements in a cache line */
 
 /* Keys with their values; `values` is NULL if there are none. */
 struct elements {
@@ -27,13 +27,14 @@ struct elements {
     uint64_t *values;
 };
 
-/* What a range is sorted by: these bits of the keys, since it is in order by the others, and then by value if need
- * be. */
+/* What a range is sorted by: these bits of the keys, since the range is in order by the other bits already; and then,
+ * with `by_value`, by value. */
 struct order {
     uint64_t mask;
     bool by_value;
 };
 
+/* The bits of a key that choose its bucket: key >> shift & mask. */
 struct digit {
     unsigned shift;
     uint64_t mask;
@@ -89,6 +90,7 @@ static void find_starts(const struct scatter *scatter, size_t *starts) {
     }
 }
 
+/* Moves each element to its bucket. Each of `starts` becomes the end of its bucket. */
 static void scatter_plainly(const struct scatter *scatter, size_t *starts) {
     const uint64_t *values = scatter->values;
     struct elements to = scatter->to;
@@ -145,10 +147,10 @@ static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_
 
 static bool is_aligned(const uint64_t *array) { return (uintptr_t)array % (LINE * sizeof *array) == 0; }
 
-/* Runs one pass, which is stable. */
-static void scatter_all(const struct scatter *scatter) {
+/* Runs one pass, which is stable: by lines if there are many elements, and memory for the lines. */
+static void run_pass(const struct scatter *scatter) {
     size_t starts[MAX_DIGITS];
-    bool by_lines = scatter->count >= MANY && is_aligned(scatter->to.keys) && is_aligned(scatter->to.values);
+    bool by_lines = scatter->count >= LEAST_BY_LINES && is_aligned(scatter->to.keys) && is_aligned(scatter->to.values);
     size_t line_bytes = (scatter->digit.mask + 1) * LINE * sizeof(uint64_t);
     uint64_t *lines = by_lines ? aligned_alloc(LINE * sizeof *lines, 2 * line_bytes) : NULL;
     find_starts(scatter, starts);
@@ -161,7 +163,7 @@ static void scatter_all(const struct scatter *scatter) {
 
 /* ---- Buckets ---- */
 
-static void insert_keys(uint64_t *keys, size_t count) {
+static void insertion_sort_keys(uint64_t *keys, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint64_t key = keys[i];
         size_t at = i;
@@ -170,8 +172,8 @@ static void insert_keys(uint64_t *keys, size_t count) {
     }
 }
 
-/* Sorts pairs by insertion, which is stable unless it is `by_value`. */
-static void insert_pairs(struct elements elements, size_t count, bool by_value) {
+/* Sorts pairs by insertion, which is stable, or with `by_value` those with equal keys by their values. */
+static void insertion_sort_pairs(struct elements elements, size_t count, bool by_value) {
     for (size_t i = 1; i < count; i++) {
         uint64_t key = elements.keys[i], value = elements.values[i];
         size_t at = i;
@@ -186,12 +188,12 @@ static void insert_pairs(struct elements elements, size_t count, bool by_value) 
     }
 }
 
-/* Sorts by insertion. This compares whole keys, whatever the mask is, since by the other bits the keys are in order. */
-static void insert_all(struct elements elements, size_t count, bool by_value) {
+/* Compares whole keys, whatever the order's mask: by the other bits they are in order already. */
+static void insertion_sort(struct elements elements, size_t count, bool by_value) {
     if (elements.values == NULL)
-        insert_keys(elements.keys, count);
+        insertion_sort_keys(elements.keys, count);
     else
-        insert_pairs(elements, count, by_value);
+        insertion_sort_pairs(elements, count, by_value);
 }
 
 static void copy_elements(struct elements from, struct elements to, size_t count) {
@@ -199,17 +201,18 @@ static void copy_elements(struct elements from, struct elements to, size_t count
     if (to.values != NULL) memcpy(to.values, from.values, count * sizeof *to.values);
 }
 
-/* Returns where the next bucket of more than FEW elements begins, or `count` if there is none. */
-static size_t find_large(const uint64_t *keys, size_t at, size_t count, unsigned shift) {
-    for (; count - at > FEW; at++) {
-        if (keys[at] >> shift == keys[at + FEW] >> shift) return at;
+/* Returns where the next bucket of more than MOST_INSERTED elements begins, from `at` on, or `count` if there is none.
+ * Keys of one bucket have the same bits from `shift` on. */
+static size_t find_large_bucket(const uint64_t *keys, size_t at, size_t count, unsigned shift) {
+    for (; count - at > MOST_INSERTED; at++) {
+        if (keys[at] >> shift == keys[at + MOST_INSERTED] >> shift) return at;
     }
     return count;
 }
 
-/* Returns the end of the bucket that begins at `begin`, which has more than FEW elements. */
-static size_t find_end(const uint64_t *keys, size_t begin, size_t count, unsigned shift) {
-    size_t inside = begin + FEW, end = count;
+/* Returns the end of the bucket that begins at `begin`, which has more than MOST_INSERTED elements. */
+static size_t find_bucket_end(const uint64_t *keys, size_t begin, size_t count, unsigned shift) {
+    size_t inside = begin + MOST_INSERTED, end = count;
     while (end - inside > 1) {
         size_t middle = inside + (end - inside) / 2;
         if (keys[middle] >> shift == keys[begin] >> shift)
@@ -226,12 +229,12 @@ static void sort_range(struct elements here, struct elements there, size_t count
 static void sort_buckets(struct elements here, struct elements there, size_t count, unsigned shift, struct order order,
                          bool stays) {
     for (size_t done = 0; done < count;) {
-        size_t large = find_large(here.keys, done, count, shift);
+        size_t large = find_large_bucket(here.keys, done, count, shift);
         if (!stays) copy_elements(elements_at(here, done), elements_at(there, done), large - done);
-        insert_all(elements_at(stays ? here : there, done), large - done, order.by_value);
+        insertion_sort(elements_at(stays ? here : there, done), large - done, order.by_value);
         done = large;
         if (large == count) continue;
-        done = find_end(here.keys, large, count, shift);
+        done = find_bucket_end(here.keys, large, count, shift);
         sort_range(elements_at(here, large), elements_at(there, large), done - large, order, stays);
     }
 }
@@ -246,23 +249,25 @@ static void sort_by_digits(struct elements here, struct elements there, size_t c
     struct scatter first = {here.keys, here.values, there, count, low};
     struct scatter second = {there.keys, there.values, here, count, high};
     bool is_here = high.mask != 0;
-    scatter_all(&first);
-    if (is_here) scatter_all(&second);
+    run_pass(&first);
+    if (is_here) run_pass(&second);
     if (is_here && !stays) copy_elements(here, there, count);
     if (!is_here && stays) copy_elements(there, here, count);
 }
 
-/* Sorts what is `here`. The result is here if it `stays`, else there. Each pass consumes the highest bit that varies,
- * of 64 bits of keys and then 64 of values. That limits the depth of the recursion, which is mostly two. */
+/* Sorts what is `here`. The result is here if it `stays`, else there; the other array is overwritten. Each pass takes
+ * at least the highest bit that varies, of the 64 bits of keys and then of the 64 of values, which limits the depth of
+ * the recursion; mostly it is two. */
 static void sort_range(struct elements here, struct elements there, size_t count, struct order order, bool stays) {
     uint64_t varying = idxi_find_varying(here.keys, count) & order.mask;
-    if (varying != 0 && !order.by_value && count >= SOME && count_span(varying) <= TWO_DIGITS_BITS) {
+    if (varying != 0 && !order.by_value && count >= LEAST_BY_DIGITS && count_span(varying) <= TWO_DIGITS_BITS) {
         sort_by_digits(here, there, count, varying, stays);
     } else if (varying != 0) {
         struct scatter scatter = {here.keys, here.values, there, count, choose_digit(varying, count)};
-        scatter_all(&scatter);
+        run_pass(&scatter);
         sort_buckets(there, here, count, scatter.digit.shift, order, !stays);
     } else if (order.by_value) {
+        /* All keys are equal, so the values are sorted in their place. */
         struct order by_value = {UINT64_MAX, false};
         sort_range((struct elements){here.values, here.keys}, (struct elements){there.values, there.keys}, count,
                    by_value, stays);
@@ -296,11 +301,11 @@ void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, u
 #define CELL_MOST 16
 #define EVEN_DIGIT_BITS 11
 
-/* How many places ahead of its use the room of a bucket is prefetched. */
-#define SCATTER_AHEAD 16
+#define SCATTER_AHEAD 16 /* the room of a bucket is prefetched so many places before its use */
 
-/* Turns counts, each at the place after its own, into where each begins. Returns the highest count. */
-static uint32_t add_up(uint32_t *starts, size_t count) {
+/* Turns counts of keys by bucket into where the buckets begin: starts[i + 1] has the count of bucket i before, and then
+ * where bucket i + 1 begins. Returns the highest count. */
+static uint32_t turn_counts_into_starts(uint32_t *starts, size_t count) {
     uint32_t most = 0, sum = 0;
     for (size_t i = 1; i <= count; i++) {
         most = starts[i] > most ? starts[i] : most;
@@ -309,18 +314,18 @@ static uint32_t add_up(uint32_t *starts, size_t count) {
     return most;
 }
 
-/* Sorts keys that share their first `shared` bits, from one array to the other. */
+/* Sorts keys that share their first `shared` bits, from one array to the other; `from` may be overwritten. */
 static void sort_bucket(uint64_t *from, uint64_t *to, size_t count, unsigned shared) {
     uint32_t starts[((size_t)1 << (BUCKET_BITS + 1)) + 1] = {0};
     unsigned shift = 64 - (BUCKET_BITS + 1);
     for (size_t i = 0; i < count && count <= BUCKET_MOST; i++) starts[(from[i] << shared >> shift) + 1]++;
-    if (count > BUCKET_MOST || add_up(starts, (size_t)1 << (BUCKET_BITS + 1)) > CELL_MOST) {
+    if (count > BUCKET_MOST || turn_counts_into_starts(starts, (size_t)1 << (BUCKET_BITS + 1)) > CELL_MOST) {
         idxi_sort_pairs(from, NULL, count, false, to, NULL);
         memcpy(to, from, count * sizeof *to);
         return;
     }
     for (size_t i = 0; i < count; i++) to[starts[from[i] << shared >> shift]++] = from[i];
-    insert_keys(to, count);
+    insertion_sort_keys(to, count);
 }
 
 void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare) {
@@ -328,7 +333,7 @@ void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare) {
     unsigned bits = 1;
     while (bits < EVEN_DIGIT_BITS && count >> bits > (size_t)1 << BUCKET_BITS) bits++;
     for (size_t i = 0; i < count; i++) starts[idxf_first_bits(keys[i], bits) + 1]++;
-    add_up(starts, (size_t)1 << bits);
+    turn_counts_into_starts(starts, (size_t)1 << bits);
     for (size_t i = 0; i < count; i++) {
         size_t at = starts[idxf_first_bits(keys[i], bits)]++;
         __builtin_prefetch(spare + at + SCATTER_AHEAD, 1, 3);

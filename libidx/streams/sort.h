@@ -17,8 +17,7 @@ uint64_t idxi_find_varying(const uint64_t *keys, size_t count);
 void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, bool by_value, uint64_t *spare,
                      uint64_t *spare_values);
 
-/* Sorts fewer than 2^32 keys, faster than idxi_sort_pairs if they are spread evenly over all values. The spare has room
- * for as many and is overwritten. */
+/* Sorts fewer than 2^32 keys, faster than idxi_sort_pairs if they are spread evenly. Overwrites the spare, as large. */
 void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare);
 
 /* Sorts permuted, left-aligned fingerprints by their first `prefix` bits, 0 to 64, alone (SPEC.md, chapter 2); those

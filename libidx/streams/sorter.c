@@ -7,18 +7,17 @@
 
 #include "libidx/streams/sort.h"
 
-/* How many runs are merged at a time: one for each MERGED_BYTES of memory, from MIN_MERGED to MAX_MERGED. Each has a
- * buffer of at most MAX_RUN_BUFFER bytes. */
+/* Runs that are merged at a time: one for each MERGED_BYTES of memory. Each has up to MAX_RUN_BUFFER bytes. */
 #define MIN_MERGED 8
 #define MAX_MERGED 1024
 #define MERGED_BYTES ((uint64_t)256 << 10)
 #define MAX_RUN_BUFFER ((size_t)1 << 20)
 
-/* How many entries a sorter has room for at least. */
-#define MIN_ENTRIES ((size_t)8192)
+#define MIN_ENTRIES ((size_t)8192) /* a sorter has room for at least so many */
 
 /* ---- Memory ---- */
 
+/* Makes arrays for sorter->most entries. Returns false if there is no room for some; the others are made. */
 static bool reserve_arrays(struct idxi_sorter *sorter) {
     bool with_values = sorter->options.with_values;
     sorter->fingerprints = idxi_array_reserve(sorter->most);
@@ -39,15 +38,15 @@ static void release_spares(struct idxi_sorter *sorter) {
     release_array(&sorter->spare_values, sorter->most);
 }
 
-/* Gives the arrays' memory back to the system, but not their addresses, while they hold nothing. */
-static void clear_all(struct idxi_sorter *sorter) {
+/* Gives the memory of the empty arrays back to the system, and keeps the arrays. */
+static void clear_arrays(struct idxi_sorter *sorter) {
     idxi_array_clear(sorter->fingerprints, sorter->most);
     idxi_array_clear(sorter->values, sorter->most);
     idxi_array_clear(sorter->spare, sorter->most);
     idxi_array_clear(sorter->spare_values, sorter->most);
 }
 
-static void release_all(struct idxi_sorter *sorter) {
+static void release_arrays(struct idxi_sorter *sorter) {
     release_array(&sorter->fingerprints, sorter->most);
     release_array(&sorter->values, sorter->most);
     release_spares(sorter);
@@ -61,7 +60,7 @@ enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_s
     if (sorter->most < MIN_ENTRIES) sorter->most = MIN_ENTRIES;
     /* The system may limit the address space to less, so less is tried. */
     while (!reserve_arrays(sorter)) {
-        release_all(sorter);
+        release_arrays(sorter);
         if (sorter->most < 2 * MIN_ENTRIES) return idxi_fail_memory(error);
         sorter->most /= 2;
     }
@@ -70,6 +69,7 @@ enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_s
 
 /* ---- Slices ---- */
 
+/* Returns where slice `number` begins; each thread has one, and all have as many entries, give or take one. */
 static size_t slice_begin(const struct idxi_sorter *sorter, size_t number) {
     unsigned threads = sorter->options.threads;
     size_t rest = sorter->count % threads;
@@ -82,8 +82,8 @@ static enum idx_status sort_slice(void *context, size_t number, struct idx_error
     const struct idxi_sorter_options *options = &sorter->options;
     size_t begin = slice_begin(sorter, number), count = slice_begin(sorter, number + 1) - begin;
     uint64_t *fingerprints = sorter->fingerprints + begin, *spare = sorter->spare + begin;
-    idxi_array_expect(spare, count);
-    if (options->with_values) idxi_array_expect(sorter->spare_values + begin, count);
+    idxi_array_populate(spare, count);
+    if (options->with_values) idxi_array_populate(sorter->spare_values + begin, count);
     if (options->prefix > 0) {
         idxi_sort_prefixes(fingerprints, count, options->prefix, spare);
         return idxi_progress_add(options->progress, 0, error);
@@ -131,21 +131,21 @@ static enum idx_status write_slice(void *context, size_t number, struct idx_erro
     return idxi_run_file_end(file, &sorter->runs[sorter->run_count + number].run, error);
 }
 
-size_t idxi_sorter_fan(uint64_t memory) {
+size_t idxi_sorter_fan_in(uint64_t memory) {
     uint64_t fan = memory / MERGED_BYTES;
     return fan < MIN_MERGED ? MIN_MERGED : fan > MAX_MERGED ? MAX_MERGED : (size_t)fan;
 }
 
-static size_t get_fan(const struct idxi_sorter *sorter) { return idxi_sorter_fan(sorter->options.memory); }
+static size_t get_fan_in(const struct idxi_sorter *sorter) { return idxi_sorter_fan_in(sorter->options.memory); }
 
-/* Opens sorter->merge over the last `count` runs. No entries are in memory now, so the buffers of runs take the place
- * of the arrays. */
+/* Opens sorter->merge over the last `count` runs; `once`: the disk space of what was read is freed. No entries are in
+ * memory now, so the buffers of runs take the place of the arrays. After an error, the caller calls close_streams. */
 static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, bool once, struct idx_error *error) {
     const struct idxi_sorter_run *runs = sorter->runs + sorter->run_count - count;
     size_t buffer = (size_t)(sorter->options.memory / 4 / count);
     if (buffer < IDXI_MIN_RUN_BUFFER) buffer = IDXI_MIN_RUN_BUFFER;
     if (buffer > MAX_RUN_BUFFER) buffer = MAX_RUN_BUFFER;
-    clear_all(sorter);
+    clear_arrays(sorter);
     struct idxi_stream **inputs = malloc(count * sizeof *inputs);
     sorter->run_streams = calloc(count, sizeof *sorter->run_streams);
     enum idx_status status = inputs == NULL || sorter->run_streams == NULL ? idxi_fail_memory(error) : IDX_OK;
@@ -160,6 +160,7 @@ static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, bool 
     return status;
 }
 
+/* Closes sorter->merge and what it reads, as far as they are open. */
 static void close_streams(struct idxi_sorter *sorter) {
     idxi_kway_merge_close(sorter->merge);
     sorter->merge = NULL;
@@ -184,6 +185,7 @@ static enum idx_status write_merged(struct idxi_sorter *sorter, struct idxi_run 
     return idxi_run_file_end(&sorter->files[0], run, error);
 }
 
+/* Replaces the last `count` runs by one of the next level. */
 static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
     struct idxi_sorter_run merged = {.level = sorter->runs[sorter->run_count - 1].level + 1};
     enum idx_status status = open_runs(sorter, count, true, error);
@@ -195,8 +197,8 @@ static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, stru
     return IDX_OK;
 }
 
-/* Returns how many runs at the end have the same level. */
-static size_t count_alike(const struct idxi_sorter *sorter) {
+/* Returns how many runs, from the last one back, have the level of the last one. */
+static size_t count_last_level(const struct idxi_sorter *sorter) {
     size_t count = 0;
     while (count < sorter->run_count &&
            sorter->runs[sorter->run_count - 1 - count].level == sorter->runs[sorter->run_count - 1].level)
@@ -213,7 +215,8 @@ enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *
     for (unsigned i = 0; i < threads; i++) sorter->runs[sorter->run_count++].level = 0;
     sorter->count = 0;
     sorter->values_ascend = true;
-    for (size_t alike; (alike = count_alike(sorter)) >= get_fan(sorter);) IDXI_TRY(merge_runs(sorter, alike, error));
+    for (size_t alike; (alike = count_last_level(sorter)) >= get_fan_in(sorter);)
+        IDXI_TRY(merge_runs(sorter, alike, error));
     return IDX_OK;
 }
 
@@ -246,7 +249,7 @@ enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream *
         IDXI_TRY(open_arrays(sorter, error));
     } else {
         if (sorter->count > 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
-        while (sorter->run_count > get_fan(sorter)) IDXI_TRY(merge_runs(sorter, get_fan(sorter), error));
+        while (sorter->run_count > get_fan_in(sorter)) IDXI_TRY(merge_runs(sorter, get_fan_in(sorter), error));
         IDXI_TRY(open_runs(sorter, sorter->run_count, sorter->options.once, error));
     }
     *stream = idxi_kway_merge_stream(sorter->merge);
@@ -261,7 +264,7 @@ void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix) {
     sorter->values_ascend = true;
 }
 
-uint64_t idxi_sorter_written(const struct idxi_sorter *sorter) {
+uint64_t idxi_sorter_written_bytes(const struct idxi_sorter *sorter) {
     uint64_t written = 0;
     for (size_t i = 0; i < sorter->file_count; i++) written += sorter->files[i].written;
     return written;
@@ -272,6 +275,6 @@ void idxi_sorter_close(struct idxi_sorter *sorter) {
     while (sorter->file_count > 0) idxi_run_file_close(&sorter->files[--sorter->file_count]);
     free(sorter->files);
     free(sorter->runs);
-    release_all(sorter);
+    release_arrays(sorter);
     *sorter = (struct idxi_sorter){0};
 }

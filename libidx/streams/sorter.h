@@ -18,7 +18,7 @@ struct idxi_sorter_options {
     struct idxi_progress *progress;
 };
 
-/* A run, and how often its entries have been merged. */
+/* A run, and its level: how many merges its entries went through. */
 struct idxi_sorter_run {
     struct idxi_run run;
     unsigned level;
@@ -34,28 +34,27 @@ struct idxi_sorter {
     struct idxi_sorter_run *runs;
     size_t run_count, run_capacity;
 
-    /* What the stream of sorted entries reads. */
+    /* What the stream of sorted entries reads: slices in memory, or runs. */
     struct idxi_array_stream *arrays;
     struct idxi_run_stream *run_streams;
-    size_t stream_count;
+    size_t stream_count; /* of run_streams */
     struct idxi_kway_merge *merge;
 };
 
-/* Returns how many runs are merged at a time within so many bytes. */
-size_t idxi_sorter_fan(uint64_t memory);
+/* Returns how many runs a sorter with so many bytes of memory merges at a time. */
+size_t idxi_sorter_fan_in(uint64_t memory);
 
-/* Opens a sorter. Memory is taken only as entries are added. Call idxi_sorter_close even if this fails. Errors:
- * IDX_OUT_OF_MEMORY. */
+/* Opens a sorter, which takes memory as entries are added. Call idxi_sorter_close even after IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
                                  struct idx_error *error);
 
 /* Returns how many entries can be added before those in memory must be spilled. */
 static inline size_t idxi_sorter_room(const struct idxi_sorter *sorter) { return sorter->most - sorter->count; }
 
-/* Sorts what is in memory, and writes it to disk as runs. */
+/* Sorts what is in memory, writes it to disk as runs, and merges runs if there are many. The memory is empty then. */
 enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *error);
 
-/* Adds an entry, for which there must be room. */
+/* Adds an entry, for which there must be room. `value` is ignored if the entries have no values. */
 static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value) {
     size_t at = sorter->count++;
     sorter->fingerprints[at] = fingerprint;
@@ -65,8 +64,8 @@ static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerpr
 }
 
 /* Adds an entry. If there is no room, what is in memory is spilled first. */
-static inline enum idx_status idxi_sorter_put(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value,
-                                              struct idx_error *error) {
+static inline enum idx_status idxi_sorter_add_or_spill(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value,
+                                                       struct idx_error *error) {
     if (idxi_sorter_room(sorter) == 0) {
         enum idx_status status = idxi_sorter_spill(sorter, error);
         if (status != IDX_OK) return status;
@@ -75,15 +74,17 @@ static inline enum idx_status idxi_sorter_put(struct idxi_sorter *sorter, uint64
     return IDX_OK;
 }
 
-/* Sets *stream to a stream of all entries, sorted, each once; it stays the sorter's. Nothing can be added any more. */
+/* Sets *stream to a stream of all entries, sorted, each once; it stays the sorter's. Nothing can be added until
+ * idxi_sorter_reset. */
 enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream **stream, struct idx_error *error);
 
 /* Forgets all entries, and keeps the memory for others, which have this option `prefix`. */
 void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix);
 
-/* Returns how many bytes were written to temporary files. */
-uint64_t idxi_sorter_written(const struct idxi_sorter *sorter);
+/* Returns how many bytes the sorter has written to temporary files. */
+uint64_t idxi_sorter_written_bytes(const struct idxi_sorter *sorter);
 
+/* Frees memory and disk space, also those of the stream. */
 void idxi_sorter_close(struct idxi_sorter *sorter);
 
 #endif

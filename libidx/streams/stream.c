@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-/* Copies the next entries of the array, as idxi_stream.read. */
 static enum idx_status read_array(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                   size_t *count, struct idx_error *error) {
     struct idxi_array_stream *array = (struct idxi_array_stream *)stream;

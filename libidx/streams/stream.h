@@ -22,7 +22,7 @@ struct idxi_stream {
 struct idxi_array_stream {
     struct idxi_stream stream;
     const uint64_t *fingerprints, *values; /* values: NULL for fingerprints alone */
-    size_t count, given;
+    size_t count, given;                   /* entries: all, and how many were read since the first one */
 };
 
 void idxi_array_stream_init(struct idxi_array_stream *array, const uint64_t *fingerprints, const uint64_t *values,

@@ -12,7 +12,7 @@ IDXF_INLINE bool takes_a(const struct idxi_sides *sides, size_t i, size_t j, boo
     return takes & ((sides->a[i] != sides->b[j]) | (sides->a_values[i] <= sides->b_values[j]));
 }
 
-/* Returns how many of the first `count` merged entries come from a; both sides have at least as many. */
+/* Returns how many of the first `count` merged entries come from a. Both sides have `count` or more. */
 IDXF_INLINE size_t count_a(const struct idxi_sides *sides, size_t count, bool with_values) {
     size_t low = 0, high = count;
     while (low < high) {
@@ -25,7 +25,7 @@ IDXF_INLINE size_t count_a(const struct idxi_sides *sides, size_t count, bool wi
     return low;
 }
 
-/* Puts merged entry number `at`; *i of those before it come from a. */
+/* Puts merged entry number `at`; *i of those before it come from a, and after the call of those up to it. */
 IDXF_INLINE void put_next(const struct idxi_sides *sides, size_t at, size_t *i, bool with_values) {
     size_t j = at - *i;
     bool takes = takes_a(sides, *i, j, with_values);
@@ -38,8 +38,7 @@ IDXF_INLINE void put_next(const struct idxi_sides *sides, size_t at, size_t *i, 
     *i += takes;
 }
 
-/* Merges the first `count` entries; both sides have at least as many. Returns how many come from a. Since each entry
- * must wait for the one before it, four parts are merged side by side. */
+/* An entry must wait for the one before it: to save time, four parts of the result are merged side by side. */
 IDXF_INLINE size_t merge_parts(const struct idxi_sides *sides, size_t count, bool with_values) {
     size_t part = count / 4, i0 = 0, i1 = count_a(sides, part, with_values);
     size_t i2 = count_a(sides, 2 * part, with_values), i3 = count_a(sides, 3 * part, with_values);
@@ -62,8 +61,8 @@ static size_t merge_portably(const struct idxi_sides *sides, size_t count) { ret
 
 #define LANES 8
 
-/* One of two merges that run side by side. It writes eight fingerprints at a time, and holds eight more in `high`,
- * which are not written yet, ascending. */
+/* One of two merges that run side by side. It writes eight fingerprints at a time, and holds the next eight of one side
+ * or of both in `high`, ascending, which are not written yet. */
 struct lane_merge {
     const uint64_t *a, *b; /* the next of each side */
     uint64_t *out;
@@ -85,7 +84,8 @@ IDXF_AVX512 static inline struct lane_merge begin_lanes(const struct idxi_sides 
     const uint64_t *a = sides->a + from_a, *b = sides->b + from_b;
     bool takes = *a <= *b;
     __m512i first = _mm512_loadu_si512(takes ? a : b);
-    return (struct lane_merge){a + (takes ? LANES : 0), b + (takes ? 0 : LANES), sides->out + from_a + from_b, first};
+    return (struct lane_merge){
+        .a = a + (takes ? LANES : 0), .b = b + (takes ? 0 : LANES), .out = sides->out + from_a + from_b, .high = first};
 }
 
 /* Writes the next eight fingerprints: the least of the eight held and of eight from the side that goes on lower. */
@@ -108,7 +108,7 @@ IDXF_AVX512 static inline void put_lanes(struct lane_merge *merge) {
 
 IDXF_AVX512 static size_t merge_avx512(const struct idxi_sides *sides, size_t count) {
     if (count < 4 * LANES_REST) return merge_portably(sides, count);
-    size_t half = (count - LANES_REST) / (2 * LANES) * LANES, i = count_a(sides, half, false);
+    size_t half = (count - LANES_REST) / (2 * LANES) * LANES, i = count_a(sides, half, false); /* i: taken from a */
     struct lane_merge first = begin_lanes(sides, 0, 0), second = begin_lanes(sides, i, half - i);
     for (size_t at = 0; at < half; at += LANES) {
         put_lanes(&first);

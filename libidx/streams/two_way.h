@@ -11,7 +11,7 @@ struct idxi_sides {
     uint64_t *out, *out_values;
 };
 
-/* Merges the first `count` entries; each side has at least as many. Returns how many come from a. */
+/* Merges `count` entries by fingerprint, then value; each side has as many or more. Returns how many come from a. */
 size_t idxi_merge_entries(const struct idxi_sides *sides, size_t count);
 
 /* Does the same for fingerprints alone, without reading or writing values. */

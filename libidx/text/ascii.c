@@ -54,8 +54,9 @@ static inline __m128i is_either(__m128i bytes, char a, char b) {
     return _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(a)), _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b)));
 }
 
-static inline uint64_t mask_at(__m128i mask, unsigned position) {
-    return (uint64_t)(unsigned)_mm_movemask_epi8(mask) << position;
+/* Returns a bit for each of 16 bytes, its highest one: the first byte's at `position`. */
+static inline uint64_t high_bits_at(__m128i bytes, unsigned position) {
+    return (uint64_t)(unsigned)_mm_movemask_epi8(bytes) << position;
 }
 
 struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
@@ -66,13 +67,13 @@ struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
         __m128i letters = in_range(_mm_or_si128(x, case_bit), 'a', 26);
         _mm_storeu_si128((__m128i *)(void *)(folded + i), _mm_or_si128(x, _mm_and_si128(letters, case_bit)));
         __m128i blanks = _mm_or_si128(in_range(x, '\t', 5), _mm_cmpeq_epi8(x, _mm_set1_epi8(' ')));
-        block.letters |= mask_at(letters, i);
-        block.digits |= mask_at(in_range(x, '0', 10), i);
-        block.unders |= mask_at(_mm_cmpeq_epi8(x, _mm_set1_epi8('_')), i);
-        block.dots |= mask_at(is_either(x, '.', '\''), i);
-        block.commas |= mask_at(is_either(x, ',', ';'), i);
-        block.blanks |= mask_at(blanks, i);
-        block.foreigns |= mask_at(x, i);
+        block.letters |= high_bits_at(letters, i);
+        block.digits |= high_bits_at(in_range(x, '0', 10), i);
+        block.unders |= high_bits_at(_mm_cmpeq_epi8(x, _mm_set1_epi8('_')), i);
+        block.dots |= high_bits_at(is_either(x, '.', '\''), i);
+        block.commas |= high_bits_at(is_either(x, ',', ';'), i);
+        block.blanks |= high_bits_at(blanks, i);
+        block.foreigns |= high_bits_at(x, i);
     }
     return block;
 }
@@ -82,8 +83,8 @@ struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
 }
 #endif
 
-/* Return which characters have one of a set right before them, right after them, and on both sides. `previous` and
- * `next` are the same set in the blocks before and after. */
+/* These return which characters of a block come right after one of a set, right before one, and between two. `previous`
+ * and `next` are the same set in the blocks before and after. */
 static uint64_t after_any(uint64_t set, uint64_t previous) { return set << 1 | previous >> 63; }
 static uint64_t before_any(uint64_t set, uint64_t next) { return set >> 1 | next << 63; }
 
@@ -91,6 +92,7 @@ static uint64_t between(uint64_t set, uint64_t previous, uint64_t next) {
     return after_any(set, previous) & before_any(set, next);
 }
 
+/* Returns the characters whose runs are words: `word` in the rules above. */
 static uint64_t word_parts(const struct idxt_ascii_block *block) {
     return block->letters | block->digits | block->unders;
 }
@@ -103,11 +105,11 @@ static uint64_t find_words(const struct idxt_ascii_block *previous, const struct
     uint64_t between_digits = between(block->digits, previous->digits, next->digits);
     uint64_t kept = (block->dots & between_letters) | ((block->dots | block->commas) & between_digits);
     uint64_t neighbours = after_any(word, word_parts(previous)) | before_any(word, word_parts(next));
-    uint64_t alone = block->unders & ~neighbours;
-    return (word | kept) & ~alone;
+    uint64_t lone_unders = block->unders & ~neighbours;
+    return (word | kept) & ~lone_unders;
 }
 
-/* Classifies the 64 characters from `at` on. Those past the end of the text are in no class. */
+/* Classifies and folds the 64 characters from `at` on. Those past the end of the text are in no class. */
 static struct idxt_ascii_block classify_at(const char *text, size_t length, size_t at, char *folded) {
     if (length - at >= 64) return idxt_ascii_classify(text + at, folded + at);
     char rest[64] = {0};

@@ -20,8 +20,7 @@ enum idx_status idxt_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
-/* Returns the status that stands for a value of errno. */
-static enum idx_status get_status_of_errno(int system_errno) {
+static enum idx_status status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:
         case ENOTDIR: return IDX_NOT_FOUND;
@@ -44,7 +43,7 @@ const char *idxt_path_end(const char *path) {
 enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno) {
     path = idxt_path_end(path);
     enum idx_status status =
-        idxt_fail(error, get_status_of_errno(system_errno), "can't %s %s: %s", doing, path, strerror(system_errno));
+        idxt_fail(error, status_of_errno(system_errno), "can't %s %s: %s", doing, path, strerror(system_errno));
     if (error == NULL) return status;
     error->system_errno = system_errno;
     snprintf(error->file, sizeof error->file, "%s", path);
@@ -70,15 +69,15 @@ enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code) {
 
 /* ---- Buffers ---- */
 
-enum { SMALLEST = 256 };
+enum { SMALLEST_CAPACITY = 256 };
 
-void *idxt_buffer_grow(void *buffer, size_t *capacity, size_t needed, size_t size) {
+void *idxt_buffer_grow(void *buffer, size_t *capacity, size_t needed, size_t element_size) {
     if (buffer != NULL && needed <= *capacity) return buffer;
     size_t wanted = *capacity + *capacity / 2;
     if (wanted < needed) wanted = needed;
-    if (wanted < SMALLEST) wanted = SMALLEST;
-    if (wanted > SIZE_MAX / size) return NULL;
-    void *grown = realloc(buffer, wanted * size);
+    if (wanted < SMALLEST_CAPACITY) wanted = SMALLEST_CAPACITY;
+    if (wanted > SIZE_MAX / element_size) return NULL;
+    void *grown = realloc(buffer, wanted * element_size);
     if (grown != NULL) *capacity = wanted;
     return grown;
 }

@@ -10,23 +10,20 @@
 __attribute__((format(printf, 3, 4))) enum idx_status idxt_fail(struct idx_error *error, enum idx_status status,
                                                                 const char *format, ...);
 
-/* Returns what an error says of a path: all of it, or if it is too long for error->file its end, which says more than
- * its beginning. */
+/* Returns what an error says of a path: all of it, or if error->file is too short, its end, which says the most. */
 const char *idxt_path_end(const char *path);
 
-/* Does the same as idxt_fail for a system call on `path` that failed with `system_errno`; `doing` says what was tried.
- */
+/* Fails with the status of `system_errno` after a system call on `path`. `doing` is, for example, "read the table". */
 enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno);
 
-/* Fails with IDX_OUT_OF_MEMORY. */
 enum idx_status idxt_out_of_memory(struct idx_error *error);
 
 /* Fails because ICU or the segmenter returned `code`. */
 enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code);
 
-/* Makes room for `needed` elements of `size` bytes in a buffer that has room for *capacity elements (NULL and 0 at
- * first). Returns the buffer, which may have moved, or NULL if memory runs out: then the old one stays as it is. The
+/* Makes room for `needed` elements of `element_size` bytes in a buffer that has room for *capacity elements (NULL and 0
+ * at first). Returns the buffer, which may have moved, or NULL if memory runs out: then the old one stays as it is. The
  * caller frees it. */
-void *idxt_buffer_grow(void *buffer, size_t *capacity, size_t needed, size_t size);
+void *idxt_buffer_grow(void *buffer, size_t *capacity, size_t needed, size_t element_size);
 
 #endif

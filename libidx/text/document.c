@@ -1,6 +1,7 @@
 /* document.c: makes the features and fingerprints of a document from its fields, as the method of the recipe says. A
  * signature is the bytes that represent a text in recipes that hash them. If it has several items, these are joined by
- * line feeds, which occur neither in words nor in folded text. */
+ * line feeds, which occur neither in words nor in folded text. Functions that append or make something return false or
+ * NULL if memory runs out. */
 #include "libidx/text/features.h"
 
 #include "libidx/text/base.h"
@@ -17,8 +18,7 @@
 
 enum { MOST_SENTENCES = 64, DESCRIPTION_BYTES = 512 };
 
-/* Returns room for an item of `size` bytes, after a line feed unless the signature is empty; NULL if memory runs
- * out. */
+/* Appends a line feed unless the signature is empty, and returns room for an item, whose length the caller adds. */
 static char *reserve_item(struct idxt_signature *signature, size_t size) {
     char *grown = idxt_buffer_grow(signature->bytes, &signature->capacity, signature->length + size + 1, 1);
     if (grown == NULL) return NULL;
@@ -30,11 +30,10 @@ static char *reserve_item(struct idxt_signature *signature, size_t size) {
 static bool append_span(struct idxt_signature *signature, struct idxt_span span) {
     char *bytes = reserve_item(signature, span.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
-    signature->length += idxt_span_utf8(span, bytes);
+    signature->length += idxt_span_write_utf8(span, bytes);
     return true;
 }
 
-/* Where the bytes of a term are, to sort terms by them. */
 struct term_bytes {
     const char *bytes;
     size_t length;
@@ -47,24 +46,24 @@ static int compare_terms(const void *first, const void *second) {
     return (a->length > b->length) - (a->length < b->length);
 }
 
-/* Makes the signature of the `count` first terms of features->ranked, in this order or in that of their bytes. Returns
- * false if memory runs out. */
-static bool sign_terms(struct idxt_signature *signature, struct idxt_features *features, size_t count, bool sorted) {
+/* Makes the signature of the `count` first terms of features->ranked, in this order or in that of their bytes. */
+static bool sign_ranked_terms(struct idxt_signature *signature, struct idxt_features *features, size_t count,
+                              bool sorted) {
     signature->length = 0;
-    struct term_bytes *hash_terms = malloc((count + 1) * sizeof *hash_terms);
-    bool ok = hash_terms != NULL;
+    struct term_bytes *terms = malloc((count + 1) * sizeof *terms);
+    bool ok = terms != NULL;
     for (size_t i = 0; ok && i < count; i++) {
         const struct idxt_word *word = &features->words.words[features->ranked[i].number];
-        hash_terms[i] = (struct term_bytes){features->words.bytes + word->start, word->length};
+        terms[i] = (struct term_bytes){features->words.bytes + word->start, word->length};
     }
-    if (ok && sorted) qsort(hash_terms, count, sizeof *hash_terms, compare_terms);
+    if (ok && sorted) qsort(terms, count, sizeof *terms, compare_terms);
     for (size_t i = 0; ok && i < count; i++) {
-        char *bytes = reserve_item(signature, hash_terms[i].length);
-        if (bytes != NULL) memcpy(bytes, hash_terms[i].bytes, hash_terms[i].length);
-        signature->length += hash_terms[i].length;
+        char *bytes = reserve_item(signature, terms[i].length);
+        if (bytes != NULL) memcpy(bytes, terms[i].bytes, terms[i].length);
+        signature->length += terms[i].length;
         ok = bytes != NULL;
     }
-    free(hash_terms);
+    free(terms);
     return ok;
 }
 
@@ -73,10 +72,10 @@ struct sentence {
     int32_t length; /* in code points */
 };
 
-/* Adds a sentence to the `kept` longest ones so far, at most `number`, in the order of the text. If there are so many,
- * it replaces the shortest, of several the last, if it is longer. Returns how many there are. */
-static size_t keep_longest(struct sentence *longest, size_t kept, size_t number, struct sentence sentence) {
-    if (kept == number) {
+/* Adds a sentence to the longest ones so far, of which `kept` are kept, in the order of the text. If these are `most`
+ * already, the shortest of them, or the last such, is dropped for a longer one. Returns how many are kept then. */
+static size_t keep_longest(struct sentence *longest, size_t kept, size_t most, struct sentence sentence) {
+    if (kept == most) {
         size_t shortest = 0;
         for (size_t i = 1; i < kept; i++) {
             if (longest[i].length <= longest[shortest].length) shortest = i;
@@ -89,12 +88,13 @@ static size_t keep_longest(struct sentence *longest, size_t kept, size_t number,
     return kept + 1;
 }
 
-/* Makes a text the one that signature->sentences cuts, which is opened when it is first needed. */
-static UErrorCode set_text(struct idxt_signature *signature, const struct idxt_folding *text) {
+/* Opens signature->sentence_iterator, if it is not open yet, and gives it a text to cut. */
+static UErrorCode set_sentence_text(struct idxt_signature *signature, const struct idxt_folding *text) {
     UErrorCode code = U_ZERO_ERROR;
     /* "" is the root locale; NULL would be the user's. */
-    if (signature->sentences == NULL) signature->sentences = ubrk_open(UBRK_SENTENCE, "", NULL, 0, &code);
-    if (U_SUCCESS(code)) ubrk_setText(signature->sentences, text->units, (int32_t)text->length, &code);
+    if (signature->sentence_iterator == NULL)
+        signature->sentence_iterator = ubrk_open(UBRK_SENTENCE, "", NULL, 0, &code);
+    if (U_SUCCESS(code)) ubrk_setText(signature->sentence_iterator, text->units, (int32_t)text->length, &code);
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
@@ -106,25 +106,25 @@ static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_
     UErrorCode code = idxt_segmenter_normalize(segmenter, signature->bytes + start, signature->length - start);
     if (U_FAILURE(code)) return code;
     signature->length = before;
-    idxt_folding_begin(&signature->sentence);
-    if (!idxt_folding_add(&signature->sentence, segmenter->units, segmenter->unit_length))
+    idxt_folding_begin(&signature->normal_sentence);
+    if (!idxt_folding_add(&signature->normal_sentence, segmenter->units, segmenter->unit_length))
         return U_MEMORY_ALLOCATION_ERROR;
-    struct idxt_span normal = {signature->sentence.units, signature->sentence.length, NULL, 0};
+    struct idxt_span normal = {signature->normal_sentence.units, signature->normal_sentence.length, NULL, 0};
     return append_span(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
 /* Makes the signature of the `number` (1 to 64) longest sentences of a text that is folded but not normalised; each of
  * them is then normalised. Sets *count to the number of all sentences. Errors are those of ICU. */
-static UErrorCode sign_sentences(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
-                                 const struct idxt_folding *text, size_t number, uint64_t *count) {
+static UErrorCode sign_longest_sentences(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
+                                         const struct idxt_folding *text, size_t number, uint64_t *count) {
     struct sentence longest[MOST_SENTENCES];
     size_t kept = 0;
     signature->length = 0;
     *count = 0;
     if (text->length == 0) return U_ZERO_ERROR;
-    UErrorCode code = set_text(signature, text);
+    UErrorCode code = set_sentence_text(signature, text);
     if (U_FAILURE(code)) return code;
-    for (int32_t start = 0, end; (end = ubrk_next(signature->sentences)) != UBRK_DONE; start = end) {
+    for (int32_t start = 0, end; (end = ubrk_next(signature->sentence_iterator)) != UBRK_DONE; start = end) {
         struct idxt_span span = {text->units + start, (size_t)(end - start), NULL, 0};
         if (span.units[span.length - 1] == u' ') span.length--;
         struct sentence sentence = {span, u_countChar32(span.units, (int32_t)span.length)};
@@ -137,8 +137,8 @@ static UErrorCode sign_sentences(struct idxt_signature *signature, struct idxt_s
     return code;
 }
 
-/* Makes the signature of the first 512 bytes of a normalised and folded text. Returns false if memory runs out. */
-static bool sign_description(struct idxt_signature *signature, const struct idxt_folding *text) {
+/* Makes the signature of the first 512 bytes of a normalised and folded text. */
+static bool sign_beginning(struct idxt_signature *signature, const struct idxt_folding *text) {
     signature->length = 0;
     size_t units = text->length < DESCRIPTION_BYTES ? text->length : DESCRIPTION_BYTES;
     if (units < text->length && U16_IS_LEAD(text->units[units - 1])) units--;
@@ -151,8 +151,8 @@ static bool sign_description(struct idxt_signature *signature, const struct idxt
 }
 
 void idxt_signature_free(struct idxt_signature *signature) {
-    if (signature->sentences != NULL) ubrk_close(signature->sentences);
-    idxt_folding_free(&signature->sentence);
+    if (signature->sentence_iterator != NULL) ubrk_close(signature->sentence_iterator);
+    idxt_folding_free(&signature->normal_sentence);
     free(signature->bytes);
     *signature = (struct idxt_signature){0};
 }
@@ -179,6 +179,7 @@ enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t co
     return IDX_OK;
 }
 
+/* Returns whether a field has a name; one without a name is a body. */
 static bool is_named(const struct idx_text_field *field, const char *name) {
     return strcmp(field->name == NULL ? "body" : field->name, name) == 0;
 }
@@ -187,7 +188,7 @@ static UErrorCode count_fields(struct idxt_features *features, const struct idx_
                                const char *name) {
     UErrorCode code = U_ZERO_ERROR;
     for (size_t i = 0; i < count && U_SUCCESS(code); i++) {
-        if (is_named(&fields[i], name)) code = idxt_features_count(features, fields[i].utf8, fields[i].length);
+        if (is_named(&fields[i], name)) code = idxt_features_count_text(features, fields[i].utf8, fields[i].length);
     }
     return code;
 }
@@ -226,9 +227,10 @@ enum idx_status idxt_list_document(struct idx_text *text, const struct idx_text_
 }
 
 static void put_fingerprint(struct idxt_result *result, uint64_t fingerprint) {
-    result->fingerprints[result->count++] = fingerprint;
+    result->fingerprints[result->fingerprint_count++] = fingerprint;
 }
 
+/* Returns the fingerprint of the sums, whose bits without a majority are as the recipe says. */
 static uint64_t finish_simhash(const struct idx_text *text, const struct idx_simhash *sums, unsigned bits) {
     uint64_t ties = text->features.recipe.ties ? idx_simhash_ties(sums, bits) : 0;
     return idx_simhash_finish(sums, bits) | ties;
@@ -237,8 +239,7 @@ static uint64_t finish_simhash(const struct idx_text *text, const struct idx_sim
 /* How many features are added to a SimHash at a time, which takes a tenth of the time of adding them one by one. */
 enum { BATCH = 256 };
 
-/* Makes the SimHash of all features, or of the heaviest ones if the recipe says so. Returns false if memory runs
- * out. */
+/* Makes the SimHash of all features, or of the heaviest ones if the recipe says so. */
 static bool make_simhash(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t count = features->words.count, top = features->recipe.top;
@@ -263,8 +264,8 @@ static bool make_simhash(struct idx_text *text, struct idxt_result *result) {
     return true;
 }
 
-/* Makes a SimHash of each part of the sequence of words; a part without words has none. */
-static void hash_segments(struct idx_text *text, struct idxt_result *result) {
+/* Cuts the sequence of words into as many parts as the recipe says, and makes a SimHash of each part that has words. */
+static void make_segment_simhashes(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     uint64_t number = features->recipe.number, length = features->sequence_length;
     /* Word i is of part floor(i N / n), so part s ends before the first i with i N >= (s + 1) n. */
@@ -274,20 +275,21 @@ static void hash_segments(struct idx_text *text, struct idxt_result *result) {
         if (end == start) continue;
         struct idx_simhash sums;
         idx_simhash_init(&sums);
-        result->counts.weight += idxt_features_add_part(features, start, end, &sums);
+        result->counts.weight += idxt_features_add_range(features, start, end, &sums);
         put_fingerprint(result, finish_simhash(text, &sums, result->bits));
         start = end;
     }
     result->counts.features = features->words.count;
 }
 
-static void put_digest(struct idx_text *text, struct idxt_result *result) {
+/* Takes the low bits of the hash of the signature as a fingerprint, or 0 if the signature is empty. */
+static void put_signature_hash(struct idx_text *text, struct idxt_result *result) {
     uint64_t hash = text->signature.length == 0 ? 0 : XXH3_64bits(text->signature.bytes, text->signature.length);
     put_fingerprint(result, result->bits < 64 ? hash & ((UINT64_C(1) << result->bits) - 1) : hash);
 }
 
 /* Makes the signature of the heaviest terms: as many as the recipe says, or as many percent of all. */
-static UErrorCode hash_terms(struct idx_text *text, struct idxt_result *result) {
+static UErrorCode sign_heaviest_terms(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t count = features->words.count, wanted = features->recipe.number;
     if (features->recipe.method == IDXT_IDF) wanted = (count * wanted + 99) / 100;
@@ -295,12 +297,13 @@ static UErrorCode hash_terms(struct idx_text *text, struct idxt_result *result) 
     if (!idxt_features_rank(features)) return U_MEMORY_ALLOCATION_ERROR;
     for (size_t i = 0; i < wanted; i++) result->counts.weight += features->ranked[i].weight;
     result->counts.features = count;
-    if (!sign_terms(&text->signature, features, wanted, features->recipe.sorted)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!sign_ranked_terms(&text->signature, features, wanted, features->recipe.sorted))
+        return U_MEMORY_ALLOCATION_ERROR;
     return U_ZERO_ERROR;
 }
 
-/* Adds a field to the folding, normalised or not, until there are `enough` units or no more text. A line feed ends
- * it. */
+/* Adds a field, normalised or not, and a line feed after it to the folding. Leaves out the rest of the field once the
+ * folding has `enough` units. */
 static UErrorCode fold_field(struct idx_text *text, const struct idx_text_field *field, bool normalized,
                              size_t enough) {
     struct idxt_segmenter *segmenter = &text->features.segmenter;
@@ -322,7 +325,7 @@ static UErrorCode fold_field(struct idx_text *text, const struct idx_text_field 
 
 /* Makes the signature of the longest sentences of all fields `body`. Sentences are found before normalisation, because
  * they begin with capitals, which normalisation makes small. */
-static UErrorCode hash_sentences(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+static UErrorCode sign_sentences(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                  struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
     struct idxt_features *features = &text->features;
@@ -331,12 +334,12 @@ static UErrorCode hash_sentences(struct idx_text *text, const struct idx_text_fi
         if (is_named(&fields[i], "body")) code = fold_field(text, &fields[i], false, SIZE_MAX);
     }
     if (U_FAILURE(code)) return code;
-    return sign_sentences(&text->signature, &features->segmenter, &features->folding, features->recipe.number,
-                          &result->counts.features);
+    return sign_longest_sentences(&text->signature, &features->segmenter, &features->folding, features->recipe.number,
+                                  &result->counts.features);
 }
 
 /* Makes the signature of the first field `description`, or of all fields `body` if there is no description. */
-static UErrorCode hash_description(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+static UErrorCode sign_description(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                    struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
     size_t described = 0;
@@ -347,14 +350,14 @@ static UErrorCode hash_description(struct idx_text *text, const struct idx_text_
         if (is_named(&fields[i], "body")) code = fold_field(text, &fields[i], true, DESCRIPTION_BYTES + 1);
     }
     if (U_FAILURE(code)) return code;
-    if (!sign_description(&text->signature, &text->features.folding)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!sign_beginning(&text->signature, &text->features.folding)) return U_MEMORY_ALLOCATION_ERROR;
     result->counts.features = text->signature.length > 0;
     return U_ZERO_ERROR;
 }
 
-/* Makes the sketch of all fields `body`: the smallest hashes of their shingles. Its features are the shingles. */
-static enum idx_status sketch_fields(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                     struct idxt_result *result, struct idx_error *error) {
+/* Takes the shingles of all fields `body` as features, and their smallest hashes, the sketch, as fingerprints. */
+static enum idx_status make_sketch(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                   struct idxt_result *result, struct idx_error *error) {
     struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
     const struct idxt_recipe *recipe = &text->features.recipe;
     struct idxt_hashes *shingles = &text->shingles;
@@ -373,34 +376,35 @@ static enum idx_status sketch_fields(struct idx_text *text, const struct idx_tex
     return IDX_OK;
 }
 
-static enum idx_status hash_fields(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                   struct idxt_result *result, struct idx_error *error) {
+/* Makes the signature that the method says, and its hash, which is the fingerprint. */
+static enum idx_status hash_signature(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                      struct idxt_result *result, struct idx_error *error) {
     UErrorCode code;
     switch (text->features.recipe.method) {
-        case IDXT_SENTENCES: code = hash_sentences(text, fields, count, result); break;
-        case IDXT_DESCRIPTION: code = hash_description(text, fields, count, result); break;
-        default: code = hash_terms(text, result);
+        case IDXT_SENTENCES: code = sign_sentences(text, fields, count, result); break;
+        case IDXT_DESCRIPTION: code = sign_description(text, fields, count, result); break;
+        default: code = sign_heaviest_terms(text, result);
     }
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
-    put_digest(text, result);
+    put_signature_hash(text, result);
     return IDX_OK;
 }
 
 enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                           struct idxt_result *result, struct idx_error *error) {
     enum idxt_method method = text->features.recipe.method;
-    result->count = 0;
+    result->fingerprint_count = 0;
     result->counts = (struct idx_text_counts){0};
     text->signature.length = 0;
-    if (method == IDXT_MINHASH) return sketch_fields(text, fields, count, result, error);
+    if (method == IDXT_MINHASH) return make_sketch(text, fields, count, result, error);
     if (idxt_recipe_has_features(&text->features.recipe)) {
         enum idx_status status = idxt_count_document(text, fields, count, error);
         if (status != IDX_OK) return status;
     }
     if (method == IDXT_SEGMENTS) {
-        hash_segments(text, result);
+        make_segment_simhashes(text, result);
         return IDX_OK;
     }
-    if (method != IDXT_WORDS && method != IDXT_CHARS) return hash_fields(text, fields, count, result, error);
+    if (method != IDXT_WORDS && method != IDXT_CHARS) return hash_signature(text, fields, count, result, error);
     return make_simhash(text, result) ? IDX_OK : idxt_out_of_memory(error);
 }

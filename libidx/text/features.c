@@ -1,7 +1,7 @@
 /* features.c: the features of a text: words, shingles of words, and n-grams of characters, counted and weighted. A text
  * goes through the segmenter in pieces; shingles and n-grams cross the ends of pieces, so a window holds their items.
  * These move to the front of its buffer only when as many bytes precede them as they have, so that each byte moves
- * about once. */
+ * about once. Functions that count or append something return false if memory runs out. */
 #include "libidx/text/features.h"
 
 #include "libidx/text/base.h"
@@ -15,21 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Forgets all items of a window. */
-static void window_begin(struct idxt_window *window) { window->items = window->byte_count = 0; }
+static void window_clear(struct idxt_window *window) { window->item_count = window->byte_count = 0; }
 
-/* Returns where the oldest item begins. */
-static size_t find_start(const struct idxt_window *window) {
-    return window->items == 0 ? window->byte_count : window->starts[0];
+static size_t window_start(const struct idxt_window *window) {
+    return window->item_count == 0 ? window->byte_count : window->starts[0];
 }
 
 /* Moves the items to the front of the buffer if as many bytes precede them as they have. */
 static void move_to_front(struct idxt_window *window) {
-    size_t start = find_start(window);
+    size_t start = window_start(window);
     if (start < window->byte_count - start || start == 0) return;
     memmove(window->bytes, window->bytes + start, window->byte_count - start);
     window->byte_count -= start;
-    for (size_t i = 0; i < window->items; i++) window->starts[i] -= start;
+    for (size_t i = 0; i < window->item_count; i++) window->starts[i] -= start;
 }
 
 /* Returns room for an item of up to `size` bytes, valid until the next call, or NULL if memory runs out. */
@@ -45,24 +43,24 @@ static char *window_reserve(struct idxt_window *window, size_t size) {
 /* Adds the item of `length` bytes that was written to the room from window_reserve, and drops the oldest item if there
  * were `most` already. `most` is 1 to IDXT_WINDOW_ITEMS. */
 static void window_push(struct idxt_window *window, size_t length, size_t most) {
-    if (window->items == most) {
-        window->items--;
-        memmove(window->starts, window->starts + 1, window->items * sizeof *window->starts);
+    if (window->item_count == most) {
+        window->item_count--;
+        memmove(window->starts, window->starts + 1, window->item_count * sizeof *window->starts);
     }
-    window->starts[window->items++] = window->byte_count;
+    window->starts[window->item_count++] = window->byte_count;
     window->byte_count += length;
 }
 
-/* Returns the bytes of all items, and sets *length to their number less `without`, to leave out the last ones. */
+/* Returns the bytes of all items one after another, but not the last `without` ones. Sets *length to their number. */
 static const char *window_bytes(const struct idxt_window *window, size_t without, size_t *length) {
-    *length = window->byte_count - find_start(window) - without;
-    return window->bytes + find_start(window);
+    *length = window->byte_count - window_start(window) - without;
+    return window->bytes + window_start(window);
 }
 
 UErrorCode idxt_features_open(struct idxt_features *features) {
     const struct idxt_recipe *recipe = &features->recipe;
-    if (!idxt_stop_words(&features->needed_stop, recipe->needed_stop)) return U_MEMORY_ALLOCATION_ERROR;
-    if (!idxt_stop_words(&features->dropped_stop, recipe->dropped_stop)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!idxt_fill_stop_words(&features->needed_stop, recipe->needed_stop)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!idxt_fill_stop_words(&features->dropped_stop, recipe->dropped_stop)) return U_MEMORY_ALLOCATION_ERROR;
     features->segmenter.cut = (struct idxt_cut){.by_dictionary = idxt_recipe_asks_dictionaries(recipe),
                                                 .with_singles = idxt_recipe_has_single_words(recipe)};
     return idxt_segmenter_open(&features->segmenter);
@@ -78,6 +76,7 @@ static bool is_dropped(const struct idxt_features *features, const char *bytes, 
     return features->recipe.dropped_stop != 0 && idxt_words_hold(&features->dropped_stop, bytes, length);
 }
 
+/* Returns whether a word is one of the stop words of which a shingle needs one, or whether it needs none. */
 static bool is_needed(const struct idxt_features *features, const char *bytes, size_t length) {
     return features->recipe.needed_stop == 0 || idxt_words_hold(&features->needed_stop, bytes, length);
 }
@@ -88,13 +87,13 @@ static bool append_to_sequence(struct idxt_features *features) {
                                        sizeof *grown);
     if (grown == NULL) return false;
     features->sequence = grown;
-    grown[features->sequence_length++] = (uint32_t)features->words.last;
+    grown[features->sequence_length++] = (uint32_t)features->words.last_counted;
     return true;
 }
 
-/* If the feature that was counted last is new and the recipe has another hash for SimHashes, computes that. Returns
- * false if memory runs out. */
-static bool hash_new(struct idxt_features *features, const char *bytes, size_t length) {
+/* If the feature that was counted last, of these bytes, is new, and the recipe names another hash than XXH3 for
+ * SimHashes, appends that hash to features->hashes. */
+static bool hash_new_feature(struct idxt_features *features, const char *bytes, size_t length) {
     if (features->recipe.hash == IDX_HASH_XXH3 || features->words.count == features->hash_count) return true;
     uint64_t *grown =
         idxt_buffer_grow(features->hashes, &features->hash_capacity, features->words.count, sizeof *grown);
@@ -108,12 +107,15 @@ uint64_t idxt_features_hash(const struct idxt_features *features, size_t number)
     return features->recipe.hash == IDX_HASH_XXH3 ? features->words.words[number].hash : features->hashes[number];
 }
 
-static bool count_word(struct idxt_features *features, struct idxt_span word) {
+/* Counts a word as a feature, unless the recipe leaves it out. */
+static bool count_single_word(struct idxt_features *features, struct idxt_span word) {
     char *bytes = idxt_words_reserve(&features->words, word.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
-    size_t length = idxt_span_utf8(word, bytes);
+    size_t length = idxt_span_write_utf8(word, bytes);
     if (is_dropped(features, bytes, length) || !is_needed(features, bytes, length)) return true;
-    if (!idxt_words_count(&features->words, length, word.halvings) || !hash_new(features, bytes, length)) return false;
+    if (!idxt_words_count_reserved(&features->words, length, word.halvings) ||
+        !hash_new_feature(features, bytes, length))
+        return false;
     return features->recipe.method != IDXT_SEGMENTS || append_to_sequence(features);
 }
 
@@ -121,35 +123,37 @@ static bool count_word(struct idxt_features *features, struct idxt_span word) {
 static bool count_window(struct idxt_features *features, size_t without) {
     size_t length;
     const char *bytes = window_bytes(&features->window, without, &length);
-    return idxt_words_count_hash(&features->words, XXH3_64bits(bytes, length)) && hash_new(features, bytes, length);
+    return idxt_words_count_hash(&features->words, XXH3_64bits(bytes, length)) &&
+           hash_new_feature(features, bytes, length);
 }
 
-/* Adds a word to the window, and counts the shingle that it ends. *needed has a bit for each of the last words, the
- * lowest for the last one: whether that word makes shingles count. Returns false if memory runs out. */
-static bool count_shingle(struct idxt_features *features, struct idxt_span word, uint32_t *needed) {
+/* Adds a word to the window, and counts the shingle that it ends, if one of its words is needed. *recent_needed has a
+ * bit for each of the last words, the lowest for the last one: whether it is needed. */
+static bool count_shingle(struct idxt_features *features, struct idxt_span word, uint32_t *recent_needed) {
     char *bytes = window_reserve(&features->window, word.length * IDXT_UTF8_PER_UNIT + 1);
     if (bytes == NULL) return false;
-    size_t length = idxt_span_utf8(word, bytes);
+    size_t length = idxt_span_write_utf8(word, bytes);
     if (is_dropped(features, bytes, length)) return true;
     unsigned number = features->recipe.number;
-    *needed = (*needed << 1 | is_needed(features, bytes, length)) & ((UINT32_C(1) << number) - 1);
+    *recent_needed = (*recent_needed << 1 | is_needed(features, bytes, length)) & ((UINT32_C(1) << number) - 1);
     bytes[length] = ' ';
     window_push(&features->window, length + 1, number);
-    return features->window.items < number || *needed == 0 || count_window(features, 1);
+    return features->window.item_count < number || *recent_needed == 0 || count_window(features, 1);
 }
 
-static inline bool count_next(struct idxt_features *features, struct idxt_span word, uint32_t *needed) {
+static inline bool count_word(struct idxt_features *features, struct idxt_span word, uint32_t *recent_needed) {
     bool single = idxt_recipe_has_single_words(&features->recipe);
-    return single ? count_word(features, word) : count_shingle(features, word, needed);
+    return single ? count_single_word(features, word) : count_shingle(features, word, recent_needed);
 }
 
 /* Counts the features of a piece of text that the segmenter cuts into words. */
-static UErrorCode count_words(struct idxt_features *features, const char *utf8, size_t length, uint32_t *needed) {
-    UErrorCode code = idxt_segmenter_set(&features->segmenter, utf8, length);
+static UErrorCode count_words(struct idxt_features *features, const char *utf8, size_t length,
+                              uint32_t *recent_needed) {
+    UErrorCode code = idxt_segmenter_set_text(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
     struct idxt_span word;
     while (idxt_segmenter_next(&features->segmenter, &word)) {
-        if (!count_next(features, word, needed)) return U_MEMORY_ALLOCATION_ERROR;
+        if (!count_word(features, word, recent_needed)) return U_MEMORY_ALLOCATION_ERROR;
     }
     return U_ZERO_ERROR;
 }
@@ -165,7 +169,8 @@ static bool is_word(struct idxt_span run) {
 }
 
 /* Counts the features of a piece of text in which white space separates words. */
-static UErrorCode count_runs(struct idxt_features *features, const char *utf8, size_t length, uint32_t *needed) {
+static UErrorCode count_spaced_words(struct idxt_features *features, const char *utf8, size_t length,
+                                     uint32_t *recent_needed) {
     UErrorCode code = idxt_segmenter_normalize_words(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
     const UChar *units = features->segmenter.units;
@@ -174,19 +179,21 @@ static UErrorCode count_runs(struct idxt_features *features, const char *utf8, s
         if (i < end && !idxt_is_space(units[i])) continue;
         struct idxt_span run = {units + start, i - start, NULL, 0};
         start = i + 1;
-        if (is_word(run) && !count_next(features, run, needed)) return U_MEMORY_ALLOCATION_ERROR;
+        if (is_word(run) && !count_word(features, run, recent_needed)) return U_MEMORY_ALLOCATION_ERROR;
     }
     return U_ZERO_ERROR;
 }
 
-static bool count_char(struct idxt_features *features, struct idxt_span character) {
+static bool count_ngram(struct idxt_features *features, struct idxt_span character) {
     char *bytes = window_reserve(&features->window, character.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
-    window_push(&features->window, idxt_span_utf8(character, bytes), features->recipe.number);
-    return features->window.items < features->recipe.number || count_window(features, 0);
+    window_push(&features->window, idxt_span_write_utf8(character, bytes), features->recipe.number);
+    return features->window.item_count < features->recipe.number || count_window(features, 0);
 }
 
-static UErrorCode count_chars(struct idxt_features *features, const char *utf8, size_t length) {
+/* Counts the n-grams that end in a piece of text. The folding goes on where the piece before ended, so that white space
+ * across the ends of pieces becomes one space. */
+static UErrorCode count_ngrams(struct idxt_features *features, const char *utf8, size_t length) {
     UErrorCode code = idxt_segmenter_normalize(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
     struct idxt_folding *folding = &features->folding;
@@ -194,40 +201,41 @@ static UErrorCode count_chars(struct idxt_features *features, const char *utf8, 
     bool ok = idxt_folding_add(folding, features->segmenter.units, features->segmenter.unit_length);
     for (size_t i = 0, start = 0; ok && i < folding->length; start = i) {
         U16_FWD_1_UNSAFE(folding->units, i);
-        ok = count_char(features, (struct idxt_span){folding->units + start, i - start, NULL, 0});
+        ok = count_ngram(features, (struct idxt_span){folding->units + start, i - start, NULL, 0});
     }
     return ok ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Counts a text that has fewer words or characters than a shingle or n-gram as one feature. */
-static bool count_short_text(struct idxt_features *features, uint32_t needed) {
-    if (features->window.items == 0 || features->window.items >= features->recipe.number) return true;
+/* Counts a text of fewer words or characters than a shingle or n-gram has as one feature. */
+static bool count_short_text(struct idxt_features *features, uint32_t recent_needed) {
+    if (features->window.item_count == 0 || features->window.item_count >= features->recipe.number) return true;
     if (features->recipe.method == IDXT_CHARS) return count_window(features, 0);
-    return needed == 0 || count_window(features, 1);
+    return recent_needed == 0 || count_window(features, 1);
 }
 
-UErrorCode idxt_features_count(struct idxt_features *features, const char *utf8, size_t length) {
+UErrorCode idxt_features_count_text(struct idxt_features *features, const char *utf8, size_t length) {
     UErrorCode code = U_ZERO_ERROR;
-    uint32_t needed = 0;
-    window_begin(&features->window);
+    uint32_t recent_needed = 0;
+    window_clear(&features->window);
     idxt_folding_begin(&features->folding);
     while (length > 0 && U_SUCCESS(code)) {
         size_t piece = idxt_piece_length(utf8, length);
         if (features->recipe.method == IDXT_CHARS)
-            code = count_chars(features, utf8, piece);
+            code = count_ngrams(features, utf8, piece);
         else
-            code = (features->recipe.by_spaces ? count_runs : count_words)(features, utf8, piece, &needed);
+            code =
+                (features->recipe.by_spaces ? count_spaced_words : count_words)(features, utf8, piece, &recent_needed);
         utf8 += piece;
         length -= piece;
     }
     if (U_FAILURE(code)) return code;
-    return count_short_text(features, needed) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    return count_short_text(features, recent_needed) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Returns the weight of a whole word that occurs `count` times, at least once. */
-static int64_t weigh_whole(const struct idxt_features *features, uint64_t hash, uint64_t count) {
+/* Returns the weight of a feature that occurs `count` times, at least once, before it is halved. */
+static int64_t weigh_unhalved(const struct idxt_features *features, uint64_t hash, uint64_t count) {
     switch (features->recipe.weighing) {
-        case IDXT_WEIGHT_LOGTF: return idxt_weight(count);
+        case IDXT_WEIGHT_LOGTF: return idxt_log_weight(count);
         case IDXT_WEIGHT_ONE: return IDX_WEIGHT_ONE;
         case IDXT_WEIGHT_TF: return (int64_t)count * IDX_WEIGHT_ONE;
         case IDXT_WEIGHT_TFIDF: return (int64_t)count * idxt_table_idf(features->table, hash);
@@ -237,7 +245,7 @@ static int64_t weigh_whole(const struct idxt_features *features, uint64_t hash, 
 }
 
 static int64_t weigh(const struct idxt_features *features, const struct idxt_word *word) {
-    return weigh_whole(features, word->hash, word->count) >> word->halvings;
+    return weigh_unhalved(features, word->hash, word->count) >> word->halvings;
 }
 
 void idxt_features_weigh(struct idxt_features *features, int64_t factor) {
@@ -248,7 +256,7 @@ void idxt_features_weigh(struct idxt_features *features, int64_t factor) {
     }
 }
 
-int64_t idxt_features_add_part(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash) {
+int64_t idxt_features_add_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash) {
     struct idxt_word *words = features->words.words;
     int64_t sum = 0;
     for (size_t i = start; i < end; i++) words[features->sequence[i]].count++;

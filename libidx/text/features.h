@@ -30,18 +30,18 @@ enum idxt_weighing { IDXT_WEIGHT_LOGTF, IDXT_WEIGHT_ONE, IDXT_WEIGHT_TF, IDXT_WE
 
 struct idxt_recipe {
     enum idxt_method method;
-    unsigned number;       /* the number after the colon of the method */
+    unsigned number;       /* the number after the colon of the method; 0 if that has none */
     uint32_t needed_stop;  /* if not 0, only shingles with a stop word of these languages (words.h) are taken */
     uint32_t dropped_stop; /* languages whose stop words are dropped */
     enum idxt_weighing weighing;
     bool has_table;
-    uint64_t table;   /* the hash of the table of document frequencies */
-    unsigned top;     /* how many features are taken, the heaviest; 0: all are */
-    unsigned title;   /* the weight of the field `title`; 0: it is not taken */
-    bool sorted;      /* order=sorted */
-    bool by_spaces;   /* cut=spaces: words are what white space separates */
-    unsigned version; /* 1 or 2; of methods without words 1 */
-    unsigned width;   /* for minhash: of how many words or characters a shingle is made, and of which: */
+    uint64_t table_hash; /* of the table of document frequencies, if has_table */
+    unsigned top;        /* how many features are taken, the heaviest; 0: all are */
+    unsigned title;      /* the weight of the field `title`; 0: it is not taken */
+    bool sorted;         /* order=sorted */
+    bool by_spaces;      /* cut=spaces: words are what white space separates */
+    unsigned version;    /* 1 or 2; of methods without words 1 */
+    unsigned width;      /* for minhash: of how many words or characters a shingle is made, and of which: */
     enum idx_text_shingle_unit unit;
     enum idx_hash_kind hash; /* the hash of features in a SimHash */
     unsigned manuals;        /* how the texts of manual pages were made, if there are any; 0: there are none */
@@ -55,7 +55,7 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string);
 bool idxt_recipe_has_features(const struct idxt_recipe *recipe);
 
 /* Returns the most fingerprints that a recipe makes of a document. */
-size_t idxt_recipe_fingerprints(const struct idxt_recipe *recipe);
+size_t idxt_recipe_most_fingerprints(const struct idxt_recipe *recipe);
 
 /* Prints a recipe in its canonical form, with a NUL byte. It always fits. */
 void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]);
@@ -71,7 +71,7 @@ bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe);
 
 /* Returns the part of a recipe that says which features there are, with the weight tf. A table of document frequencies
  * is made for such a part. */
-struct idxt_recipe idxt_recipe_features(const struct idxt_recipe *recipe);
+struct idxt_recipe idxt_recipe_of_features(const struct idxt_recipe *recipe);
 
 /* ---- The features of a text, as a recipe defines them, and their weights ---- */
 
@@ -84,7 +84,7 @@ struct idxt_window {
     size_t byte_count;
     size_t capacity;
     size_t starts[IDXT_WINDOW_ITEMS]; /* where items begin, oldest first */
-    size_t items;
+    size_t item_count;
 };
 
 struct idx_text_table;
@@ -118,31 +118,28 @@ struct idxt_features {
     size_t ranked_capacity;
 };
 
-/* Opens features whose `recipe` and `table` are set. Errors, here and below, are those of ICU, as the segmenter has
- * them. */
+/* Opens features whose `recipe` and `table` are set. Errors, here and below, are the ICU errors of the segmenter. */
 UErrorCode idxt_features_open(struct idxt_features *features);
 
-/* Forgets the features of the text before. */
+/* Forgets the features of the text before. Must be called before the first one, too. */
 UErrorCode idxt_features_begin(struct idxt_features *features);
 
-/* Adds the features of a text, or of one field of it, to words[].count. */
-UErrorCode idxt_features_count(struct idxt_features *features, const char *utf8, size_t length);
+/* Finds the features of a text, or of one field of a document, and adds how often each occurs to words[].count. */
+UErrorCode idxt_features_count_text(struct idxt_features *features, const char *utf8, size_t length);
 
 /* Returns the hash that represents feature `number` in a SimHash. */
 uint64_t idxt_features_hash(const struct idxt_features *features, size_t number);
 
-/* Adds `factor` times the weight of each count to words[].weight, and sets the counts to 0. */
+/* Adds to words[].weight the weight that each count gives times `factor`, and sets the counts to 0. */
 void idxt_features_weigh(struct idxt_features *features, int64_t factor);
 
 /* Adds the words from `start` to before `end` of the sequence to a SimHash, weighed by how often each occurs there.
  * Returns the sum of their weights. The counts must be 0, and are 0 again afterwards. */
-int64_t idxt_features_add_part(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash);
+int64_t idxt_features_add_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash);
 
-/* Fills `ranked` with all features, the heaviest first; of equally heavy ones, that with the smaller hash. Returns
- * false if memory runs out. */
+/* Fills `ranked` with all features by descending weight, then ascending hash. Returns false if memory runs out. */
 bool idxt_features_rank(struct idxt_features *features);
 
-/* Frees the buffers. */
 void idxt_features_close(struct idxt_features *features);
 
 /* ---- A document and its fingerprints, for the public functions ---- */
@@ -153,11 +150,10 @@ struct idxt_signature {
     char *bytes;
     size_t length;
     size_t capacity;
-    UBreakIterator *sentences;
-    struct idxt_folding sentence;
+    UBreakIterator *sentence_iterator;   /* NULL until a text is cut into sentences */
+    struct idxt_folding normal_sentence; /* the sentence at hand */
 };
 
-/* Frees the buffers. */
 void idxt_signature_free(struct idxt_signature *signature);
 
 struct idx_text {
@@ -172,22 +168,22 @@ struct idx_text {
 struct idxt_result {
     unsigned bits;          /* how many bits a fingerprint is to have */
     uint64_t *fingerprints; /* with room for as many as the recipe can make */
-    size_t count;
+    size_t fingerprint_count;
     struct idx_text_counts counts;
 };
 
-/* Checks the fields of a document. Errors, here and below, are those of idx_text_fingerprints. */
+/* Checks the names, texts and total length of fields. Errors, here and below: those of idx_text_fingerprints. */
 enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error);
 
-/* Counts and weighs the features of a document, whose fields were checked. */
+/* Makes text->features those of a document, weighed, whose fields were checked. */
 enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                     struct idx_error *error);
 
-/* Sets text->listed to the features of a document, and *count to their number. */
+/* Sets text->listed to the features of a document that the recipe takes, and *count to their number. */
 enum idx_status idxt_list_document(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
                                    size_t *count, struct idx_error *error);
 
-/* Makes the fingerprints of a document. */
+/* Makes the fingerprints of a document, whose fields were checked. The result's `bits` and `fingerprints` are set. */
 enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                           struct idxt_result *result, struct idx_error *error);
 
@@ -195,7 +191,7 @@ enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct id
 
 /* Returns 1 + log2(count) in units of 1/65536, rounded down: 65536 + floor(log2(count) * 65536). `count` is at least 1.
  * It is exact for every power of two, and for every count below 2^32, more than a text can have. */
-int64_t idxt_weight(uint64_t count);
+int64_t idxt_log_weight(uint64_t count);
 
 /* The most terms of a table while it grows, in 128 MiB of memory. */
 #define IDXT_MAX_TERMS ((size_t)1 << 22)
@@ -216,7 +212,7 @@ struct idxt_term {
 };
 
 struct idx_text_table {
-    char features[IDX_MAX_RECIPE_BYTES + 1]; /* what it is made for: idxt_recipe_features, printed */
+    char features[IDX_MAX_RECIPE_BYTES + 1]; /* what it is made for: idxt_recipe_of_features, printed */
     enum idxt_table_kind kind;
     uint32_t unknown_idf; /* with IDXT_IDF_LIST, the idf of words that the list lacks */
     uint64_t documents;   /* how many documents were counted; 0 with IDXT_IDF_LIST */
@@ -228,7 +224,7 @@ struct idx_text_table {
 
     struct idxt_term *slots; /* a hash table with open addressing */
     size_t slot_mask;        /* number of slots, a power of two, less one */
-    size_t terms;
+    size_t term_count;
 };
 
 /* Returns an empty table, which idx_text_table_free frees, or NULL if memory runs out. */
@@ -246,15 +242,14 @@ bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t docume
  * which is 0 for a term of all documents; or with IDXT_IDF_LIST what the list says. */
 int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash);
 
-/* Sets *documents to the smallest number that more than one in `part` of all terms do not exceed. There must be a term.
- * Returns false if memory runs out. */
+/* Sets *documents to a quantile of the documents of all terms: more than one in `part` of the terms have at most so
+ * many, and it is the smallest such number. There must be a term. Returns false if memory runs out. */
 bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32_t *documents);
 
 /* Returns all terms, in ascending order of hash, for the caller to free, or NULL if memory runs out. */
 struct idxt_term *idxt_table_sorted(const struct idx_text_table *table);
 
-/* Returns the bytes of the file of a table, the last 8 of which are its hash, for the caller to free, or NULL if memory
- * runs out. */
+/* Returns the bytes of a table's file, with its hash at the end, for the caller to free. NULL if memory runs out. */
 unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *length);
 
 /* Returns whether bytes begin as those of a table's file do. */
@@ -268,8 +263,7 @@ enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned c
 /* Sets *hash to the hash of a table. Returns false if memory runs out. */
 bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash);
 
-/* Reads the bytes of a list of words that another program made, with their document frequencies or idf (idx_text.h has
- * its form), into an empty table. Messages use `path`.
+/* Reads a list of words with their document frequencies or idf (idx_text.h) into an empty table. Messages use `path`.
  * Errors: IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU fails). */
 enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, size_t length, const char *path,
                                struct idx_error *error);

@@ -13,7 +13,6 @@ enum {
     LAST_HANGUL = 0xd7a3,
 };
 
-/* Returns whether a character is of a script of Chinese or Japanese. */
 static bool is_han_or_kana(UChar32 c) {
     UErrorCode code = U_ZERO_ERROR;
     UScriptCode script = uscript_getScript(c, &code);
@@ -29,7 +28,7 @@ bool idxt_is_unspaced(UChar32 c) {
            is_han_or_kana(c);
 }
 
-enum idxt_letter idxt_letter(UChar32 c) {
+enum idxt_letter idxt_classify_letter(UChar32 c) {
     if ((U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_ND_MASK | U_GC_M_MASK)) == 0) return IDXT_LETTER_NONE;
     return idxt_is_unspaced(c) ? IDXT_LETTER_WHOLE : IDXT_LETTER_PART;
 }
@@ -38,39 +37,39 @@ enum idxt_letter idxt_letter(UChar32 c) {
 
 _Atomic uint32_t idxt_characters[IDXT_KEPT_CHARACTERS];
 
-/* Folds `count` units, and appends the result to the run's units. Returns false if ICU fails. */
-static bool fold(struct idxt_run *run, const UChar *units, size_t count) {
+/* Folds `count` units into the run's units, in place of those there. Returns false if ICU fails. */
+static bool fold_into_run(struct idxt_run *run, const UChar *units, size_t count) {
     if (run->normalizer == NULL) run->normalizer = unorm2_getNFKCCasefoldInstance(&run->code);
     if (U_FAILURE(run->code)) return false;
-    run->unit = 0;
+    run->next_unit = 0;
     run->unit_count = (size_t)unorm2_normalize(run->normalizer, units, (int32_t)count, run->units,
                                                (int32_t)(sizeof run->units / sizeof *run->units), &run->code);
     return U_SUCCESS(run->code);
 }
 
-uint32_t idxt_examine(struct idxt_run *run, UChar32 c) {
+uint32_t idxt_examine_character(struct idxt_run *run, UChar32 c) {
     UChar units[U16_MAX_LENGTH];
     size_t count = 0;
     U16_APPEND_UNSAFE(units, count, c);
     run->single = 0;
-    if (!fold(run, units, count)) return 0;
+    if (!fold_into_run(run, units, count)) return 0;
     uint32_t known = IDXT_KNOWN;
     UChar32 folded;
     enum idxt_letter letter;
     if (c < 0x80 || unorm2_hasBoundaryBefore(run->normalizer, c)) known |= IDXT_STARTS;
-    if (idxt_run_next(run, &letter, &folded) && run->unit == run->unit_count)
+    if (idxt_run_next(run, &letter, &folded) && run->next_unit == run->unit_count)
         known |= IDXT_SINGLE | (uint32_t)folded | (uint32_t)letter << IDXT_KIND_SHIFT;
     if (c < IDXT_KEPT_CHARACTERS) atomic_store_explicit(&idxt_characters[c], known, memory_order_relaxed);
     return known;
 }
 
 bool idxt_run_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t at, UChar32 c) {
-    UChar units[IDXT_LONGEST_RUN + 2]; /* The last character may have a unit behind the limit. */
+    UChar units[IDXT_LONGEST_RUN + 2]; /* The last character may have a unit after the limit. */
     size_t count = 0;
     do {
         U16_APPEND_UNSAFE(units, count, c);
         run->end = at;
-    } while (count < IDXT_LONGEST_RUN && idxt_run_goes_on(run, bytes, length, &at, &c));
+    } while (count < IDXT_LONGEST_RUN && idxt_run_take_next(run, bytes, length, &at, &c));
     run->single = 0;
-    return U_SUCCESS(run->code) && fold(run, units, count);
+    return U_SUCCESS(run->code) && fold_into_run(run, units, count);
 }

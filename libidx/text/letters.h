@@ -24,22 +24,21 @@ enum idxt_letter {
  * Burmese, or the like. All characters that ICU cuts by a dictionary are. */
 bool idxt_is_unspaced(UChar32 c);
 
-/* Returns what a folded character is. This depends on properties of characters alone, and not on the dictionaries by
- * which the words of recipes are cut. */
-enum idxt_letter idxt_letter(UChar32 c);
+/* Returns what a folded character is. ICU's dictionaries, which cut the words of recipes, don't matter here. */
+enum idxt_letter idxt_classify_letter(UChar32 c);
 
 /* ---- ASCII ---- */
 
-/* Returns an ASCII character in lower case, or 0 if it belongs to no word. */
-static inline unsigned idxt_ascii_letter(unsigned c) {
+/* Returns an ASCII letter in lower case, a digit as it is, and 0 for other ASCII characters. */
+static inline unsigned idxt_fold_ascii_letter(unsigned c) {
     unsigned lower = c | 0x20;
     if (lower >= 'a' && lower <= 'z') return lower;
     return c >= '0' && c <= '9' ? c : 0;
 }
 
-/* Returns where the ASCII characters from `at` on end that fold by themselves. The last one before another character is
- * not among them, since an accent may follow it. */
-static inline size_t idxt_find_foreign(const uint8_t *bytes, size_t length, size_t at) {
+/* Returns where the ASCII characters from `at` on end that fold by themselves. One right before a character that isn't
+ * ASCII is not among them, since that may be an accent on it. */
+static inline size_t idxt_find_ascii_end(const uint8_t *bytes, size_t length, size_t at) {
     size_t end = at;
     for (uint64_t eight; length - end >= sizeof eight; end += sizeof eight) {
         memcpy(&eight, bytes + end, sizeof eight);
@@ -51,19 +50,18 @@ static inline size_t idxt_find_foreign(const uint8_t *bytes, size_t length, size
 
 /* ---- Runs ---- */
 
-/* A run is a character before which there is a normalisation boundary, and those behind it before which there is none.
+/* A run is a character before which there is a normalisation boundary, and those after it before which there is none.
  * It folds by itself. One of IDXT_LONGEST_RUN UTF-16 units or more is cut, as recipes cut it. */
 struct idxt_run {
     const UNormalizer2 *normalizer; /* NULL until it is needed */
     UErrorCode code;                /* of ICU, if it fails */
     size_t begin, end;              /* bytes of the text */
     uint32_t single;                /* what is known of its only character, if that folds to one; else 0 */
-    size_t unit, unit_count;        /* the next one of its units, and how many there are */
+    size_t next_unit, unit_count;   /* the next one of its units, and how many there are */
     UChar units[(IDXT_LONGEST_RUN + 2) * IDXT_MOST_UNITS_PER_UNIT];
 };
 
-/* Returns a run that holds nothing yet, as idxt_run_read needs it. Its units stay as they are, since they would take
- * more time than a short text. */
+/* Prepares a run for its first idxt_run_read. Setting its `units`, too, would take longer than a short text does. */
 static inline void idxt_run_init(struct idxt_run *run) {
     run->normalizer = NULL;
     run->code = U_ZERO_ERROR;
@@ -83,41 +81,44 @@ enum { IDXT_KIND_SHIFT = 21 };
 #define IDXT_KEPT_CHARACTERS 0x20000
 extern _Atomic uint32_t idxt_characters[IDXT_KEPT_CHARACTERS];
 
-/* Finds out about a character with ICU. Sets run->code if that fails. */
-uint32_t idxt_examine(struct idxt_run *run, UChar32 c);
+/* Asks ICU about a character, and keeps what is then known of it for all threads, if it is of the first two planes.
+ * Uses the units of the run. If ICU fails, returns 0 and sets run->code. */
+uint32_t idxt_examine_character(struct idxt_run *run, UChar32 c);
 
-static inline uint32_t idxt_look_up(struct idxt_run *run, UChar32 c) {
+/* Returns what is known of a character, after asking ICU if nothing is. If ICU fails, returns 0 and sets run->code. */
+static inline uint32_t idxt_look_up_character(struct idxt_run *run, UChar32 c) {
     uint32_t known = 0;
     if (c < IDXT_KEPT_CHARACTERS) known = atomic_load_explicit(&idxt_characters[c], memory_order_relaxed);
-    return known != 0 ? known : idxt_examine(run, c);
+    return known != 0 ? known : idxt_examine_character(run, c);
 }
 
-/* Takes the character at *at, and moves *at behind it, if it is one of the run that has begun. */
-static inline bool idxt_run_goes_on(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t *at, UChar32 *c) {
+/* Sets *c to the character at *at, and moves *at past it, if it belongs to the run that has begun. Returns false if
+ * another run or the end of the text is there. */
+static inline bool idxt_run_take_next(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t *at,
+                                      UChar32 *c) {
     size_t next = *at;
     if (next == length || bytes[next] < 0x80) return false;
     U8_NEXT_OR_FFFD(bytes, next, length, *c);
-    if ((idxt_look_up(run, *c) & IDXT_STARTS) != 0) return false;
+    if ((idxt_look_up_character(run, *c) & IDXT_STARTS) != 0) return false;
     *at = next;
     return true;
 }
 
-/* Reads and folds the rest of a run, which has at least one more character behind `c`, or folds to something else than
- * one character. Returns false if ICU fails. */
+/* Reads the rest of a run whose first character is `c`, and which goes on at `at`, and folds the whole: for a run of
+ * several characters, or of one that does not fold to one. Returns false if ICU fails. */
 bool idxt_run_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t at, UChar32 c);
 
-/* Reads the run at `at`, where one begins that is before `length`. The text may be ill-formed UTF-8. Returns false if
- * ICU fails. */
+/* Reads the run that begins at `at`, before `length`. The text may be ill-formed. Returns false if ICU fails. */
 static inline bool idxt_run_read(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t at) {
     UChar32 c, following;
     run->begin = at;
     U8_NEXT_OR_FFFD(bytes, at, length, c);
-    uint32_t known = idxt_look_up(run, c);
+    uint32_t known = idxt_look_up_character(run, c);
     run->end = at;
-    if ((known & IDXT_SINGLE) == 0 || idxt_run_goes_on(run, bytes, length, &at, &following))
+    if ((known & IDXT_SINGLE) == 0 || idxt_run_take_next(run, bytes, length, &at, &following))
         return idxt_run_fold(run, bytes, length, run->end, c);
     run->single = known;
-    run->unit = run->unit_count = 0;
+    run->next_unit = run->unit_count = 0;
     return true;
 }
 
@@ -129,9 +130,9 @@ static inline bool idxt_run_next(struct idxt_run *run, enum idxt_letter *letter,
         run->single = 0;
         return true;
     }
-    if (run->unit == run->unit_count) return false;
-    U16_NEXT_UNSAFE(run->units, run->unit, *folded); /* Units made from UTF-8 have no lone surrogates. */
-    *letter = idxt_letter(*folded);
+    if (run->next_unit == run->unit_count) return false;
+    U16_NEXT_UNSAFE(run->units, run->next_unit, *folded); /* Units made from UTF-8 have no lone surrogates. */
+    *letter = idxt_classify_letter(*folded);
     return true;
 }
 

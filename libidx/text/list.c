@@ -16,8 +16,8 @@ enum { FRACTION_UNITS = 1000000000 };
 struct list {
     struct idx_text_table *table;
     struct idxt_segmenter segmenter;
-    char *term; /* the term of a line, normalised */
-    size_t term_capacity;
+    char *normalized; /* the term of the line, normalised */
+    size_t normalized_capacity;
     const char *path;
     size_t line; /* counted from 1 */
     bool begun;  /* whether the first line that is not empty was read */
@@ -25,8 +25,8 @@ struct list {
     struct idx_error *error;
 };
 
-/* A part of the list's bytes. */
-struct part {
+/* Some of the list's bytes, such as a line or a column of it. */
+struct slice {
     const char *at;
     size_t length;
 };
@@ -35,21 +35,21 @@ static enum idx_status fail_line(const struct list *list, const char *fault) {
     return idxt_fail(list->error, IDX_BAD_CONTENT, "%s:%zu: %s", list->path, list->line, fault);
 }
 
-static size_t count_digits(struct part part, size_t at) {
+static size_t count_digits(struct slice slice, size_t at) {
     size_t count = 0;
-    while (at + count < part.length && part.at[at + count] >= '0' && part.at[at + count] <= '9') count++;
+    while (at + count < slice.length && slice.at[at + count] >= '0' && slice.at[at + count] <= '9') count++;
     return count;
 }
 
-/* Returns whether a part is one or more digits, or digits, a point, and any further digits. */
-static bool is_number(struct part part) {
-    size_t whole = count_digits(part, 0);
-    if (whole == 0 || whole == part.length) return whole > 0;
-    return part.at[whole] == '.' && whole + 1 + count_digits(part, whole + 1) == part.length;
+/* Returns whether a slice is one or more digits, or digits, a point, and any further digits. */
+static bool is_number(struct slice slice) {
+    size_t whole = count_digits(slice, 0);
+    if (whole == 0 || whole == slice.length) return whole > 0;
+    return slice.at[whole] == '.' && whole + 1 + count_digits(slice, whole + 1) == slice.length;
 }
 
 /* Reads a number without a point, from 1 to `most`. Returns false if it is not one. */
-static bool read_count(struct part number, uint64_t most, uint64_t *count) {
+static bool read_count(struct slice number, uint64_t most, uint64_t *count) {
     if (number.length == 0 || count_digits(number, 0) < number.length) return false;
     *count = 0;
     for (size_t i = 0; i < number.length; i++) {
@@ -61,7 +61,7 @@ static bool read_count(struct part number, uint64_t most, uint64_t *count) {
 
 /* Reads a number as an idf in units of 1/65536, rounded down; digits after the ninth of the fraction are ignored.
  * Returns false if it is above IDXT_MOST_IDF. */
-static bool read_idf(struct part number, uint32_t *idf) {
+static bool read_idf(struct slice number, uint32_t *idf) {
     uint64_t whole = 0, fraction = 0, units = 1;
     size_t i = 0;
     for (; i < number.length && number.at[i] != '.'; i++) {
@@ -74,44 +74,45 @@ static bool read_idf(struct part number, uint32_t *idf) {
     return *idf <= IDXT_MOST_IDF;
 }
 
-/* Cuts a line in two at its last tab, or at its only space. Returns false if it has neither, or if there is no term
- * before it. */
-static bool cut_line(struct part line, struct part *term, struct part *number) {
+/* Cuts a line at its last tab, or at its only space. Returns false if there is neither, or no term before it. */
+static bool cut_line(struct slice line, struct slice *term, struct slice *number) {
     const char *separator = memrchr(line.at, '\t', line.length);
     if (separator == NULL) {
         separator = memrchr(line.at, ' ', line.length);
         if (separator == NULL || memchr(line.at, ' ', line.length) != separator) return false;
     }
-    *term = (struct part){line.at, (size_t)(separator - line.at)};
-    *number = (struct part){separator + 1, line.length - term->length - 1};
+    *term = (struct slice){line.at, (size_t)(separator - line.at)};
+    *number = (struct slice){separator + 1, line.length - term->length - 1};
     return term->length > 0;
 }
 
-/* Normalises a term and puts it into the table, unless normalisation leaves nothing of it. */
-static enum idx_status put_term(struct list *list, struct part term, uint32_t value) {
+/* Normalises a term and puts it into the table, unless normalisation leaves nothing of it. `value` is its documents, or
+ * its idf plus 1, as the table stores them. */
+static enum idx_status put_term(struct list *list, struct slice term, uint32_t value) {
     struct idxt_segmenter *segmenter = &list->segmenter;
     UErrorCode code = idxt_segmenter_normalize_words(segmenter, term.at, term.length);
     if (U_FAILURE(code)) return idxt_fail_icu(list->error, code);
     struct idxt_span span = {segmenter->units, segmenter->unit_length, NULL, 0};
     if (idxt_find_unspaced(span.units, span.length) < span.length) list->table->has_unspaced = true;
-    char *grown = idxt_buffer_grow(list->term, &list->term_capacity, span.length * IDXT_UTF8_PER_UNIT + 1, 1);
+    char *grown =
+        idxt_buffer_grow(list->normalized, &list->normalized_capacity, span.length * IDXT_UTF8_PER_UNIT + 1, 1);
     if (grown == NULL) return idxt_out_of_memory(list->error);
-    list->term = grown;
-    size_t length = idxt_span_utf8(span, grown);
+    list->normalized = grown;
+    size_t length = idxt_span_write_utf8(span, grown);
     if (length == 0) return IDX_OK;
-    if (list->table->terms >= list->table->most_terms) return fail_line(list, "the list has too many terms");
+    if (list->table->term_count >= list->table->most_terms) return fail_line(list, "the list has too many terms");
     bool ok = idxt_table_put(list->table, XXH3_64bits(grown, length), value);
     return ok ? IDX_OK : idxt_out_of_memory(list->error);
 }
 
-static enum idx_status read_counted(struct list *list, struct part term, struct part number) {
+static enum idx_status put_counted_term(struct list *list, struct slice term, struct slice number) {
     uint64_t count;
     if (!read_count(number, list->table->documents, &count))
         return fail_line(list, "the second column must be the number of documents with this term, from 1 to all");
     return put_term(list, term, (uint32_t)count);
 }
 
-static enum idx_status read_weighted(struct list *list, struct part term, struct part number) {
+static enum idx_status put_idf_term(struct list *list, struct slice term, struct slice number) {
     uint32_t idf;
     if (!list->headed && memchr(number.at, '.', number.length) == NULL)
         return fail_line(list,
@@ -122,65 +123,68 @@ static enum idx_status read_weighted(struct list *list, struct part term, struct
     return put_term(list, term, idf + 1);
 }
 
-/* Reads the first line, and sets *taken if it only says what the numbers are. */
-static enum idx_status read_header(struct list *list, struct part line, bool *taken) {
+/* Reads the first line that is not empty. Sets *is_header to whether it says what the numbers are; else it has a term,
+ * and they are taken for idf. */
+static enum idx_status read_header(struct list *list, struct slice line, bool *is_header) {
     static const char idf[] = "#idf", documents[] = "#documents";
-    const size_t size = sizeof documents - 1;
-    struct part term, number;
+    const size_t name_length = sizeof documents - 1;
+    struct slice term, number;
     list->table->kind = IDXT_IDF_LIST;
-    *taken = line.length == sizeof idf - 1 && memcmp(line.at, idf, line.length) == 0;
-    if (!*taken && line.length > size && memcmp(line.at, documents, size) == 0 &&
-        (line.at[size] == '\t' || line.at[size] == ' ')) {
-        *taken = true;
+    *is_header = line.length == sizeof idf - 1 && memcmp(line.at, idf, line.length) == 0;
+    if (!*is_header && line.length > name_length && memcmp(line.at, documents, name_length) == 0 &&
+        (line.at[name_length] == '\t' || line.at[name_length] == ' ')) {
+        *is_header = true;
         list->table->kind = IDXT_COUNT_LIST;
-        if (!read_count((struct part){line.at + size + 1, line.length - size - 1}, UINT32_MAX, &list->table->documents))
+        if (!read_count((struct slice){line.at + name_length + 1, line.length - name_length - 1}, UINT32_MAX,
+                        &list->table->documents))
             return fail_line(list, "after #documents and a tab there must be the number of documents, below 2^32");
     }
     list->begun = true;
-    list->headed = *taken;
-    if (*taken || (cut_line(line, &term, &number) && is_number(number))) return IDX_OK;
+    list->headed = *is_header;
+    if (*is_header || (cut_line(line, &term, &number) && is_number(number))) return IDX_OK;
     return idxt_fail(list->error, IDX_BAD_CONTENT, "%s is not a table of document frequencies", list->path);
 }
 
-static enum idx_status read_line(struct list *list, struct part line) {
-    struct part term, number;
-    bool taken = false;
+static enum idx_status read_line(struct list *list, struct slice line) {
+    struct slice term, number;
+    bool is_header = false;
     if (line.length > 0 && line.at[line.length - 1] == '\r') line.length--;
     if (line.length == 0) return IDX_OK;
-    enum idx_status status = list->begun ? IDX_OK : read_header(list, line, &taken);
-    if (status != IDX_OK || taken) return status;
+    enum idx_status status = list->begun ? IDX_OK : read_header(list, line, &is_header);
+    if (status != IDX_OK || is_header) return status;
     if (!cut_line(line, &term, &number))
         return fail_line(list,
                          "there must be a term, a tab and a number, or a term without spaces, a space and a number");
-    return (list->table->kind == IDXT_IDF_LIST ? read_weighted : read_counted)(list, term, number);
+    return (list->table->kind == IDXT_IDF_LIST ? put_idf_term : put_counted_term)(list, term, number);
 }
 
-/* Sets the idf of words that the list lacks to the upper median of all, as jieba does. Returns false if memory runs
- * out. */
-static bool find_median(struct idx_text_table *table) {
+/* Sets the idf of words that the list lacks to the upper median of all, as jieba does; terms have their idf plus 1.
+ * Returns false if memory runs out. */
+static bool set_unknown_idf(struct idx_text_table *table) {
     uint32_t median;
     if (!idxt_table_quantile(table, 2, &median)) return false;
     table->unknown_idf = median - 1;
     return true;
 }
 
-/* Reads all lines into the table, and completes it. */
-static enum idx_status read_lines(struct list *list, struct part rest) {
+/* Reads all lines into the table, after a byte order mark if there is one, and completes it. */
+static enum idx_status read_lines(struct list *list, struct slice rest) {
     enum idx_status status = IDX_OK;
-    if (rest.length >= 3 && memcmp(rest.at, "\xEF\xBB\xBF", 3) == 0) rest = (struct part){rest.at + 3, rest.length - 3};
+    if (rest.length >= 3 && memcmp(rest.at, "\xEF\xBB\xBF", 3) == 0)
+        rest = (struct slice){rest.at + 3, rest.length - 3};
     while (rest.length > 0 && status == IDX_OK) {
         const char *newline = memchr(rest.at, '\n', rest.length);
-        struct part line = {rest.at, newline == NULL ? rest.length : (size_t)(newline - rest.at)};
+        struct slice line = {rest.at, newline == NULL ? rest.length : (size_t)(newline - rest.at)};
         size_t taken = line.length + (newline != NULL);
-        rest = (struct part){rest.at + taken, rest.length - taken};
+        rest = (struct slice){rest.at + taken, rest.length - taken};
         list->line++;
         status = read_line(list, line);
     }
     if (status != IDX_OK) return status;
-    if (list->table->terms == 0)
+    if (list->table->term_count == 0)
         return idxt_fail(list->error, IDX_BAD_CONTENT, "%s is %s", list->path,
                          list->begun ? "a list without terms" : "not a table of document frequencies");
-    bool ok = list->table->kind != IDXT_IDF_LIST || find_median(list->table);
+    bool ok = list->table->kind != IDXT_IDF_LIST || set_unknown_idf(list->table);
     return ok ? IDX_OK : idxt_out_of_memory(list->error);
 }
 
@@ -191,8 +195,8 @@ enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, 
     idxt_recipe_print(&words, table->features);
     UErrorCode code = idxt_segmenter_open(&list.segmenter);
     enum idx_status status =
-        U_FAILURE(code) ? idxt_fail_icu(error, code) : read_lines(&list, (struct part){bytes, length});
+        U_FAILURE(code) ? idxt_fail_icu(error, code) : read_lines(&list, (struct slice){bytes, length});
     idxt_segmenter_close(&list.segmenter);
-    free(list.term);
+    free(list.normalized);
     return status;
 }

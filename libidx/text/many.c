@@ -3,8 +3,7 @@
 
 #include <idx_text.h>
 
-/* How many documents a task has. */
-#define TAKEN ((size_t)64)
+#define DOCUMENTS_PER_TASK ((size_t)64)
 
 struct many {
     struct idx_text *const *texts; /* one for each thread */
@@ -12,11 +11,12 @@ struct many {
     size_t count;
     unsigned bits;
     uint64_t *fingerprints;
-    size_t capacity;
-    uint64_t *fingerprint_counts; /* may be NULL, and so may the next */
-    uint64_t *features;
+    size_t capacity;              /* how many fingerprints each document has room for */
+    uint64_t *fingerprint_counts; /* or NULL */
+    uint64_t *features;           /* or NULL */
 };
 
+/* Fingerprints the document number `at`. Fingerprints that it does not have are 0. */
 static enum idx_status fingerprint_one(const struct many *many, struct idx_text *text, size_t at,
                                        struct idx_error *error) {
     const struct idx_text_document *document = &many->documents[at];
@@ -32,9 +32,11 @@ static enum idx_status fingerprint_one(const struct many *many, struct idx_text 
     return IDX_OK;
 }
 
-static enum idx_status fingerprint_some(void *context, size_t number, unsigned thread, struct idx_error *error) {
+/* This is the idx_task that fingerprints the next DOCUMENTS_PER_TASK documents. */
+static enum idx_status fingerprint_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
     const struct many *many = context;
-    size_t begin = number * TAKEN, end = many->count - begin < TAKEN ? many->count : begin + TAKEN;
+    size_t begin = number * DOCUMENTS_PER_TASK,
+           end = many->count - begin < DOCUMENTS_PER_TASK ? many->count : begin + DOCUMENTS_PER_TASK;
     enum idx_status status = IDX_OK;
     for (size_t i = begin; i < end && status == IDX_OK; i++)
         status = fingerprint_one(many, many->texts[thread], i, error);
@@ -47,6 +49,6 @@ enum idx_status idx_text_fingerprint_many(struct idx_text *const *texts, unsigne
                                           uint64_t *features, idx_progress_visitor visit, void *visit_context,
                                           struct idx_error *error) {
     struct many many = {texts, documents, count, bits, fingerprints, capacity, fingerprint_counts, features};
-    return idx_run_tasks(count / TAKEN + (count % TAKEN > 0), threads, fingerprint_some, &many, visit, visit_context,
-                         error);
+    return idx_run_tasks(count / DOCUMENTS_PER_TASK + (count % DOCUMENTS_PER_TASK > 0), threads, fingerprint_task,
+                         &many, visit, visit_context, error);
 }

@@ -1,4 +1,5 @@
-/* recipe.c: the grammar of recipes, as tables: the methods, and the parts that each of them may have. */
+/* recipe.c: the grammar of recipes, as tables: the methods, and the parts that each of them may have. What reads a part
+ * returns NULL, or says what is wrong. */
 #include "libidx/text/features.h"
 
 #include <inttypes.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The parts that a recipe may have after its method, a bit each. */
 enum {
     STOP = 1,
     WEIGHT = 2,
@@ -45,11 +47,12 @@ bool idxt_recipe_needs_table(const struct idxt_recipe *recipe) {
     return recipe->weighing == IDXT_WEIGHT_TFIDF || recipe->weighing == IDXT_WEIGHT_IDF;
 }
 
-/* Returns whether a method makes its features of words, which version 2 defines otherwise. */
-static bool has_words(enum idxt_method method) { return (methods[method].parts & CUT) != 0; }
+/* Returns whether a method cuts texts into words. These are the methods that the part cut= is for, and of which there
+ * are two versions, since version 2 cuts scripts without spaces in another way. */
+static bool cuts_words(enum idxt_method method) { return (methods[method].parts & CUT) != 0; }
 
 bool idxt_recipe_asks_dictionaries(const struct idxt_recipe *recipe) {
-    return has_words(recipe->method) && recipe->version == 1 && !recipe->by_spaces;
+    return cuts_words(recipe->method) && recipe->version == 1 && !recipe->by_spaces;
 }
 
 bool idxt_recipe_has_features(const struct idxt_recipe *recipe) {
@@ -57,7 +60,7 @@ bool idxt_recipe_has_features(const struct idxt_recipe *recipe) {
     return method != IDXT_SENTENCES && method != IDXT_DESCRIPTION && method != IDXT_MINHASH;
 }
 
-size_t idxt_recipe_fingerprints(const struct idxt_recipe *recipe) {
+size_t idxt_recipe_most_fingerprints(const struct idxt_recipe *recipe) {
     return recipe->method == IDXT_SEGMENTS || recipe->method == IDXT_MINHASH ? recipe->number : 1;
 }
 
@@ -71,7 +74,7 @@ static bool equals(struct piece piece, const char *string) {
     return piece.length == strlen(string) && memcmp(piece.at, string, piece.length) == 0;
 }
 
-/* Removes `start` from the front of a piece. Returns false if the piece begins otherwise. */
+/* Removes `start` from the front of a piece. Returns false, and leaves the piece, if it begins otherwise. */
 static bool take_start(struct piece *piece, const char *start) {
     size_t length = strlen(start);
     if (piece->length < length || memcmp(piece->at, start, length) != 0) return false;
@@ -93,9 +96,11 @@ static struct piece cut_piece(struct piece *rest, char separator) {
     return front;
 }
 
+enum { MOST_DIGITS = 7 };
+
 /* Reads a decimal number without leading zeros, from `least` to `most`. Returns false if it is not one. */
 static bool read_number(struct piece piece, unsigned least, unsigned most, unsigned *number) {
-    if (piece.length < 1 || piece.length > 7 || (piece.at[0] == '0' && piece.length > 1)) return false;
+    if (piece.length < 1 || piece.length > MOST_DIGITS || (piece.at[0] == '0' && piece.length > 1)) return false;
     unsigned value = 0;
     for (size_t i = 0; i < piece.length; i++) {
         if (piece.at[i] < '0' || piece.at[i] > '9') return false;
@@ -105,6 +110,7 @@ static bool read_number(struct piece piece, unsigned least, unsigned most, unsig
     return value >= least && value <= most;
 }
 
+/* Reads 16 hexadecimal digits, the letters small. Returns false if they are not. */
 static bool read_hash(struct piece piece, uint64_t *hash) {
     if (piece.length != 16) return false;
     *hash = 0;
@@ -122,14 +128,14 @@ static bool read_languages(struct piece piece, uint32_t *languages) {
     while (piece.length > 0) {
         bool more = memchr(piece.at, '+', piece.length) != NULL;
         struct piece name = cut_piece(&piece, '+');
-        uint32_t language = idxt_stop_language(name.at, name.length);
+        uint32_t language = idxt_stop_language_bit(name.at, name.length);
         if (language == 0 || (more && piece.length == 0)) return false;
         *languages |= language;
     }
     return *languages != 0;
 }
 
-/* Reads the first part: a method, with its number. Returns NULL, or what is wrong. */
+/* Reads the first part: a method, with its number, and the stop words that words:N may have. */
 static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     struct piece name = cut_piece(&piece, ':');
     struct piece number = cut_piece(&piece, ',');
@@ -148,7 +154,6 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
                 "it, nl, pt, ru and zh, joined by +";
 }
 
-/* Reads the weights, with the hash of a table. Returns NULL, or what is wrong. */
 static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe) {
     struct piece name = cut_piece(&piece, ':');
     int weighing = 0;
@@ -157,7 +162,7 @@ static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe)
     recipe->weighing = (enum idxt_weighing)weighing;
     if (piece.at == name.at + name.length) return NULL;
     recipe->has_table = true;
-    return idxt_recipe_needs_table(recipe) && read_hash(piece, &recipe->table)
+    return idxt_recipe_needs_table(recipe) && read_hash(piece, &recipe->table_hash)
                ? NULL
                : "only w=tfidf and w=idf can be followed by a colon and the 16 hexadecimal digits of a table's hash";
 }
@@ -171,7 +176,6 @@ static const char *read_feature_hash(struct piece piece, struct idxt_recipe *rec
     return "the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5";
 }
 
-/* Reads what shingles are made of, and their width. Returns NULL, or what is wrong. */
 static const char *read_shingle(struct piece piece, struct idxt_recipe *recipe) {
     bool words = take_start(&piece, "words=");
     if (!words) take_start(&piece, "chars=");
@@ -181,8 +185,8 @@ static const char *read_shingle(struct piece piece, struct idxt_recipe *recipe) 
                : "a shingle has 1 to 16 words or characters, as in words=5 and chars=9";
 }
 
-/* Reads a part with one or two possible values. Returns false if the piece is no such part. */
-static bool read_choice(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
+/* Reads a part with one or two possible values, and sets *part, which was 0, to its bit. Returns false for others. */
+static bool read_choice_part(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     if (equals(piece, "order=weight") || equals(piece, "order=sorted")) {
         recipe->sorted = equals(piece, "order=sorted");
         *part = ORDER;
@@ -199,9 +203,9 @@ static bool read_choice(struct piece piece, struct idxt_recipe *recipe, unsigned
     return *part != 0;
 }
 
-/* Reads a part after the first. Sets *part to its bit, or 0 for those that every recipe may have. Returns NULL, or what
- * is wrong. */
-static const char *read_value(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
+/* Reads a part after the first, whatever the method is. Sets *part to its bit, or to 0 for nfkc-cf, man= and icu=,
+ * which every recipe may have. */
+static const char *read_part_value(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     static const char *const bad = "one of its parts is unknown, or has a value out of range";
     unsigned icu;
     *part = 0;
@@ -234,14 +238,13 @@ static const char *read_value(struct piece piece, struct idxt_recipe *recipe, un
         *part = SHINGLE;
         return read_shingle(piece, recipe);
     }
-    return read_choice(piece, recipe, part) ? NULL : bad;
+    return read_choice_part(piece, recipe, part) ? NULL : bad;
 }
 
-/* Reads a part after the first, and checks that the recipe may have it. *seen has the bits of the parts before it.
- * Returns NULL, or what is wrong. */
+/* Reads a part after the first. *seen has the bits of parts before: the recipe may have each of its parts once. */
 static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen) {
     unsigned part, allowed = methods[recipe->method].parts | VERSION;
-    const char *fault = read_value(piece, recipe, &part);
+    const char *fault = read_part_value(piece, recipe, &part);
     if (fault != NULL) return fault;
     if (recipe->method == IDXT_IDF && recipe->weighing != IDXT_WEIGHT_IDF)
         return "idf:P can only have the weight w=idf:HASH";
@@ -251,12 +254,12 @@ static const char *read_part(struct piece piece, struct idxt_recipe *recipe, uns
     return NULL;
 }
 
-/* Completes a recipe whose parts were read: sets the version if none was given. Returns NULL, or what is wrong. */
-static const char *complete(struct idxt_recipe *recipe) {
-    bool words = has_words(recipe->method);
+/* Sets the version of a recipe whose parts were read, if none was given, and checks that the other parts suit it. */
+static const char *complete_recipe(struct idxt_recipe *recipe) {
+    bool words = cuts_words(recipe->method);
     if (recipe->version == 0) recipe->version = words ? 2 : 1;
     if (recipe->version == 2 && !words) return "version 2 is one of words, segments, terms and idf alone";
-    if (((recipe->needed_stop | recipe->dropped_stop) & idxt_stop_language("zh", 2)) && recipe->version == 2 &&
+    if (((recipe->needed_stop | recipe->dropped_stop) & idxt_stop_language_bit("zh", 2)) && recipe->version == 2 &&
         !recipe->by_spaces)
         return "stop=zh needs whole words of Chinese, and version 2 takes its characters in pairs: add v1 or "
                "cut=spaces";
@@ -273,10 +276,10 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     if (recipe->method == IDXT_IDF) recipe->weighing = IDXT_WEIGHT_IDF;
     if (recipe->method == IDXT_MINHASH) recipe->width = DEFAULT_WIDTH;
     while (fault == NULL && rest.length > 0) fault = read_part(cut_piece(&rest, ';'), recipe, &seen);
-    return fault == NULL ? complete(recipe) : fault;
+    return fault == NULL ? complete_recipe(recipe) : fault;
 }
 
-/* Appends to a string of IDX_MAX_RECIPE_BYTES and a NUL byte at most. */
+/* Appends to a string that has room for IDX_MAX_RECIPE_BYTES and a NUL byte. */
 __attribute__((format(printf, 2, 3))) static void append_formatted(char *string, const char *format, ...) {
     size_t length = strlen(string);
     va_list arguments;
@@ -285,11 +288,12 @@ __attribute__((format(printf, 2, 3))) static void append_formatted(char *string,
     va_end(arguments);
 }
 
+/* Appends `before` and the codes of languages, joined by +, if there are any. */
 static void append_languages(char *string, const char *before, uint32_t languages) {
     const char *separator = before;
     for (uint32_t language = 1; languages != 0; language <<= 1) {
         if ((languages & language) == 0) continue;
-        append_formatted(string, "%s%s", separator, idxt_stop_language_name(language));
+        append_formatted(string, "%s%s", separator, idxt_stop_language_code(language));
         languages &= ~language;
         separator = "+";
     }
@@ -308,7 +312,7 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
     if (recipe->by_spaces) append_formatted(string, ";cut=spaces");
     append_languages(string, ";stop=", recipe->dropped_stop);
     if ((method->parts & WEIGHT) != 0) append_formatted(string, ";w=%s", weighings[recipe->weighing]);
-    if (recipe->has_table) append_formatted(string, ":%016" PRIx64, recipe->table);
+    if (recipe->has_table) append_formatted(string, ":%016" PRIx64, recipe->table_hash);
     if (recipe->top > 0) append_formatted(string, ";top=%u", recipe->top);
     if (recipe->title > 0) append_formatted(string, ";title=%u", recipe->title);
     if ((method->parts & ORDER) != 0) append_formatted(string, ";order=%s", recipe->sorted ? "sorted" : "weight");
@@ -322,7 +326,7 @@ bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe) {
     return recipe->method != IDXT_CHARS && (recipe->method != IDXT_WORDS || recipe->number == 1);
 }
 
-struct idxt_recipe idxt_recipe_features(const struct idxt_recipe *recipe) {
+struct idxt_recipe idxt_recipe_of_features(const struct idxt_recipe *recipe) {
     struct idxt_recipe features = {.method = IDXT_WORDS,
                                    .number = 1,
                                    .weighing = IDXT_WEIGHT_TF,

@@ -10,9 +10,10 @@
 
 /* ---- Sorting ---- */
 
+/* Up to FEW hashes are sorted by inserting, up to SMALL first by a digit of six bits, and more of them byte by byte. */
 enum { FEW = 12, SMALL = 128, SMALL_DIGITS = 64, DIGITS = 256 };
 
-static void insert_each(uint64_t *hashes, size_t count) {
+static void sort_by_inserting(uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint64_t hash = hashes[i];
         size_t at = i;
@@ -32,7 +33,7 @@ static void sort_small(uint64_t *hashes, size_t count, unsigned shift) {
         for (size_t digit = 1; digit < SMALL_DIGITS; digit++) next[digit] = (uint8_t)(next[digit] + next[digit - 1]);
         for (size_t i = 0; i < count; i++) hashes[next[(copy[i] >> (shift + 2)) % SMALL_DIGITS]++] = copy[i];
     }
-    insert_each(hashes, count);
+    sort_by_inserting(hashes, count);
 }
 
 /* Sorts hashes by the byte at `shift`, and those with the same byte by the bytes below it: in place, and in linear time
@@ -70,7 +71,6 @@ size_t idxt_make_set(uint64_t *hashes, size_t count) {
 
 /* ---- Comparing ---- */
 
-/* Returns how many hashes two sets share. */
 static size_t count_shared(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     size_t shared = 0;
     for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
@@ -84,6 +84,7 @@ static size_t count_shared(const uint64_t *a, size_t a_count, const uint64_t *b,
 
 /* ---- Hashes ---- */
 
+/* Spreads what differs between values over all bits: the last steps of SplitMix64. */
 static inline uint64_t mix(uint64_t value) {
     value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -98,45 +99,46 @@ static inline uint64_t add_letter(uint64_t word, uint64_t letter) {
 
 /* ---- Words ---- */
 
-/* The word that is being read. */
-struct cutting {
+struct word_reader {
     struct idx_text_word word; /* `hash` before mix() is applied, and 0 if no word has begun */
     idx_text_word_visitor visit;
     void *context;
     bool stopped;
 };
 
-static void visit_word(struct cutting *cutting) {
-    if (cutting->word.hash == 0) return;
-    cutting->word.hash = mix(cutting->word.hash);
-    cutting->stopped = !cutting->visit(cutting->context, &cutting->word);
-    cutting->word.hash = 0;
+/* Ends the word that is being read, if one has begun, and calls the visitor for it. */
+static void visit_word(struct word_reader *reader) {
+    if (reader->word.hash == 0) return;
+    reader->word.hash = mix(reader->word.hash);
+    reader->stopped = !reader->visit(reader->context, &reader->word);
+    reader->word.hash = 0;
 }
 
-/* Takes a letter whose place is that of its run. */
-static void cut_letter(struct cutting *cutting, const struct idxt_run *run, enum idxt_letter letter, UChar32 folded) {
-    if (letter != IDXT_LETTER_PART) visit_word(cutting);
-    if (letter == IDXT_LETTER_NONE || cutting->stopped) return;
-    if (cutting->word.hash == 0) cutting->word.begin = run->begin;
-    cutting->word.hash = add_letter(cutting->word.hash, (uint64_t)folded);
-    cutting->word.end = run->end;
-    if (letter == IDXT_LETTER_WHOLE) visit_word(cutting);
+/* Adds a folded character of a run to the word, whose place in the text is that of its runs, and ends it if need be. */
+static void read_letter(struct word_reader *reader, const struct idxt_run *run, enum idxt_letter letter,
+                        UChar32 folded) {
+    if (letter != IDXT_LETTER_PART) visit_word(reader);
+    if (letter == IDXT_LETTER_NONE || reader->stopped) return;
+    if (reader->word.hash == 0) reader->word.begin = run->begin;
+    reader->word.hash = add_letter(reader->word.hash, (uint64_t)folded);
+    reader->word.end = run->end;
+    if (letter == IDXT_LETTER_WHOLE) visit_word(reader);
 }
 
 enum idx_status idx_text_visit_words(const void *utf8, size_t length, idx_text_word_visitor visit, void *context,
                                      struct idx_error *error) {
-    struct cutting cutting = {.visit = visit, .context = context};
+    struct word_reader reader = {.visit = visit, .context = context};
     struct idxt_run run;
     UChar32 folded;
     enum idxt_letter letter;
     if ((utf8 == NULL && length > 0) || visit == NULL)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "words need a text, and a visitor that gets them");
     idxt_run_init(&run);
-    for (size_t at = 0; at < length && !cutting.stopped; at = run.end) {
+    for (size_t at = 0; at < length && !reader.stopped; at = run.end) {
         if (!idxt_run_read(&run, utf8, length, at)) return idxt_fail_icu(error, run.code);
-        while (!cutting.stopped && idxt_run_next(&run, &letter, &folded)) cut_letter(&cutting, &run, letter, folded);
+        while (!reader.stopped && idxt_run_next(&run, &letter, &folded)) read_letter(&reader, &run, letter, folded);
     }
-    if (!cutting.stopped) visit_word(&cutting);
+    if (!reader.stopped) visit_word(&reader);
     return IDX_OK;
 }
 
@@ -146,30 +148,30 @@ enum idx_status idx_text_visit_words(const void *utf8, size_t length, idx_text_w
 enum { RING = 16 };
 _Static_assert(RING >= IDX_TEXT_MAX_SHINGLE_WIDTH && (RING & (RING - 1)) == 0, "the ring holds a shingle");
 
+/* The shingles of a text that is being read. Their items are words or characters. */
 struct shingling {
     uint64_t *hashes;
     size_t capacity;
-    size_t shingles; /* how many there are, in the array or not */
+    size_t shingle_count; /* of all shingles, in the array or not */
     uint64_t width;
-    uint64_t items[RING]; /* hashes of the last words or characters */
-    uint64_t count;       /* how many items there were */
+    uint64_t items[RING]; /* hashes of the last items */
+    uint64_t item_count;  /* of all items so far */
     uint64_t word;        /* hash, before mix(), of the word that is being read; 0 if none has begun */
     bool space;           /* with characters: whether white space came since the last one */
 };
 
-/* Adds the shingle of the last `width` items, to the array if it has room. The items are mixed already, so that mixing
- * their sum once more suffices. */
+/* Adds the shingle of the last `width` items, if there is room. Items are mixed, so mixing their sum once suffices. */
 static inline void add_shingle(struct shingling *shingling, uint64_t width) {
     uint64_t hash = width;
-    for (uint64_t i = shingling->count - width; i < shingling->count; i++)
+    for (uint64_t i = shingling->item_count - width; i < shingling->item_count; i++)
         hash = hash * UINT64_C(0x9e3779b97f4a7c15) + shingling->items[i % RING];
-    if (shingling->shingles < shingling->capacity) shingling->hashes[shingling->shingles] = mix(hash);
-    shingling->shingles++;
+    if (shingling->shingle_count < shingling->capacity) shingling->hashes[shingling->shingle_count] = mix(hash);
+    shingling->shingle_count++;
 }
 
 static inline void add_item(struct shingling *shingling, uint64_t hash) {
-    shingling->items[shingling->count++ % RING] = hash;
-    if (shingling->count >= shingling->width) add_shingle(shingling, shingling->width);
+    shingling->items[shingling->item_count++ % RING] = hash;
+    if (shingling->item_count >= shingling->width) add_shingle(shingling, shingling->width);
 }
 
 static inline void end_word(struct shingling *shingling) {
@@ -178,6 +180,7 @@ static inline void end_word(struct shingling *shingling) {
     shingling->word = 0;
 }
 
+/* This is the taker for shingles of words. */
 __attribute__((always_inline)) static inline void take_word_letter(struct shingling *shingling, enum idxt_letter letter,
                                                                    uint64_t folded) {
     if (letter != IDXT_LETTER_PART) end_word(shingling);
@@ -185,15 +188,15 @@ __attribute__((always_inline)) static inline void take_word_letter(struct shingl
     if (letter == IDXT_LETTER_WHOLE) end_word(shingling);
 }
 
-/* Returns whether a folded character is white space. */
 static inline bool is_space(UChar32 c) {
     return c < 0x80 ? c == ' ' || (c >= '\t' && c <= '\r') : u_isUWhiteSpace(c) != 0;
 }
 
+/* This is the taker for shingles of characters: white space between two others is one item, a space. */
 __attribute__((always_inline)) static inline void take_character(struct shingling *shingling, enum idxt_letter letter,
                                                                  uint64_t folded) {
     if (letter == IDXT_LETTER_NONE && is_space((UChar32)folded)) {
-        shingling->space = shingling->count > 0;
+        shingling->space = shingling->item_count > 0;
         return;
     }
     if (shingling->space) add_item(shingling, mix(' '));
@@ -201,38 +204,37 @@ __attribute__((always_inline)) static inline void take_character(struct shinglin
     add_item(shingling, mix(folded));
 }
 
-/* Takes the next character of a text: its kind, and its folded form. */
+/* Takes the next character of a text, its kind and its folded form: take_word_letter or take_character. */
 typedef void (*taker)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
 
-/* Calls `take` for ASCII characters that fold by themselves. */
 __attribute__((always_inline)) static inline void take_ascii(struct shingling *shingling, const uint8_t *bytes,
                                                              size_t length, taker take) {
     for (size_t i = 0; i < length; i++) {
-        unsigned lower = idxt_ascii_letter(bytes[i]);
+        unsigned lower = idxt_fold_ascii_letter(bytes[i]);
         take(shingling, lower == 0 ? IDXT_LETTER_NONE : IDXT_LETTER_PART, lower == 0 ? bytes[i] : lower);
     }
 }
 
-/* Calls `take` for all characters of a text, and ends the last word. A text that is shorter than a shingle is one
- * itself. */
+/* Calls `take` for all characters of a text, and ends the last word. A text of too few items is one shingle. */
 __attribute__((always_inline)) static inline UErrorCode take_text(struct shingling *shingling, const uint8_t *bytes,
                                                                   size_t length, taker take) {
     struct idxt_run run;
     idxt_run_init(&run);
     for (size_t at = 0; at < length; at = run.end) {
-        size_t foreign = idxt_find_foreign(bytes, length, at);
-        take_ascii(shingling, bytes + at, foreign - at, take);
-        if (foreign == length) break;
-        if (!idxt_run_read(&run, bytes, length, foreign)) return run.code;
+        size_t ascii_end = idxt_find_ascii_end(bytes, length, at);
+        take_ascii(shingling, bytes + at, ascii_end - at, take);
+        if (ascii_end == length) break;
+        if (!idxt_run_read(&run, bytes, length, ascii_end)) return run.code;
         enum idxt_letter letter;
         for (UChar32 folded; idxt_run_next(&run, &letter, &folded);) take(shingling, letter, (uint64_t)folded);
     }
     if (take == take_word_letter) end_word(shingling);
-    if (shingling->count > 0 && shingling->count < shingling->width) add_shingle(shingling, shingling->count);
+    if (shingling->item_count > 0 && shingling->item_count < shingling->width)
+        add_shingle(shingling, shingling->item_count);
     return U_ZERO_ERROR;
 }
 
-static enum idx_status check_options(const struct idx_text_shingle_options *options, struct idx_error *error) {
+static enum idx_status check_shingle_options(const struct idx_text_shingle_options *options, struct idx_error *error) {
     if (options->size != sizeof *options)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "the size in the options of shingles is not %zu",
                          sizeof *options);
@@ -251,13 +253,13 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
     if (options == NULL) options = &defaults;
     if ((utf8 == NULL && length > 0) || (hashes == NULL && capacity > 0) || count == NULL)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "shingles need a text, and an array to put them into");
-    enum idx_status status = check_options(options, error);
+    enum idx_status status = check_shingle_options(options, error);
     if (status != IDX_OK) return status;
     struct shingling shingling = {.hashes = hashes, .capacity = capacity, .width = options->width};
     UErrorCode code = options->unit == IDX_TEXT_WORDS ? take_text(&shingling, utf8, length, take_word_letter)
                                                       : take_text(&shingling, utf8, length, take_character);
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
-    *count = shingling.shingles;
+    *count = shingling.shingle_count;
     if (*count > capacity)
         return idxt_fail(error, IDX_INVALID_ARGUMENT,
                          "the text has %zu shingles, and the array has room for %zu: give it room for all", *count,
@@ -266,7 +268,7 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
     return IDX_OK;
 }
 
-/* ---- Texts ---- */
+/* ---- Resemblance ---- */
 
 double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     size_t shared = count_shared(a, a_count, b, b_count);
@@ -274,7 +276,8 @@ double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, si
     return (double)shared / (double)(a_count - shared + b_count);
 }
 
-/* The first room is enough for ASCII and most other texts; one that says that it has more gets that. */
+/* The first room is enough for ASCII and most other texts. If it is not, idx_text_shingles has set `count` to how many
+ * there are, and the second time they have room. */
 enum idx_status idxt_append_shingles(struct idxt_hashes *list, const void *utf8, size_t length,
                                      const struct idx_text_shingle_options *options, struct idx_error *error) {
     bool words = options == NULL || options->unit == IDX_TEXT_WORDS;

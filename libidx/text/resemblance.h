@@ -15,12 +15,12 @@ struct idxt_hashes {
     size_t capacity;
 };
 
-/* Appends the hashes of a text's shingles, as idx_text_shingles lists them. Errors: as idx_text_shingles;
- * IDX_OUT_OF_MEMORY. */
+/* Appends the hashes of a text's shingles, as idx_text_shingles lists them; `options` may be NULL. Errors: those of
+ * idx_text_shingles, but for lack of room; IDX_OUT_OF_MEMORY. */
 enum idx_status idxt_append_shingles(struct idxt_hashes *list, const void *utf8, size_t length,
                                      const struct idx_text_shingle_options *options, struct idx_error *error);
 
-/* Makes a set of `count` hashes in any order, in place. Returns how many are left. */
+/* Makes a set of `count` hashes in any order, in place. Returns how many are left: the distinct ones. */
 size_t idxt_make_set(uint64_t *hashes, size_t count);
 
 #endif

@@ -87,7 +87,7 @@ static bool has_dictionaries(UBreakIterator *iterator, UErrorCode *code) {
 
 enum {
     REPLACEMENT_CHARACTER = 0xFFFD,
-    PART_UNITS = 1024, /* any size gives the same result */
+    CHUNK_UNITS = 1024, /* least units of a chunk that is normalised at once; any number gives the same result */
 };
 
 /* A piece ends after a line feed, or at the end of the text. No step looks across a line feed: it normalises to itself
@@ -109,7 +109,7 @@ UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter) {
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-/* Makes room for `needed` units. Returns false if memory runs out. */
+/* Makes room for `needed` units in all. Returns false if memory runs out. */
 static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
     UChar *grown = idxt_buffer_grow(*units, capacity, needed, sizeof **units);
     if (grown == NULL) return false;
@@ -131,11 +131,11 @@ static size_t find_last_boundary(const UNormalizer2 *normalizer, const UChar *un
     return start;
 }
 
-/* Returns the length of the part of the text that is normalised next: it ends before a character with which nothing
+/* Returns the length of the chunk of the text that is normalised next: it ends before a character with which nothing
  * before it can combine. A run without such characters is cut before the first character that begins IDXT_LONGEST_RUN
  * units or more after the run's beginning, because ICU takes time quadratic in runs: 27 s for 400 KB of accents. People
  * write no such runs, so each step looks IDXT_LONGEST_RUN units ahead, and from there back. */
-static size_t find_part_length(const UNormalizer2 *normalizer, const UChar *units, size_t length) {
+static size_t find_chunk_length(const UNormalizer2 *normalizer, const UChar *units, size_t length) {
     size_t run = 0;
     while (length - run > IDXT_LONGEST_RUN) {
         size_t limit = run + IDXT_LONGEST_RUN;
@@ -144,27 +144,27 @@ static size_t find_part_length(const UNormalizer2 *normalizer, const UChar *unit
         size_t boundary = find_last_boundary(normalizer, units, run, limit);
         if (boundary == run) return limit;
         run = boundary;
-        if (run >= PART_UNITS) return run;
+        if (run >= CHUNK_UNITS) return run;
     }
     return length;
 }
 
-/* Normalises the source and appends it to the units. Each part gets all the room that it could need, since ICU takes
+/* Normalises the source and appends it to the units. Each chunk gets all the room that it could need, since ICU takes
  * endless time to find out that a result has nearly 2^31 units. */
-static UErrorCode normalize(struct idxt_segmenter *segmenter) {
+static UErrorCode append_normalized(struct idxt_segmenter *segmenter) {
     UErrorCode code = U_ZERO_ERROR;
     const UChar *source = segmenter->source;
     size_t rest = segmenter->source_length, written = segmenter->unit_length;
     do {
-        size_t part = find_part_length(segmenter->normalizer, source, rest);
-        size_t room = part * IDXT_MOST_UNITS_PER_UNIT;
+        size_t chunk = find_chunk_length(segmenter->normalizer, source, rest);
+        size_t room = chunk * IDXT_MOST_UNITS_PER_UNIT;
         if (!grow_units(&segmenter->units, &segmenter->unit_capacity, written + room)) return U_MEMORY_ALLOCATION_ERROR;
-        written += (size_t)unorm2_normalize(segmenter->normalizer, source, (int32_t)part, segmenter->units + written,
+        written += (size_t)unorm2_normalize(segmenter->normalizer, source, (int32_t)chunk, segmenter->units + written,
                                             (int32_t)room, &code);
         if (U_FAILURE(code)) return code;
         if (written > INT32_MAX) return U_INDEX_OUTOFBOUNDS_ERROR;
-        source += part;
-        rest -= part;
+        source += chunk;
+        rest -= chunk;
     } while (rest > 0);
     segmenter->unit_length = written;
     return U_ZERO_ERROR;
@@ -194,7 +194,7 @@ UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *
 UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     segmenter->unit_length = 0;
     UErrorCode code = idxt_segmenter_convert(segmenter, utf8, length);
-    return U_FAILURE(code) ? code : normalize(segmenter);
+    return U_FAILURE(code) ? code : append_normalized(segmenter);
 }
 
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
@@ -203,15 +203,15 @@ UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char
     return code;
 }
 
-/* Normalises a stretch of the text, appends it to the units, and sets where it ends there. */
-static UErrorCode add_stretch(struct idxt_segmenter *segmenter, const char *utf8, struct idxt_stretch *stretch) {
+/* Normalises a stretch of the text, appends it to the units, and sets stretch->unit_end. */
+static UErrorCode append_stretch(struct idxt_segmenter *segmenter, const char *utf8, struct idxt_stretch *stretch) {
     UErrorCode code = idxt_segmenter_convert(segmenter, utf8 + stretch->begin, stretch->end - stretch->begin);
-    if (U_SUCCESS(code)) code = normalize(segmenter);
+    if (U_SUCCESS(code)) code = append_normalized(segmenter);
     stretch->unit_end = segmenter->unit_length;
     return code;
 }
 
-/* Returns the first bit of a map of `size` numbers that is set, from `from` on, or `none`. */
+/* Returns the first bit of a map of `size` numbers that is set, from `from` on, or `none` if none is. */
 static size_t find_bit(const uint64_t *map, size_t size, size_t from, size_t none) {
     size_t i = from / 64;
     if (i >= size) return none;
@@ -223,7 +223,7 @@ static size_t find_bit(const uint64_t *map, size_t size, size_t from, size_t non
     return 64 * i + (size_t)__builtin_ctzll(bits);
 }
 
-/* Returns the last bit of a map that is set before `before`, or 0. */
+/* Returns the last bit of a map that is set before bit `before`, or 0 if none is. */
 static size_t find_bit_before(const uint64_t *map, size_t before) {
     size_t i = before / 64;
     uint64_t bits = map[i] & ~(UINT64_MAX << before % 64);
@@ -251,11 +251,11 @@ static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, 
     return true;
 }
 
-/* Normalises all stretches of the text and lists them. */
-static UErrorCode add_stretches(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+/* Finds all stretches of the text, normalises them into the units, and lists them in segmenter->stretches. */
+static UErrorCode append_stretches(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     struct idxt_stretch stretch = {0};
     while (find_stretch(segmenter, length, stretch.end, &stretch)) {
-        UErrorCode code = add_stretch(segmenter, utf8, &stretch);
+        UErrorCode code = append_stretch(segmenter, utf8, &stretch);
         if (U_FAILURE(code)) return code;
         struct idxt_stretch *grown = idxt_buffer_grow(segmenter->stretches, &segmenter->stretch_capacity,
                                                       segmenter->stretch_count + 1, sizeof *grown);
@@ -266,7 +266,7 @@ static UErrorCode add_stretches(struct idxt_segmenter *segmenter, const char *ut
     return U_ZERO_ERROR;
 }
 
-/* Makes the folded text and the maps of a text. Returns false if memory runs out. */
+/* Makes the folded text of a text, and its maps, which idxt_ascii_map explains. Returns false if memory runs out. */
 static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     const size_t size = idxt_ascii_map_size(length);
     char *folded = idxt_buffer_grow(segmenter->folded, &segmenter->folded_capacity, 64 * size, 1);
@@ -282,8 +282,9 @@ static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t 
 
 /* ---- Scripts without spaces ---- */
 
-/* ICU's rules break words before and behind every character of these scripts, just as at a space: it joins them by
- * dictionaries alone. So where it shall not ask these, it gets spaces in place of the characters. */
+/* ICU's rules break words before and after every character of these scripts, just as at a space: it joins them by
+ * dictionaries alone. So where it shall not ask these, it gets spaces in place of the characters. A run, below, is a
+ * sequence of letters and digits of these scripts, with their marks. */
 
 /* Returns whether releases of ICU differ in how they cut at a character, most of which stand before Arabic numbers:
  * part of a word up to 73, a number or letter from 74 on. As spaces they separate words in every release. */
@@ -293,9 +294,10 @@ static bool is_unsteady(UChar32 c) {
            c == 0x110cd;
 }
 
-/* Puts spaces in place of what belongs neither to runs nor to other words. Makes `spaced` if there is any of that, with
- * spaces also in place of the runs, and sets *text to it. Returns false if memory runs out. */
-static bool space_runs(struct idxt_segmenter *segmenter, const UChar **text) {
+/* Puts spaces in the place of unsteady characters, and of those of these scripts that are in no run, such as their
+ * punctuation. If there are any such characters or runs, makes segmenter->spaced, a copy with spaces in the place of
+ * the runs as well, and sets *text to it. Returns false if memory runs out. */
+static bool make_spaced(struct idxt_segmenter *segmenter, const UChar **text) {
     const size_t length = segmenter->unit_length;
     UChar *units = segmenter->units, *spaced = NULL;
     for (size_t i = 0, begin = 0; i < length; begin = i) {
@@ -308,7 +310,7 @@ static bool space_runs(struct idxt_segmenter *segmenter, const UChar **text) {
             *text = spaced = segmenter->spaced;
             memcpy(spaced, units, length * sizeof *units);
         }
-        bool is_run = unspaced && idxt_letter(c) == IDXT_LETTER_WHOLE;
+        bool is_run = unspaced && idxt_classify_letter(c) == IDXT_LETTER_WHOLE;
         for (size_t at = begin; at < i; at++) {
             spaced[at] = u' ';
             if (!is_run) units[at] = u' ';
@@ -326,12 +328,14 @@ size_t idxt_find_unspaced(const UChar *units, size_t length) {
     return length;
 }
 
+/* Returns whether a unit is in a run: there alone, `spaced` has another unit than `units`. */
 static bool is_in_run(const struct idxt_segmenter *segmenter, size_t i) {
     return i < segmenter->unit_length && segmenter->units[i] != segmenter->spaced[i];
 }
 
-/* Goes to the first character of the next run, or to its first pair if characters are no words. */
-static void begin_run(struct idxt_segmenter *segmenter, size_t from) {
+/* Sets the gram to the first character of the next run from `from` on, or to its first pair if single characters are no
+ * words, or to none if there is no run. */
+static void find_first_gram(struct idxt_segmenter *segmenter, size_t from) {
     struct idxt_gram *gram = &segmenter->gram;
     gram->begin = SIZE_MAX;
     while (from < segmenter->unit_length && !is_in_run(segmenter, from)) from++;
@@ -342,13 +346,13 @@ static void begin_run(struct idxt_segmenter *segmenter, size_t from) {
     if (!segmenter->cut.with_singles && is_in_run(segmenter, gram->end)) U16_FWD_1_UNSAFE(segmenter->units, gram->end);
 }
 
-/* Goes from a character to the pair that it begins, from a pair to its second character, or to the next pair if
- * characters are no words, and behind a run to the next one. */
+/* Sets the gram to the next one: after a character, the pair that it begins; after a pair, its second character, or if
+ * single characters are no words, the next pair; and after the last one of a run, the first one of the next run. */
 static void find_next_gram(struct idxt_segmenter *segmenter) {
     struct idxt_gram *gram = &segmenter->gram;
     const bool is_pair = gram->second < gram->end, gives_single = is_pair && segmenter->cut.with_singles;
     if (!gives_single && !is_in_run(segmenter, gram->end)) {
-        begin_run(segmenter, gram->end);
+        find_first_gram(segmenter, gram->end);
         return;
     }
     if (is_pair) {
@@ -358,8 +362,9 @@ static void find_next_gram(struct idxt_segmenter *segmenter) {
     if (!gives_single) U16_FWD_1_UNSAFE(segmenter->units, gram->end);
 }
 
-/* Finds the runs of scripts without spaces, and sets *text to what ICU cuts. */
-static UErrorCode find_runs(struct idxt_segmenter *segmenter, const UChar **text) {
+/* Sets *text to what ICU cuts, and the gram to the first one, if the recipe cuts runs into grams. U_UNSUPPORTED_ERROR:
+ * ICU would need a dictionary that it lacks. */
+static UErrorCode prepare_units(struct idxt_segmenter *segmenter, const UChar **text) {
     *text = segmenter->units;
     segmenter->gram.begin = SIZE_MAX;
     if (segmenter->cut.by_dictionary) {
@@ -367,35 +372,35 @@ static UErrorCode find_runs(struct idxt_segmenter *segmenter, const UChar **text
             !segmenter->lacks_dictionary || idxt_find_unspaced(*text, segmenter->unit_length) == segmenter->unit_length;
         return ok ? U_ZERO_ERROR : U_UNSUPPORTED_ERROR;
     }
-    if (!space_runs(segmenter, text)) return U_MEMORY_ALLOCATION_ERROR;
-    if (*text == segmenter->spaced) begin_run(segmenter, 0);
+    if (!make_spaced(segmenter, text)) return U_MEMORY_ALLOCATION_ERROR;
+    if (*text == segmenter->spaced) find_first_gram(segmenter, 0);
     return U_ZERO_ERROR;
 }
 
 /* ---- Words ---- */
 
-/* Sets begin and end to the next word in the units. */
+/* Sets word_begin and word_end to the next word that ICU cuts in the units. */
 static void find_next_word(struct idxt_segmenter *segmenter) {
     int32_t begin = ubrk_current(segmenter->iterator), end;
     while ((end = ubrk_next(segmenter->iterator)) != UBRK_DONE) {
         if (ubrk_getRuleStatus(segmenter->iterator) >= UBRK_WORD_NONE_LIMIT) break;
         begin = end;
     }
-    segmenter->begin = end == UBRK_DONE ? SIZE_MAX : (size_t)begin;
-    segmenter->end = (size_t)end;
+    segmenter->word_begin = end == UBRK_DONE ? SIZE_MAX : (size_t)begin;
+    segmenter->word_end = (size_t)end;
 }
 
-UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
-    segmenter->stretch_count = segmenter->stretch = 0;
+UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+    segmenter->stretch_count = segmenter->next_stretch = 0;
     segmenter->unit_length = 0;
     if (!map_text(segmenter, utf8, length)) return U_MEMORY_ALLOCATION_ERROR;
     segmenter->block = 0;
     segmenter->edges = segmenter->maps[0];
-    UErrorCode code = add_stretches(segmenter, utf8, length);
+    UErrorCode code = append_stretches(segmenter, utf8, length);
     if (U_FAILURE(code) || segmenter->stretch_count == 0) return code;
     separate_marks(segmenter->units, segmenter->unit_length);
     const UChar *text;
-    code = find_runs(segmenter, &text);
+    code = prepare_units(segmenter, &text);
     if (U_FAILURE(code)) return code;
     ubrk_setText(segmenter->iterator, text, (int32_t)segmenter->unit_length, &code);
     if (U_FAILURE(code)) return code;
@@ -403,8 +408,8 @@ UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8
     return U_ZERO_ERROR;
 }
 
-/* Goes to the block of the next edge. Returns false if there is none. */
-static inline bool find_edge(struct idxt_segmenter *segmenter) {
+/* Goes to the block that has the next edge. Returns false if there is none. */
+static inline bool find_edge_block(struct idxt_segmenter *segmenter) {
     while (segmenter->edges == 0) {
         if (segmenter->block + 1 >= segmenter->map_size) return false;
         segmenter->edges = segmenter->maps[++segmenter->block];
@@ -416,52 +421,54 @@ static inline size_t find_edge_position(const struct idxt_segmenter *segmenter) 
     return 64 * segmenter->block + (size_t)__builtin_ctzll(segmenter->edges);
 }
 
-/* Sets *word to the next word before the next stretch. Returns false if there is none. */
-static inline bool next_ascii(struct idxt_segmenter *segmenter, struct idxt_span *word) {
-    if (!find_edge(segmenter)) return false;
+/* Sets *word to the next word of ASCII, between two edges before the next stretch. Returns false if there is none. */
+static inline bool next_word_in_ascii(struct idxt_segmenter *segmenter, struct idxt_span *word) {
+    if (!find_edge_block(segmenter)) return false;
     size_t begin = find_edge_position(segmenter);
-    if (segmenter->stretch < segmenter->stretch_count && begin >= segmenter->stretches[segmenter->stretch].begin)
+    if (segmenter->next_stretch < segmenter->stretch_count &&
+        begin >= segmenter->stretches[segmenter->next_stretch].begin)
         return false;
     segmenter->edges &= segmenter->edges - 1;
-    find_edge(segmenter);
+    find_edge_block(segmenter);
     *word = (struct idxt_span){NULL, find_edge_position(segmenter) - begin, segmenter->folded + begin, 0};
     segmenter->edges &= segmenter->edges - 1;
     return true;
 }
 
-/* Goes on after a stretch, at white space: no word begins there, but the edge of one that ends there is skipped. */
+/* Goes on after a stretch, at white space, so no word begins there. The edge of one that ends there is skipped. */
 static void pass_stretch(struct idxt_segmenter *segmenter) {
-    size_t end = segmenter->stretches[segmenter->stretch++].end;
+    size_t end = segmenter->stretches[segmenter->next_stretch++].end;
     segmenter->block = end / 64;
     segmenter->edges = segmenter->maps[segmenter->block] & ~((UINT64_C(2) << end % 64) - 1);
 }
 
-/* Sets *word to the next word before `end` in the units. Returns false if there is none. */
-static bool next_in_units(struct idxt_segmenter *segmenter, size_t end, struct idxt_span *word) {
+/* Sets *word to the next word before `end` in the units: the next one that ICU cut, or the next gram if that comes
+ * first. Returns false if there is none. */
+static bool next_word_in_units(struct idxt_segmenter *segmenter, size_t end, struct idxt_span *word) {
     const struct idxt_gram gram = segmenter->gram;
     const UChar *units = segmenter->units;
-    if (gram.begin < segmenter->begin && gram.begin < end) {
+    if (gram.begin < segmenter->word_begin && gram.begin < end) {
         unsigned halvings = gram.second < gram.end ? 2 : 1;
         *word = (struct idxt_span){units + gram.begin, gram.end - gram.begin, NULL, halvings};
         find_next_gram(segmenter);
         return true;
     }
-    if (segmenter->begin >= end) return false;
-    *word = (struct idxt_span){units + segmenter->begin, segmenter->end - segmenter->begin, NULL, 0};
+    if (segmenter->word_begin >= end) return false;
+    *word = (struct idxt_span){units + segmenter->word_begin, segmenter->word_end - segmenter->word_begin, NULL, 0};
     find_next_word(segmenter);
     return true;
 }
 
 bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word) {
     for (;;) {
-        if (next_ascii(segmenter, word)) return true;
-        if (segmenter->stretch == segmenter->stretch_count) return false;
-        if (next_in_units(segmenter, segmenter->stretches[segmenter->stretch].unit_end, word)) return true;
+        if (next_word_in_ascii(segmenter, word)) return true;
+        if (segmenter->next_stretch == segmenter->stretch_count) return false;
+        if (next_word_in_units(segmenter, segmenter->stretches[segmenter->next_stretch].unit_end, word)) return true;
         pass_stretch(segmenter);
     }
 }
 
-size_t idxt_span_utf8(struct idxt_span word, char *utf8) {
+size_t idxt_span_write_utf8(struct idxt_span word, char *utf8) {
     if (word.ascii != NULL) {
         memcpy(utf8, word.ascii, word.length);
         return word.length;

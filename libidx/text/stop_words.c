@@ -8,7 +8,7 @@
 static const struct language {
     const char *code;
     const char *words; /* one after the other, separated by single spaces */
-} languages[] = {
+} known_languages[] = {
     {"de",
      "aber alle allem allen aller alles als also am an andere anderen auch auf aus bei beim bin bis bist da dabei "
      "damit dann das dass dein deine dem den denn der des dessen deren die dies diese diesem diesen dieser dieses "
@@ -81,37 +81,38 @@ static const struct language {
            "但是 可以 我们 他们 你们 你 们 个 一个 着 过 吗 呢 吧 啊 会 能 要 将 于 之 其 并 并且 还 很 到 上 中 下 "
            "的话 这个 那个 这些 那些 没有 不是 就是"},
 };
-enum { LANGUAGES = sizeof languages / sizeof *languages };
+enum { LANGUAGES = sizeof known_languages / sizeof *known_languages };
 
-uint32_t idxt_stop_language(const char *code, size_t length) {
+uint32_t idxt_stop_language_bit(const char *code, size_t length) {
     for (unsigned i = 0; i < LANGUAGES; i++) {
-        if (length == strlen(languages[i].code) && memcmp(code, languages[i].code, length) == 0)
+        if (length == strlen(known_languages[i].code) && memcmp(code, known_languages[i].code, length) == 0)
             return UINT32_C(1) << i;
     }
     return 0;
 }
 
-const char *idxt_stop_language_name(uint32_t language) {
+const char *idxt_stop_language_code(uint32_t language) {
     unsigned i = 0;
     while (i < LANGUAGES - 1 && language != UINT32_C(1) << i) i++;
-    return languages[i].code;
+    return known_languages[i].code;
 }
 
+/* Adds the words of a list. Returns false if memory runs out. */
 static bool add_words(struct idxt_words *words, const char *list) {
     for (size_t length; *list != '\0'; list += length + (list[length] == ' ')) {
         length = strcspn(list, " ");
         char *bytes = idxt_words_reserve(words, length);
         if (bytes == NULL) return false;
         memcpy(bytes, list, length);
-        if (!idxt_words_count(words, length, 0)) return false;
+        if (!idxt_words_count_reserved(words, length, 0)) return false;
     }
     return true;
 }
 
-bool idxt_stop_words(struct idxt_words *words, uint32_t wanted) {
+bool idxt_fill_stop_words(struct idxt_words *words, uint32_t languages) {
     bool ok = idxt_words_begin(words);
     for (unsigned i = 0; i < LANGUAGES && ok; i++) {
-        if ((wanted >> i & 1) != 0) ok = add_words(words, languages[i].words);
+        if ((languages >> i & 1) != 0) ok = add_words(words, known_languages[i].words);
     }
     return ok;
 }

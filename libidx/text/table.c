@@ -12,8 +12,8 @@
 
 /* ---- Weights: 1 + log2 of a count, in integers alone, so that it is the same on every machine ---- */
 
-/* Returns floor(value * value / 2^64), from the halves of `value`, for compilers without 128-bit integers. */
-static uint64_t square_high(uint64_t value) {
+/* Returns floor(value * value / 2^64), from the two halves of `value`, for compilers without 128-bit integers. */
+static uint64_t square_high_half(uint64_t value) {
     uint64_t high = value >> 32, low = value & UINT32_MAX;
     uint64_t cross = high * low;
     uint64_t middle = (low * low >> 32) + 2 * (cross & UINT32_MAX);
@@ -27,12 +27,12 @@ static uint64_t square_high(uint64_t value) {
  * after 16 steps x is less than 2^-45 too small, and only a count whose 65536th power lies that close above a power of
  * two could get a wrong bit. None below 2^32 does: with x rounded up instead, every one of them gets the same bits.
  * For powers of two x is 1 all the way, which is exact. */
-static int64_t compute_weight(uint64_t count) {
+static int64_t compute_log_weight(uint64_t count) {
     unsigned exponent = 63 - (unsigned)__builtin_clzll(count | 1);
     uint64_t x = count << (63 - exponent);
     uint64_t logarithm = exponent;
     for (int bit = 0; bit < 16; bit++) {
-        x = square_high(x);
+        x = square_high_half(x);
         uint64_t carry = x >> 63;
         x <<= 1 - carry;
         logarithm = logarithm << 1 | carry;
@@ -48,8 +48,8 @@ static const int32_t small_weights[64] = {
     411920, 414313, 416648, 418926, 421151, 423325, 425450, 427528, 429561, 431552, 433501, 435411, 437284,
     439120, 440920, 442688, 444423, 446126, 447800, 449444, 451060, 452649, 454212, 455750, 457263};
 
-int64_t idxt_weight(uint64_t count) {
-    return count < sizeof small_weights / sizeof *small_weights ? small_weights[count] : compute_weight(count);
+int64_t idxt_log_weight(uint64_t count) {
+    return count < sizeof small_weights / sizeof *small_weights ? small_weights[count] : compute_log_weight(count);
 }
 
 /* ---- The table in memory ---- */
@@ -76,18 +76,18 @@ static struct idxt_term *find_term(const struct idx_text_table *table, uint64_t 
     return &table->slots[slot];
 }
 
-/* Makes `count` slots, with the terms of more than `least` documents alone. Returns false if memory runs out. */
-static bool rebuild_slots(struct idx_text_table *table, size_t count, uint32_t least) {
+/* Makes `count` slots for the terms, and drops those of up to `rare` documents. Returns false if memory runs out. */
+static bool rebuild_slots(struct idx_text_table *table, size_t count, uint32_t rare) {
     struct idxt_term *old = table->slots, *slots = calloc(count, sizeof *slots);
     size_t old_count = table->slot_mask + 1;
     if (slots == NULL) return false;
     table->slots = slots;
     table->slot_mask = count - 1;
-    table->terms = 0;
+    table->term_count = 0;
     for (size_t i = 0; i < old_count; i++) {
-        if (old[i].documents <= least) continue;
+        if (old[i].documents <= rare) continue;
         *find_term(table, old[i].hash) = old[i];
-        table->terms++;
+        table->term_count++;
     }
     free(old);
     return true;
@@ -99,7 +99,7 @@ static int compare_documents(const void *a, const void *b) {
 }
 
 bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32_t *documents) {
-    uint32_t *all = malloc((table->terms + 1) * sizeof *all);
+    uint32_t *all = malloc((table->term_count + 1) * sizeof *all);
     if (all == NULL) return false;
     size_t count = 0;
     for (size_t i = 0; i <= table->slot_mask; i++) {
@@ -119,13 +119,14 @@ static bool drop_rare(struct idx_text_table *table) {
     return true;
 }
 
-/* Makes room for one more term. Returns false if memory runs out. */
+/* Drops rare terms if there are too many; doubles the slots if half are used. Returns false if memory runs out. */
 static bool make_room(struct idx_text_table *table) {
-    if (table->terms >= table->most_terms && !drop_rare(table)) return false;
-    return table->terms * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
+    if (table->term_count >= table->most_terms && !drop_rare(table)) return false;
+    return table->term_count * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
 }
 
-/* Returns the slot of a term, which is new if its documents are 0, or NULL if memory runs out. */
+/* Adds a term unless the table has it, and returns its slot. If its documents are 0, it is new, and the caller must set
+ * them. The caller is about to change the table, so its hash counts as unknown. Returns NULL if memory runs out. */
 static struct idxt_term *enter_term(struct idx_text_table *table, uint64_t hash) {
     struct idxt_term *term = find_term(table, hash);
     table->hashed = false;
@@ -133,7 +134,7 @@ static struct idxt_term *enter_term(struct idx_text_table *table, uint64_t hash)
     if (!make_room(table)) return NULL;
     term = find_term(table, hash);
     term->hash = hash;
-    table->terms++;
+    table->term_count++;
     return term;
 }
 
@@ -153,7 +154,7 @@ bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t docume
 
 int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash) {
     uint64_t documents = find_term(table, hash)->documents;
-    if (table->kind != IDXT_IDF_LIST) return idxt_weight(table->documents + 1) - idxt_weight(documents + 1);
+    if (table->kind != IDXT_IDF_LIST) return idxt_log_weight(table->documents + 1) - idxt_log_weight(documents + 1);
     return documents == 0 ? table->unknown_idf : (int64_t)documents - 1;
 }
 
@@ -163,7 +164,7 @@ static int compare_hashes(const void *a, const void *b) {
 }
 
 struct idxt_term *idxt_table_sorted(const struct idx_text_table *table) {
-    struct idxt_term *sorted = malloc((table->terms + 1) * sizeof *sorted);
+    struct idxt_term *sorted = malloc((table->term_count + 1) * sizeof *sorted);
     if (sorted == NULL) return NULL;
     size_t count = 0;
     for (size_t i = 0; i <= table->slot_mask; i++) {
@@ -192,6 +193,7 @@ struct idxt_term *idxt_table_sorted(const struct idx_text_table *table) {
  *   then    8      XXH3 (64 bits, seed 0) of all bytes before: the hash of the table, as recipes name it */
 static const char magic[8] = {'i', 'd', 'x', 't', 'e', 'r', 'm', 's'};
 enum { VERSION = 1, LIST_VERSION = 2, HEADER_BYTES = 40, TERM_BYTES = 12, SUM_BYTES = 8 };
+enum { AT_VERSION = 8, AT_NAME_LENGTH = 12, AT_DOCUMENTS = 16, AT_DROPPED = 24, AT_TERMS = 32 };
 
 static void put_number(unsigned char *to, uint64_t value, unsigned bytes) {
     for (unsigned i = 0; i < bytes; i++) to[i] = (unsigned char)(value >> 8 * i);
@@ -205,7 +207,7 @@ static uint64_t get_number(const unsigned char *from, unsigned bytes) {
 
 unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *length) {
     size_t name_length = strlen(table->features);
-    size_t summed = HEADER_BYTES + name_length + table->terms * TERM_BYTES;
+    size_t summed = HEADER_BYTES + name_length + table->term_count * TERM_BYTES;
     unsigned char *bytes = malloc(summed + SUM_BYTES);
     struct idxt_term *terms = idxt_table_sorted(table);
     if (bytes == NULL || terms == NULL) {
@@ -214,14 +216,14 @@ unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *len
         return NULL;
     }
     memcpy(bytes, magic, sizeof magic);
-    put_number(bytes + 8, table->kind == IDXT_COUNTED ? VERSION : LIST_VERSION, 4);
-    put_number(bytes + 12, name_length, 4);
-    put_number(bytes + 16, table->documents, 8);
-    put_number(bytes + 24, table->kind == IDXT_IDF_LIST ? table->unknown_idf : table->dropped, 8);
-    put_number(bytes + 32, table->terms, 8);
+    put_number(bytes + AT_VERSION, table->kind == IDXT_COUNTED ? VERSION : LIST_VERSION, 4);
+    put_number(bytes + AT_NAME_LENGTH, name_length, 4);
+    put_number(bytes + AT_DOCUMENTS, table->documents, 8);
+    put_number(bytes + AT_DROPPED, table->kind == IDXT_IDF_LIST ? table->unknown_idf : table->dropped, 8);
+    put_number(bytes + AT_TERMS, table->term_count, 8);
     memcpy(bytes + HEADER_BYTES, table->features, name_length);
     unsigned char *to = bytes + HEADER_BYTES + name_length;
-    for (size_t i = 0; i < table->terms; i++, to += TERM_BYTES) {
+    for (size_t i = 0; i < table->term_count; i++, to += TERM_BYTES) {
         put_number(to, terms[i].hash, 8);
         put_number(to + 8, terms[i].documents, 4);
     }
@@ -235,13 +237,14 @@ bool idxt_table_is_encoded(const unsigned char *bytes, size_t length) {
     return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
-/* Returns NULL if the bytes have a table's header and length, or else the end of a sentence. */
-static const char *check_sizes(const unsigned char *bytes, size_t length) {
+/* Checks the version, and that the sizes in the header fit the length. Returns NULL, or the end of a sentence about
+ * what is wrong. */
+static const char *check_version_and_sizes(const unsigned char *bytes, size_t length) {
     if (length < HEADER_BYTES + SUM_BYTES || !idxt_table_is_encoded(bytes, length))
         return "is not a table of document frequencies";
-    if (get_number(bytes + 8, 4) != VERSION && get_number(bytes + 8, 4) != LIST_VERSION)
+    if (get_number(bytes + AT_VERSION, 4) != VERSION && get_number(bytes + AT_VERSION, 4) != LIST_VERSION)
         return "is a table of document frequencies with an unknown version";
-    uint64_t name_length = get_number(bytes + 12, 4), terms = get_number(bytes + 32, 8),
+    uint64_t name_length = get_number(bytes + AT_NAME_LENGTH, 4), terms = get_number(bytes + AT_TERMS, 8),
              rest = length - HEADER_BYTES - SUM_BYTES;
     if (name_length < 1 || name_length > IDX_MAX_RECIPE_BYTES || name_length > rest)
         return "is damaged: the name of its features is too long";
@@ -253,23 +256,23 @@ static const char *check_sizes(const unsigned char *bytes, size_t length) {
 
 /* Reads all but the terms, and checks the hash. Returns NULL, or the end of a sentence about what is wrong. */
 static const char *read_header(struct idx_text_table *table, const unsigned char *bytes, size_t length) {
-    const char *fault = check_sizes(bytes, length);
+    const char *fault = check_version_and_sizes(bytes, length);
     if (fault != NULL) return fault;
     table->hash = get_number(bytes + length - SUM_BYTES, SUM_BYTES);
     if (table->hash != XXH3_64bits(bytes, length - SUM_BYTES)) return "is damaged: its checksum differs";
-    memcpy(table->features, bytes + HEADER_BYTES, get_number(bytes + 12, 4));
+    memcpy(table->features, bytes + HEADER_BYTES, get_number(bytes + AT_NAME_LENGTH, 4));
     struct idxt_recipe recipe;
     char canonical[IDX_MAX_RECIPE_BYTES + 1];
-    if (memchr(table->features, '\0', get_number(bytes + 12, 4)) != NULL ||
+    if (memchr(table->features, '\0', get_number(bytes + AT_NAME_LENGTH, 4)) != NULL ||
         idxt_recipe_parse(&recipe, table->features) != NULL)
         return "is damaged: the name of its features is unknown";
-    recipe = idxt_recipe_features(&recipe);
+    recipe = idxt_recipe_of_features(&recipe);
     idxt_recipe_print(&recipe, canonical);
     if (strcmp(canonical, table->features) != 0) return "is damaged: the name of its features is unknown";
-    table->documents = get_number(bytes + 16, 8);
+    table->documents = get_number(bytes + AT_DOCUMENTS, 8);
     if (table->documents > UINT32_MAX) return "is damaged: it has too many documents";
-    table->dropped = get_number(bytes + 24, 8);
-    if (get_number(bytes + 8, 4) == VERSION) return NULL;
+    table->dropped = get_number(bytes + AT_DROPPED, 8);
+    if (get_number(bytes + AT_VERSION, 4) == VERSION) return NULL;
     table->kind = table->documents == 0 ? IDXT_IDF_LIST : IDXT_COUNT_LIST;
     /* The list itself is not here any more, only the hashes of its words. */
     table->has_unspaced = true;
@@ -284,7 +287,7 @@ enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned c
     *fault = read_header(table, bytes, length);
     if (*fault != NULL) return IDX_BAD_CONTENT;
     const unsigned char *from = bytes + HEADER_BYTES + strlen(table->features);
-    uint64_t terms = get_number(bytes + 32, 8), before = 0;
+    uint64_t terms = get_number(bytes + AT_TERMS, 8), before = 0;
     uint64_t most = table->kind == IDXT_IDF_LIST ? (uint64_t)IDXT_MOST_IDF + 1 : table->documents;
     for (uint64_t i = 0; i < terms; i++, from += TERM_BYTES) {
         uint64_t hash = get_number(from, 8), documents = get_number(from + 8, 4);

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If the recipe weighs by a table, checks that the one that was given suits it, and makes the recipe name its hash.
- * `string` is the recipe as it was written, for messages. */
+/* If the recipe weighs by a table, checks that the one that was given suits it, takes it, and makes the recipe name its
+ * hash. `string` is the recipe as it was written, for messages. */
 static enum idx_status take_table(struct idxt_features *features, const char *string,
-                                  const struct idx_text_table *table, uint64_t hash, struct idx_error *error) {
+                                  const struct idx_text_table *table, uint64_t table_hash, struct idx_error *error) {
     struct idxt_recipe *recipe = &features->recipe;
-    struct idxt_recipe counted = idxt_recipe_features(recipe);
-    char name[IDX_MAX_RECIPE_BYTES + 1];
-    idxt_recipe_print(&counted, name);
+    struct idxt_recipe counted = idxt_recipe_of_features(recipe);
+    char counted_name[IDX_MAX_RECIPE_BYTES + 1];
+    idxt_recipe_print(&counted, counted_name);
     if (!idxt_recipe_needs_table(recipe)) return IDX_OK;
     if (table == NULL && recipe->has_table)
         return idxt_fail(error, IDX_BAD_RECIPE,
@@ -25,7 +25,7 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
         return idxt_fail(error, IDX_BAD_RECIPE,
                          "recipe '%s' needs a table of document frequencies, but none is given: make one with "
                          "recipe '%s', and give it",
-                         string, name);
+                         string, counted_name);
     if (table->kind != IDXT_COUNTED && !idxt_recipe_has_single_words(recipe))
         return idxt_fail(
             error, IDX_BAD_RECIPE,
@@ -37,30 +37,30 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
                          "recipe '%s': the list has words of scripts that are written without spaces, of which version "
                          "2 takes pairs of characters: add v1 or cut=spaces",
                          string);
-    if (table->kind == IDXT_COUNTED && strcmp(name, table->features) != 0)
+    if (table->kind == IDXT_COUNTED && strcmp(counted_name, table->features) != 0)
         return idxt_fail(
             error, IDX_BAD_RECIPE,
             "recipe '%s': the table of document frequencies was made with recipe '%s', but must be made with '%s'",
-            string, table->features, name);
-    if (recipe->has_table && recipe->table != hash)
+            string, table->features, counted_name);
+    if (recipe->has_table && recipe->table_hash != table_hash)
         return idxt_fail(error, IDX_BAD_RECIPE,
                          "recipe '%s': the table of document frequencies is not the one it names", string);
     recipe->has_table = true;
-    recipe->table = hash;
+    recipe->table_hash = table_hash;
     features->table = table;
     return IDX_OK;
 }
 
-/* Reads the recipe, checks that the table suits it, and opens what it needs of ICU. */
+/* Reads the recipe, takes its table, sets text->recipe, and opens what the recipe needs of ICU. `table` may be NULL. */
 static enum idx_status open_recipe(struct idx_text *text, const char *recipe, const struct idx_text_table *table,
                                    struct idx_error *error) {
-    uint64_t hash = 0;
-    if (table != NULL && !idxt_table_hash(table, &hash)) return idxt_out_of_memory(error);
+    uint64_t table_hash = 0;
+    if (table != NULL && !idxt_table_hash(table, &table_hash)) return idxt_out_of_memory(error);
     const char *fault = idxt_recipe_parse(&text->features.recipe, recipe);
     if (fault != NULL)
         return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; a valid recipe is '%s'", IDX_MAX_RECIPE_BYTES,
                          recipe, fault, IDX_TEXT_DEFAULT_RECIPE);
-    enum idx_status status = take_table(&text->features, recipe, table, hash, error);
+    enum idx_status status = take_table(&text->features, recipe, table, table_hash, error);
     if (status != IDX_OK) return status;
     idxt_recipe_print(&text->features.recipe, text->recipe);
     if (idxt_recipe_asks_dictionaries(&text->features.recipe)) {
@@ -103,7 +103,7 @@ enum idx_status idx_text_fingerprints(struct idx_text *text, const struct idx_te
     if (bits < IDX_MAX_BITS && text->features.recipe.method == IDXT_MINHASH)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "recipe '%s' makes fingerprints of %d bits, not %u", text->recipe,
                          IDX_MAX_BITS, bits);
-    size_t most = idxt_recipe_fingerprints(&text->features.recipe);
+    size_t most = idxt_recipe_most_fingerprints(&text->features.recipe);
     if (capacity < most)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "the array needs room for %zu fingerprints, but has room for %zu",
                          most, capacity);
@@ -113,8 +113,8 @@ enum idx_status idx_text_fingerprints(struct idx_text *text, const struct idx_te
     struct idxt_result result = {.bits = bits, .fingerprints = made};
     status = idxt_fingerprint_document(text, fields, field_count, &result, error);
     if (status != IDX_OK) return status;
-    memcpy(fingerprints, made, result.count * sizeof *made);
-    *count = result.count;
+    memcpy(fingerprints, made, result.fingerprint_count * sizeof *made);
+    *count = result.fingerprint_count;
     if (counts != NULL) *counts = result.counts;
     return IDX_OK;
 }

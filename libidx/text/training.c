@@ -16,7 +16,7 @@ static enum idx_status table_out_of_memory(struct idx_error *error) {
 }
 
 static void name_features(const struct idx_text *text, char name[IDX_MAX_RECIPE_BYTES + 1]) {
-    struct idxt_recipe features = idxt_recipe_features(&text->features.recipe);
+    struct idxt_recipe features = idxt_recipe_of_features(&text->features.recipe);
     idxt_recipe_print(&features, name);
 }
 
@@ -34,7 +34,7 @@ enum idx_status idx_text_table_make(struct idx_text_table **table, const struct 
     return IDX_OK;
 }
 
-/* Fails because a list that another program made is complete, so nothing can be added to it. */
+/* A list that another program made is complete, so nothing can be added to it. */
 static enum idx_status refuse_list(struct idx_error *error) {
     return idxt_fail(error, IDX_INVALID_ARGUMENT,
                      "a list of words that another program made can't take documents, nor be merged");
@@ -78,16 +78,19 @@ enum idx_status idx_text_table_merge(struct idx_text_table *table, const struct 
     table->documents += other->documents;
     table->dropped += other->dropped;
     table->hashed = false;
-    for (size_t i = 0; ok && i < other->terms; i++) ok = idxt_table_add(table, terms[i].hash, terms[i].documents);
+    for (size_t i = 0; ok && i < other->term_count; i++) ok = idxt_table_add(table, terms[i].hash, terms[i].documents);
     free(terms);
     return ok ? IDX_OK : table_out_of_memory(error);
 }
 
 void idx_text_table_get_properties(const struct idx_text_table *table, struct idx_text_table_properties *properties) {
-    *properties = (struct idx_text_table_properties){
-        .documents = table->documents, .terms = table->terms, .dropped = table->dropped, .features = table->features};
+    *properties = (struct idx_text_table_properties){.documents = table->documents,
+                                                     .terms = table->term_count,
+                                                     .dropped = table->dropped,
+                                                     .features = table->features};
 }
 
+/* Returns false and sets errno if that fails. */
 static bool write_all(int file, const unsigned char *bytes, size_t length) {
     while (length > 0) {
         ssize_t written = write(file, bytes, length);
@@ -109,14 +112,14 @@ struct publication {
 
 enum { ATTEMPTS = 100 };
 
-/* Draws a temporary name, which other processes hardly draw. */
-static void draw_name(struct publication *publication) {
+static void draw_temporary_name(struct publication *publication) {
     uint64_t random;
     if (getentropy(&random, sizeof random) != 0) random = (uint64_t)getpid() << 32 ^ (uintptr_t)publication;
     snprintf(publication->temporary, sizeof publication->temporary, ".idx-table-%016" PRIx64, random);
 }
 
-/* Opens the folder and the temporary file. Returns false and sets errno if that fails. */
+/* Opens the folder, and in it a file without a name, or where there are none, one with a temporary name. Returns false
+ * and sets errno if that fails; the caller closes what is open in any case. */
 static bool begin_publication(struct publication *publication, const char *path) {
     const char *slash = strrchr(path, '/');
     char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
@@ -131,7 +134,7 @@ static bool begin_publication(struct publication *publication, const char *path)
 #endif
     /* Not every file system supports files without names. */
     for (int i = 0; i < ATTEMPTS && publication->file < 0 && (i == 0 || errno == EEXIST); i++) {
-        draw_name(publication);
+        draw_temporary_name(publication);
         publication->file =
             openat(publication->folder, publication->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     }
@@ -139,14 +142,13 @@ static bool begin_publication(struct publication *publication, const char *path)
     return publication->file >= 0;
 }
 
-/* Gives a file without a name its name, or if there is a file with that name, a temporary one. Returns false and sets
- * errno if that fails. */
+/* Names a file without a name, by a temporary name if its own is taken. Returns false and sets errno on failure. */
 static bool link_file(struct publication *publication) {
     char link[40];
     snprintf(link, sizeof link, "/proc/self/fd/%d", publication->file);
     if (linkat(AT_FDCWD, link, publication->folder, publication->name, AT_SYMLINK_FOLLOW) == 0) return true;
     for (int i = 0; i < ATTEMPTS && errno == EEXIST; i++) {
-        draw_name(publication);
+        draw_temporary_name(publication);
         if (linkat(AT_FDCWD, link, publication->folder, publication->temporary, AT_SYMLINK_FOLLOW) == 0) return true;
     }
     publication->temporary[0] = '\0';
@@ -163,7 +165,8 @@ static bool name_file(struct publication *publication) {
     return true;
 }
 
-/* Writes the file of a table. If that fails, returns false and sets errno, and a former file stays as it was. */
+/* Writes the file of a table in one step, and waits until it is on disk. If that fails, returns false and sets errno,
+ * and a former file stays as it was. */
 static bool publish_table(const char *path, const unsigned char *bytes, size_t length) {
     struct publication publication;
     bool ok = begin_publication(&publication, path) && write_all(publication.file, bytes, length) &&
@@ -187,13 +190,11 @@ enum idx_status idx_text_table_write(const struct idx_text_table *table, const c
     return ok ? IDX_OK : idxt_fail_system(error, path, "write the table", kept);
 }
 
-/* How many bytes of a file are read, at most: a table of IDXT_MAX_TERMS has fewer, and a list of as many words has
- * room. */
+/* About the most bytes that are read of a file: no table of IDXT_MAX_TERMS has more, nor a list of as many words. */
 #define MOST_BYTES ((size_t)1 << 28)
 enum { READ_BYTES = 1 << 16 };
 
-/* Returns all bytes of a file, or more than MOST_BYTES of them, for the caller to free. If that fails, returns NULL and
- * sets errno. */
+/* Returns a file's bytes, or more than MOST_BYTES of them, for the caller to free. On failure NULL, and sets errno. */
 static unsigned char *read_whole(int file, size_t *length) {
     unsigned char *bytes = NULL;
     size_t capacity = 0;
@@ -218,7 +219,7 @@ static unsigned char *read_whole(int file, size_t *length) {
 }
 
 /* Makes a table from the bytes of its file, or of a list that another program made. `path` is what errors say of it.
- */
+ * There may be more than MOST_BYTES, which is an error. */
 static enum idx_status decode_table(struct idx_text_table **table, const unsigned char *bytes, size_t length,
                                     const char *path, struct idx_error *error) {
     struct idx_text_table *made = idxt_table_new();

@@ -18,16 +18,16 @@ enum {
     MOST_WORDS = 1 << 30, /* more than any text has; there are then 2^32 slots, as many as keys */
 };
 
-/* Draws the seed of the keys, which nobody can foresee. Otherwise somebody could write a text of words with equal keys,
- * which would take hours. */
+/* Draws the seed of the keys, which nobody can foresee: otherwise somebody could write a text of words with equal keys,
+ * which would take hours. The seed is odd, since 0 means that none was drawn. */
 static void draw_seed(struct idxt_words *words) {
     uint64_t seed;
     if (getentropy(&seed, sizeof seed) != 0) seed = (uintptr_t)words;
     words->seed = seed | 1;
 }
 
-/* Makes `count` slots, a power of two, and enters all words again. Returns false if memory runs out. */
-static bool set_slots(struct idxt_words *words, size_t count) {
+/* Makes `count` slots, a power of two, and enters all words into them again. Returns false if memory runs out. */
+static bool rebuild_slots(struct idxt_words *words, size_t count) {
     uint64_t *slots = idxt_buffer_grow(words->slots, &words->slot_capacity, count, sizeof *slots);
     if (slots == NULL) return false;
     words->slots = slots;
@@ -45,7 +45,7 @@ bool idxt_words_begin(struct idxt_words *words) {
     words->count = 0;
     words->byte_count = 0;
     if (words->seed == 0) draw_seed(words);
-    return set_slots(words, FIRST_SLOTS);
+    return rebuild_slots(words, FIRST_SLOTS);
 }
 
 char *idxt_words_reserve(struct idxt_words *words, size_t size) {
@@ -68,8 +68,7 @@ static inline uint32_t load_4(const char *bytes) {
     return value;
 }
 
-/* Returns whether two words of one length are the same. Calls of memcmp would take as long as all the rest of
- * counting. */
+/* Returns whether two words of one length are the same. Calling memcmp would double the time of counting. */
 static inline bool equal_bytes(const char *a, const char *b, size_t length) {
     if (length < 4)
         return length == 0 || (a[0] == b[0] && a[length / 2] == b[length / 2] && a[length - 1] == b[length - 1]);
@@ -91,27 +90,27 @@ static inline size_t find_slot(const struct idxt_words *words, uint32_t key, siz
     }
 }
 
-/* Returns the number of the word in a slot that isn't empty. */
-static inline size_t number_at(const struct idxt_words *words, size_t slot) {
+static inline size_t word_number_at(const struct idxt_words *words, size_t slot) {
     return (words->slots[slot] & UINT32_MAX) - 1;
 }
 
 /* Returns the slot of a word, or the empty one where it belongs. */
-static inline size_t find_word(const struct idxt_words *words, uint32_t key, const char *bytes, size_t length) {
+static inline size_t find_word_slot(const struct idxt_words *words, uint32_t key, const char *bytes, size_t length) {
     size_t slot = find_slot(words, key, key);
     for (; words->slots[slot] != 0; slot = find_slot(words, key, slot + 1)) {
-        const struct idxt_word *word = &words->words[number_at(words, slot)];
+        const struct idxt_word *word = &words->words[word_number_at(words, slot)];
         if (word->length == length && equal_bytes(words->bytes + word->start, bytes, length)) break;
     }
     return slot;
 }
 
 static inline void count_again(struct idxt_words *words, size_t slot) {
-    words->last = number_at(words, slot);
-    words->words[words->last].count++;
+    words->last_counted = word_number_at(words, slot);
+    words->words[words->last_counted].count++;
 }
 
-/* Adds a new word, whose bytes are already after those of all words. Returns false if memory runs out. */
+/* Adds a word, counted once, to the empty `slot` that find_word_slot or find_slot found; its bytes are already after
+ * those of all words. Doubles the slots when they are half full. Returns false if memory runs out. */
 static bool enter_word(struct idxt_words *words, size_t slot, struct idxt_word word) {
     if (words->count == MOST_WORDS) return false;
     struct idxt_word *array = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *array);
@@ -120,17 +119,17 @@ static bool enter_word(struct idxt_words *words, size_t slot, struct idxt_word w
     word.start = words->byte_count;
     word.count = 1;
     array[words->count] = word;
-    words->last = words->count++;
+    words->last_counted = words->count++;
     words->byte_count += word.length;
     words->slots[slot] = (uint64_t)word.key << 32 | words->count;
     if (words->count * 2 <= words->slot_mask) return true;
-    return set_slots(words, (words->slot_mask + 1) * 2);
+    return rebuild_slots(words, (words->slot_mask + 1) * 2);
 }
 
-bool idxt_words_count(struct idxt_words *words, size_t length, unsigned halvings) {
+bool idxt_words_count_reserved(struct idxt_words *words, size_t length, unsigned halvings) {
     const char *bytes = words->bytes + words->byte_count;
     uint32_t key = make_key(words, bytes, length);
-    size_t slot = find_word(words, key, bytes, length);
+    size_t slot = find_word_slot(words, key, bytes, length);
     if (words->slots[slot] == 0)
         return enter_word(
             words, slot,
@@ -143,7 +142,7 @@ bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash) {
     uint32_t key = make_key(words, &hash, sizeof hash);
     size_t slot = find_slot(words, key, key);
     for (; words->slots[slot] != 0; slot = find_slot(words, key, slot + 1)) {
-        const struct idxt_word *word = &words->words[number_at(words, slot)];
+        const struct idxt_word *word = &words->words[word_number_at(words, slot)];
         if (word->length == 0 && word->hash == hash) {
             count_again(words, slot);
             return true;
@@ -153,7 +152,7 @@ bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash) {
 }
 
 bool idxt_words_hold(const struct idxt_words *words, const char *bytes, size_t length) {
-    return words->slots[find_word(words, make_key(words, bytes, length), bytes, length)] != 0;
+    return words->slots[find_word_slot(words, make_key(words, bytes, length), bytes, length)] != 0;
 }
 
 void idxt_words_free(struct idxt_words *words) {

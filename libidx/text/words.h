@@ -26,7 +26,7 @@ struct idxt_words {
     struct idxt_word *words; /* in order of first occurrence */
     size_t count;
     size_t capacity;
-    size_t last; /* number of the word that was counted last */
+    size_t last_counted; /* number of the word that was counted last */
 
     char *bytes; /* the bytes of all words, one after another */
     size_t byte_count;
@@ -38,15 +38,15 @@ struct idxt_words {
     uint64_t seed; /* the seed of the keys; 0 if none was drawn yet */
 };
 
-/* Empties the set, in the same time however many words it held. Returns false if memory runs out. */
+/* Makes the set empty and ready for words, in the same time however many it held. Returns false if memory runs out. */
 bool idxt_words_begin(struct idxt_words *words);
 
 /* Returns room for a word of up to `size` bytes, valid until the next call, or NULL if memory runs out. */
 char *idxt_words_reserve(struct idxt_words *words, size_t size);
 
-/* Counts the word of `length` bytes that was written to the room from idxt_words_reserve. `halvings` must be the same
- * for the same word. Returns false if memory runs out. */
-bool idxt_words_count(struct idxt_words *words, size_t length, unsigned halvings);
+/* Counts the word of `length` bytes that was written to the room from idxt_words_reserve, and adds it to the set if it
+ * is new. `halvings`, as idxt_span has it, must be the same for the same word. Returns false if memory runs out. */
+bool idxt_words_count_reserved(struct idxt_words *words, size_t length, unsigned halvings);
 
 /* Counts a feature that is known by its hash alone, as a word of length 0. Returns false if memory runs out. */
 bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash);
@@ -54,19 +54,18 @@ bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash);
 /* Returns whether a word is in the set, which must have been begun. */
 bool idxt_words_hold(const struct idxt_words *words, const char *bytes, size_t length);
 
-/* Frees the buffers. */
 void idxt_words_free(struct idxt_words *words);
 
 /* ---- The most common words of some languages, which say little about the subject of a text ---- */
 
 /* Returns the bit that stands for a language with a code of two letters, or 0 if the language is not known. */
-uint32_t idxt_stop_language(const char *code, size_t length);
+uint32_t idxt_stop_language_bit(const char *code, size_t length);
 
-/* Returns the code of the language that a bit stands for, which must be known. */
-const char *idxt_stop_language_name(uint32_t language);
+/* Returns the code of two letters of the language that a bit stands for, which must be known. */
+const char *idxt_stop_language_code(uint32_t language);
 
-/* Makes the set of the stop words of `languages`. Returns false if memory runs out. */
-bool idxt_stop_words(struct idxt_words *words, uint32_t languages);
+/* Makes `words` the set of the stop words of `languages`, a sum of their bits. Returns false if memory runs out. */
+bool idxt_fill_stop_words(struct idxt_words *words, uint32_t languages);
 
 /* ---- Words of ASCII text without ICU, 64 characters at a time ---- */
 
@@ -81,13 +80,11 @@ struct idxt_ascii_block {
     uint64_t foreigns; /* bytes that aren't ASCII */
 };
 
-/* Classifies 64 bytes, and writes them to `folded`, with A to Z as a to z. Both functions give the same; the plain one
- * is for tests, and for processors without a better way. */
+/* Classify 64 bytes, and write them to `folded`, A to Z as a to z. The plain one is for tests, and for lack of SSE2. */
 struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded);
 struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folded);
 
-/* Returns how many uint64_t each map of a text of `length` bytes takes: one bit for each byte, and at least one more.
- */
+/* Returns how many uint64_t each map of a text of `length` bytes takes: a bit for each byte, and at least one more. */
 static inline size_t idxt_ascii_map_size(size_t length) { return length / 64 + 1; }
 
 /* Maps a text; bits past its end are 0, but for an edge there.
@@ -121,13 +118,11 @@ struct idxt_folding {
 /* Returns whether a UTF-16 unit has the property White_Space of Unicode. */
 bool idxt_is_space(UChar unit);
 
-/* Begins another text. */
 void idxt_folding_begin(struct idxt_folding *folding);
 
 /* Appends the text's next part. Returns false if memory runs out. */
 bool idxt_folding_add(struct idxt_folding *folding, const UChar *units, size_t length);
 
-/* Frees the buffer. */
 void idxt_folding_free(struct idxt_folding *folding);
 
 /* A part of the text that goes through ICU, because it isn't all ASCII. */
@@ -142,9 +137,11 @@ struct idxt_cut {
     bool with_singles;  /* the characters of a run are words as well as its pairs */
 };
 
-/* A character of a run in idxt_segmenter.units, or a pair. */
+/* One or two characters of a run of a script without spaces, in idxt_segmenter.units. */
 struct idxt_gram {
-    size_t begin, second, end; /* `begin` is SIZE_MAX if there is none; `second` is `end` if there is one character */
+    size_t begin;  /* SIZE_MAX if there is none */
+    size_t second; /* where the second character begins, or `end` */
+    size_t end;
 };
 
 /* Cuts texts into words. It starts as {0}, and keeps its buffers from text to text. */
@@ -165,8 +162,8 @@ struct idxt_segmenter {
     struct idxt_stretch *stretches; /* in the order of the text */
     size_t stretch_capacity;
     size_t stretch_count;
-    size_t stretch; /* the number of the first one that has not been passed */
-    UChar *source;  /* the text, or a stretch of it, in UTF-16 */
+    size_t next_stretch; /* the number of the first one that has not been passed */
+    UChar *source;       /* the text, or a stretch of it, in UTF-16 */
     size_t source_capacity;
     size_t source_length;
     UChar *units; /* the text, or all stretches, normalised; the iterator points into it */
@@ -174,11 +171,11 @@ struct idxt_segmenter {
     size_t unit_length;
     UChar *spaced; /* `units` with spaces in place of the runs, if there are any: then the iterator points here */
     size_t spaced_capacity;
-    size_t begin, end; /* the next word that ICU cut; `begin` is SIZE_MAX if there is none */
-    struct idxt_gram gram;
+    size_t word_begin, word_end; /* the next word that ICU cut; `word_begin` is SIZE_MAX if there is none */
+    struct idxt_gram gram;       /* the next one, if runs of scripts without spaces are cut into characters and pairs */
 };
 
-/* A word of the text, valid until the next idxt_segmenter_set. */
+/* A word of the text, valid until the next idxt_segmenter_set_text. */
 struct idxt_span {
     const UChar *units;
     size_t length;     /* UTF-16 units */
@@ -186,11 +183,11 @@ struct idxt_span {
     unsigned halvings; /* how often its weight is halved: 1 for a character of a run, 2 for a pair, 0 for others */
 };
 
-/* About how many bytes go through ICU at a time, so that its buffers stay in the processor's cache and don't grow with
- * the text. */
+/* About how many bytes go through ICU at a time, so that its buffers stay small, and in the processor's cache. */
 #define IDXT_PIECE_BYTES ((size_t)1 << 15)
 
-/* Returns how many bytes the first piece of a text has. The words of the pieces are exactly the words of the text. */
+/* Returns how many bytes the first piece of a text has, which is cut for the sake of IDXT_PIECE_BYTES. The words of the
+ * pieces are exactly the words of the text. */
 size_t idxt_piece_length(const char *utf8, size_t length);
 
 /* Opens a segmenter whose `cut` is set. Errors, here and below, are those of ICU: U_MEMORY_ALLOCATION_ERROR if memory
@@ -203,21 +200,22 @@ UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *
 /* Converts a text as idxt_segmenter_convert does, and normalises it, in `units`. */
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Does the same with words that were cut by something else: unlike in texts, `:` and `@` stay as they are. */
+/* Converts and normalises words that something else than a segmenter cut, in `units`: here `:` and `@` stay as they
+ * are, while in texts they become spaces. */
 UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Takes a text of at most INT32_MAX bytes, to be cut into words. U_UNSUPPORTED_ERROR: it has characters that a
- * dictionary must cut, and one is missing. */
-UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
+/* Takes a text of at most INT32_MAX bytes to cut. U_UNSUPPORTED_ERROR: it needs a dictionary that is missing. */
+UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
 /* Sets *word to the next word. Returns false after the last one. */
 bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word);
 
-/* Writes a word in UTF-8, at most IDXT_UTF8_PER_UNIT bytes for each unit, and returns its bytes. */
+/* Writes a word in UTF-8 to `utf8`, which has room for IDXT_UTF8_PER_UNIT bytes for each of its units. Returns how many
+ * bytes it wrote. */
 #define IDXT_UTF8_PER_UNIT 3
-size_t idxt_span_utf8(struct idxt_span word, char *utf8);
+size_t idxt_span_write_utf8(struct idxt_span word, char *utf8);
 
-/* Returns where the first character of scripts that are written without spaces is in a text, or the length. */
+/* Returns where the first character of a script that is written without spaces is, or `length` if there is none. */
 size_t idxt_find_unspaced(const UChar *units, size_t length);
 
 /* Closes the iterator and frees the buffers. */

@@ -49,7 +49,6 @@ static void report(struct verification *verification, const char *folder, const 
 
 /* ---- Opening ---- */
 
-/* Opens all files of a segment, and notes how opening each of them went. */
 static void open_segment(struct verification *verification, size_t segment) {
     struct idx_index *index = verification->index;
     struct opening *openings = openings_of(verification, segment), *opening = &openings[OPEN_FOLDER];
@@ -70,8 +69,8 @@ static void open_segment(struct verification *verification, size_t segment) {
     close(folder);
 }
 
-/* Takes a record, which was checked as it was read. */
-static enum idx_status take_record(void *context, const struct idxf_record *record, struct idx_error *error) {
+/* Does nothing with a record, which was checked as it was read. */
+static enum idx_status accept_record(void *context, const struct idxf_record *record, struct idx_error *error) {
     (void)context;
     (void)record;
     (void)error;
@@ -86,12 +85,13 @@ static enum idx_status read_log(const struct idx_index *index, struct idx_error 
     if (!manifest->log.exists) return IDX_OK;
     enum idx_status status =
         idxi_log_open(&log, index->folder, index->path, &rules, &manifest->log, manifest->sequence, error);
-    if (status == IDX_OK) status = idxi_log_read(&log, 0, NULL, take_record, NULL, error);
+    if (status == IDX_OK) status = idxi_log_read(&log, 0, NULL, accept_record, NULL, error);
     idxi_log_close(&log);
     return status;
 }
 
-/* Opens all files of the index. Errors of segments and of the log are noted; others are returned. */
+/* Opens all files of the index at the path. Errors of segments and of the log are noted; others are returned. After
+ * either, close_all closes what was opened. */
 static enum idx_status open_once(struct verification *verification, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
@@ -108,6 +108,7 @@ static enum idx_status open_once(struct verification *verification, const char *
     return IDX_OK;
 }
 
+/* Closes what open_once opened, so that it can be called again. */
 static void close_all(struct verification *verification) {
     free(verification->openings);
     idx_close(verification->index);
@@ -115,6 +116,7 @@ static void close_all(struct verification *verification) {
     verification->index = NULL;
 }
 
+/* Returns whether all files of the index were opened, and the log is valid. */
 static bool are_all_open(const struct verification *verification) {
     size_t segments = verification->index->manifest->segment_count;
     const struct opening *end = openings_of(verification, segments);
@@ -124,7 +126,7 @@ static bool are_all_open(const struct verification *verification) {
     return verification->log.status == IDX_OK;
 }
 
-/* Opens the index at the path. If it is replaced at the same time, as a whole or by compaction, opens the new one. */
+/* Opens the index as open_once does, and again if it was replaced meanwhile, as a whole or by compaction. */
 static enum idx_status open_newest(struct verification *verification, const char *path, struct idx_error *error) {
     for (int attempt = 1;; attempt++) {
         enum idx_status status = open_once(verification, path, error);
@@ -138,7 +140,7 @@ static enum idx_status open_newest(struct verification *verification, const char
 
 /* ---- The whole ---- */
 
-/* Checks a table, and that it has the same fingerprints as the first undamaged one. */
+/* Checks and reports a table. Its fingerprints must be those of the first undamaged one, which sets *expected. */
 static void verify_table(struct verification *verification, size_t segment, size_t number, const char *folder_name,
                          struct idxi_fingerprint_set *expected) {
     const struct opening *opening = &openings_of(verification, segment)[OPEN_TABLES + number];
@@ -160,7 +162,7 @@ static void verify_table(struct verification *verification, size_t segment, size
     report(verification, folder_name, name, status, &error);
 }
 
-/* Checks the document map, and then the map from IDs, which is compared with the document map if that is sound. */
+/* Checks and reports the document map, then the map from IDs if any, against the document map if that is sound. */
 static void verify_maps(struct verification *verification, size_t segment_number, const char *folder_name,
                         const struct idxi_fingerprint_set *expected) {
     static const struct idxi_fingerprint_set unknown = {0};
@@ -180,7 +182,6 @@ static void verify_maps(struct verification *verification, size_t segment_number
     report(verification, folder_name, idxi_map_name(IDXI_MAP_BY_ID), status, &error);
 }
 
-/* Checks all files of a segment, and reports each. */
 static void verify_segment(struct verification *verification, size_t segment) {
     char name[IDXI_NAME_BYTES];
     struct idxi_fingerprint_set expected = {0};
@@ -199,11 +200,11 @@ static void verify_segment(struct verification *verification, size_t segment) {
 }
 
 /* Opens and checks all files. Returns the error of the first damage, or an error that is no damage. */
-static enum idx_status verify(struct verification *verification, const char *path, struct idx_error *error) {
+static enum idx_status verify_index(struct verification *verification, const char *path, struct idx_error *error) {
     enum idx_status status = open_newest(verification, path, error);
     bool is_damage = status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY;
     if (status != IDX_OK && !is_damage) return status;
-    struct idx_error copy = error == NULL ? (struct idx_error){0} : *error;
+    struct idx_error copy = error == NULL ? (struct idx_error){0} : *error; /* reporting damage writes to *error */
     report(verification, NULL, IDXI_MANIFEST_NAME, status, &copy);
     if (status != IDX_OK) return status;
     const struct idx_index *index = verification->index;
@@ -216,7 +217,7 @@ static enum idx_status verify(struct verification *verification, const char *pat
 enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *context, struct idx_error *error) {
     struct idx_error own;
     struct verification verification = {.visit = visit, .context = context, .error = error == NULL ? &own : error};
-    enum idx_status status = verify(&verification, path, verification.error);
+    enum idx_status status = verify_index(&verification, path, verification.error);
     close_all(&verification);
     return status;
 }

@@ -19,7 +19,7 @@ struct idxi_fingerprint_set {
     uint64_t sum;
 };
 
-/* Adds a fingerprint that was not added before. */
+/* Adds a fingerprint to a set, which must not have it. A zeroed set is empty. */
 static inline void idxi_fingerprint_set_add(struct idxi_fingerprint_set *set, uint64_t fingerprint) {
     set->sum += idxi_hash(fingerprint);
     set->count++;

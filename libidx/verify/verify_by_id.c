@@ -9,10 +9,10 @@
 
 struct comparison {
     const struct idxi_map *documents, *by_id;
-    uint64_t *hashes, *fingerprints, *spare, *spare_fingerprints; /* the chunk, and room to sort it */
-    size_t capacity, count;
-    uint64_t *seen; /* a bit for each entry of the map */
-    uint64_t seen_count;
+    uint64_t *hashes, *fingerprints, *spare, *spare_fingerprints; /* the chunk: hashes of IDs, and room to sort it */
+    size_t capacity, count;                                       /* of documents of the chunk */
+    uint64_t *seen;                                               /* a bit for each entry of the map from IDs */
+    uint64_t seen_count;                                          /* of the bits that are set */
 };
 
 static enum idx_status fail_content(const struct comparison *comparison, struct idx_error *error) {
@@ -26,9 +26,9 @@ static void note_seen(struct comparison *comparison, uint64_t number) {
     *seen |= bit;
 }
 
-/* Finds entries of the chunk, from *next on, among `count` of the map, and moves *next to the first that may come after
- * these. Returns false where the map lacks one. */
-static bool find_entries(struct comparison *comparison, size_t *next, uint64_t number, const uint64_t *hashes,
+/* Finds entries of the sorted chunk, from *next on, among `count` of the map, the first of which has `number`. Marks
+ * those, and moves *next to the first that may come after them. Returns false where the map lacks one. */
+static bool mark_entries(struct comparison *comparison, size_t *next, uint64_t number, const uint64_t *hashes,
                          const uint64_t *fingerprints, size_t count) {
     for (size_t i = 0; i < count && *next < comparison->count; i++) {
         uint64_t hash = comparison->hashes[*next], fingerprint = comparison->fingerprints[*next];
@@ -42,7 +42,7 @@ static bool find_entries(struct comparison *comparison, size_t *next, uint64_t n
     return true;
 }
 
-/* Compares the current chunk with the map, and begins the next one. */
+/* Compares the current chunk with the map from IDs, and empties it. */
 static enum idx_status compare_chunk(struct comparison *comparison, struct idx_error *error) {
     uint64_t hashes[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
@@ -52,7 +52,7 @@ static enum idx_status compare_chunk(struct comparison *comparison, struct idx_e
     idxi_map_stream_init(&map, comparison->by_id, 0);
     for (uint64_t number = 0; next < comparison->count; number += count) {
         IDXI_TRY(map.stream.read(&map.stream, hashes, fingerprints, IDXI_STREAM_ENTRIES, &count, error));
-        if (count == 0 || !find_entries(comparison, &next, number, hashes, fingerprints, count))
+        if (count == 0 || !mark_entries(comparison, &next, number, hashes, fingerprints, count))
             return fail_content(comparison, error);
     }
     comparison->count = 0;
@@ -61,8 +61,7 @@ static enum idx_status compare_chunk(struct comparison *comparison, struct idx_e
 
 /* ---- Integer IDs ---- */
 
-/* Compares documents with integer IDs, chunk by chunk. */
-static enum idx_status compare_numbers(struct comparison *comparison, struct idx_error *error) {
+static enum idx_status compare_integers(struct comparison *comparison, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], ids[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
     size_t count;
@@ -80,7 +79,8 @@ static enum idx_status compare_numbers(struct comparison *comparison, struct idx
 
 /* ---- Text ---- */
 
-/* Sets the fingerprints of a chunk, which is that of the documents numbered from `first` on. */
+/* Sets the fingerprints of a chunk, which is that of the documents numbered from `first` on. They are looked for among
+ * all documents, which are in another order. */
 static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t first, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], numbers[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
@@ -96,7 +96,9 @@ static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t
     }
 }
 
-static enum idx_status take_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
+/* Adds an ID to the chunk, and compares this when it is full. With the first ID of a chunk, the fingerprints of all are
+ * found. Called by idxi_map_visit_ids, in the order of document numbers. */
+static enum idx_status add_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
     struct comparison *comparison = context;
     if (comparison->count == 0) IDXI_TRY(find_fingerprints(comparison, number, error));
     comparison->hashes[comparison->count++] = idxi_id_hash(id, length);
@@ -104,17 +106,18 @@ static enum idx_status take_id(void *context, uint64_t number, const void *id, s
 }
 
 static enum idx_status compare_text(struct comparison *comparison, struct idx_error *error) {
-    IDXI_TRY(idxi_map_visit_ids(comparison->documents, take_id, comparison, error));
+    IDXI_TRY(idxi_map_visit_ids(comparison->documents, add_id, comparison, error));
     return compare_chunk(comparison, error);
 }
 
 /* ---- The whole ---- */
 
-static enum idx_status compare(struct comparison *comparison, struct idx_error *error) {
+/* Compares all documents with the map from IDs, which must have no other entries. */
+static enum idx_status compare_maps(struct comparison *comparison, struct idx_error *error) {
     bool ok = comparison->hashes != NULL && comparison->fingerprints != NULL && comparison->spare != NULL &&
               comparison->spare_fingerprints != NULL && comparison->seen != NULL;
     if (!ok) return idxi_fail_memory(error);
-    IDXI_TRY((comparison->documents->id_type == IDX_ID_TEXT ? compare_text : compare_numbers)(comparison, error));
+    IDXI_TRY((comparison->documents->id_type == IDX_ID_TEXT ? compare_text : compare_integers)(comparison, error));
     return comparison->seen_count == comparison->by_id->segment.documents ? IDX_OK : fail_content(comparison, error);
 }
 
@@ -131,7 +134,7 @@ enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct
         .capacity = capacity,
         .seen = calloc((size_t)(by_id->segment.documents / 64 + 1), sizeof(uint64_t)),
     };
-    enum idx_status status = compare(&comparison, error);
+    enum idx_status status = compare_maps(&comparison, error);
     idxi_array_release(comparison.hashes, capacity);
     idxi_array_release(comparison.fingerprints, capacity);
     idxi_array_release(comparison.spare, capacity);

@@ -8,8 +8,8 @@
 struct document_walk {
     struct idxi_fingerprint_set set;
     struct idxi_heaviest heaviest;
-    uint64_t documents;
-    uint64_t last_fingerprint, last_value;
+    uint64_t documents;                    /* how many came so far */
+    uint64_t last_fingerprint, last_value; /* of the last document; not set if there was none */
     uint64_t *seen; /* a bit for each document number below `limit`; NULL: values are no document numbers */
     uint64_t limit;
 };
@@ -45,15 +45,16 @@ static enum idx_status note_documents(const struct idxi_map *map, const uint64_t
     return IDX_OK;
 }
 
+/* Fails because a search by key would miss what it looks for. */
 static enum idx_status fail_astray(const struct idxi_map *map, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                      "has keys that mislead searches: rebuild the index, or restore it");
 }
 
-/* Checks that all searches that should lead to the group at the cursor do: those for the first key behind the group
+/* Checks that all searches that should lead to the group at the cursor do: those for the first key after the group
  * before and for the key of this group, and so those for all keys between. */
-static enum idx_status check_way(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
-                                 const struct document_walk *walk, struct idx_error *error) {
+static enum idx_status check_searches(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                      const struct document_walk *walk, struct idx_error *error) {
     struct idxi_page_cursor low, high;
     uint8_t key[IDXI_GROUP_KEY_BYTES] = {0};
     uint64_t value = walk->last_value + 1;
@@ -64,8 +65,7 @@ static enum idx_status check_way(const struct idxi_map *map, const struct idxi_p
     return leads ? IDX_OK : fail_astray(map, error);
 }
 
-/* Checks the group at the cursor: that it decodes, keeps the rules, is above the one before, and has the key of its
- * last entry. */
+/* Checks that the group at the cursor decodes, keeps the rules, is above the one before, and has the right key. */
 static enum idx_status check_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                    struct document_walk *walk, struct idx_error *error) {
     struct idxf_group group;
@@ -81,10 +81,11 @@ static enum idx_status check_group(const struct idxi_map *map, const struct idxi
     if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
     idxi_group_key(key, fingerprints[group.count - 1], values[group.count - 1]);
     if (memcmp(cursor->key, key, sizeof key) != 0) return fail_astray(map, error);
-    IDXI_TRY(check_way(map, cursor, walk, error));
+    IDXI_TRY(check_searches(map, cursor, walk, error));
     return note_documents(map, fingerprints, values, group.count, walk, error);
 }
 
+/* Checks all groups, in their order, up to more documents than the map is said to have. */
 static enum idx_status walk_documents(const struct idxi_map *map, struct document_walk *walk, struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, "", 0, &cursor, error));
@@ -96,15 +97,15 @@ static enum idx_status walk_documents(const struct idxi_map *map, struct documen
     return IDX_OK;
 }
 
-/* A walk through the IDs of a map, by number. */
 struct id_walk {
     const struct idxi_map *map;
     uint64_t next; /* the first number of the next group */
 };
 
-/* Checks what visiting all IDs does not show: that searches for the first and the last number of a group lead to it. */
-static enum idx_status check_id(void *context, uint64_t number, const void *id, size_t length,
-                                struct idx_error *error) {
+/* Checks what visiting all IDs does not show: that searches for the first and the last number of a group lead to it.
+ * Does nothing for other numbers. Called by idxi_map_visit_ids. */
+static enum idx_status check_id_searches(void *context, uint64_t number, const void *id, size_t length,
+                                         struct idx_error *error) {
     struct id_walk *walk = context;
     const struct idxi_map *map = walk->map;
     struct idxi_page_cursor low, high;
@@ -125,15 +126,16 @@ static enum idx_status check_id(void *context, uint64_t number, const void *id, 
     return IDX_OK;
 }
 
-static enum idx_status compare_counts(const struct idxi_map *map, const struct document_walk *walk,
-                                      const struct idxi_fingerprint_set *expected, struct idx_error *error) {
+/* Checks the numbers of documents and fingerprints, the fingerprints if they are known, and IDs if they are text. */
+static enum idx_status check_counts_and_ids(const struct idxi_map *map, const struct document_walk *walk,
+                                            const struct idxi_fingerprint_set *expected, struct idx_error *error) {
     if (walk->documents != map->segment.documents || walk->set.count != map->segment.fingerprints)
         return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
     if (expected->known && walk->set.sum != expected->sum)
         return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                          "contains other fingerprints than the tables: rebuild the index, or restore it");
     struct id_walk ids = {map, 0};
-    return map->id_type == IDX_ID_TEXT ? idxi_map_visit_ids(map, check_id, &ids, error) : IDX_OK;
+    return map->id_type == IDX_ID_TEXT ? idxi_map_visit_ids(map, check_id_searches, &ids, error) : IDX_OK;
 }
 
 static enum idx_status check_heaviest(const struct idxi_map *map, const struct idxi_heaviest *heaviest,
@@ -151,7 +153,6 @@ static enum idx_status check_no_documents(const struct idxi_map *map, struct idx
     return check_heaviest(map, &nothing, error);
 }
 
-/* Checks all groups, the counts, the IDs, and the heaviest fingerprint of a map. */
 static enum idx_status check_documents(const struct idxi_map *map, const struct idxi_fingerprint_set *expected,
                                        struct idx_error *error) {
     struct document_walk walk = {0};
@@ -162,7 +163,7 @@ static enum idx_status check_documents(const struct idxi_map *map, const struct 
         if (walk.seen == NULL) return idxi_fail_memory(error);
     }
     enum idx_status status = walk_documents(map, &walk, error);
-    if (status == IDX_OK) status = compare_counts(map, &walk, expected, error);
+    if (status == IDX_OK) status = check_counts_and_ids(map, &walk, expected, error);
     if (status == IDX_OK) status = check_heaviest(map, &walk.heaviest, error);
     free(walk.seen);
     return status;

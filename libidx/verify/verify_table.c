@@ -1,4 +1,4 @@
-/* verify_table.c: checks a table. */
+/* verify_table.c: checks a table. Its pages are dropped from memory as it goes on, so that large tables fit. */
 #include "libidx/verify/verify.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 static enum idx_status check_pages(const struct idxi_table *table, struct idx_error *error) {
     for (uint64_t page = 0; page < table->layout.pages; page++) {
-        if (page * IDXF_PAGE_SIZE % IDXI_DROPPED_BYTES == 0) idxi_table_drop(table);
+        if (page * IDXF_PAGE_SIZE % IDXI_DROPPED_BYTES == 0) idxi_table_drop_pages(table);
         IDXI_TRY(idxi_table_verify_page(table, page, error));
     }
     return IDX_OK;
@@ -32,16 +32,17 @@ struct walk {
     uint64_t fingerprints[IDXF_DECODED_ROOM];
 };
 
+/* Notes that the directory differs at a byte of the file, unless it differs before that already. */
 static void note_difference(struct walk *walk, uint64_t offset) {
     if (!walk->differs) walk->difference = offset;
     walk->differs = true;
 }
 
-/* Compares the current line of the directory, which has all its keys. */
+/* Compares the current line of the directory, which has all its keys, with the file's, and goes on to the next one. */
 static void compare_line(const struct idxi_table *table, struct walk *walk) {
     uint64_t at = walk->directory.line * IDXF_LINE_BYTES;
     uint8_t bytes[IDXF_LINE_BYTES];
-    idxf_directory_take(&walk->directory, bytes);
+    idxf_directory_write_line(&walk->directory, bytes);
     if (memcmp(table->map + table->layout.directory + at, bytes, sizeof bytes) != 0)
         note_difference(walk, table->layout.directory + at);
 }
@@ -50,8 +51,8 @@ static void compare_line(const struct idxi_table *table, struct walk *walk) {
 static void compare_key(const struct idxi_table *table, uint64_t block, struct walk *walk) {
     struct idxf_place place = idxf_find_place(walk->key, table->layout.directory_lines);
     const uint8_t *line = table->map + table->layout.directory + place.line * IDXF_LINE_BYTES;
-    struct idxf_list list = idxf_line_list(line);
-    uint64_t i = block - idxf_line_first(line), bits = list.width;
+    struct idxf_list list = idxf_line_read_list(line);
+    uint64_t i = block - idxf_line_first_block(line), bits = list.width;
     if (list.count == 0 || i >= list.count || bits > 64) return; /* comparing the line reports it */
     if (list.at > table->header.list_bytes || idxf_list_bytes(&list) > table->header.list_bytes - list.at) return;
     uint64_t at = (table->layout.lists + list.at) * 8 + i * bits, end = at + bits;
@@ -61,12 +62,13 @@ static void compare_key(const struct idxi_table *table, uint64_t block, struct w
     if (!agrees) note_difference(walk, at / 8);
 }
 
+/* Checks the next block, adds its fingerprints to the walk, and sets walk->key. */
 static enum idx_status check_block(const struct idxi_table *table, struct idxi_blocks *blocks, struct walk *walk,
                                    struct idx_error *error) {
     uint64_t block = blocks->next, offset = idxi_table_block_offset(table, block);
     struct idxf_bounds bounds = blocks->bounds;
     size_t count;
-    if (offset % IDXI_DROPPED_BYTES == 0) idxi_table_drop(table);
+    if (offset % IDXI_DROPPED_BYTES == 0) idxi_table_drop_pages(table);
     IDXI_TRY(idxi_blocks_read(blocks, block + 1, walk->fingerprints, &count, error));
     for (size_t i = 0; i < count; i++)
         idxi_fingerprint_set_add(&walk->set, idxf_unpermute(&table->permutation, walk->fingerprints[i]));
@@ -83,7 +85,7 @@ static enum idx_status check_blocks(const struct idxi_table *table, struct walk 
     idxf_directory_begin(&walk->directory, table->layout.directory_lines);
     for (uint64_t block = 0; block < table->header.blocks; block++) {
         IDXI_TRY(check_block(table, &blocks, walk, error));
-        while (!idxf_directory_add(&walk->directory, walk->key)) compare_line(table, walk);
+        while (!idxf_directory_add_key(&walk->directory, walk->key)) compare_line(table, walk);
         compare_key(table, block, walk);
     }
     while (walk->directory.line < walk->directory.lines) compare_line(table, walk);
@@ -125,6 +127,6 @@ enum idx_status idxi_verify_table(const struct idxi_table *table, struct idxi_fi
     enum idx_status status = check_sections(table, walk, error);
     *set = walk->set;
     free(walk);
-    idxi_table_drop(table);
+    idxi_table_drop_pages(table);
     return status;
 }

@@ -19,8 +19,8 @@ struct idx_documents {
     uint64_t fingerprint;
     bool filters;                       /* whether single documents of the fingerprint were removed */
     struct idxi_pending_cursor pending; /* its pending documents with text IDs; without a view if there is none */
-    uint64_t *numbers;                  /* the integer IDs of its pending documents, ascending */
-    size_t number_count, number_capacity, numbers_given;
+    uint64_t *integers;                 /* the integer IDs of its pending documents, ascending */
+    size_t integer_count, integer_capacity, integers_given;
     size_t cursor_count;
     struct idxi_map_cursor cursors[]; /* of the segments */
 };
@@ -48,12 +48,12 @@ enum idx_status idx_documents_open(const struct idx_index *index, struct idx_doc
 void idx_documents_close(struct idx_documents *documents) {
     if (documents == NULL) return;
     free(documents->id);
-    free(documents->numbers);
+    free(documents->integers);
     free(documents);
 }
 
 /* Returns whether the next document of a segment, with an integer ID, was removed. */
-static bool is_number_removed(const struct idx_documents *documents, const struct idxi_map_cursor *cursor) {
+static bool is_integer_removed(const struct idx_documents *documents, const struct idxi_map_cursor *cursor) {
     uint8_t id[sizeof(uint64_t)];
     idxf_store64(id, cursor->value);
     return idxi_is_removed(documents->index, (size_t)(cursor - documents->cursors), documents->fingerprint, id,
@@ -64,59 +64,59 @@ static bool is_number_removed(const struct idx_documents *documents, const struc
 static enum idx_status skip_removed(const struct idx_documents *documents, struct idxi_map_cursor *cursor,
                                     struct idx_error *error) {
     if (!documents->filters || documents->index->manifest->id_type != IDXF_ID_U64) return IDX_OK;
-    while (cursor->left > 0 && is_number_removed(documents, cursor)) IDXI_TRY(idxi_map_cursor_next(cursor, error));
+    while (cursor->left > 0 && is_integer_removed(documents, cursor)) IDXI_TRY(idxi_map_cursor_next(cursor, error));
     return IDX_OK;
 }
 
 /* ---- Pending documents ---- */
 
-static enum idx_status add_number(struct idx_documents *documents, uint64_t number, struct idx_error *error) {
-    if (documents->number_count == documents->number_capacity) {
-        size_t capacity = 2 * documents->number_capacity + 16;
-        uint64_t *grown = realloc(documents->numbers, capacity * sizeof *grown);
+static enum idx_status add_integer(struct idx_documents *documents, uint64_t integer, struct idx_error *error) {
+    if (documents->integer_count == documents->integer_capacity) {
+        size_t capacity = 2 * documents->integer_capacity + 16;
+        uint64_t *grown = realloc(documents->integers, capacity * sizeof *grown);
         if (grown == NULL) return idxi_fail_memory(error);
-        documents->numbers = grown;
-        documents->number_capacity = capacity;
+        documents->integers = grown;
+        documents->integer_capacity = capacity;
     }
-    documents->numbers[documents->number_count++] = number;
+    documents->integers[documents->integer_count++] = integer;
     return IDX_OK;
 }
 
-static int compare_numbers(const void *a, const void *b) {
+static int compare_integers(const void *a, const void *b) {
     uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
     return (one > other) - (one < other);
 }
 
-/* Finds the fingerprint's pending documents, and counts them. Integer IDs, which must come in order, are gathered. */
+/* Finds and counts the fingerprint's pending documents. Gathers integer IDs, since they must be given in order. */
 static enum idx_status find_pending(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     const struct idx_index *index = documents->index;
     struct idxi_pending_cursor cursor;
     const uint8_t *id;
     size_t id_size;
-    *count = documents->number_count = documents->numbers_given = 0;
+    *count = documents->integer_count = documents->integers_given = 0;
     if (!idxi_has_pending(index)) return IDX_OK;
     idxi_pending_documents(&index->pending, documents->fingerprint, &documents->pending);
     cursor = documents->pending;
     for (; idxi_pending_next(&cursor, &id, &id_size); ++*count) {
-        if (index->manifest->id_type == IDXF_ID_U64) IDXI_TRY(add_number(documents, idxf_load64(id), error));
+        if (index->manifest->id_type == IDXF_ID_U64) IDXI_TRY(add_integer(documents, idxf_load64(id), error));
     }
-    if (documents->number_count > 1)
-        qsort(documents->numbers, documents->number_count, sizeof *documents->numbers, compare_numbers);
+    if (documents->integer_count > 1)
+        qsort(documents->integers, documents->integer_count, sizeof *documents->integers, compare_integers);
     return IDX_OK;
 }
 
-/* Gives the next pending document with a text ID, if there is one. */
+/* Gives the next pending document with a text ID, and sets *found to whether there is one. */
 static void give_pending_text(struct idx_documents *documents, struct idx_document *document, bool *found) {
     const uint8_t *id;
     size_t id_size;
     *found = documents->pending.view.records != NULL && idxi_pending_next(&documents->pending, &id, &id_size);
-    if (*found) *document = (struct idx_document){UINT64_MAX, id, id_size};
+    if (*found) *document = (struct idx_document){.number = UINT64_MAX, .id = id, .id_length = id_size};
 }
 
 /* ---- Finding ---- */
 
 /* Goes to the documents of documents->fingerprint, and counts them, with those that are filtered out. */
-static enum idx_status find_all(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
+static enum idx_status go_to_documents(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     size_t first = idxi_first_live(documents->index, documents->fingerprint);
     documents->ids_left = 0;
     IDXI_TRY(find_pending(documents, count, error));
@@ -131,13 +131,13 @@ static enum idx_status find_all(struct idx_documents *documents, uint64_t *count
     return IDX_OK;
 }
 
-/* Counts the documents that were not removed by going through them all, and begins again. */
-static enum idx_status count_left(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
+/* Counts the documents that were not removed, by going through all, and begins again. */
+static enum idx_status count_live(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     struct idx_document document;
     uint64_t with_removed;
     bool found = true;
     for (*count = 0; found; *count += found) IDXI_TRY(idx_documents_next(documents, &document, &found, error));
-    return find_all(documents, &with_removed, error);
+    return go_to_documents(documents, &with_removed, error);
 }
 
 enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *most,
@@ -145,10 +145,10 @@ enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fi
     documents->fingerprint = fingerprint;
     documents->filters = idxi_removes_some(documents->index, fingerprint);
     *most = 0;
-    return documents->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : find_all(documents, most, error);
+    return documents->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : go_to_documents(documents, most, error);
 }
 
-bool idxi_documents_filter(const struct idx_documents *documents) { return documents->filters; }
+bool idxi_documents_are_filtered(const struct idx_documents *documents) { return documents->filters; }
 
 enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,
                                             struct idx_error *error) {
@@ -163,7 +163,7 @@ enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fin
     IDXI_TRY(idxi_documents_seek(documents, fingerprint, &total, error));
     if (documents->index->manifest->id_type != IDXF_ID_NONE) {
         if (total == 0) return idxi_documents_fail_missing(documents->index, fingerprint, error);
-        if (documents->filters && count != NULL) IDXI_TRY(count_left(documents, &total, error));
+        if (documents->filters && count != NULL) IDXI_TRY(count_live(documents, &total, error));
     }
     if (count != NULL) *count = total;
     return IDX_OK;
@@ -171,13 +171,12 @@ enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fin
 
 /* ---- Going through them ---- */
 
-static enum idx_status fail_number(const struct idxi_map *map, uint64_t number, struct idx_error *error) {
+static enum idx_status fail_no_id(const struct idxi_map *map, uint64_t number, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                      "has no ID for document %llu: rebuild the index, or restore it from a copy",
                      (unsigned long long)number);
 }
 
-/* Opens the group of IDs that has the ID of a document. */
 static enum idx_status open_ids(struct idx_documents *documents, const struct idxi_map *map, uint64_t number,
                                 struct idx_error *error) {
     struct idxi_page_cursor cursor;
@@ -185,20 +184,19 @@ static enum idx_status open_ids(struct idx_documents *documents, const struct id
     documents->map = NULL;
     idxi_ids_key(key, number);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &cursor, error));
-    if (!cursor.found) return fail_number(map, number, error);
+    if (!cursor.found) return fail_no_id(map, number, error);
     if (cursor.value_size > documents->ids_left) return idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error);
     documents->ids_left -= cursor.value_size;
     IDXI_TRY(idxi_map_open_ids(map, &cursor, &documents->ids, &documents->id, &documents->id_capacity, error));
     documents->last_number = idxi_ids_number(cursor.key);
-    if (documents->last_number - number >= documents->ids.count) return fail_number(map, number, error);
+    if (documents->last_number - number >= documents->ids.count) return fail_no_id(map, number, error);
     documents->map = map;
     return IDX_OK;
 }
 
-/* Decodes the ID of a document. Each ID of a group is decoded from the one before, so this decodes those up to it, from
- * the current one on if it is in the same group. */
-static enum idx_status get_id(struct idx_documents *documents, const struct idxi_map *map,
-                              struct idx_document *document, struct idx_error *error) {
+/* Sets a document's ID by its number. Each ID of a group is decoded from the one before, so all up to it are. */
+static enum idx_status decode_id(struct idx_documents *documents, const struct idxi_map *map,
+                                 struct idx_document *document, struct idx_error *error) {
     struct idxf_ids *ids = &documents->ids;
     bool is_ahead = documents->map == map && documents->last_number >= document->number &&
                     documents->last_number - document->number < ids->left;
@@ -214,7 +212,7 @@ static enum idx_status get_id(struct idx_documents *documents, const struct idxi
     return IDX_OK;
 }
 
-/* Returns the cursor whose document comes next, or NULL. */
+/* Returns the cursor of the next document: of the least integer ID, or of the first segment with texts. NULL: none. */
 static struct idxi_map_cursor *choose_cursor(struct idx_documents *documents) {
     bool by_value = documents->index->manifest->id_type == IDXF_ID_U64;
     struct idxi_map_cursor *chosen = NULL;
@@ -226,42 +224,42 @@ static struct idxi_map_cursor *choose_cursor(struct idx_documents *documents) {
 }
 
 /* Gives the next integer ID once, even if several segments and pending documents have it. */
-static enum idx_status next_number(struct idx_documents *documents, struct idx_document *document, bool *found,
-                                   struct idx_error *error) {
+static enum idx_status next_integer(struct idx_documents *documents, struct idx_document *document, bool *found,
+                                    struct idx_error *error) {
     const struct idxi_map_cursor *chosen = choose_cursor(documents);
-    const uint64_t *pending = documents->numbers + documents->numbers_given;
-    bool is_pending = documents->numbers_given < documents->number_count;
+    const uint64_t *pending = documents->integers + documents->integers_given;
+    bool is_pending = documents->integers_given < documents->integer_count;
     *found = chosen != NULL || is_pending;
     if (!*found) return IDX_OK;
-    uint64_t number = chosen != NULL ? chosen->value : *pending;
-    if (is_pending && *pending < number) number = *pending;
-    *document = (struct idx_document){number, NULL, 0};
-    if (is_pending && *pending == number) documents->numbers_given++;
+    uint64_t integer = chosen != NULL ? chosen->value : *pending;
+    if (is_pending && *pending < integer) integer = *pending;
+    *document = (struct idx_document){integer, NULL, 0};
+    if (is_pending && *pending == integer) documents->integers_given++;
     for (size_t i = 0; i < documents->cursor_count; i++) {
         struct idxi_map_cursor *cursor = &documents->cursors[i];
-        if (cursor->left == 0 || cursor->value != number) continue;
+        if (cursor->left == 0 || cursor->value != integer) continue;
         IDXI_TRY(idxi_map_cursor_next(cursor, error));
         IDXI_TRY(skip_removed(documents, cursor, error));
     }
     return IDX_OK;
 }
 
-static uint64_t count_texts(const struct idx_documents *documents) {
-    const struct idxi_map_cursor *last = &documents->cursors[documents->cursor_count];
-    return documents->cursor_count == 0 ? 0 : last[-1].offset + last[-1].map->segment.documents;
+/* Returns the value of the first pending document, before which come those of all segments. */
+static uint64_t first_pending_value(const struct idx_documents *documents) {
+    const struct idxi_map_cursor *end = &documents->cursors[documents->cursor_count];
+    return documents->cursor_count == 0 ? 0 : end[-1].offset + end[-1].map->segment.documents;
 }
 
 /* Sets *removed to whether the next document of a segment, with a text ID, was removed. */
 static enum idx_status is_text_removed(struct idx_documents *documents, const struct idxi_map_cursor *cursor,
                                        bool *removed, struct idx_error *error) {
     struct idx_document document = {cursor->value, NULL, 0};
-    IDXI_TRY(get_id(documents, cursor->map, &document, error));
+    IDXI_TRY(decode_id(documents, cursor->map, &document, error));
     *removed = idxi_is_removed(documents->index, (size_t)(cursor - documents->cursors), documents->fingerprint,
                                document.id, document.id_length);
     return IDX_OK;
 }
 
-/* Gives the next document with a text ID that was not removed. */
 static enum idx_status next_text(struct idx_documents *documents, struct idx_document *document, bool *found,
                                  struct idx_error *error) {
     for (;;) {
@@ -272,7 +270,7 @@ static enum idx_status next_text(struct idx_documents *documents, struct idx_doc
             return IDX_OK;
         }
         *document = (struct idx_document){chosen->value, NULL, 0};
-        IDXI_TRY(get_id(documents, chosen->map, document, error));
+        IDXI_TRY(decode_id(documents, chosen->map, document, error));
         IDXI_TRY(idxi_map_cursor_next(chosen, error));
         size_t segment = (size_t)(chosen - documents->cursors);
         if (!documents->filters ||
@@ -283,7 +281,7 @@ static enum idx_status next_text(struct idx_documents *documents, struct idx_doc
 
 enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
                                    struct idx_error *error) {
-    return documents->index->manifest->id_type == IDXF_ID_U64 ? next_number(documents, document, found, error)
+    return documents->index->manifest->id_type == IDXF_ID_U64 ? next_integer(documents, document, found, error)
                                                               : next_text(documents, document, found, error);
 }
 
@@ -297,7 +295,8 @@ static enum idx_status next_text_value(struct idx_documents *documents, uint64_t
         if (chosen == NULL) {
             give_pending_text(documents, &document, found);
             if (*found)
-                *value = count_texts(documents) + documents->pending.sequence - documents->pending.view.after - 1;
+                *value =
+                    first_pending_value(documents) + documents->pending.sequence - documents->pending.view.after - 1;
             return IDX_OK;
         }
         bool removed = false;
@@ -312,7 +311,7 @@ enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint6
                                           struct idx_error *error) {
     if (documents->index->manifest->id_type != IDXF_ID_U64) return next_text_value(documents, value, found, error);
     struct idx_document document;
-    IDXI_TRY(next_number(documents, &document, found, error));
+    IDXI_TRY(next_integer(documents, &document, found, error));
     if (*found) *value = document.number;
     return IDX_OK;
 }
@@ -325,14 +324,14 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
     for (size_t i = 0; i < documents->cursor_count; i++) {
         const struct idxi_map *map = documents->cursors[i].map;
         documents->ids_left = map->pages.length;
-        if (document->number < map->segment.documents) return get_id(documents, map, document, error);
+        if (document->number < map->segment.documents) return decode_id(documents, map, document, error);
         document->number -= map->segment.documents;
     }
     const struct idxi_pending_view *view = &documents->index->pending;
     if (idxi_has_pending(documents->index) && document->number < view->last - view->after) {
         const uint8_t *id;
         idxi_pending_id(view, (uint32_t)document->number, &id, &document->id_length);
-        *document = (struct idx_document){UINT64_MAX, id, document->id_length};
+        *document = (struct idx_document){.number = UINT64_MAX, .id = id, .id_length = document->id_length};
         return IDX_OK;
     }
     return idxi_fail(
@@ -348,13 +347,13 @@ enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t seg
     IDXI_TRY(idxi_map_cursor_find(cursor, fingerprint, error));
     while (cursor->left > 0) {
         struct idx_document document = {cursor->value, NULL, 0};
-        uint8_t number[sizeof(uint64_t)];
+        uint8_t integer_id[sizeof(uint64_t)];
         if (documents->index->manifest->id_type == IDXF_ID_TEXT) {
-            IDXI_TRY(get_id(documents, cursor->map, &document, error));
+            IDXI_TRY(decode_id(documents, cursor->map, &document, error));
         } else {
-            idxf_store64(number, cursor->value);
-            document.id = number;
-            document.id_length = sizeof number;
+            idxf_store64(integer_id, cursor->value);
+            document.id = integer_id;
+            document.id_length = sizeof integer_id;
         }
         IDXI_TRY(visit(context, cursor->value, document.id, document.id_length, error));
         IDXI_TRY(idxi_map_cursor_next(cursor, error));

@@ -18,10 +18,10 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
 enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *most,
                                     struct idx_error *error);
 
-/* Returns whether single documents of the current fingerprint were removed. */
-bool idxi_documents_filter(const struct idx_documents *documents);
+/* Returns whether single documents of the current fingerprint were removed, which the cursor skips. */
+bool idxi_documents_are_filtered(const struct idx_documents *documents);
 
-/* Gives the value of the next document, as idxi_documents_get takes it; *found is false after the last one. */
+/* Gives the value, for idxi_documents_get, of the next document that was not removed; *found is false at the end. */
 enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
                                           struct idx_error *error);
 
@@ -44,7 +44,6 @@ enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t seg
 /* They are ascending streams of fingerprints and values: those of a segment, and the pending ones. A value is an
  * integer ID, or the number of a text document, counted through all segments and then through the pending records. */
 
-/* The stream of the documents of a segment. */
 struct idxi_live_documents {
     struct idxi_stream stream; /* its `values` must not be NULL */
     const struct idx_index *index;

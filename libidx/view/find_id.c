@@ -9,7 +9,6 @@
 #include "libidx/streams/sort.h"
 #include "libidx/view/index.h"
 
-/* The ID that is looked for. */
 struct wanted {
     enum idx_id_type type;
     const void *id;
@@ -18,8 +17,9 @@ struct wanted {
     uint64_t hash;
 };
 
-static enum idx_status check_index(const struct idx_index *index, const struct wanted *wanted,
-                                   struct idx_error *error) {
+/* Checks that the index can be asked for the wanted ID, and prepares its maps from IDs. */
+static enum idx_status prepare_index(const struct idx_index *index, const struct wanted *wanted,
+                                     struct idx_error *error) {
     if (!index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has no map from IDs to fingerprints: build it with such a map");
@@ -31,8 +31,8 @@ static enum idx_status check_index(const struct idx_index *index, const struct w
     return IDX_OK;
 }
 
-/* Sets *candidate to the least candidate of all segments that is not below `least`, or *found to false. A candidate is
- * a fingerprint that has a document with this hash of its ID. */
+/* Sets *candidate to the least candidate of all segments that is not below `least`, and *found to whether there is one.
+ * A candidate is a fingerprint that has a document with this hash of its ID. */
 static enum idx_status find_candidate(const struct idx_index *index, uint64_t hash, uint64_t least, uint64_t *candidate,
                                       bool *found, struct idx_error *error) {
     *found = false;
@@ -59,7 +59,7 @@ static enum idx_status confirm(const struct idx_index *index, struct idx_documen
     struct idx_document document;
     bool found = true;
     *confirmed = false;
-    if (index->removes) IDXI_TRY(idxi_is_before(index, index->open_segments, fingerprint, &found, error));
+    if (index->removes) IDXI_TRY(idxi_is_held_before(index, index->open_segments, fingerprint, &found, error));
     if (found) IDXI_TRY(idx_documents_find(documents, fingerprint, NULL, error));
     while (found && !*confirmed) {
         IDXI_TRY(idx_documents_next(documents, &document, &found, error));
@@ -74,23 +74,22 @@ struct pending {
     size_t count, next;
 };
 
-/* Lists the fingerprints of pending documents with the wanted ID. The caller frees them. */
-static enum idx_status find_pending(const struct idx_index *index, const struct wanted *wanted, struct pending *pending,
+static enum idx_status list_pending(const struct idx_index *index, const struct wanted *wanted, struct pending *pending,
                                     struct idx_error *error) {
     struct idxi_pending_cursor cursor;
-    uint8_t number[sizeof(uint64_t)];
+    uint8_t integer_id[sizeof(uint64_t)];
     uint64_t fingerprint;
-    size_t documents = 0, given = 0;
-    bool is_number = wanted->type == IDX_ID_U64;
+    size_t documents = 0, listed = 0;
+    bool is_integer = wanted->type == IDX_ID_U64;
     *pending = (struct pending){0};
     if (!idxi_has_pending(index)) return IDX_OK;
-    idxf_store64(number, wanted->number);
-    idxi_pending_fingerprints(&index->pending, is_number ? number : wanted->id,
-                              is_number ? sizeof number : wanted->length, &cursor);
+    idxf_store64(integer_id, wanted->number);
+    idxi_pending_fingerprints(&index->pending, is_integer ? integer_id : wanted->id,
+                              is_integer ? sizeof integer_id : wanted->length, &cursor);
     for (struct idxi_pending_cursor all = cursor; idxi_pending_next_fingerprint(&all, &fingerprint);) documents++;
     pending->fingerprints = malloc((2 * documents + 1) * sizeof(uint64_t)); /* and room to sort them */
     if (pending->fingerprints == NULL) return idxi_fail_memory(error);
-    while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) pending->fingerprints[given++] = fingerprint;
+    while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) pending->fingerprints[listed++] = fingerprint;
     idxi_sort_pairs(pending->fingerprints, NULL, documents, false, pending->fingerprints + documents, NULL);
     for (size_t i = 0; i < documents; i++) {
         if (i > 0 && pending->fingerprints[i] == pending->fingerprints[i - 1]) continue;
@@ -100,7 +99,7 @@ static enum idx_status find_pending(const struct idx_index *index, const struct 
 }
 
 /* Sets *fingerprint to the least one, pending or not, that is not below `least` and has a document with the wanted ID,
- * or *found to false. */
+ * and *found to whether there is one. Calls must ascend, since pending->next goes on with them. */
 static enum idx_status find_next(const struct idx_index *index, struct idx_documents *documents,
                                  const struct wanted *wanted, struct pending *pending, uint64_t least,
                                  uint64_t *fingerprint, bool *found, struct idx_error *error) {
@@ -117,10 +116,10 @@ static enum idx_status find_next(const struct idx_index *index, struct idx_docum
     }
 }
 
-/* Stores the fingerprints of all documents with the wanted ID, as many as have room, and counts all of them. */
-static enum idx_status find_all(const struct idx_index *index, struct idx_documents *documents,
-                                const struct wanted *wanted, struct pending *pending, uint64_t *fingerprints,
-                                size_t capacity, size_t *count, struct idx_error *error) {
+/* Finds the fingerprints of all documents with the wanted ID, stores as many as have room, and counts all. */
+static enum idx_status find_fingerprints(const struct idx_index *index, struct idx_documents *documents,
+                                         const struct wanted *wanted, struct pending *pending, uint64_t *fingerprints,
+                                         size_t capacity, size_t *count, struct idx_error *error) {
     uint64_t fingerprint = 0;
     bool found;
     *count = 0;
@@ -133,15 +132,15 @@ static enum idx_status find_all(const struct idx_index *index, struct idx_docume
     }
 }
 
-static enum idx_status find(const struct idx_index *index, const struct wanted *wanted, uint64_t *fingerprints,
-                            size_t capacity, size_t *count, struct idx_error *error) {
+static enum idx_status find_wanted(const struct idx_index *index, const struct wanted *wanted, uint64_t *fingerprints,
+                                   size_t capacity, size_t *count, struct idx_error *error) {
     struct idx_documents *documents;
     struct pending pending;
-    IDXI_TRY(check_index(index, wanted, error));
-    IDXI_TRY(find_pending(index, wanted, &pending, error));
+    IDXI_TRY(prepare_index(index, wanted, error));
+    IDXI_TRY(list_pending(index, wanted, &pending, error));
     enum idx_status status = idx_documents_open(index, &documents, error);
     if (status == IDX_OK) {
-        status = find_all(index, documents, wanted, &pending, fingerprints, capacity, count, error);
+        status = find_fingerprints(index, documents, wanted, &pending, fingerprints, capacity, count, error);
         idx_documents_close(documents);
     }
     free(pending.fingerprints);
@@ -151,11 +150,11 @@ static enum idx_status find(const struct idx_index *index, const struct wanted *
 enum idx_status idx_find_id(const struct idx_index *index, const void *id, size_t length, uint64_t *fingerprints,
                             size_t capacity, size_t *count, struct idx_error *error) {
     struct wanted wanted = {.type = IDX_ID_TEXT, .id = id, .length = length, .hash = idxi_id_hash(id, length)};
-    return find(index, &wanted, fingerprints, capacity, count, error);
+    return find_wanted(index, &wanted, fingerprints, capacity, count, error);
 }
 
 enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t id, uint64_t *fingerprints, size_t capacity,
                                 size_t *count, struct idx_error *error) {
     struct wanted wanted = {.type = IDX_ID_U64, .number = id, .hash = idxi_id_hash_u64(id)};
-    return find(index, &wanted, fingerprints, capacity, count, error);
+    return find_wanted(index, &wanted, fingerprints, capacity, count, error);
 }

@@ -9,14 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Opening starts again at most so often because the index is replaced at the same time. */
-#define MAX_ATTEMPTS 1000
+#define MAX_ATTEMPTS 1000 /* attempts to open an index that is replaced at the same time */
 
 /* ---- The manifest ---- */
 
 enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path, struct idx_error *error) {
     index->path = strdup(path);
-    index->manifest_path = idxi_path(path, IDXI_MANIFEST_NAME);
+    index->manifest_path = idxi_join_path(path, IDXI_MANIFEST_NAME);
     if (index->path == NULL || index->manifest_path == NULL) return idxi_fail_memory(error);
     index->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (index->folder >= 0) return IDX_OK;
@@ -25,7 +24,7 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
     return idxi_fail_system(error, errno, path, "open");
 }
 
-/* Reads the manifest and its scheme, and checks that the scheme covers k. */
+/* Reads the manifest and its scheme, checks that the scheme covers k, and notes the file as the one seen last. */
 static enum idx_status read_manifest(struct idx_index *index, struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(index->manifest, index->folder, index->path, &index->origin->manifest_file, error));
     if (fstat(index->origin->manifest_file, &index->origin->seen) != 0)
@@ -71,13 +70,12 @@ static bool are_alike(const struct idx_index *one, const struct idx_index *other
     return alike;
 }
 
-/* Shares the replay of the log with an older view, or makes a new one where records of its manifest are not in memory.
- */
+/* Shares the replay of the log with an older view, or makes a new one if that lacks records of this manifest. */
 static enum idx_status open_replay(struct idx_index *index, const struct idx_index *older, struct idx_error *error) {
     const struct idxf_manifest *manifest = index->manifest;
     struct idxf_record_rules rules = idxi_index_rules(index);
     if (older == NULL || older->spoilt || !idxi_replay_follow(older->replay, manifest->sequence)) {
-        IDXI_TRY(idxi_replay_new(&index->replay, &rules, idxi_index_farthest(index), manifest->sequence, error));
+        IDXI_TRY(idxi_replay_new(&index->replay, &rules, idxi_index_max_distance(index), manifest->sequence, error));
     } else {
         index->replay = older->replay;
         idxi_replay_hold(index->replay);
@@ -99,20 +97,21 @@ enum idx_status idxi_index_read_log(struct idx_index *index, const struct idxf_m
     return IDX_OK;
 }
 
-/* Unpacks the segments that are not unpacked yet. Each may use a share of the memory in proportion to its fingerprints.
- */
+/* Unpacks the segments that are still packed. Each may use memory in proportion to its fingerprints. */
 static enum idx_status unpack_segments(struct idx_index *index, struct idx_error *error) {
     struct idxi_progress progress;
     uint64_t memory = index->options.memory_bytes;
-    double all = 0;
-    IDXI_TRY(idxi_memory_settle(&memory, error));
+    double total = 0;
+    IDXI_TRY(idxi_memory_choose_limit(&memory, error));
     idxi_progress_init(&progress, index->options.progress, index->options.context);
-    for (size_t i = 0; i < index->open_segments; i++) all += (double)index->segments[i]->entry.fingerprints;
+    for (size_t i = 0; i < index->open_segments; i++) total += (double)index->segments[i]->entry.fingerprints;
     for (size_t i = 0; i < index->open_segments; i++) {
         struct idxi_segment *segment = index->segments[i];
-        double share = (double)memory * ((double)segment->entry.fingerprints / all);
-        struct idxi_unpacking unpacking = {idxi_index_farthest(index), (uint64_t)share, index->options.threads,
-                                           &progress};
+        double share = (double)memory * ((double)segment->entry.fingerprints / total);
+        struct idxi_unpacking unpacking = {.distance = idxi_index_max_distance(index),
+                                           .memory_bytes = (uint64_t)share,
+                                           .threads = index->options.threads,
+                                           .progress = &progress};
         if (segment->unpacked != NULL || segment->entry.fingerprints == 0) continue;
         IDXI_TRY(idxi_unpacked_make(&segment->unpacked, &segment->tables[0], &unpacking, error));
     }
@@ -136,7 +135,7 @@ static enum idx_status open_once(struct idx_index *index, const char *path, cons
     return idxi_index_read_log(index, &index->manifest->log, error);
 }
 
-unsigned idxi_index_farthest(const struct idx_index *index) {
+unsigned idxi_index_max_distance(const struct idx_index *index) {
     unsigned k = index->manifest->k, asked = index->options.distance;
     return index->unpacks && asked != UINT_MAX && asked > k ? asked : k;
 }
@@ -203,14 +202,14 @@ enum idx_status idx_open(struct idx_index **result, const char *path, const stru
     return idxi_index_open(result, path, &own, NULL, error);
 }
 
-static void release_origin(struct idxi_origin *origin) {
+static void free_origin(struct idxi_origin *origin) {
     if (origin->manifest_file >= 0) close(origin->manifest_file);
     pthread_mutex_destroy(&origin->mutex);
     free(origin);
 }
 
-/* Releases what the views of one manifest share, once there is no other of them. */
-static void release_shared(struct idx_index *index) {
+/* Frees what the views of one manifest share, once none of them is left. */
+static void free_shared(struct idx_index *index) {
     for (size_t i = 0; i < index->open_segments; i++) idxi_segment_release(index->segments[i]);
     free(index->segments);
     idxi_replay_release(index->replay);
@@ -219,24 +218,24 @@ static void release_shared(struct idx_index *index) {
     if (index->folder >= 0) close(index->folder);
     free(index->manifest_path);
     free(index->path);
-    release_origin(index->origin);
+    free_origin(index->origin);
 }
 
 void idx_close(struct idx_index *index) {
     if (index == NULL) return;
     idxi_pending_release(index->pending.records);
-    if (atomic_fetch_sub(&index->origin->holders, 1) == 1) release_shared(index);
+    if (atomic_fetch_sub(&index->origin->holders, 1) == 1) free_shared(index);
     free(index);
 }
 
 /* ---- Arguments of look-ups ---- */
 
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
-    if (distance <= idxi_index_farthest(index)) return IDX_OK;
+    if (distance <= idxi_index_max_distance(index)) return IDX_OK;
     if (index->unpacks && distance <= IDX_MAX_K)
         return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
                          "was unpacked for distances up to %u, not %u: use a smaller distance, or open it for %u",
-                         idxi_index_farthest(index), distance, distance);
+                         idxi_index_max_distance(index), distance, distance);
     return idxi_check_table_distance(index, distance, error);
 }
 

@@ -32,7 +32,7 @@ struct idxi_segment {
     struct idxi_removed removed; /* which documents of older segments it removes */
 };
 
-/* What is noted for all views that share one manifest. */
+/* What the views that share one manifest have in common, and change. */
 struct idxi_origin {
     atomic_size_t holders; /* the views */
     pthread_mutex_t mutex; /* guards what follows */
@@ -99,7 +99,7 @@ bool idxi_index_has_log(const struct idx_index *index);
 bool idxi_index_is_outdated(const struct idx_index *index);
 
 /* Returns the largest distance of look-ups: k, or the distance for which the index was unpacked. */
-unsigned idxi_index_farthest(const struct idx_index *index);
+unsigned idxi_index_max_distance(const struct idx_index *index);
 
 /* Returns what all records of the index have in common. */
 struct idxf_record_rules idxi_index_rules(const struct idx_index *index);
@@ -119,8 +119,7 @@ enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t
 
 /* ---- Segments ---- */
 
-/* Opens all files of segment `number`, the next one of index->segments. What was opened belongs to the index, also
- * after an error. */
+/* Opens segment `number`, the next one of index->segments. It belongs to the index, also after an error. */
 enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct idx_error *error);
 
 /* Shares the segment of `older` (may be NULL) that the manifest means by segment `number`. Returns false if `older` has
@@ -132,7 +131,7 @@ void idxi_segment_release(struct idxi_segment *segment);
 
 /* ---- File by file: for callers that go on after an error ---- */
 
-/* Makes the next segment of index->segments, and opens its folder, which the caller closes. */
+/* Makes segment `number`, the next one of index->segments, and opens its folder, which the caller closes. */
 enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error);
 
 /* Opens one table of a segment and checks that it is the one that the manifest means. */
@@ -154,8 +153,7 @@ enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segm
 
 /* ---- What was not removed ---- */
 
-/* All code that reads segments directly must use these calls: segments have fingerprints and documents that were
- * removed since. Any thread may call them. */
+/* Code that reads segments must use these: segments still have what was removed later. Any thread may call them. */
 
 /* ---- Segments ---- */
 
@@ -168,25 +166,25 @@ static inline size_t idxi_first_live(const struct idx_index *index, uint64_t fin
     return index->removes ? idxi_find_first_live(index, fingerprint) : 0;
 }
 
-/* Sets *is_before to whether a segment before segment `end` holds the fingerprint, and it was not removed from there.
+/* Sets *held to whether a segment before segment `end` holds the fingerprint, and it was not removed from there.
  * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
-enum idx_status idxi_is_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *is_before,
-                               struct idx_error *error);
+enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *held,
+                                    struct idx_error *error);
 
-/* Sets *live to whether a fingerprint that a segment holds is live: not removed from all segments that hold it. Errors:
- * as idxi_is_before. */
+/* Sets *live to whether a fingerprint that at least one segment holds was not removed from all that hold it. Errors: as
+ * idxi_is_held_before. */
 static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64_t fingerprint, bool *live,
                                            struct idx_error *error) {
     *live = idxi_first_live(index, fingerprint) == 0;
-    return *live ? IDX_OK : idxi_is_before(index, index->open_segments, fingerprint, live, error);
+    return *live ? IDX_OK : idxi_is_held_before(index, index->open_segments, fingerprint, live, error);
 }
 
 /* Sets *repeated to whether to skip a fingerprint of a segment, because it was removed from there, or an earlier
- * segment has it as well. Errors: as idxi_is_before. */
+ * segment has it as well. Errors: as idxi_is_held_before. */
 static inline enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                                bool *repeated, struct idx_error *error) {
     *repeated = idxi_first_live(index, fingerprint) > segment;
-    return *repeated ? IDX_OK : idxi_is_before(index, segment, fingerprint, repeated, error);
+    return *repeated ? IDX_OK : idxi_is_held_before(index, segment, fingerprint, repeated, error);
 }
 
 /* Returns whether single documents of a fingerprint were removed. */
@@ -199,12 +197,11 @@ bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fin
 
 /* ---- Pending ---- */
 
-/* Returns whether there are pending records. */
 static inline bool idxi_has_pending(const struct idx_index *index) { return index->pending.records != NULL; }
 
-/* Lists the fingerprints that have a pending document, ascending, each once; with `alone` those only that no segment
+/* Lists the fingerprints that have a pending document, ascending, each once; with `alone` only those that no segment
  * holds. The caller frees *fingerprints. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
-enum idx_status idxi_sort_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,
+enum idx_status idxi_list_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,
                                   struct idx_error *error);
 
 #endif

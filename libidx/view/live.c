@@ -19,11 +19,11 @@ size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint)
     return first;
 }
 
-enum idx_status idxi_is_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *is_before,
-                               struct idx_error *error) {
-    *is_before = false;
-    for (size_t i = idxi_first_live(index, fingerprint); i < end && !*is_before; i++)
-        IDXI_TRY(idxi_segment_contains(index, i, fingerprint, is_before, error));
+enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *held,
+                                    struct idx_error *error) {
+    *held = false;
+    for (size_t i = idxi_first_live(index, fingerprint); i < end && !*held; i++)
+        IDXI_TRY(idxi_segment_contains(index, i, fingerprint, held, error));
     return IDX_OK;
 }
 
@@ -54,8 +54,9 @@ struct collection {
     size_t count;
 };
 
-static enum idx_status collect(void *context, uint64_t sequence, const struct idxf_record *record,
-                               struct idx_error *error) {
+/* Collects the fingerprint of a pending record, unless this is a removal. */
+static enum idx_status collect_added(void *context, uint64_t sequence, const struct idxf_record *record,
+                                     struct idx_error *error) {
     struct collection *collection = context;
     (void)sequence;
     (void)error;
@@ -63,30 +64,31 @@ static enum idx_status collect(void *context, uint64_t sequence, const struct id
     return IDX_OK;
 }
 
-/* Keeps the fingerprints that have a pending document, each once; with `alone` those only that no segment holds. */
+/* Keeps those that still have a pending document, each once; with `alone` only those that no segment holds. */
 static enum idx_status keep_pending(const struct idx_index *index, bool alone, struct collection *collection,
                                     struct idx_error *error) {
     size_t kept = 0;
     for (size_t i = 0; i < collection->count; i++) {
         uint64_t fingerprint = collection->fingerprints[i];
-        bool before = false;
+        bool held = false;
         if (i > 0 && fingerprint == collection->fingerprints[i - 1]) continue;
-        if (!idxi_pending_holds(&index->pending, fingerprint)) continue;
-        if (alone) IDXI_TRY(idxi_is_before(index, index->open_segments, fingerprint, &before, error));
-        if (!before) collection->fingerprints[kept++] = fingerprint;
+        if (!idxi_pending_has_document(&index->pending, fingerprint)) continue;
+        if (alone) IDXI_TRY(idxi_is_held_before(index, index->open_segments, fingerprint, &held, error));
+        if (!held) collection->fingerprints[kept++] = fingerprint;
     }
     collection->count = kept;
     return IDX_OK;
 }
 
-enum idx_status idxi_sort_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,
+enum idx_status idxi_list_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,
                                   struct idx_error *error) {
     const struct idxi_pending_view *view = &index->pending;
     size_t documents = (size_t)(view->last - view->after - index->pending.removals);
-    struct collection collection = {malloc((2 * documents + 1) * sizeof(uint64_t)), 0}; /* and room to sort them */
+    /* Half of the memory is for sorting. */
+    struct collection collection = {malloc((2 * documents + 1) * sizeof(uint64_t)), 0};
     if (collection.fingerprints == NULL) return idxi_fail_memory(error);
     enum idx_status status = IDX_OK;
-    if (idxi_has_pending(index)) status = idxi_pending_visit(view, collect, &collection, error);
+    if (idxi_has_pending(index)) status = idxi_pending_visit(view, collect_added, &collection, error);
     idxi_sort_pairs(collection.fingerprints, NULL, collection.count, false, collection.fingerprints + documents, NULL);
     if (status == IDX_OK) status = keep_pending(index, alone, &collection, error);
     if (status == IDX_OK) {
@@ -100,30 +102,29 @@ enum idx_status idxi_sort_pending(const struct idx_index *index, bool alone, uin
 
 /* ---- Documents of a segment ---- */
 
-/* Sets *live to whether a document is live, for a fingerprint of which single documents were removed. */
-static enum idx_status is_document_live(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
-                                        bool *live, struct idx_error *error) {
+/* Sets *live to whether a document is not one of the single documents of its fingerprint that were removed. */
+static enum idx_status is_id_live(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
+                                  bool *live, struct idx_error *error) {
     const struct idx_index *index = documents->index;
     struct idx_document document = {value, NULL, 0};
-    uint8_t number[sizeof(uint64_t)];
-    idxf_store64(number, value);
+    uint8_t integer_id[sizeof(uint64_t)];
+    idxf_store64(integer_id, value);
     if (index->manifest->id_type == IDXF_ID_TEXT) {
         if (documents->texts == NULL) IDXI_TRY(idx_documents_open(index, &documents->texts, error));
         IDXI_TRY(idxi_documents_get(documents->texts, value, &document, error));
     } else {
-        document.id = number;
-        document.id_length = sizeof number;
+        document.id = integer_id;
+        document.id_length = sizeof integer_id;
     }
     *live = !idxi_is_removed(index, documents->segment, fingerprint, document.id, document.id_length);
     return IDX_OK;
 }
 
-/* Sets *live to whether a document of the segment is live. */
-static enum idx_status is_live(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value, bool *live,
-                               struct idx_error *error) {
+static enum idx_status is_document_live(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
+                                        bool *live, struct idx_error *error) {
     *live = documents->segment >= idxi_first_live(documents->index, fingerprint);
     if (!*live || !idxi_removes_some(documents->index, fingerprint)) return IDX_OK;
-    return is_document_live(documents, fingerprint, value, live, error);
+    return is_id_live(documents, fingerprint, value, live, error);
 }
 
 /* Reads documents of the segment until some of them are live, or there are no more. */
@@ -136,7 +137,7 @@ static enum idx_status read_live(struct idxi_stream *stream, uint64_t *fingerpri
         if (!documents->index->removes) kept = read;
         for (size_t i = 0; i < read && documents->index->removes; i++) {
             bool live;
-            IDXI_TRY(is_live(documents, fingerprints[i], values[i], &live, error));
+            IDXI_TRY(is_document_live(documents, fingerprints[i], values[i], &live, error));
             fingerprints[kept] = fingerprints[i];
             values[kept] = values[i];
             kept += live;
@@ -148,7 +149,7 @@ static enum idx_status read_live(struct idxi_stream *stream, uint64_t *fingerpri
 
 void idxi_live_documents_init(struct idxi_live_documents *documents, const struct idx_index *index, size_t segment,
                               uint64_t offset) {
-    documents->stream = (struct idxi_stream){read_live, NULL};
+    documents->stream = (struct idxi_stream){.read = read_live, .rewind = NULL};
     documents->index = index;
     documents->segment = segment;
     documents->texts = NULL;
@@ -160,8 +161,9 @@ void idxi_live_documents_close(struct idxi_live_documents *documents) { idx_docu
 
 /* ---- Pending ---- */
 
-static void gather(struct idxi_pending_entries *entries, const struct idx_index *index, uint64_t fingerprint,
-                   uint64_t offset) {
+/* Adds the pending documents of a fingerprint, texts numbered from `offset` on. */
+static void add_pending(struct idxi_pending_entries *entries, const struct idx_index *index, uint64_t fingerprint,
+                        uint64_t offset) {
     struct idxi_pending_cursor cursor;
     const uint8_t *id;
     size_t id_size;
@@ -175,11 +177,11 @@ static void gather(struct idxi_pending_entries *entries, const struct idx_index 
 }
 
 /* Adds the pending documents of `count` fingerprints. There is room for all pending records. */
-static void gather_all(struct idxi_pending_entries *entries, const struct idx_index *index,
-                       const uint64_t *fingerprints, size_t count, uint64_t offset) {
+static void add_all_pending(struct idxi_pending_entries *entries, const struct idx_index *index,
+                            const uint64_t *fingerprints, size_t count, uint64_t offset) {
     for (size_t i = 0; i < count; i++) {
         if (index->manifest->id_type != IDXF_ID_NONE) {
-            gather(entries, index, fingerprints[i], offset);
+            add_pending(entries, index, fingerprints[i], offset);
             continue;
         }
         entries->fingerprints[entries->count] = entries->values[entries->count] = fingerprints[i];
@@ -187,7 +189,7 @@ static void gather_all(struct idxi_pending_entries *entries, const struct idx_in
     }
 }
 
-/* Sorts integer IDs, which come in the order in which they were added. */
+/* Sorts the integer IDs of each fingerprint, which come in the order in which they were added. */
 static enum idx_status sort_values(struct idxi_pending_entries *entries, struct idx_error *error) {
     uint64_t *spare = malloc((2 * entries->count + 1) * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);
@@ -205,8 +207,8 @@ enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, 
                                              .values = malloc((records + 1) * sizeof(uint64_t))};
     if (entries->fingerprints == NULL || entries->values == NULL) return idxi_fail_memory(error);
     if (records > 0)
-        IDXI_TRY(idxi_sort_pending(index, index->manifest->id_type == IDXF_ID_NONE, &fingerprints, &count, error));
-    gather_all(entries, index, fingerprints, count, offset);
+        IDXI_TRY(idxi_list_pending(index, index->manifest->id_type == IDXF_ID_NONE, &fingerprints, &count, error));
+    add_all_pending(entries, index, fingerprints, count, offset);
     free(fingerprints);
     if (index->manifest->id_type == IDXF_ID_U64) IDXI_TRY(sort_values(entries, error));
     idxi_array_stream_init(&entries->array, entries->fingerprints, entries->values, entries->count);

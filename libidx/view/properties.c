@@ -59,8 +59,8 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     properties->is_empty = properties->fingerprints == 0 && index->pending.last == 0;
 }
 
-/* Sets what the table says of groups of equal prefixes. The mean is that of the group of a random fingerprint, so a
- * group counts by the square of its size. */
+/* Sets what the table says of dead bits and of groups of equal prefixes. The mean size is that of the group of a random
+ * fingerprint, so a group counts by the square of its size. */
 static void measure_skew(const struct idxi_table *table, struct idx_table_properties *properties) {
     const struct idxf_statistics *statistics = &table->header.statistics;
     double count = (double)table->header.fingerprints, blocks = (double)table->header.blocks;
@@ -68,9 +68,9 @@ static void measure_skew(const struct idxi_table *table, struct idx_table_proper
     properties->largest_group = statistics->largest_group;
     if (count == 0) return;
     properties->mean_group = 1 + 2 * (double)statistics->pairs / count;
-    double even_group = ldexp(count, -(int)table->prefix), each = count / blocks;
-    properties->expected_blocks = fmin(idxi_expected_blocks(properties->mean_group, each), blocks);
-    properties->even_blocks = fmin(idxi_expected_blocks(even_group, each), blocks);
+    double even_group = ldexp(count, -(int)table->prefix), per_block = count / blocks;
+    properties->expected_blocks = fmin(idxi_expected_blocks(properties->mean_group, per_block), blocks);
+    properties->even_blocks = fmin(idxi_expected_blocks(even_group, per_block), blocks);
 }
 
 enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,
@@ -107,7 +107,7 @@ static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_
     size_t count, id_size;
     const uint8_t *id;
     if (!idxi_has_pending(index) || index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
-    IDXI_TRY(idxi_sort_pending(index, false, &fingerprints, &count, error));
+    IDXI_TRY(idxi_list_pending(index, false, &fingerprints, &count, error));
     for (size_t i = 0; i < count; i++) {
         struct idxi_pending_cursor cursor;
         uint64_t documents = 0;

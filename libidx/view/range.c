@@ -16,7 +16,7 @@ struct decoding {
 };
 
 /* Keeps the fingerprints whose bits of `mask` are `value`, and returns how many. */
-static size_t filter(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
+static size_t keep_those_with_value(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         fingerprints[kept] = fingerprints[i];
@@ -33,7 +33,7 @@ static void keep_those_in_range(struct decoding *decoding, size_t count) {
     while (end > begin && fresh[end - 1] > decoding->high) end--;
     if (begin > 0) memmove(fresh, fresh + begin, (end - begin) * sizeof *fresh);
     count = end - begin;
-    if (decoding->mask != 0) count = filter(fresh, count, decoding->mask, decoding->value);
+    if (decoding->mask != 0) count = keep_those_with_value(fresh, count, decoding->mask, decoding->value);
     decoding->count += count;
 }
 
@@ -44,7 +44,7 @@ static enum idx_status decode(struct decoding *decoding, struct idx_error *error
     size_t count;
     decoding->count = 0;
     if (table->header.blocks == 0) return IDX_OK;
-    if (decoding->low > 0) IDXI_TRY(idxi_table_find(table, decoding->low, &start, error));
+    if (decoding->low > 0) IDXI_TRY(idxi_table_find_block(table, decoding->low, &start, error));
     struct idxi_blocks blocks;
     idxi_blocks_begin(&blocks, table, &start);
     size_t room = idxf_decoded_room(table->decoder);
@@ -64,6 +64,7 @@ static const struct idxi_table *get_table(const struct idxi_ranges *ranges, size
     return &ranges->index->segments[segment]->tables[ranges->table];
 }
 
+/* Counts, if the caller wants it, how many of the decoded fingerprints of each segment are not above `high`. */
 static void add_counts(const struct idxi_ranges *ranges, const struct decoding *decodings, uint64_t high) {
     for (size_t i = 0; i < ranges->index->open_segments && ranges->counts != NULL; i++) {
         size_t count = decodings[i].count;
@@ -72,8 +73,8 @@ static void add_counts(const struct idxi_ranges *ranges, const struct decoding *
     }
 }
 
-/* Loads a range of an index with one segment. */
-static enum idx_status load_one(const struct idxi_ranges *ranges, struct idxi_range *range, struct idx_error *error) {
+static enum idx_status load_of_one_segment(const struct idxi_ranges *ranges, struct idxi_range *range,
+                                           struct idx_error *error) {
     struct decoding decoding = {.table = get_table(ranges, 0),
                                 .fingerprints = range->fingerprints,
                                 .capacity = range->capacity,
@@ -88,9 +89,10 @@ static enum idx_status load_one(const struct idxi_ranges *ranges, struct idxi_ra
     return IDX_OK;
 }
 
-/* Merges what was decoded of all segments into the range. */
-static enum idx_status merge(struct idxi_range *range, const struct decoding *decodings, size_t segments,
-                             struct idxi_array_stream *arrays, struct idxi_stream **inputs, struct idx_error *error) {
+/* Merges what was decoded of all segments, up to range->high, into the range. The arrays are for the merge's inputs. */
+static enum idx_status merge_decoded(struct idxi_range *range, const struct decoding *decodings, size_t segments,
+                                     struct idxi_array_stream *arrays, struct idxi_stream **inputs,
+                                     struct idx_error *error) {
     struct idxi_kway_merge *merge;
     for (size_t i = 0; i < segments; i++) {
         idxi_array_stream_init(&arrays[i], decodings[i].fingerprints, NULL, decodings[i].count);
@@ -105,8 +107,8 @@ static enum idx_status merge(struct idxi_range *range, const struct decoding *de
 }
 
 /* Loads a range of each segment, and merges as much of them as all have room for. */
-static enum idx_status load_several(const struct idxi_ranges *ranges, struct idxi_range *range,
-                                    struct decoding *decodings, struct idx_error *error) {
+static enum idx_status load_of_all_segments(const struct idxi_ranges *ranges, struct idxi_range *range,
+                                            struct decoding *decodings, struct idx_error *error) {
     size_t segments = ranges->index->open_segments, each = range->capacity / segments;
     for (size_t i = 0; i < segments; i++) {
         decodings[i] = (struct decoding){.table = get_table(ranges, i),
@@ -126,7 +128,7 @@ static enum idx_status load_several(const struct idxi_ranges *ranges, struct idx
     struct idxi_stream **inputs = calloc(segments, sizeof(struct idxi_stream *));
     enum idx_status status = arrays == NULL || inputs == NULL
                                  ? idxi_fail_memory(error)
-                                 : merge(range, decodings, segments, arrays, inputs, error);
+                                 : merge_decoded(range, decodings, segments, arrays, inputs, error);
     free(arrays);
     free(inputs);
     return status;
@@ -136,10 +138,10 @@ enum idx_status idxi_range_load(const struct idxi_ranges *ranges, struct idxi_ra
     size_t segments = ranges->index->open_segments;
     range->count = 0;
     if (segments == 0) return IDX_OK;
-    if (segments == 1) return load_one(ranges, range, error);
+    if (segments == 1) return load_of_one_segment(ranges, range, error);
     struct decoding *decodings = calloc(segments, sizeof *decodings);
     if (decodings == NULL) return idxi_fail_memory(error);
-    enum idx_status status = load_several(ranges, range, decodings, error);
+    enum idx_status status = load_of_all_segments(ranges, range, decodings, error);
     free(decodings);
     return status;
 }
@@ -151,8 +153,8 @@ enum idx_status idxi_range_estimate(const struct idxi_ranges *ranges, uint64_t l
         const struct idxi_table *table = get_table(ranges, i);
         struct idxf_start first, last;
         if (table->header.blocks == 0) continue;
-        IDXI_TRY(idxi_table_find(table, low, &first, error));
-        IDXI_TRY(idxi_table_find(table, high, &last, error));
+        IDXI_TRY(idxi_table_find_block(table, low, &first, error));
+        IDXI_TRY(idxi_table_find_block(table, high, &last, error));
         uint64_t blocks = last.block > first.block ? last.block - first.block : 0;
         *count += (uint64_t)((double)blocks * (double)table->header.fingerprints / (double)table->header.blocks);
     }

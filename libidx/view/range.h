@@ -16,7 +16,7 @@ struct idxi_range {
     uint64_t low, high;
     uint64_t mask, value;   /* only fingerprints whose bits of `mask` are `value` are loaded */
     uint64_t *fingerprints; /* ascending, each once */
-    uint64_t *room;         /* as large; it is used where there are several segments */
+    uint64_t *room;         /* as large; what is decoded of several segments is merged from there */
     size_t capacity, count;
 };
 

@@ -9,12 +9,11 @@
 #include "libidx/segment/manifest_file.h"
 #include "libidx/view/index.h"
 
-/* How often a refresh looks for the log again, which may be replaced as often in the meantime. */
-#define REFRESH_ATTEMPTS 10
+#define REFRESH_ATTEMPTS 10 /* a refresh looks for the log so often, because the log may be replaced meanwhile */
 
-/* Whether a file is the one that was seen last, and as it was; then *log is what it says of the log. A manifest that
- * was renamed has another inode, as that one is open. One that was rewritten in place, which SPEC.md forbids, may look
- * the same. */
+/* Returns whether a file with this status is the manifest that was seen last, unchanged; then *log is what it says of
+ * the log. A newer manifest that was renamed to the path has another inode, since the one that was seen is still open.
+ * One that was rewritten in place, which SPEC.md forbids, may look the same. */
 static bool is_seen(const struct idx_index *index, const struct stat *now, struct idxf_manifest_log *log) {
     struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
@@ -27,9 +26,9 @@ static bool is_seen(const struct idx_index *index, const struct stat *now, struc
     return same;
 }
 
-/* Takes a manifest's file, which says `log` of the log, for the one that was seen last. Another thread may have seen a
- * newer one by now: then the file at the path is not this one, and the next look reads that. */
-static void see(const struct idx_index *index, int file, const struct idxf_manifest_log *log) {
+/* Notes the file of a manifest, which says `log` of the log and stays open, as the one seen last. If another thread has
+ * seen a newer one by now, this is not the file at the path, and the next look reads that. */
+static void note_seen(const struct idx_index *index, int file, const struct idxf_manifest_log *log) {
     struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
     int before = origin->manifest_file;
@@ -40,8 +39,8 @@ static void see(const struct idx_index *index, int file, const struct idxf_manif
     if (before >= 0) close(before);
 }
 
-/* Takes no file for the one that was seen last: the next look reads the one at the path. */
-static void forget(const struct idx_index *index) {
+/* Notes that no file was seen: the next look reads the one at the path. */
+static void forget_seen(const struct idx_index *index) {
     struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
     int before = origin->manifest_file;
@@ -58,7 +57,8 @@ bool idxi_index_has_log(const struct idx_index *index) {
     return has_log;
 }
 
-/* Compares the manifest in a folder with the open one. */
+/* Compares the manifest in a folder with the open one by checksums, as if both said the same of the log. One that is
+ * damaged or missing counts as another. */
 static enum idx_status compare_manifests(const struct idx_index *index, int folder, enum idxi_change *change,
                                          struct idxf_manifest_log *log, struct idx_error *error) {
     int file;
@@ -74,16 +74,16 @@ static enum idx_status compare_manifests(const struct idx_index *index, int fold
         idxf_manifest_write(manifest, text);
         if (manifest->checksum == index->manifest->checksum) {
             *change = IDXI_NEW_LOG;
-            see(index, file, log);
+            note_seen(index, file, log);
         } else {
             close(file);
         }
     }
     free(text);
     free(manifest);
-    bool is_other = status == IDX_NOT_AN_INDEX || status == IDX_NEW_VERSION ||
-                    (status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY);
-    return is_other ? IDX_OK : status;
+    bool is_replaced = status == IDX_NOT_AN_INDEX || status == IDX_NEW_VERSION ||
+                       (status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY);
+    return is_replaced ? IDX_OK : status;
 }
 
 static enum idx_status compare_folders(const struct idx_index *index, enum idxi_change *change,
@@ -124,10 +124,9 @@ enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, stru
     return IDX_OK;
 }
 
-/* A view with what is pending up to now in the log that a manifest means; NULL where that is no more than the index
- * has. */
-static enum idx_status view_pending(const struct idx_index *index, const struct idxf_manifest_log *log,
-                                    struct idx_index **newer, struct idx_error *error) {
+/* Sets *newer to a view that also has what is new in the log that a manifest means; NULL if nothing is. */
+static enum idx_status make_newer_view(const struct idx_index *index, const struct idxf_manifest_log *log,
+                                       struct idx_index **newer, struct idx_error *error) {
     struct idx_index *view = malloc(sizeof *view);
     if (view == NULL) return idxi_fail_memory(error);
     *view = *index;
@@ -149,9 +148,9 @@ enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **ne
     enum idx_status status = IDX_OK;
     if (!index->spoilt) IDXI_TRY(idxi_index_look(index, &change, &log, error));
     for (int attempt = 1; change != IDXI_REPLACED; attempt++) {
-        status = view_pending(index, &log, newer, error);
+        status = make_newer_view(index, &log, newer, error);
         if (status == IDX_OK || attempt == REFRESH_ATTEMPTS) return status;
-        forget(index); /* another log may have taken the place of the one that is known */
+        forget_seen(index); /* another log may have taken the place of the one that is known */
         if (idxi_index_look(index, &change, &log, NULL) != IDX_OK) return status;
     }
     struct idx_open_options options = index->options;

@@ -9,32 +9,30 @@
 #include "libidx/base/base.h"
 #include "libidx/log/log_reader.h"
 
-/* What a record in the log takes at least: an operation and a fingerprint. */
-#define LEAST_RECORD_BYTES 9
+#define LEAST_RECORD_BYTES 9 /* a record in the log has at least an operation and a fingerprint */
 
-/* Records that are copied into newer memory each time the log is read, and for each new one: few milliseconds' work,
- * and enough to come to an end long before the next compaction. */
+/* How many records are copied into newer memory each time the log is read, and for each new record: few milliseconds'
+ * work, and enough to come to an end long before the next compaction. */
 #define COPIED_AT_LEAST 16384
 #define COPIED_FOR_EACH 4
 
-/* Records ahead of which memory is asked for what copying takes. */
-#define AHEAD 16
+#define AHEAD 16 /* what copying touches is prefetched for so many records at a time */
 
 struct idxi_replay {
     atomic_size_t holders;
     struct idxf_record_rules rules;
     unsigned k;
-    atomic_ullong room;              /* records that are expected over time; 0: unknown */
-    pthread_mutex_t mutex;           /* held while reading, over all below */
+    atomic_ullong expected_records;  /* about how many are pending before they are compacted; 0: unknown */
+    pthread_mutex_t mutex;           /* guards all members below */
     struct idxi_log log;             /* its file is -1 while it is not open */
-    uint8_t log_id[IDXF_UUID_BYTES]; /* of the one that was opened last; 0: none was */
+    uint8_t log_id[IDXF_UUID_BYTES]; /* of the log that was opened last; 0: none was */
     struct idxi_pending *records;    /* NULL while there is none */
-    uint64_t base;                   /* they are those behind this one */
-    uint64_t after, last;            /* the newest known manifest's sequence, and the last record in memory */
-    uint64_t removals;               /* of those behind `after` */
-    struct idxi_pending *newer; /* to take the place of `records`, with the first ones of those behind newer_base */
+    uint64_t base;                   /* `records` are those with a sequence number above this one */
+    uint64_t after, last;            /* the newest known manifest's sequence, and that of the last record in memory */
+    uint64_t removals;               /* how many of the records behind `after` are removals */
+    struct idxi_pending *newer;      /* takes the place of `records` once it has all records behind newer_base */
     uint64_t newer_base;
-    bool settling; /* nothing is copied until it is settled */
+    bool settling; /* nothing is copied until `newer` is settled */
 };
 
 enum idx_status idxi_replay_new(struct idxi_replay **result, const struct idxf_record_rules *rules, unsigned k,
@@ -65,36 +63,39 @@ void idxi_replay_release(struct idxi_replay *replay) {
     free(replay);
 }
 
-void idxi_replay_make_room(struct idxi_replay *replay, uint64_t records) { replay->room = records; }
+void idxi_replay_expect_records(struct idxi_replay *replay, uint64_t records) { replay->expected_records = records; }
 
-void idxi_replay_expect(const struct idxi_replay *replay, const struct idxf_record *record) {
-    if (replay->records != NULL) idxi_pending_expect(replay->records, record);
+void idxi_replay_prefetch(const struct idxi_replay *replay, const struct idxf_record *record) {
+    if (replay->records != NULL) idxi_pending_prefetch_append(replay->records, record);
 }
 
-/* Makes sure that there are records to append to, of which about `expected` come before they are settled. */
+/* Makes replay->records where there are none. About `expected` records are appended before these are settled. */
 static enum idx_status begin_records(struct idxi_replay *replay, uint64_t expected, struct idx_error *error) {
     if (replay->records != NULL) return IDX_OK;
     replay->base = replay->last;
-    return idxi_pending_new(&replay->records, &replay->rules, replay->k, replay->last, expected, replay->room, error);
+    return idxi_pending_new(&replay->records, &replay->rules, replay->k, replay->last, expected,
+                            replay->expected_records, error);
 }
 
-static enum idx_status append(struct idxi_replay *replay, const struct idxf_record *record, struct idxi_log_map *map,
-                              struct idx_error *error) {
+/* The record's bytes stay in `map`, or are copied if that is NULL. */
+static enum idx_status append_record(struct idxi_replay *replay, const struct idxf_record *record,
+                                     struct idxi_log_map *map, struct idx_error *error) {
     IDXI_TRY(idxi_pending_append(&replay->records, record, map, error));
     replay->last++;
     replay->removals += record->operation != IDXF_ADD;
     return IDX_OK;
 }
 
-static void expect_record(void *context, const struct idxf_record *record) { idxi_replay_expect(context, record); }
+static void prefetch_record(void *context, const struct idxf_record *record) { idxi_replay_prefetch(context, record); }
 
-static enum idx_status take_record(void *context, const struct idxf_record *record, struct idx_error *error) {
+/* Appends a record that was read from the log, whose map has its bytes. */
+static enum idx_status take_read_record(void *context, const struct idxf_record *record, struct idx_error *error) {
     struct idxi_replay *replay = context;
     IDXI_TRY(begin_records(replay, 0, error));
-    return append(replay, record, replay->log.map, error);
+    return append_record(replay, record, replay->log.map, error);
 }
 
-/* The records that a log has at least, by what it says of itself: no more than its bytes can be. */
+/* Returns how many new records the log has at least, by what it says of itself, but no more than its bytes can be. */
 static uint64_t count_expected(const struct idxi_replay *replay) {
     const struct idxf_log_place *known = &replay->log.acknowledged, *place = &replay->log.place;
     if (known->sequence <= replay->last || known->offset <= place->offset) return 0;
@@ -102,7 +103,7 @@ static uint64_t count_expected(const struct idxi_replay *replay) {
     return records < most ? records : most;
 }
 
-/* Returns a view of all that is pending, which has yet to hold its records. */
+/* Returns a view of all that is pending. It does not hold its records yet. */
 static struct idxi_pending_view view_records(const struct idxi_replay *replay) {
     return (struct idxi_pending_view){replay->records, replay->after, replay->last, replay->removals};
 }
@@ -135,12 +136,12 @@ bool idxi_replay_follow(struct idxi_replay *replay, uint64_t sequence) {
     return follows;
 }
 
-static enum idx_status expect_copy(void *context, uint64_t sequence, const struct idxf_record *record,
-                                   struct idx_error *error) {
+static enum idx_status prefetch_copy(void *context, uint64_t sequence, const struct idxf_record *record,
+                                     struct idx_error *error) {
     const struct idxi_replay *replay = context;
     (void)sequence;
     (void)error;
-    idxi_pending_expect(replay->newer, record);
+    idxi_pending_prefetch_append(replay->newer, record);
     return IDX_OK;
 }
 
@@ -156,19 +157,20 @@ static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) 
     for (uint64_t next; at < end; at = next) {
         next = end - at < AHEAD ? end : at + AHEAD;
         struct idxi_pending_view some = {replay->records, at, next, 0};
-        IDXI_TRY(idxi_pending_visit(&some, expect_copy, replay, NULL));
+        IDXI_TRY(idxi_pending_visit(&some, prefetch_copy, replay, NULL));
         IDXI_TRY(idxi_pending_visit(&some, copy_record, replay, NULL));
     }
     return IDX_OK;
 }
 
-/* Goes on with copying to newer memory, if anything is to be dropped, so that no call takes long. */
+/* Goes on with copying up to `count` records to newer memory, and then with settling it, which calls share so that none
+ * takes long. Once it has all records, it takes the place of the older memory. */
 static enum idx_status go_on_copying(struct idxi_replay *replay, uint64_t count) {
     bool settled;
     if (replay->newer == NULL) {
         replay->newer_base = replay->after;
         IDXI_TRY(idxi_pending_new(&replay->newer, &replay->rules, replay->k, replay->after,
-                                  2 * (replay->last - replay->after), replay->room, NULL));
+                                  2 * (replay->last - replay->after), replay->expected_records, NULL));
     }
     if (!replay->settling) IDXI_TRY(copy_records(replay, count));
     if (!replay->settling && idxi_pending_last(replay->newer) < replay->last) return IDX_OK;
@@ -184,38 +186,38 @@ static enum idx_status go_on_copying(struct idxi_replay *replay, uint64_t count)
     return IDX_OK;
 }
 
-/* Where memory lacks, the records stay where they are, and a later call begins again. */
-static void drop_some(struct idxi_replay *replay, uint64_t count) {
+/* Drops records that segments have, in steps, by copying the others. Without memory, a later call begins anew. */
+static void go_on_dropping(struct idxi_replay *replay, uint64_t count) {
     if (replay->records == NULL || replay->base == replay->after) return;
     if (go_on_copying(replay, count) != IDX_OK) stop_copying(replay);
 }
 
 /* ---- Reading ---- */
 
-/* Whether a log has the records in memory, with the same numbers: it is the one that was read before, or its
- * successor, or none was read. Others may have been made between, and have taken records along that are in no segment
- * which the manifest of this replay has. */
-static bool continues(const struct idxi_replay *replay, const struct idxf_log *header) {
+/* Returns whether a log gives the records in memory the same numbers: it is the log that was read before, or its
+ * successor, or none was read. Of a later successor this is not known, since the logs between may have taken records
+ * along that are in no segment of the manifest that this replay knows. */
+static bool is_continuation(const struct idxi_replay *replay, const struct idxf_log *header) {
     static const uint8_t none[IDXF_UUID_BYTES];
     const uint8_t *before = replay->log_id;
     return memcmp(before, none, sizeof none) == 0 || memcmp(before, header->id, sizeof none) == 0 ||
            memcmp(before, header->before, sizeof none) == 0;
 }
 
-/* Opens the log that a manifest means, in place of the one that is open, which stays where this fails: another view
- * may know a newer manifest than this one. If the log does not continue the one that was read before, all is to be read
- * again. */
+/* Opens the log that a manifest means, in place of the open one. That stays if this fails, since another view may know
+ * a newer manifest. If the log does not continue the one read before, drops the records in memory, to read them
+ * anew. */
 static enum idx_status open_log(struct idxi_replay *replay, int folder, const char *folder_path,
                                 const struct idxf_manifest_log *entry, struct idx_error *error) {
     struct idxi_log log;
     enum idx_status status = idxi_log_open(&log, folder, folder_path, &replay->rules, entry, replay->last, error);
-    bool again = status == IDX_OK && !continues(replay, &log.header);
-    if (again) status = idxi_log_check_first(&log, replay->after, error);
+    bool anew = status == IDX_OK && !is_continuation(replay, &log.header);
+    if (anew) status = idxi_log_check_first(&log, replay->after, error);
     if (status != IDX_OK) {
         idxi_log_close(&log);
         return status;
     }
-    if (again) {
+    if (anew) {
         drop_records(replay);
         replay->last = replay->after;
     }
@@ -228,11 +230,11 @@ static enum idx_status open_log(struct idxi_replay *replay, int folder, const ch
 static enum idx_status read_log(struct idxi_replay *replay, int folder, const char *folder_path,
                                 const struct idxf_manifest_log *entry, struct idx_error *error) {
     if (!entry->exists) return IDX_OK;
-    if (replay->log.file < 0 || !idxi_log_is_of(&replay->log, entry))
+    if (replay->log.file < 0 || !idxi_log_belongs_to(&replay->log, entry))
         IDXI_TRY(open_log(replay, folder, folder_path, entry, error));
     replay->log.least = entry->last;
     if (count_expected(replay) > 0) IDXI_TRY(begin_records(replay, count_expected(replay), error));
-    IDXI_TRY(idxi_log_read(&replay->log, replay->last, expect_record, take_record, replay, error));
+    IDXI_TRY(idxi_log_read(&replay->log, replay->last, prefetch_record, take_read_record, replay, error));
     return replay->records != NULL ? idxi_pending_settle(replay->records, error) : IDX_OK;
 }
 
@@ -249,7 +251,7 @@ enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const c
                         "open the index again",
                         (unsigned long long)sequence, (unsigned long long)replay->after);
     if (status == IDX_OK) {
-        drop_some(replay, COPIED_AT_LEAST + (replay->last - before) * COPIED_FOR_EACH);
+        go_on_dropping(replay, COPIED_AT_LEAST + (replay->last - before) * COPIED_FOR_EACH);
         idxi_pending_hold(replay->records);
         *view = view_records(replay);
     }
@@ -261,8 +263,8 @@ enum idx_status idxi_replay_append(struct idxi_replay *replay, const struct idxf
                                    struct idxi_pending_view *view, struct idx_error *error) {
     IDXI_TRY(begin_records(replay, 0, error));
     IDXI_TRY(idxi_pending_settle(replay->records, error));
-    IDXI_TRY(append(replay, record, NULL, error));
-    drop_some(replay, COPIED_FOR_EACH);
+    IDXI_TRY(append_record(replay, record, NULL, error));
+    go_on_dropping(replay, COPIED_FOR_EACH);
     struct idxi_pending *former = view->records;
     if (former != replay->records) idxi_pending_hold(replay->records);
     *view = view_records(replay);

@@ -8,36 +8,36 @@
 
 struct idxi_replay;
 
-/* Makes an empty one, held once, of the records behind `sequence`, the manifest's. `k` is the index's.
+/* Makes a replay, held once, that has yet to read the records behind `sequence`, the manifest's. `k` is the index's.
  * Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_replay_new(struct idxi_replay **replay, const struct idxf_record_rules *rules, unsigned k,
                                 uint64_t sequence, struct idx_error *error);
 
-/* Holds it once more, and once less: the last one frees it. NULL is fine. */
+/* Hold a replay once more, and once less: the last release frees it. Accept NULL. */
 void idxi_replay_hold(struct idxi_replay *replay);
 void idxi_replay_release(struct idxi_replay *replay);
 
-/* Goes on with the records behind a newer manifest's `sequence`, which are in memory, or the same manifest's. False
- * where they are not: a new replay has to read them then. Older views can't read on, but what they have stays. From any
- * thread. */
+/* Goes on with the records behind `sequence`, which is that of a newer manifest or of the same. Returns false if they
+ * are not in memory: a new replay has to read them then. Older views can't read on, but what they have stays. Any
+ * thread may call it. */
 bool idxi_replay_follow(struct idxi_replay *replay, uint64_t sequence);
 
 /* Reads what is new in the log that `entry` means, if it means any, in the index's folder (a descriptor, and its path),
  * and sets *view to all records behind `sequence`, held once for the caller (idxi_pending_release). Both are what a
- * manifest says that the caller read: which log is read does not depend on what other views know. From any thread:
- * other readers of the log wait, look-ups do not. If nothing is new, it reads a few bytes once; but after a compaction
- * such calls move what is still pending to memory of its own, some milliseconds each. Errors: as idxi_log_open and
- * idxi_log_read, also where the manifest is outdated; IDX_LIMIT. */
+ * manifest says that the caller read: which log is read does not depend on what other views know. Any thread may call
+ * it: other readers of the log wait, look-ups do not. If nothing is new, it reads a few bytes once; but after a
+ * compaction such calls move what is still pending to memory of its own, some milliseconds each. Errors: as
+ * idxi_log_open and idxi_log_read, also where the manifest is outdated; IDX_LIMIT. */
 enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path, uint64_t sequence,
                                  const struct idxf_manifest_log *entry, struct idxi_pending_view *view,
                                  struct idx_error *error);
 
-/* About how many records are pending before they are compacted: memory that is taken from now on suits as many, or the
- * fewer that there are. */
-void idxi_replay_make_room(struct idxi_replay *replay, uint64_t records);
+/* Says about how many records are pending before they are compacted: memory that is taken from now on suits as many, or
+ * the fewer that there are. */
+void idxi_replay_expect_records(struct idxi_replay *replay, uint64_t records);
 
 /* Prefetches what appending the record reads and writes: worth it some records ahead, on the thread that appends. */
-void idxi_replay_expect(const struct idxi_replay *replay, const struct idxf_record *record);
+void idxi_replay_prefetch(const struct idxi_replay *replay, const struct idxf_record *record);
 
 /* For the writer, whose replay no other view shares: appends a record that is to come into the log, after the last one
  * of *view, which has it from now on; the view may hold others then. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT. */

@@ -20,12 +20,13 @@ enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number,
     atomic_init(&segment->holders, 1);
     segment->entry = index->manifest->segments[number];
     idxi_segment_name(segment->entry.number, name);
-    segment->path = idxi_path(index->path, name);
+    segment->path = idxi_join_path(index->path, name);
     segment->tables = calloc(index->scheme.table_count, sizeof *segment->tables);
     if (segment->path == NULL || segment->tables == NULL) return idxi_fail_memory(error);
     return idxi_open_part(folder, index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, segment->path, error);
 }
 
+/* Checks that an open table is the one that the manifest means, and of one block size with the segment's first. */
 static enum idx_status check_table(const struct idx_index *index, const struct idxi_segment *segment, size_t number,
                                    struct idx_error *error) {
     const struct idxi_table *table = &segment->tables[number];
@@ -64,10 +65,9 @@ enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_nu
                          &segment->entry, (enum idx_id_type)index->manifest->id_type, &index->options, error);
 }
 
-/* Loaded data of this size and more is put into huge pages. */
-#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+#define HUGE_PAGE_BYTES ((size_t)2 << 20) /* loaded data of so many bytes is in huge pages */
 
-/* Loads the data of all tables that the residence wants in memory, into one piece of memory. */
+/* Loads what the residence wants in memory of each table, into one piece of memory for all. */
 static enum idx_status load_tables(struct idx_index *index, struct idxi_segment *segment, struct idx_error *error) {
     size_t bytes = 0, at = 0;
     for (size_t i = 0; i < segment->open_tables; i++)
@@ -94,7 +94,7 @@ enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segmen
     return idxi_removed_open(&segment->removed, folder, segment->path, &rules, &segment->entry, error);
 }
 
-/* Notes which tables have the same code, so that their blocks can be searched side by side. Mostly all have it. */
+/* Notes for each table the first one with the same code, since blocks of both can be searched side by side. */
 static void note_alike(struct idxi_segment *segment) {
     for (size_t i = 0; i < segment->open_tables; i++) {
         const struct idxf_table_header *header = &segment->tables[i].header;
@@ -125,8 +125,8 @@ enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct
 
 /* ---- Sharing ---- */
 
-/* Returns whether a segment is the one of an entry of a manifest. */
-static bool is_of(const struct idxi_segment *segment, const struct idxf_manifest_segment *entry) {
+/* Returns whether a segment is the one that an entry of a manifest means. */
+static bool has_entry(const struct idxi_segment *segment, const struct idxf_manifest_segment *entry) {
     return memcmp(segment->entry.uuid, entry->uuid, IDXF_UUID_BYTES) == 0 &&
            segment->entry.fingerprints == entry->fingerprints && segment->entry.documents == entry->documents &&
            segment->entry.removed == entry->removed;
@@ -136,7 +136,7 @@ bool idxi_segment_share(struct idx_index *index, const struct idx_index *older, 
     if (older == NULL || older->options.residence != index->options.residence || older->unpacks != index->unpacks)
         return false;
     for (size_t i = 0; i < older->open_segments; i++) {
-        if (!is_of(older->segments[i], &index->manifest->segments[number])) continue;
+        if (!has_entry(older->segments[i], &index->manifest->segments[number])) continue;
         atomic_fetch_add(&older->segments[i]->holders, 1);
         index->segments[number] = older->segments[i];
         index->open_segments = number + 1;
@@ -166,15 +166,15 @@ static bool end_search(struct idxf_hits *hits) {
     return false;
 }
 
-/* Returns whether a chain of a block has a number, which has as many bits as the fingerprints of the index. */
-static bool has_number(const struct idxf_decoder *decoder, const struct idxf_chain *chain, uint64_t number) {
+/* Returns whether a chain of a block has a permuted fingerprint, `value`, which is right-aligned. */
+static bool chain_holds(const struct idxf_decoder *decoder, const struct idxf_chain *chain, uint64_t value) {
     struct idxf_lanes lanes = {.blocks = {chain->block},
                                .keys = {chain->key},
                                .begins = {chain->begin},
                                .ends = {chain->end},
-                               .low = {number},
-                               .high = {number},
-                               .queries = {number}};
+                               .low = {value},
+                               .high = {value},
+                               .queries = {value}};
     struct idxf_hits hits = {.take = end_search};
     idxf_search(decoder, &lanes, 1, 0, &hits);
     return hits.count > 0;
@@ -183,22 +183,22 @@ static bool has_number(const struct idxf_decoder *decoder, const struct idxf_cha
 enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                       bool *contains, struct idx_error *error) {
     const struct idxi_table *table = &index->segments[segment]->tables[0];
-    uint64_t permuted = idxf_permute(&table->permutation, fingerprint), number = permuted >> (64 - table->header.bits);
+    uint64_t permuted = idxf_permute(&table->permutation, fingerprint), value = permuted >> (64 - table->header.bits);
     struct idxf_start start;
     *contains = false;
     if (table->header.blocks == 0) return IDX_OK;
-    IDXI_TRY(idxi_table_find(table, permuted, &start, error));
-    struct idxf_bounds bounds = {start.above >> (64 - table->header.bits), 0};
+    IDXI_TRY(idxi_table_find_block(table, permuted, &start, error));
+    struct idxf_bounds bounds = {.above = start.above >> (64 - table->header.bits), .floor = 0};
     for (uint64_t block = start.block; block < table->header.blocks; block++) {
         struct idxf_chain chains[IDXF_MAX_CHAINS];
         enum idxf_fault fault;
         uint64_t offset = idxi_table_block_offset(table, block);
-        IDXI_TRY(idxi_table_check(table, offset, error));
+        IDXI_TRY(idxi_table_check_page_at(table, offset, error));
         unsigned count = idxf_block_list_chains(table->decoder, idxi_table_block(table, block), bounds, chains, &fault);
         if (count == 0) return idxi_fail_fault(error, fault, table->path, offset);
         for (unsigned i = 0; i < count; i++) {
-            if (chains[i].key < number) continue;
-            *contains = has_number(table->decoder, &chains[i], number);
+            if (chains[i].key < value) continue;
+            *contains = chain_holds(table->decoder, &chains[i], value);
             return IDX_OK;
         }
         bounds.above = bounds.floor = chains[count - 1].key + 1;

@@ -4,27 +4,26 @@
 #include "libidx/base/base.h"
 #include "libidx/view/index.h"
 
-/* A visit of the fingerprints of an index. */
-struct reading {
+struct visiting {
     const struct idx_index *index;
-    size_t segment;
+    size_t segment; /* the one that is visited */
     idx_fingerprints_visitor visit;
     void *context;
-    bool stopped;
+    bool stopped; /* by the visitor */
 };
 
-/* Leaves out the fingerprints that were removed, or that earlier segments have. */
-static enum idx_status keep_fresh(const struct reading *reading, uint64_t *fingerprints, size_t *count,
+/* Leaves out fingerprints that were removed, or that earlier segments have. *count becomes how many are left. */
+static enum idx_status keep_fresh(const struct visiting *visiting, uint64_t *fingerprints, size_t *count,
                                   struct idx_error *error) {
-    bool asks = reading->segment > 0 || reading->index->removes;
+    bool filters = visiting->segment > 0 || visiting->index->removes;
     size_t kept = 0;
-    for (size_t i = 0; i < *count && asks; i++) {
+    for (size_t i = 0; i < *count && filters; i++) {
         bool repeated;
-        IDXI_TRY(idxi_is_repeated(reading->index, reading->segment, fingerprints[i], &repeated, error));
+        IDXI_TRY(idxi_is_repeated(visiting->index, visiting->segment, fingerprints[i], &repeated, error));
         fingerprints[kept] = fingerprints[i];
         kept += !repeated;
     }
-    if (asks) *count = kept;
+    if (filters) *count = kept;
     return IDX_OK;
 }
 
@@ -36,71 +35,73 @@ static void expect_blocks(const struct idxi_table *table, uint64_t next, uint64_
     uint64_t step = EXPECTED_BYTES / table->header.block_size;
     while (table->on_disk && *expected < end && *expected < next + 2 * step) {
         uint64_t until = end - *expected < step ? end : *expected + step;
-        idxi_table_expect(table, *expected, until);
+        idxi_table_request_pages(table, *expected, until);
         *expected = until;
     }
 }
 
-static enum idx_status visit_blocks(struct reading *reading, const struct idxi_table *table, uint64_t begin,
+/* Visits the fingerprints of blocks `begin` to `end` of a segment's table. `fingerprints` has room to decode them. */
+static enum idx_status visit_blocks(struct visiting *visiting, const struct idxi_table *table, uint64_t begin,
                                     uint64_t end, uint64_t *fingerprints, struct idx_error *error) {
     struct idxf_start start = {0, 0};
     uint64_t expected = begin;
     size_t count;
     if (begin >= end) return IDX_OK;
-    if (begin > 0) IDXI_TRY(idxi_table_locate(table, begin, &start, error));
+    if (begin > 0) IDXI_TRY(idxi_table_locate_block(table, begin, &start, error));
     struct idxi_blocks blocks;
     idxi_blocks_begin(&blocks, table, &start);
-    while (!reading->stopped) {
+    while (!visiting->stopped) {
         expect_blocks(table, blocks.next, end, &expected);
         IDXI_TRY(idxi_blocks_read(&blocks, end, fingerprints, &count, error));
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);
-        IDXI_TRY(keep_fresh(reading, fingerprints, &count, error));
-        if (count > 0) reading->stopped = !reading->visit(reading->context, fingerprints, count);
+        IDXI_TRY(keep_fresh(visiting, fingerprints, &count, error));
+        if (count > 0) visiting->stopped = !visiting->visit(visiting->context, fingerprints, count);
     }
     return IDX_OK;
 }
 
-/* Returns ⌊blocks · part / parts⌋, which can't overflow this way. */
-static uint64_t get_part(uint64_t blocks, uint64_t part, uint64_t parts) {
+/* Returns the first block of a part: ⌊blocks · part / parts⌋, without overflow. */
+static uint64_t part_begin(uint64_t blocks, uint64_t part, uint64_t parts) {
     return blocks / parts * part + blocks % parts * part / parts;
 }
 
-/* Visits the fingerprints that are only pending. All of them belong to the last part, since sorting them for each part
- * would take longer. */
-static enum idx_status visit_pending(struct reading *reading, struct idx_error *error) {
+/* Visits the fingerprints that are only pending, in the last part: sorting them for each part would take longer. */
+static enum idx_status visit_pending(struct visiting *visiting, struct idx_error *error) {
     uint64_t *fingerprints;
     size_t count;
-    if (reading->stopped || !idxi_has_pending(reading->index)) return IDX_OK;
-    IDXI_TRY(idxi_sort_pending(reading->index, true, &fingerprints, &count, error));
-    if (count > 0) reading->stopped = !reading->visit(reading->context, fingerprints, count);
+    if (visiting->stopped || !idxi_has_pending(visiting->index)) return IDX_OK;
+    IDXI_TRY(idxi_list_pending(visiting->index, true, &fingerprints, &count, error));
+    if (count > 0) visiting->stopped = !visiting->visit(visiting->context, fingerprints, count);
     free(fingerprints);
     return IDX_OK;
 }
 
 enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uint32_t parts,
                                idx_fingerprints_visitor visit, void *context, struct idx_error *error) {
-    struct reading reading = {index, 0, visit, context, false};
+    struct visiting visiting = {.index = index, .segment = 0, .visit = visit, .context = context, .stopped = false};
     if (part >= parts)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "part %u of %u: parts are numbered from 0", part, parts);
     uint64_t *fingerprints = malloc(IDXF_DECODED_ROOM * sizeof *fingerprints);
     enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
-    for (; reading.segment < index->manifest->segment_count && status == IDX_OK; reading.segment++) {
-        const struct idxi_table *table = &index->segments[reading.segment]->tables[0];
-        uint64_t blocks = table->header.blocks, begin = get_part(blocks, part, parts);
-        status = visit_blocks(&reading, table, begin, get_part(blocks, (uint64_t)part + 1, parts), fingerprints, error);
+    for (; visiting.segment < index->manifest->segment_count && status == IDX_OK; visiting.segment++) {
+        const struct idxi_table *table = &index->segments[visiting.segment]->tables[0];
+        uint64_t blocks = table->header.blocks, begin = part_begin(blocks, part, parts);
+        status =
+            visit_blocks(&visiting, table, begin, part_begin(blocks, (uint64_t)part + 1, parts), fingerprints, error);
     }
     free(fingerprints);
-    return status == IDX_OK && part + 1 == parts ? visit_pending(&reading, error) : status;
+    return status == IDX_OK && part + 1 == parts ? visit_pending(&visiting, error) : status;
 }
 
-struct visitor {
+/* A visitor of single fingerprints, the context of visit_each. */
+struct match_visitor {
     idx_match_visitor visit;
     void *context;
 };
 
 static bool visit_each(void *context, const uint64_t *fingerprints, size_t count) {
-    const struct visitor *visitor = context;
+    const struct match_visitor *visitor = context;
     for (size_t i = 0; i < count; i++) {
         struct idx_match match = {fingerprints[i], 0};
         if (!visitor->visit(visitor->context, &match)) return false;
@@ -110,6 +111,6 @@ static bool visit_each(void *context, const uint64_t *fingerprints, size_t count
 
 enum idx_status idx_visit_all(const struct idx_index *index, idx_match_visitor visit, void *context,
                               struct idx_error *error) {
-    struct visitor visitor = {visit, context};
+    struct match_visitor visitor = {visit, context};
     return idx_visit_part(index, 0, 1, visit_each, &visitor, error);
 }

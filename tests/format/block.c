@@ -65,7 +65,7 @@ static void check_anchors(const struct idxf_decoder *decoder, uint64_t *random) 
             static struct model_block model;
             struct idxf_bounds bounds = {all[j], 0};
             const uint8_t *block = get_block(&blocks, i);
-            struct idxf_anchor anchor = idxf_block_anchor(decoder, block, all[j]);
+            struct idxf_anchor anchor = idxf_block_read_anchor(decoder, block, all[j]);
             assert_int_equal(anchor.key, key);
             assert_int_equal(anchor.end, 1 + (block[0] % 2 ? decoder->bits : decoder->anchor_bits));
             if (i % 16 > 0) continue;
@@ -82,7 +82,7 @@ static void check_anchors(const struct idxf_decoder *decoder, uint64_t *random) 
 static void check_table(const struct idxf_block_form *form, const uint64_t *fingerprints, size_t count,
                         uint64_t *random) {
     struct idxf_decoder decoder;
-    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     size_t way_count = idxf_decoder_ways(ways);
     encode_all(&blocks, form, fingerprints, count);
     compare_encoding();
@@ -325,7 +325,7 @@ static void test_example(void **state) {
 
 static void test_ways(void **state) {
     (void)state;
-    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     static const char *const names[] = {"portable", "bmi2", "avx512"};
     size_t count = idxf_decoder_ways(ways);
     assert_in_range(count, 1, IDXF_MAX_WAYS);

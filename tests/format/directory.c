@@ -135,11 +135,11 @@ static void make_model(const uint64_t *keys, size_t count, uint64_t lines) {
 
 /* Writes the list of a line, in two pieces. */
 static void write_list(const uint8_t line[64], size_t first, uint8_t *lists, uint64_t cut) {
-    struct idxf_list list = idxf_line_list(line);
+    struct idxf_list list = idxf_line_read_list(line);
     for (uint32_t i = 0; i < list.count; i++) {
         uint64_t part = idxf_find_place(model.keys[first + i], model.lines).part;
-        idxf_list_put(&list, i, part, 0, cut, lists);
-        idxf_list_put(&list, i, part, cut, model.list_bytes, lists + cut);
+        idxf_list_put_key(&list, i, part, 0, cut, lists);
+        idxf_list_put_key(&list, i, part, cut, model.list_bytes, lists + cut);
     }
 }
 
@@ -155,13 +155,14 @@ static void check_writer(uint64_t *random) {
         uint8_t bytes[64];
         size_t first = at;
         memset(bytes, 0xFF, sizeof bytes);
-        while (at < model.count && idxf_directory_add(&writer, model.keys[at])) at++;
-        idxf_directory_take(&writer, bytes);
+        while (at < model.count && idxf_directory_add_key(&writer, model.keys[at])) at++;
+        idxf_directory_write_line(&writer, bytes);
         assert_memory_equal(bytes, model.bytes + line * 64, 64);
         assert_int_equal(writer.line, line + 1);
         assert_int_equal(writer.first, at);
-        assert_int_equal(idxf_line_first(bytes), first);
-        if (idxf_line_listed(bytes) > 0) write_list(bytes, first, lists, next_random(random) % (model.list_bytes + 1));
+        assert_int_equal(idxf_line_first_block(bytes), first);
+        if (idxf_line_list_count(bytes) > 0)
+            write_list(bytes, first, lists, next_random(random) % (model.list_bytes + 1));
     }
     assert_int_equal(at, model.count);
     assert_int_equal(writer.list_bytes, model.list_bytes);
@@ -201,7 +202,7 @@ static void check_found(const struct idxf_directory *directory, uint64_t x, bool
     if (start.block < block) assert_true(model.keys[start.block] >= begin); /* in the cell of x */
     if (start.block > 0) assert_true(start.above >= model.keys[start.block - 1]);
     if (start.block < model.count) assert_true(start.above <= model.keys[start.block]);
-    if (idxf_line_listed(model.bytes + line * 64) > 0) assert_int_equal(start.above, begin);
+    if (idxf_line_list_count(model.bytes + line * 64) > 0) assert_int_equal(start.above, begin);
     assert_true(start.above == begin || start.above + 1 == begin);
     *is_exact = start.above == begin;
 }
@@ -210,7 +211,7 @@ static void check_located(const struct idxf_directory *directory) {
     for (size_t i = 0; i < model.count; i++) {
         struct idxf_start start = {UINT64_MAX, 0};
         uint64_t line;
-        assert_true(idxf_directory_locate(directory, i, &start));
+        assert_true(idxf_directory_locate_block(directory, i, &start));
         assert_int_equal(start.block, i);
         assert_int_equal(start.above, get_beginning(model.keys[i], &line));
         assert_true(start.above <= model.keys[i] && (i == 0 || start.above > model.keys[i - 1]));
@@ -219,17 +220,17 @@ static void check_located(const struct idxf_directory *directory) {
 
 /* The model's directory, in allocations of exactly its size. */
 static void check_finding(uint64_t *random) {
-    idxf_rank ranks[IDXF_MAX_RANKS];
-    size_t count = idxf_line_ranks(ranks), room = model.list_bytes < 8 ? 8 : model.list_bytes;
+    idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS];
+    size_t count = idxf_key_counters(counters), room = model.list_bytes < 8 ? 8 : model.list_bytes;
     uint8_t *lines = copy_exactly(model.bytes, model.lines * 64), *lists = copy_exactly(model.lists, room);
     struct idxf_directory directory;
     bool is_exact;
     idxf_directory_init(&directory, lines, lists, model.list_bytes, room, model.count);
     assert_int_equal(directory.line_count, model.lines);
-    assert_ptr_equal(directory.rank, ranks[count - 1]);
+    assert_ptr_equal(directory.keys_before, counters[count - 1]);
     check_located(&directory);
     for (size_t i = 0; i < model.count; i++) {
-        directory.rank = ranks[i % count];
+        directory.keys_before = counters[i % count];
         check_found(&directory, model.keys[i], &is_exact);
         check_found(&directory, model.keys[i] - 1, &is_exact);
         check_found(&directory, model.keys[i] + 1, &is_exact);
@@ -313,8 +314,8 @@ static void test_widths(void **state) {
 /* Lines and lists beside which nothing may be read. */
 static void check_hostile(const uint8_t *lines, size_t line_bytes, const uint8_t *lists, uint64_t list_bytes,
                           size_t room, uint64_t blocks, uint64_t *random) {
-    idxf_rank ranks[IDXF_MAX_RANKS];
-    size_t count = idxf_line_ranks(ranks);
+    idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS];
+    size_t count = idxf_key_counters(counters);
     bool is_last = next_random(random) % 2;
     const uint8_t *placed = place_bytes(0, lines, line_bytes, is_last),
                   *lists_placed = place_bytes(1, lists, room, is_last);
@@ -325,7 +326,7 @@ static void check_hostile(const uint8_t *lines, size_t line_bytes, const uint8_t
         uint64_t first = UINT64_MAX, above = 0;
         for (size_t i = 0; i < count; i++) {
             struct idxf_start start = {UINT64_MAX, 0};
-            directory.rank = ranks[i];
+            directory.keys_before = counters[i];
             if (!idxf_directory_find(&directory, x, &start))
                 start.block = UINT64_MAX;
             else
@@ -336,7 +337,7 @@ static void check_hostile(const uint8_t *lines, size_t line_bytes, const uint8_t
         }
         struct idxf_start start;
         uint64_t block = next_random(random) % blocks;
-        if (idxf_directory_locate(&directory, block, &start)) assert_int_equal(start.block, block);
+        if (idxf_directory_locate_block(&directory, block, &start)) assert_int_equal(start.block, block);
     }
 }
 
@@ -370,14 +371,14 @@ static void test_hostile_lines(void **state) {
 
 /* All ways count the cells before each cell, and nothing of `first` and `listed`, from exactly the line's bytes. */
 static void check_ranks(const uint8_t line[64]) {
-    idxf_rank ranks[IDXF_MAX_RANKS];
-    size_t count = idxf_line_ranks(ranks);
+    idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS];
+    size_t count = idxf_key_counters(counters);
     uint8_t *copy = copy_exactly(line, 64);
-    assert_in_range(count, 1, IDXF_MAX_RANKS);
+    assert_in_range(count, 1, IDXF_MAX_KEY_COUNTERS);
     for (size_t i = 0; i < count; i++) {
         unsigned expected = 0;
         for (unsigned cell = 0; cell < 448; cell++) {
-            assert_int_equal(ranks[i](copy, cell), expected);
+            assert_int_equal(counters[i](copy, cell), expected);
             expected += line[8 + cell / 8] >> cell % 8 & 1;
         }
     }

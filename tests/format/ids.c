@@ -32,14 +32,14 @@ static void free_all(void) {
 static size_t check_ids(size_t dictionary_size) {
     struct idxf_ids ids;
     size_t size = IDXF_IDS_HEADER_BYTES, most = size;
-    for (size_t i = 0; i < all.count; i++) most += idxf_ids_most(all.lengths[i]);
+    for (size_t i = 0; i < all.count; i++) most += idxf_ids_most_bytes(all.lengths[i]);
     uint8_t *bytes = malloc(most);
     assert_non_null(bytes);
     idxf_ids_put_count(bytes, all.count);
     for (size_t i = 0; i < all.count; i++) {
-        size_t made = idxf_ids_put(&pieces, i == 0 ? NULL : all.ids[i - 1], i == 0 ? 0 : all.lengths[i - 1], all.ids[i],
-                                   all.lengths[i], bytes + size);
-        assert_in_range(made, 2, idxf_ids_most(all.lengths[i]));
+        size_t made = idxf_ids_put_id(&pieces, i == 0 ? NULL : all.ids[i - 1], i == 0 ? 0 : all.lengths[i - 1],
+                                      all.ids[i], all.lengths[i], bytes + size);
+        assert_in_range(made, 2, idxf_ids_most_bytes(all.lengths[i]));
         size += made;
     }
     uint8_t *copy = copy_exactly(bytes, size), *words = copy_exactly(dictionary, dictionary_size);
@@ -90,9 +90,9 @@ static void test_exact_bytes(void **state) {
     uint8_t bytes[100];
     use_dictionary("http://example.org/");
     const uint8_t *a = (const uint8_t *)"http://example.org/a", *b = (const uint8_t *)"http://example.org/ab";
-    assert_int_equal(idxf_ids_put(&pieces, NULL, 0, a, 20, bytes), sizeof expected);
+    assert_int_equal(idxf_ids_put_id(&pieces, NULL, 0, a, 20, bytes), sizeof expected);
     assert_memory_equal(bytes, expected, sizeof expected);
-    assert_int_equal(idxf_ids_put(&pieces, a, 20, b, 21, bytes), sizeof again);
+    assert_int_equal(idxf_ids_put_id(&pieces, a, 20, b, 21, bytes), sizeof again);
     assert_memory_equal(bytes, again, sizeof again);
 }
 
@@ -147,7 +147,7 @@ static void test_plain(void **state) {
         struct idxf_ids ids;
         uint8_t *bytes = malloc(lengths[i] + 100), *id = malloc(idxf_ids_room(lengths[i] + 100));
         idxf_ids_put_count(bytes, 1);
-        size_t size = 2 + idxf_ids_put_plain(lengths[i], bytes + 2);
+        size_t size = 2 + idxf_ids_put_plain_head(lengths[i], bytes + 2);
         assert_in_range(size, 4, 2 + IDXF_PLAIN_BYTES);
         for (size_t at = 0; at < lengths[i]; at++) bytes[size++] = (uint8_t)(at * 7);
         assert_fault(idxf_ids_open(&ids, bytes, size, NULL, 0), IDXF_OK);

@@ -144,7 +144,7 @@ static void test_saved_registers(void **state) {
 /* Look-ups take the last way. */
 static void test_name(void **state) {
     (void)state;
-    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     assert_string_equal(ways[idxf_decoder_ways(ways) - 1]->name, idxf_instructions_name());
 }
 

@@ -72,7 +72,7 @@ static void check_ended_search(const struct idxf_decoder *decoder, const struct 
 
 /* Searches lanes in all ways. Returns the number of hits. */
 static size_t check_search(struct idxf_decoder *decoder, const struct lane *all, unsigned count, unsigned distance) {
-    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     size_t way_count = idxf_decoder_ways(ways), expected = 0;
     struct idxf_lanes lanes;
     set_lanes(&lanes, all, count);

@@ -394,7 +394,7 @@ static void test_layout(void **state) {
         struct idxf_table_header header = {.blocks = layouts[i].blocks, .block_size = layouts[i].block_size};
         const struct idxf_table_layout *expected = &layouts[i].layout;
         header.list_bytes = layouts[i].list_bytes;
-        struct idxf_table_layout layout = idxf_table_layout(&header);
+        struct idxf_table_layout layout = idxf_table_lay_out(&header);
         assert_int_equal(layout.blocks, expected->blocks);
         assert_int_equal(layout.directory, expected->directory);
         assert_int_equal(layout.directory_lines, expected->directory_lines);
@@ -411,7 +411,7 @@ static void test_largest_layout(void **state) {
     for (uint32_t block_size = 64; block_size <= 4096; block_size *= 2) {
         struct idxf_table_header header = {.blocks = 4294967295, .block_size = block_size};
         header.list_bytes = header.blocks * 8;
-        struct idxf_table_layout layout = idxf_table_layout(&header);
+        struct idxf_table_layout layout = idxf_table_lay_out(&header);
         uint64_t block_pages = (header.blocks * block_size + 4095) / 4096;
         uint64_t directory_pages = (UINT64_C(76695845) * 64 + header.list_bytes + 4095) / 4096;
         assert_int_equal(layout.directory, 4096 * (1 + block_pages));

@@ -107,7 +107,7 @@ static void check_search(const struct idxf_decoder *decoder, const uint8_t *bloc
 /* Reads a block in all ways, which must agree. */
 static enum idxf_fault read_block(struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds *bounds,
                                   struct list *list) {
-    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     struct list plain = {0};
     struct idxf_bounds own = *bounds;
     size_t way_count = idxf_decoder_ways(ways), before = list->count;
@@ -159,9 +159,9 @@ static enum idxf_fault read_blocks(const struct bytes *file, const struct idxf_t
 static void check_blocks_at_once(const struct bytes *file, const struct idxf_table_header *header,
                                  const struct list *list) {
     static struct idxf_decoder decoder;
-    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     struct idxf_block_form form = idxf_table_block_form(header);
-    uint64_t blocks = idxf_table_layout(header).blocks;
+    uint64_t blocks = idxf_table_lay_out(header).blocks;
     size_t way_count = idxf_decoder_ways(ways);
     idxf_decoder_init(&decoder, &form);
     for (size_t way = 0; way < way_count; way++) {
@@ -197,7 +197,8 @@ static void check_key(const struct bytes *file, const struct idxf_table_header *
     if (start->block > 0) assert_true(start->above >= keys->items[start->block - 1]);
     const uint8_t *block = file->at + layout->blocks + start->block * header->block_size;
     idxf_decoder_init(&decoder, &form);
-    assert_true(idxf_block_anchor(&decoder, block, start->above >> align).key == keys->items[start->block] >> align);
+    assert_true(idxf_block_read_anchor(&decoder, block, start->above >> align).key ==
+                keys->items[start->block] >> align);
 }
 
 /* The directory leads from each key, and from its neighbours, to the right block, and to a number that the block can be
@@ -222,7 +223,7 @@ static void check_finding(const struct bytes *file, const struct idxf_table_head
             assert_true(start.block == right || start.block + 1 == right);
             check_key(file, header, layout, keys, &start);
         }
-        assert_true(idxf_directory_locate(&directory, i, &start));
+        assert_true(idxf_directory_locate_block(&directory, i, &start));
         assert_int_equal(start.block, i);
         check_key(file, header, layout, keys, &start);
     }
@@ -258,7 +259,7 @@ static enum idxf_fault check_statistics(const struct idxf_table_header *header, 
 
 static enum idxf_fault read_sections(const struct bytes *file, const struct idxf_table_header *header,
                                      struct list *list) {
-    struct idxf_table_layout layout = idxf_table_layout(header);
+    struct idxf_table_layout layout = idxf_table_lay_out(header);
     struct list keys = {0};
     if (file->size != layout.file_size) return IDXF_FAULT_SIZE;
     for (uint64_t page = 0; page < layout.pages; page++) {
@@ -624,17 +625,17 @@ static enum idxf_fault read_log(const struct idxf_record_rules *rules, const uin
     if (memcmp(log.uuid, rules->uuid, IDXF_UUID_BYTES) != 0) return IDXF_FAULT_UUID;
     if (!read_slots(&log, bytes, &known)) return IDXF_FAULT_CHECKSUM;
     if (known.offset > size) return IDXF_FAULT_SIZE;
-    struct idxf_log_place place = idxf_log_begin(&log);
-    if (!idxf_log_agrees(&place, &known)) return IDXF_FAULT_CHECKSUM;
+    struct idxf_log_place place = idxf_log_first_place(&log);
+    if (!idxf_log_place_agrees(&place, &known)) return IDXF_FAULT_CHECKSUM;
     for (;;) {
         struct idxf_log_place before = place;
         struct idxf_frame frame;
         size_t left = size - (size_t)place.offset;
         const uint8_t *at = bytes + place.offset;
-        bool found = left >= IDXF_FRAME_HEADER_BYTES && idxf_frame_begins(&place, at, &frame) && frame.size <= left &&
-                     idxf_frame_follows(&place, at, &frame);
+        bool found = left >= IDXF_FRAME_HEADER_BYTES && idxf_frame_read_header(&place, at, &frame) &&
+                     frame.size <= left && idxf_frame_accept(&place, at, &frame);
         if (!found) return before.offset < known.offset ? IDXF_FAULT_CHECKSUM : IDXF_OK;
-        if (before.offset < known.offset && !idxf_log_agrees(&place, &known)) return IDXF_FAULT_CHECKSUM;
+        if (before.offset < known.offset && !idxf_log_place_agrees(&place, &known)) return IDXF_FAULT_CHECKSUM;
         fault = read_frame(rules, &before, at, &frame, text);
         if (fault != IDXF_OK) return fault;
     }

@@ -48,7 +48,7 @@ static void check_rules(const struct idxf_decoder *decoder, const uint8_t *block
         CHECK(i == 0 || decoded->fingerprints[i] > decoded->fingerprints[i - 1]);
     }
     uint64_t key = decoded->fingerprints[decoded->count - 1] >> align;
-    CHECK(key >= bounds.above && key == idxf_block_anchor(decoder, block, bounds.above).key);
+    CHECK(key >= bounds.above && key == idxf_block_read_anchor(decoder, block, bounds.above).key);
     CHECK(key == UINT64_MAX || (decoded->next.above == key + 1 && decoded->next.floor == key + 1));
     CHECK(decoded->padding == IDXF_OK || decoded->padding == IDXF_FAULT_PADDING);
 }
@@ -85,8 +85,8 @@ static void check_encoding(const struct idxf_decoder *decoder, const struct idxf
 /* ---- Searching ---- */
 
 /* Searches some of the chains of a block, with `distance`, in one way. */
-static struct hits *search(struct idxf_decoder *decoder, const struct idxf_way *way, const struct idxf_chain *chains,
-                           const struct wanted *wanted, unsigned count) {
+static struct hits *search(struct idxf_decoder *decoder, const struct idxf_decoder_way *way,
+                           const struct idxf_chain *chains, const struct wanted *wanted, unsigned count) {
     struct hits *hits = malloc(sizeof *hits);
     struct idxf_lanes lanes;
     CHECK(hits != NULL);
@@ -140,7 +140,7 @@ static void check_hits(const struct hits *hits, const struct decoded *decoded, u
 static void check_search(struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned chain_count,
                          const struct decoded *decoded, const struct wanted *wanted) {
     struct idxf_chain lanes[IDXF_LANES];
-    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     size_t way_count = idxf_decoder_ways(ways);
     unsigned copies = IDXF_LANES / chain_count, count = copies * chain_count;
     if (wanted->low > wanted->high) return;
@@ -181,7 +181,7 @@ static void check_block(const struct idxf_block_form *form, const uint8_t *block
                         const uint8_t *searches, size_t searches_size) {
     static struct idxf_decoder decoder;
     struct decoded decoded, other;
-    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     size_t way_count = idxf_decoder_ways(ways);
     idxf_decoder_init(&decoder, form);
     decoder.way = ways[0];

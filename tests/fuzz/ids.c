@@ -7,12 +7,12 @@
 /* Encodes an ID behind the one before, and decodes it from there. */
 static void check_id(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
                      size_t length) {
-    size_t most = idxf_ids_most(length);
+    size_t most = idxf_ids_most_bytes(length);
     struct idxf_ids ids;
     uint8_t *bytes = malloc(IDXF_IDS_HEADER_BYTES + most), *got = malloc(before_length + idxf_ids_room(most));
     CHECK(bytes != NULL && got != NULL);
     idxf_ids_put_count(bytes, 1);
-    size_t size = idxf_ids_put(pieces, before, before_length, id, length, bytes + IDXF_IDS_HEADER_BYTES);
+    size_t size = idxf_ids_put_id(pieces, before, before_length, id, length, bytes + IDXF_IDS_HEADER_BYTES);
     CHECK(size <= most);
     CHECK(idxf_ids_open(&ids, bytes, IDXF_IDS_HEADER_BYTES + size, pieces->dictionary, pieces->size) == IDXF_OK);
     ids.length = before_length;

@@ -54,7 +54,7 @@ static bool parse(const struct jsonl_rules *fields_at, const char *line, size_t 
 /* A line that is an object is known for one, also without its end. */
 static void look(const struct jsonl_rules *fields_at, const char *line, size_t length, bool ok) {
     bool in_line = length > 0 && memchr(line, '\n', length) == NULL;
-    struct jsonl_beginning found = jsonl_look((struct span){line, length}, fields_at->text);
+    struct jsonl_beginning found = jsonl_look_at_beginning((struct span){line, length}, fields_at->text);
     CHECK(!found.is_lines || !found.is_array);
     CHECK(!ok || !in_line || (found.is_lines && found.has_text));
 }

@@ -24,17 +24,17 @@ static void check_slot(const struct idxf_log *log, const uint8_t *bytes, size_t 
 
 /* Reads frames as far as they go, each made right before. */
 static void check_frames(const struct idxf_log *log, uint8_t *bytes, size_t size) {
-    struct idxf_log_place place = idxf_log_begin(log), written = place;
+    struct idxf_log_place place = idxf_log_first_place(log), written = place;
     while (size >= IDXF_FRAME_HEADER_BYTES) {
         struct idxf_frame frame;
         struct idxf_log_place before = place;
-        if (!idxf_frame_begins(&place, bytes, &frame) || frame.size > size) break;
+        if (!idxf_frame_read_header(&place, bytes, &frame) || frame.size > size) break;
         idxf_frame_write(&written, bytes, (size_t)frame.size, frame.count);
-        CHECK(idxf_frame_follows(&place, bytes, &frame));
+        CHECK(idxf_frame_accept(&place, bytes, &frame));
         CHECK(memcmp(&place, &written, sizeof place) == 0);
         CHECK(place.offset == before.offset + frame.size && place.sequence == before.sequence + frame.count);
         bytes[frame.size / 2] ^= 1;
-        CHECK(!idxf_frame_follows(&before, bytes, &frame));
+        CHECK(!idxf_frame_accept(&before, bytes, &frame));
         bytes += frame.size;
         size -= (size_t)frame.size;
     }

@@ -25,7 +25,7 @@ static void check(const uint8_t *page, size_t size) {
     CHECK(memcmp(again, page, IDXF_PAGE_SIZE) == 0);
     CHECK(header.blocks <= header.fingerprints && header.blocks <= UINT32_MAX); /* a directory counts blocks in a u32 */
 
-    struct idxf_table_layout layout = idxf_table_layout(&header);
+    struct idxf_table_layout layout = idxf_table_lay_out(&header);
     CHECK(layout.blocks == IDXF_PAGE_SIZE);
     check_section(layout.blocks, header.blocks * header.block_size, layout.directory);
     CHECK(layout.directory_lines * IDXF_LINE_BLOCKS >= header.blocks);

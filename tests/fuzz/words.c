@@ -42,7 +42,7 @@ static char *normalize(const uint8_t *text, size_t length, size_t *normalized) {
     struct idxt_span span = {segmenter.units, segmenter.unit_length, NULL, 0};
     char *utf8 = malloc(span.length * IDXT_UTF8_PER_UNIT + 1);
     CHECK(utf8 != NULL);
-    *normalized = idxt_span_utf8(span, utf8);
+    *normalized = idxt_span_write_utf8(span, utf8);
     return utf8;
 }
 

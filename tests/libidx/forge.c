@@ -93,13 +93,13 @@ static uint64_t put_chain(const struct idxf_encoder *encoder, const struct forge
     if (end == 0) {
         end = at;
         for (size_t i = 0; i < chain->count; i++) {
-            struct idxf_class class = encoder->of[idxf_bit_length(chain->differences[i])];
+            struct idxf_class class = encoder->class_of[idxf_bit_length(chain->differences[i])];
             end += class.length + class.tail;
         }
     }
     uint64_t back = end;
     for (size_t i = 0; i < chain->count; i++) {
-        struct idxf_class class = encoder->of[idxf_bit_length(chain->differences[i])];
+        struct idxf_class class = encoder->class_of[idxf_bit_length(chain->differences[i])];
         assert_true(at + class.length + class.tail <= back);
         put_bits(bytes, at, class.code, class.length);
         put_bits(bytes, back -= class.tail, chain->differences[i], class.tail);
@@ -110,7 +110,7 @@ static uint64_t put_chain(const struct idxf_encoder *encoder, const struct forge
 
 static void make_block(const struct idxf_encoder *encoder, const struct forged_block *block, uint8_t *bytes) {
     const struct idxf_block_form *form = &encoder->form;
-    unsigned most = idxf_block_chains(form->block_size), place_bits = idxf_bit_length(form->block_size) + 2;
+    unsigned most = idxf_block_most_chains(form->block_size), place_bits = idxf_bit_length(form->block_size) + 2;
     uint64_t at = 1 + (block->is_short ? form->anchor_bits : form->bits), entry = at + 6;
     put_bits(bytes, 0, !block->is_short, 1);
     put_bits(bytes, 1, block->key, (unsigned)at - 1);

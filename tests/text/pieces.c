@@ -112,7 +112,7 @@ static uint64_t plain_fingerprint(unsigned version, const char *bytes, size_t le
     for (size_t i = 0, next; i < words.count; i = next) {
         const struct word *word = &words.words[i];
         for (next = i + 1; next < words.count && compare_words(&words.words[next], word) == 0;) next++;
-        idx_simhash_add(&simhash, word->bytes, strlen(word->bytes), idxt_weight(next - i) >> word->halvings);
+        idx_simhash_add(&simhash, word->bytes, strlen(word->bytes), idxt_log_weight(next - i) >> word->halvings);
         ++*features;
     }
     for (size_t i = 0; i < words.count; i++) free(words.words[i].bytes);

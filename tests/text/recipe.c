@@ -75,7 +75,7 @@ static void test_what_is_read(void **state) {
     assert_int_equal(recipe.dropped_stop, 2);
     assert_int_equal(recipe.weighing, IDXT_WEIGHT_TFIDF);
     assert_true(recipe.has_table);
-    assert_true(recipe.table == 255);
+    assert_true(recipe.table_hash == 255);
     assert_int_equal(recipe.top, 9);
     assert_int_equal(recipe.title, 4);
     assert_false(recipe.sorted);
@@ -247,7 +247,7 @@ static void test_features(void **state) {
         struct idxt_recipe recipe;
         char printed[IDX_MAX_RECIPE_BYTES + 1];
         assert_null(idxt_recipe_parse(&recipe, cases[i].recipe));
-        recipe = idxt_recipe_features(&recipe);
+        recipe = idxt_recipe_of_features(&recipe);
         idxt_recipe_print(&recipe, printed);
         assert_string_equal(printed, cases[i].features);
     }

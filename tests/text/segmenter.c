@@ -12,13 +12,13 @@
 #include <cmocka.h>
 
 static void assert_words(struct idxt_segmenter *segmenter, const char *text, const char *const *words) {
-    assert_int_equal(idxt_segmenter_set(segmenter, text, strlen(text)), U_ZERO_ERROR);
+    assert_int_equal(idxt_segmenter_set_text(segmenter, text, strlen(text)), U_ZERO_ERROR);
     struct idxt_span word;
     for (; *words != NULL; words++) {
         char utf8[64];
         assert_true(idxt_segmenter_next(segmenter, &word));
         assert_true(word.length * IDXT_UTF8_PER_UNIT < sizeof utf8);
-        utf8[idxt_span_utf8(word, utf8)] = '\0';
+        utf8[idxt_span_write_utf8(word, utf8)] = '\0';
         assert_string_equal(utf8, *words);
     }
     assert_false(idxt_segmenter_next(segmenter, &word));
@@ -50,11 +50,11 @@ static void test_every_character_has_room(void **state) {
         uint8_t utf8[3 * U8_MAX_LENGTH], back[3 * 18 * IDXT_UTF8_PER_UNIT * 2];
         size_t length = 0;
         for (int times = 0; times < 3; times++) U8_APPEND_UNSAFE(utf8, length, c);
-        assert_int_equal(idxt_segmenter_set(&segmenter, (const char *)utf8, length), U_ZERO_ERROR);
+        assert_int_equal(idxt_segmenter_set_text(&segmenter, (const char *)utf8, length), U_ZERO_ERROR);
         struct idxt_span word;
         while (idxt_segmenter_next(&segmenter, &word)) {
             assert_true(word.length * IDXT_UTF8_PER_UNIT <= sizeof back);
-            size_t size = idxt_span_utf8(word, (char *)back);
+            size_t size = idxt_span_write_utf8(word, (char *)back);
             assert_true(size > 0 && size <= word.length * IDXT_UTF8_PER_UNIT);
         }
     }

@@ -25,20 +25,20 @@ static void test_languages(void **state) {
     enum { KNOWN = sizeof known / sizeof *known };
     for (size_t i = 0; i < KNOWN; i++) {
         struct idxt_words words = {0};
-        uint32_t language = idxt_stop_language(known[i].code, 2);
+        uint32_t language = idxt_stop_language_bit(known[i].code, 2);
         assert_true(language == UINT32_C(1) << i);
-        assert_string_equal(idxt_stop_language_name(language), known[i].code);
-        assert_true(idxt_stop_words(&words, language));
+        assert_string_equal(idxt_stop_language_code(language), known[i].code);
+        assert_true(idxt_fill_stop_words(&words, language));
         assert_true(words.count >= 50 && words.count < 300);
         for (size_t j = 0; j < KNOWN; j++) assert_holds(&words, known[j].word, i == j);
         assert_holds(&words, "fingerprint", false);
         assert_holds(&words, "", false);
         idxt_words_free(&words);
     }
-    assert_int_equal(idxt_stop_language("xx", 2), 0);
-    assert_int_equal(idxt_stop_language("en", 1), 0);
-    assert_int_equal(idxt_stop_language("eng", 3), 0);
-    assert_int_equal(idxt_stop_language("", 0), 0);
+    assert_int_equal(idxt_stop_language_bit("xx", 2), 0);
+    assert_int_equal(idxt_stop_language_bit("en", 1), 0);
+    assert_int_equal(idxt_stop_language_bit("eng", 3), 0);
+    assert_int_equal(idxt_stop_language_bit("", 0), 0);
 }
 
 /* A list is for ever: the number of words and the hash of all of them, in order. */
@@ -54,7 +54,7 @@ static void test_lists_do_not_change(void **state) {
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct idxt_words words = {0};
         struct idx_simhash simhash;
-        assert_true(idxt_stop_words(&words, UINT32_C(1) << i));
+        assert_true(idxt_fill_stop_words(&words, UINT32_C(1) << i));
         idx_simhash_init(&simhash);
         idx_simhash_add(&simhash, words.bytes, words.byte_count, 1);
         uint64_t hash = idx_simhash_finish(&simhash, 64);
@@ -69,11 +69,11 @@ static void test_lists_do_not_change(void **state) {
 static void test_several_and_none(void **state) {
     (void)state;
     struct idxt_words words = {0};
-    assert_true(idxt_stop_words(&words, 1 | 2));
+    assert_true(idxt_fill_stop_words(&words, 1 | 2));
     assert_holds(&words, "und", true);
     assert_holds(&words, "and", true);
     assert_holds(&words, "y", false);
-    assert_true(idxt_stop_words(&words, 0));
+    assert_true(idxt_fill_stop_words(&words, 0));
     assert_int_equal(words.count, 0);
     assert_holds(&words, "and", false);
     idxt_words_free(&words);
@@ -85,14 +85,14 @@ static void test_words_are_normalized(void **state) {
     struct idxt_words words = {0};
     struct idxt_segmenter segmenter = {0};
     assert_int_equal(idxt_segmenter_open(&segmenter), U_ZERO_ERROR);
-    assert_true(idxt_stop_words(&words, 0xFF));
+    assert_true(idxt_fill_stop_words(&words, 0xFF));
     for (size_t i = 0; i < words.count; i++) {
         const char *bytes = words.bytes + words.words[i].start;
         char utf8[128];
         struct idxt_span word;
-        assert_int_equal(idxt_segmenter_set(&segmenter, bytes, words.words[i].length), U_ZERO_ERROR);
+        assert_int_equal(idxt_segmenter_set_text(&segmenter, bytes, words.words[i].length), U_ZERO_ERROR);
         assert_true(idxt_segmenter_next(&segmenter, &word));
-        assert_int_equal(idxt_span_utf8(word, utf8), words.words[i].length);
+        assert_int_equal(idxt_span_write_utf8(word, utf8), words.words[i].length);
         assert_memory_equal(utf8, bytes, words.words[i].length);
         assert_false(idxt_segmenter_next(&segmenter, &word));
     }

@@ -259,17 +259,17 @@ static void test_dropping(void **state) {
     for (uint32_t round = 1; round <= TERMS; round++) {
         for (uint64_t term = round; term <= TERMS; term++) {
             assert_true(idxt_table_add(table, term, 1));
-            assert_true(table->terms <= MOST);
+            assert_true(table->term_count <= MOST);
         }
     }
     assert_true(table->dropped > 0 && table->dropped < TERMS * TERMS);
     struct idxt_term *terms = idxt_table_sorted(table);
-    for (size_t i = 0; i < table->terms; i++) {
+    for (size_t i = 0; i < table->term_count; i++) {
         assert_true(terms[i].documents <= terms[i].hash);
         assert_true(terms[i].documents + table->dropped >= terms[i].hash);
         assert_true(i == 0 || terms[i].hash > terms[i - 1].hash);
     }
-    assert_true(terms[table->terms - 1].hash == TERMS);
+    assert_true(terms[table->term_count - 1].hash == TERMS);
     free(terms);
 
     /* with one common term, that one is counted right, and `dropped` is what the others lost */
@@ -285,7 +285,7 @@ static void test_dropping(void **state) {
     assert_int_equal(idxt_table_idf(table, 0), 0);
     /* 99 rare terms come before the first drop, which takes them all; so does each that follows */
     assert_int_equal(table->dropped, 10);
-    assert_int_equal(table->terms, 1 + 10);
+    assert_int_equal(table->term_count, 1 + 10);
     idx_text_table_free(table);
 }
 

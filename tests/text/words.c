@@ -14,7 +14,7 @@ static void count(struct idxt_words *words, const char *bytes, size_t length) {
     char *room = idxt_words_reserve(words, length);
     assert_non_null(room);
     memcpy(room, bytes, length);
-    assert_true(idxt_words_count(words, length, 0));
+    assert_true(idxt_words_count_reserved(words, length, 0));
 }
 
 static void assert_word(const struct idxt_words *words, size_t number, const char *bytes, size_t length,

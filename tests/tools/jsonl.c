@@ -354,7 +354,7 @@ static void test_titles(void **state) {
 /* What is expected of bytes: 'l'ines or an 'a'rray, which 'h'as the field, and a 's'econd line. */
 static void check_look(const char *bytes, const char *expected) {
     struct span begin = {bytes, strlen(bytes)};
-    struct jsonl_beginning found = jsonl_look(begin, "text.a");
+    struct jsonl_beginning found = jsonl_look_at_beginning(begin, "text.a");
     assert_int_equal(found.is_lines, strchr(expected, 'l') != NULL);
     assert_int_equal(found.is_array, strchr(expected, 'a') != NULL);
     assert_int_equal(found.has_text, strchr(expected, 'h') != NULL);
@@ -389,7 +389,7 @@ static void test_beginnings(void **state) {
                                          "text {\"text\":1}",
                                          "\"text\""};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        struct jsonl_beginning found = jsonl_look((struct span){others[i], strlen(others[i])}, "text");
+        struct jsonl_beginning found = jsonl_look_at_beginning((struct span){others[i], strlen(others[i])}, "text");
         assert_false(found.is_lines || found.is_array);
     }
 }

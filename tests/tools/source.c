@@ -249,7 +249,7 @@ static void check_pipe(const struct bytes *input, const char *expected, size_t l
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     assert_true(source_open(&source, path));
     check_source(&source, expected, length, sentence);
-    if (sentence == NULL) assert_int_equal(source.read, input->length);
+    if (sentence == NULL) assert_int_equal(source.bytes_read, input->length);
     source_free(&source);
     close(ends[0]);
     if (writer.end >= 0) close(writer.end);

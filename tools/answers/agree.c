@@ -9,6 +9,7 @@
 
 /* ---- Records: a head and `length` bytes. They live in memory alone, within one process. ---- */
 
+/* The bytes are a query's ID, or without one its fingerprint in the notation that is printed, or a document's ID. */
 enum record_kind { RECORD_QUERY, RECORD_QUERY_WITHOUT_ID, RECORD_DOCUMENT };
 
 struct record {
@@ -49,7 +50,7 @@ void agree_put_document(const struct idx_document *document, struct output *reco
 struct entry {
     const char *id; /* Set when the group ends, since `ids` moves as it grows. */
     size_t length;
-    uint64_t number; /* First the query's ordinal, and later how many queries have the document. */
+    uint64_t ordinal_or_count; /* First the query's ordinal, and later how many queries are near to the document. */
 };
 
 static int compare_ids(const struct entry *a, const struct entry *b) {
@@ -57,27 +58,29 @@ static int compare_ids(const struct entry *a, const struct entry *b) {
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-static int by_id_and_ordinal(const void *first, const void *second) {
+static int compare_by_id_and_ordinal(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
     int order = compare_ids(a, b);
-    return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
+    return order != 0 ? order
+                      : (a->ordinal_or_count > b->ordinal_or_count) - (a->ordinal_or_count < b->ordinal_or_count);
 }
 
-static int by_number_and_id(const void *first, const void *second) {
+/* Sorts larger counts before smaller ones. */
+static int compare_by_count_and_id(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
-    int order = (a->number < b->number) - (a->number > b->number);
+    int order = (a->ordinal_or_count < b->ordinal_or_count) - (a->ordinal_or_count > b->ordinal_or_count);
     return order != 0 ? order : compare_ids(a, b);
 }
 
-/* Keeps one entry for each document that at least `least` queries are near to, and returns how many entries remain. The
- * entries are sorted by ID and ordinal. */
-static size_t count_documents(struct entry *entries, size_t count, uint64_t least) {
+/* Keeps one entry, with its count, for each document that at least `least` queries are near to, and returns how many
+ * entries remain. The entries are sorted by ID and ordinal. */
+static size_t keep_agreed_documents(struct entry *entries, size_t count, uint64_t least) {
     size_t kept = 0;
     for (size_t i = 0, end; i < count; i = end) {
-        uint64_t number = 1;
+        uint64_t queries = 1;
         for (end = i + 1; end < count && compare_ids(&entries[i], &entries[end]) == 0; end++)
-            number += entries[end].number != entries[end - 1].number;
-        if (number >= least) entries[kept++] = (struct entry){entries[i].id, entries[i].length, number};
+            queries += entries[end].ordinal_or_count != entries[end - 1].ordinal_or_count;
+        if (queries >= least) entries[kept++] = (struct entry){entries[i].id, entries[i].length, queries};
     }
     return kept;
 }
@@ -105,7 +108,7 @@ static void put_line(const struct agree *agree, const struct entry *entry, struc
         output_id(output, query->bytes, query->length);
     }
     output_text(output, json ? ",\"agree\":" : "\t");
-    output_decimal(output, entry->number);
+    output_decimal(output, entry->ordinal_or_count);
     output_text(output, json ? ",\"document\":" : "\t");
     put_id(agree, entry, output);
     output_text(output, json ? "}\n" : "\n");
@@ -119,14 +122,14 @@ void agree_end(struct agree *agree, struct output *output) {
     if (error != 0 || count == 0) return;
     const char *id = agree->ids.bytes == NULL ? "" : agree->ids.bytes; /* All of them are empty then. */
     for (size_t i = 0; i < count; id += entries[i++].length) entries[i].id = id;
-    qsort(entries, count, sizeof *entries, by_id_and_ordinal);
-    count = count_documents(entries, count, agree->question->agree);
-    qsort(entries, count, sizeof *entries, by_number_and_id);
+    qsort(entries, count, sizeof *entries, compare_by_id_and_ordinal);
+    count = keep_agreed_documents(entries, count, agree->question->agree);
+    qsort(entries, count, sizeof *entries, compare_by_count_and_id);
     for (size_t i = 0; i < count && output->error == 0; i++) put_line(agree, &entries[i], output);
     if (count > 0) agree->found = true;
 }
 
-/* Adds a query to the group if it has the same ID. Otherwise ends that group, and begins another one. */
+/* Adds a query to the group if it has the group's ID; otherwise ends that group and begins another. */
 static void begin_query(struct agree *agree, bool has_id, const char *name, size_t length, struct output *output) {
     struct output *query = &agree->query;
     bool same = agree->ordinal > 0 && has_id && agree->has_id && length == query->length &&

@@ -14,13 +14,13 @@ void answerer_init(struct answerer *answerer, const struct question *question) {
     if (question->texts != NULL) text_reader_open(&answerer->reader, NULL, NULL, IDX_MAX_BITS, question->extract);
 }
 
-void answerer_forget(struct answerer *answerer) {
+void answerer_close_documents(struct answerer *answerer) {
     idx_documents_close(answerer->documents);
     answerer->documents = NULL;
 }
 
 void answerer_free(struct answerer *answerer) {
-    answerer_forget(answerer);
+    answerer_close_documents(answerer);
     free(answerer->front.bytes);
     if (answerer->question->texts != NULL) text_reader_close(&answerer->reader);
 }
@@ -42,6 +42,7 @@ static void put_query(const struct question *question, const struct query *query
         put_fingerprint(question, query->fingerprint, output);
 }
 
+/* Writes the columns before the document. */
 static void put_front(const struct question *question, const struct query *query, const struct idx_match *match,
                       struct output *front) {
     front->length = 0;
@@ -53,7 +54,7 @@ static void put_front(const struct question *question, const struct query *query
     output_byte(front, '\t');
 }
 
-/* Writes how much the text of a query resembles that of a document, or `unknown`. */
+/* Writes how much the text of a query resembles that of a document, or `unknown` if the document's can't be read. */
 static void put_resemblance(struct answerer *answerer, const struct query *query, const struct idx_document *document,
                             const char *unknown, struct output *output) {
     const struct resembling resembling = {answerer->question->texts,
@@ -82,7 +83,8 @@ static void put_document_line(struct answerer *answerer, const struct query *que
 
 /* ---- JSON ---- */
 
-static void put_query_key(const struct question *question, const struct query *query, struct output *output) {
+/* Begins a JSON object with the key of the query. The caller ends the object. */
+static void begin_json_query(const struct question *question, const struct query *query, struct output *output) {
     output_text(output, "{\"query\":");
     if (query->id != NULL)
         json_put_bytes(output, query->id, query->id_length);
@@ -90,9 +92,10 @@ static void put_query_key(const struct question *question, const struct query *q
         put_quoted_fingerprint(question, query->fingerprint, output);
 }
 
-static void put_match_keys(const struct question *question, const struct query *query, const struct idx_match *match,
-                           struct output *output) {
-    put_query_key(question, query, output);
+/* Begins a JSON object with the keys of a match but its documents. The caller ends the object. */
+static void begin_json_match(const struct question *question, const struct query *query, const struct idx_match *match,
+                             struct output *output) {
+    begin_json_query(question, query, output);
     output_text(output, ",\"fingerprint\":");
     put_quoted_fingerprint(question, match->fingerprint, output);
     output_text(output, ",\"distance\":");
@@ -101,6 +104,7 @@ static void put_match_keys(const struct question *question, const struct query *
 
 /* ---- Matches ---- */
 
+/* Moves the cursor, opened at the first call, to the documents of a fingerprint. Sets `error` if it returns false. */
 static bool find_documents(struct answerer *answerer, uint64_t fingerprint) {
     if (answerer->documents == NULL &&
         idx_documents_open(answerer->question->index, &answerer->documents, &answerer->error) != IDX_OK)
@@ -122,8 +126,7 @@ static void put_json_document(struct answerer *answerer, const struct query *que
     output_byte(output, '}');
 }
 
-/* Writes the documents of the fingerprint at which the cursor is. Sets `error` and returns false if the library
- * fails. */
+/* Writes the documents of the fingerprint at which the cursor is. Sets `error` if it returns false. */
 static bool put_documents(struct answerer *answerer, const struct query *query, struct output *output) {
     const struct question *question = answerer->question;
     struct idx_document document;
@@ -153,7 +156,7 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
     put_front(question, query, match, &answerer->front);
     if (answerer->front.error != 0) output->error = answerer->front.error;
     if (question->json) {
-        put_match_keys(question, query, match, output);
+        begin_json_match(question, query, match, output);
         if (has_documents) output_text(output, ",\"documents\":[");
     }
     if (has_documents)
@@ -169,10 +172,11 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
 
 /* ---- Queries ---- */
 
-static void put_exists(const struct answerer *answerer, const struct query *query, struct output *output) {
+/* Writes the line of a query that has a match, of which nothing else is asked. */
+static void put_query_alone(const struct answerer *answerer, const struct query *query, struct output *output) {
     const struct question *question = answerer->question;
     if (question->json)
-        put_query_key(question, query, output);
+        begin_json_query(question, query, output);
     else
         put_query(question, query, output);
     output_text(output, question->json ? "}\n" : "\n");
@@ -182,7 +186,7 @@ bool answerer_print(struct answerer *answerer, const struct query *query, const 
                     struct output *output) {
     uint64_t limit = answerer->question->limit;
     if (count > 0) answerer->found = true;
-    if (answerer->question->exists && count > 0) put_exists(answerer, query, output);
+    if (answerer->question->exists && count > 0) put_query_alone(answerer, query, output);
     if (answerer->question->exists) return true;
     if (answerer->question->agree > 0) agree_put_query(answerer->question, query, output);
     for (size_t i = 0; i < count && i < limit && output->error == 0; i++) {

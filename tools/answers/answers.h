@@ -13,12 +13,12 @@ struct question {
     struct idx_properties properties;
     enum notation notation;
     unsigned distance;
-    uint64_t limit;         /* The most matches that are written of a query. */
+    uint64_t limit;         /* The most matches that are written of a query, the nearest ones. */
     uint64_t max_documents; /* The most documents that are written of a match. */
     uint64_t agree;         /* How many fingerprints of a query ID have to agree; 0: --agree is not given. */
     const char
         *texts; /* The folder of the documents, whose resemblance to queries with shingles is written; or NULL. */
-    const struct extract_rules *extract; /* How these are read. */
+    const struct extract_rules *extract; /* How their texts are read. */
     bool exists;                         /* Only queries that have a match are written, without matches. */
     bool json;
 };
@@ -42,13 +42,13 @@ void answerer_init(struct answerer *answerer, const struct question *question);
  * returns false; what was found before that is written. */
 bool answerer_answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output);
 
-/* Writes the answer to a query that has `count` matches; `matches` has the nearest ones, in order. Returns false like
- * answerer_answer. */
+/* Writes the answer to a query that has `count` matches. `matches` has the nearest ones in order, as many as the
+ * question's `limit` lets be written; with `exists`, none are read. Returns false like answerer_answer. */
 bool answerer_print(struct answerer *answerer, const struct query *query, const struct idx_match *matches, size_t count,
                     struct output *output);
 
-/* Closes what the answerer has open of the question's index, so that the index may be closed. */
-void answerer_forget(struct answerer *answerer);
+/* Closes the cursor that the answerer may have on the question's index, so that the index may be closed. */
+void answerer_close_documents(struct answerer *answerer);
 
 void answerer_free(struct answerer *answerer);
 
@@ -57,7 +57,7 @@ void answerer_free(struct answerer *answerer);
 /* Some recipes make several fingerprints of a document. With --agree, a document is written if it is near to enough of
  * them. Answerers write records of what they find, from which agree.c counts in the order of the queries. */
 
-/* Appends the record of a query, or of a document near to the query before it, to an output that keeps them. */
+/* Appends the record of a query, or of a document near to the last query, to an output that keeps records. */
 void agree_put_query(const struct question *question, const struct query *query, struct output *records);
 void agree_put_document(const struct idx_document *document, struct output *records);
 
@@ -81,7 +81,7 @@ struct agree {
  * memory runs out, `output` fails. */
 void agree_take(struct agree *agree, struct output *output);
 
-/* Does the same for the last group, once there are no more records. */
+/* Ends the last group, once there are no more records, and writes its documents like agree_take. */
 void agree_end(struct agree *agree, struct output *output);
 
 void agree_free(struct agree *agree);
@@ -90,8 +90,7 @@ void agree_free(struct agree *agree);
 
 struct query_batch;
 
-/* Makes a batch that `threads` threads answer, the calling one included. The caller frees it. Returns NULL if memory
- * ran out. */
+/* Makes a batch that `threads` threads answer, the calling one included. Returns NULL if memory ran out. */
 struct query_batch *query_batch_new(const struct question *question, unsigned threads);
 
 /* Copies a query into the batch, which must not be full. Returns false if memory ran out. */
@@ -106,8 +105,8 @@ bool query_batch_answer(struct query_batch *batch, struct output *output, struct
 /* Returns whether any query had a match so far. */
 bool query_batch_found(const struct query_batch *batch);
 
-/* Closes what the batch has open of the question's index, so that the question may get another index. */
-void query_batch_forget(struct query_batch *batch);
+/* Closes the cursors that the batch may have on the question's index, so that the question may get another index. */
+void query_batch_close_documents(struct query_batch *batch);
 
 void query_batch_free(struct query_batch *batch);
 
@@ -138,10 +137,11 @@ struct stream_answers {
 bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
                           const struct output *ids, const size_t *id_ends);
 
-/* This is an idx_batch_visitor for idx_stream_finish, whose context is a struct stream_answers. */
+/* Prints the matches of query `number`, or keeps them if others share its ID. This is an idx_batch_visitor for
+ * idx_stream_finish, whose context is a struct stream_answers. */
 bool stream_answers_visit(void *context, size_t number, const struct idx_match *matches, size_t count);
 
-/* Prints the matches that are still kept. */
+/* Prints the matches that are still kept, and forgets them. */
 void stream_answers_end(struct stream_answers *answers);
 
 void stream_answers_free(struct stream_answers *answers);

@@ -17,7 +17,7 @@ void listing_put_id(struct output *output, const struct idx_properties *properti
         put_document_id(output, document);
 }
 
-static void print_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
+static void put_plain_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
     listing_put_id(&listing->output, &listing->properties, document, fingerprint);
 }
 
@@ -26,7 +26,6 @@ void listing_put_share(struct output *output, uint64_t shared, uint64_t total) {
     output_format(output, "%" PRIu64 ".%04" PRIu64, parts / 10000, parts % 10000);
 }
 
-/* Writes how near a document is to its representative. */
 static void put_nearness(struct listing *listing, const struct idx_cluster_member *member) {
     if (listing->kept != NULL)
         listing_put_share(&listing->output, listing->kept->shared, listing->kept->total);
@@ -34,16 +33,16 @@ static void put_nearness(struct listing *listing, const struct idx_cluster_membe
         output_decimal(&listing->output, member->distance);
 }
 
-static void print_line(struct listing *listing, const struct idx_cluster_member *member) {
+static void put_line(struct listing *listing, const struct idx_cluster_member *member) {
     struct output *output = &listing->output;
-    print_id(listing, &member->document, member->fingerprint);
+    put_plain_id(listing, &member->document, member->fingerprint);
     output_byte(output, '\t');
     if (member->cluster == CLUSTER_KNOWN)
         output_byte(output, '-');
     else
         output_decimal(output, member->cluster);
     output_byte(output, '\t');
-    print_id(listing, &member->representative, member->representative_fingerprint);
+    put_plain_id(listing, &member->representative, member->representative_fingerprint);
     output_byte(output, '\t');
     put_nearness(listing, member);
     if (listing->set_size > 0) {
@@ -61,7 +60,7 @@ static void put_fingerprint(struct listing *listing, uint64_t fingerprint) {
     put_json_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, fingerprint);
 }
 
-static void put_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
+static void put_quoted_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
     if (listing->properties.id_type == IDX_ID_NONE)
         put_fingerprint(listing, fingerprint);
     else
@@ -69,29 +68,29 @@ static void put_id(struct listing *listing, const struct idx_document *document,
 }
 
 static void end_object(struct listing *listing) {
-    if (listing->begun) put_text(listing, "]}\n");
-    listing->begun = false;
+    if (listing->in_object) put_text(listing, "]}\n");
+    listing->in_object = false;
 }
 
 static void begin_object(struct listing *listing, const struct idx_cluster_member *member) {
     put_text(listing, "{\"cluster\":");
     output_decimal(&listing->output, member->cluster);
     put_text(listing, ",\"representative\":");
-    put_id(listing, &member->representative, member->representative_fingerprint);
+    put_quoted_id(listing, &member->representative, member->representative_fingerprint);
     put_text(listing, ",\"documents\":[");
-    listing->begun = true;
+    listing->in_object = true;
     listing->cluster = member->cluster;
 }
 
 /* Writes a document, in the object of the cluster before if it is the same one, or in a new object. */
 static void put_member(struct listing *listing, const struct idx_cluster_member *member) {
-    if (listing->begun && listing->cluster == member->cluster)
+    if (listing->in_object && listing->cluster == member->cluster)
         output_byte(&listing->output, ',');
     else
         end_object(listing);
-    if (!listing->begun) begin_object(listing, member);
+    if (!listing->in_object) begin_object(listing, member);
     put_text(listing, "{\"id\":");
-    put_id(listing, &member->document, member->fingerprint);
+    put_quoted_id(listing, &member->document, member->fingerprint);
     if (listing->kept == NULL) {
         put_text(listing, ",\"fingerprint\":");
         put_fingerprint(listing, member->fingerprint);
@@ -107,7 +106,8 @@ static void put_member(struct listing *listing, const struct idx_cluster_member 
 
 /* ---- Chains ---- */
 
-static void end_cluster(struct listing *listing) {
+/* Notes the cluster whose documents were counted, as far as a warning may be about it. */
+static void end_counted_cluster(struct listing *listing) {
     const struct idx_cluster_size *size = &listing->size;
     if (size->far > listing->widest.far) listing->widest = *size;
     if (size->documents <= listing->cap || size->far == 0) return;
@@ -115,10 +115,11 @@ static void end_cluster(struct listing *listing) {
     if (size->documents > listing->chained.documents) listing->chained = *size;
 }
 
+/* Counts a document of a cluster, after it ended the cluster before. */
 static void count_member(struct listing *listing, const struct idx_cluster_member *member) {
     struct idx_cluster_size *size = &listing->size;
     if (size->cluster != member->cluster) {
-        end_cluster(listing);
+        end_counted_cluster(listing);
         *size = (struct idx_cluster_size){.cluster = member->cluster};
     }
     size->documents++;
@@ -129,8 +130,7 @@ static void count_member(struct listing *listing, const struct idx_cluster_membe
  * part of all documents, in percent. */
 enum { LEAST_FAR = 10, LEAST_FAR_PERCENT = 5 };
 
-/* Warns of clusters that may be chains: because they are large, or because many documents are far from those that
- * represent them. */
+/* Warns of clusters that may be chains: large ones, or those with many documents far from their representatives. */
 static void warn_of_chains(const struct listing *listing) {
     const struct idx_cluster_size *chained = &listing->chained, *widest = &listing->widest;
     const struct idx_cluster_summary *summary = &listing->summary;
@@ -192,8 +192,8 @@ static void say_largest(const struct listing *listing, const struct idx_index *i
     idx_documents_close(documents);
 }
 
-/* Prints how much there is to keep and to drop. */
-static void say_result(const struct listing *listing, const struct idx_cluster_summary *summary) {
+/* Says how many documents to keep and to drop, also outside the index, and how many are far from the kept one. */
+static void say_kept_and_dropped(const struct listing *listing, const struct idx_cluster_summary *summary) {
     uint64_t dropped = summary->clustered - summary->clusters, kept = summary->documents - dropped;
     uint64_t all = summary->documents + listing->kept_apart + listing->dropped_apart;
     char far[128] = "";
@@ -201,13 +201,13 @@ static void say_result(const struct listing *listing, const struct idx_cluster_s
         snprintf(far, sizeof far, "; %" PRIu64 " of these differ from the one that is kept in more than %u bits",
                  summary->far, listing->options.distance);
     complain("%" PRIu64 " %s: %" PRIu64 " to keep, %" PRIu64 " to drop%s%s", all,
-             listing->noun != NULL ? listing->noun : names_of_documents(listing->properties.id_type, all),
+             listing->noun != NULL ? listing->noun : noun_for_documents(listing->properties.id_type, all),
              kept + listing->kept_apart, dropped + listing->dropped_apart, far, listing->remark);
 }
 
 static void say_summary(const struct listing *listing, const struct idx_index *index,
                         const struct idx_cluster_summary *summary) {
-    say_result(listing, summary);
+    say_kept_and_dropped(listing, summary);
     if (!listing->verbose) return;
     complain("clusters of two documents or more: %" PRIu64 ", with %" PRIu64 " documents", summary->clusters,
              summary->clustered);
@@ -219,7 +219,7 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
 /* ---- The whole ---- */
 
 /* Prints the ID of a document, or keeps it until all can be printed in their order. */
-static bool put_listed(struct listing *listing, const struct idx_cluster_member *member) {
+static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_member *member) {
     struct output line = OUTPUT_KEPT, *output = listing->order != NULL ? &line : &listing->output;
     listing_put_id(output, &listing->properties, &member->document, member->fingerprint);
     output_byte(output, '\n');
@@ -231,7 +231,8 @@ static bool put_listed(struct listing *listing, const struct idx_cluster_member 
     return added;
 }
 
-/* This is an idx_cluster_visitor. */
+/* Prints what is asked for of a document: with `keep`, the ID of a representative, and with `drop`, that of any other
+ * document. Returns false also if output failed. This is an idx_cluster_visitor. */
 static bool list_member(void *context, const struct idx_cluster_member *member) {
     struct listing *listing = context;
     count_member(listing, member);
@@ -240,8 +241,8 @@ static bool list_member(void *context, const struct idx_cluster_member *member) 
     if (listing->json) {
         put_member(listing, member);
     } else if (!listing->keep && !listing->drop) {
-        print_line(listing, member);
-    } else if (listing->keep == member->is_representative && !put_listed(listing, member)) {
+        put_line(listing, member);
+    } else if (listing->keep == member->is_representative && !put_or_keep_id(listing, member)) {
         listing->failed = true;
         return false;
     }
@@ -266,7 +267,7 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
     struct idx_cluster_summary *summary = &listing->summary;
     struct idx_error error;
     idx_get_properties(index, &listing->properties);
-    if (options->distance == ~0U) options->distance = listing->properties.k;
+    if (options->distance == ~0U) options->distance = listing->properties.k; /* ~0U: -k is not given. */
     options->method = (enum idx_cluster_method)listing->method;
     options->representative = (enum idx_representative)listing->representative;
     options->alone = listing->keep;
@@ -277,7 +278,7 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
     if (!succeeded(status, &error) || listing->failed || listing->output.error != 0) return false;
     if (listing->order != NULL && !input_order_print(listing->order, &listing->output)) return false;
     end_object(listing);
-    end_cluster(listing);
+    end_counted_cluster(listing);
     if (listing->progress.shown || listing->verbose) say_summary(listing, index, summary);
     warn_of_chains(listing);
     return true;

@@ -17,20 +17,17 @@ enum { DEFAULT_CAP = 1000 };
 struct listing {
     struct idx_cluster_options options;
     int method, representative;
-    bool keep, drop; /* The IDs to keep are printed, or those to drop; or if neither is set, the clusters. */
+    bool keep, drop; /* The IDs to keep are printed, or those to drop, or if neither is set, clusters; never both. */
     bool json;       /* The clusters are printed as JSON, an object per cluster. */
     bool quiet;      /* Nothing of this is printed. */
     bool verbose;    /* The summary also has the sizes of clusters, and time and memory. */
     void (*note)(void *context, const struct idx_cluster_member *member); /* Called for each document, unless NULL. */
-    void *context;                                                        /* The context of `note`. */
-    struct input_order *order; /* IDs to keep or to drop are printed in the order in which documents came; NULL: in that
-                                  of the clusters. */
-    uint64_t (*find_place)(void *context, uint64_t number); /* Returns the place of a document in that order, from its
-                                                               number in the index; has the context of `note`. */
-    uint32_t set_size;  /* What the document that is taken has in common is also shown as a share of so many of its own
-                           shingles; 0: it is not. */
-    const char *noun;   /* What the summary calls documents; NULL: by that name. */
-    const char *remark; /* What the summary says in the end. */
+    void *context;                                                        /* The context of `note` and find_place. */
+    struct input_order *order; /* Sorts IDs to keep or to drop by the order in which documents came; NULL: unsorted. */
+    uint64_t (*find_place)(void *context, uint64_t number); /* A document's place in that order, by its index number. */
+    uint32_t set_size;  /* How many shingles the document that is taken has, if its share of these is shown; else 0. */
+    const char *noun;   /* What the summary calls documents; NULL: documents or fingerprints, as the index has them. */
+    const char *remark; /* What the first line of the summary ends with. */
     uint64_t kept_apart, dropped_apart; /* Documents that are not in the index, but count in the summary. */
     uint64_t cap;                       /* A warning is about chains with more documents than this. */
     struct output output;               /* The caller closes it. */
@@ -43,10 +40,10 @@ struct listing {
     bool failed;                     /* A complaint was made while documents were visited. */
     const struct idx_kept_set *kept; /* What the document that is taken has in common; NULL: that is not known. */
     struct idx_cluster_size size;    /* The size of the cluster whose documents are being visited. */
-    struct idx_cluster_size chained; /* The largest one that the warning is about; all zero: none. */
+    struct idx_cluster_size chained; /* The largest of those that the warning is about; all zero: none. */
     uint64_t chains;                 /* How many clusters the warning is about. */
     struct idx_cluster_size widest;  /* The cluster with the most documents far from its representative. */
-    bool begun;                      /* A JSON object is open. */
+    bool in_object;                  /* A JSON object is open. */
     uint64_t cluster;                /* The cluster of this object. */
 };
 
@@ -57,15 +54,16 @@ struct listing {
 void listing_put_id(struct output *output, const struct idx_properties *properties, const struct idx_document *document,
                     uint64_t fingerprint);
 
-/* Lists clusters that are found by resemblance, in three steps. The first one sets the properties: documents have text
- * IDs. The second one takes a document and what it has in common with its representative; it returns false if output
- * failed. The last one prints the summary, which the caller has set, like listing_run. */
+/* Lists clusters that are found by resemblance, in three steps. listing_begin sets the properties: documents have text
+ * IDs. listing_take prints what is asked for of the next document, which has so much in common with its representative;
+ * it returns false also if output failed. listing_end prints the summary, which the caller has set, like
+ * listing_run. */
 void listing_begin(struct listing *listing);
 bool listing_take(struct listing *listing, const struct idx_cluster_member *member, const struct idx_kept_set *kept);
 void listing_end(struct listing *listing);
 
-/* Writes a share, rounded down to four digits; how much two documents resemble each other is that of `shared` in
- * `total`. */
+/* Writes the share that `shared` has in `total`, rounded down to four digits after the point; 1 if `total` is 0, as two
+ * empty sets resemble each other. */
 void listing_put_share(struct output *output, uint64_t shared, uint64_t total);
 
 /* Finds the clusters and prints what is asked for. If progress is shown, or `verbose` is set, prints a summary as well.

@@ -1,11 +1,9 @@
-/* input_order.h: IDs that are printed in the order in which their documents came, though they are found in another
- * one. */
+/* input_order.h: prints IDs in the order in which their documents came, though they are found in another. */
 #ifndef IDX_TOOLS_INPUT_ORDER_H
 #define IDX_TOOLS_INPUT_ORDER_H
 
 #include "tools/shared/temporary.h"
 
-/* The line of a document. */
 struct ordered_line {
     uint64_t number; /* The number of the document, in the order in which documents came. */
     uint64_t offset; /* Where the line is in the temporary file. */
@@ -22,10 +20,10 @@ struct input_order {
 #define INPUT_ORDER_CLOSED                                                                                             \
     { .lines = TEMPORARY_CLOSED }
 
-/* Takes the line of a document. Its temporary file must be open. Takes 24 bytes of memory per document. */
+/* Takes the line of a document, whose number is its place. `lines` must be open. Takes 24 bytes of memory a line. */
 bool input_order_add(struct input_order *order, uint64_t number, const char *line, size_t length);
 
-/* Prints all lines. */
+/* Prints all lines in the order of their numbers. Returns false if they can't be read; `output` keeps its own error. */
 bool input_order_print(struct input_order *order, struct output *output);
 
 void input_order_close(struct input_order *order);

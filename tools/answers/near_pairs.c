@@ -3,7 +3,7 @@
 
 void near_init(struct near *near) {
     *near = (struct near){.options = IDX_JOIN_OPTIONS_INIT, .max_documents = UINT64_MAX, .output = OUTPUT_STANDARD};
-    near->options.threads = arguments_threads();
+    near->options.threads = arguments_default_threads();
     near->options.progress = progress_visit;
     near->options.context = &near->progress;
 }
@@ -21,7 +21,7 @@ bool near_print_documents(struct near *near, struct idx_documents *documents, ui
     return true;
 }
 
-void near_print(struct near *near, uint64_t a, uint64_t b, unsigned distance) {
+void near_print_fingerprints(struct near *near, uint64_t a, uint64_t b, unsigned distance) {
     unsigned bits = near->sides[0].properties.bits;
     output_fingerprint(&near->output, (enum notation)near->notation, bits, a);
     output_byte(&near->output, '\t');
@@ -31,6 +31,7 @@ void near_print(struct near *near, uint64_t a, uint64_t b, unsigned distance) {
     near->found = true;
 }
 
+/* Prints a tab, and behind it the first document of a fingerprint, if any. Sets `error` if it returns false. */
 static bool print_first_document(struct near *near, const struct near_side *side, uint64_t fingerprint) {
     if (side->documents == NULL) {
         output_byte(&near->output, '\t');
@@ -43,7 +44,7 @@ static bool print_first_document(struct near *near, const struct near_side *side
 bool near_visit(void *context, const struct idx_pair *pairs, size_t count) {
     struct near *near = context;
     for (size_t i = 0; i < count && !near->failed; i++) {
-        near_print(near, pairs[i].a, pairs[i].b, pairs[i].distance);
+        near_print_fingerprints(near, pairs[i].a, pairs[i].b, pairs[i].distance);
         if (near->with_documents)
             near->failed = !print_first_document(near, &near->sides[0], pairs[i].a) ||
                            !print_first_document(near, &near->sides[1], pairs[i].b);
@@ -64,6 +65,7 @@ bool near_open(struct near *near, size_t number, const char *path) {
            idx_documents_open(side->index, &side->documents, &near->error) == IDX_OK;
 }
 
+/* Closes the indexes, the one of `idx pairs` once. */
 static void close_sides(struct near *near) {
     bool two = near->sides[1].index != near->sides[0].index;
     for (size_t i = 0; i < (two ? 2 : 1); i++) {

@@ -33,18 +33,18 @@ void near_init(struct near *near);
 /* Opens the index at `path` as sides[number]. Sets `error` and returns false if that fails. */
 bool near_open(struct near *near, size_t number, const char *path);
 
-/* Prints the beginning of a line: both fingerprints and their distance. */
-void near_print(struct near *near, uint64_t a, uint64_t b, unsigned distance);
+/* Prints the beginning of a line: both fingerprints and their distance, without a tab behind them. Sets `found`. */
+void near_print_fingerprints(struct near *near, uint64_t a, uint64_t b, unsigned distance);
 
-/* Prints the next documents of the cursor, up to `most`, each behind a tab. Sets `error` and returns false if the
- * library fails. */
+/* Prints the next documents of the cursor, up to `most`, each behind a tab. Sets `error` if it returns false. */
 bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t most);
 
-/* Prints pairs. This is an idx_pairs_visitor, whose context is a struct near. */
+/* Prints a line for each pair, and with --documents the first document of each fingerprint. Sets `failed` if the
+ * library fails. This is an idx_pairs_visitor, whose context is a struct near. */
 bool near_visit(void *context, const struct idx_pair *pairs, size_t count);
 
-/* Calls `find`, which opens the indexes, prints all lines, and returns false after it set `error`; then closes the
- * indexes. Returns the status of the process. */
+/* Calls `find`, which opens the indexes, prints all lines, and returns false after it set `error` or if a signal was
+ * noted; then closes the indexes. Returns the status with which the process is to end. */
 int near_run(struct near *near, bool (*find)(struct near *near));
 
 #endif

@@ -19,8 +19,8 @@ double properties_key_bits(const struct idx_table_properties *table) {
     return quotient((double)table->directory_bytes * 8, (double)table->blocks);
 }
 
-/* Finds the bits that are the same in all fingerprints of each segment; segments without fingerprints don't count. Sets
- * *error and returns false if the library fails. */
+/* Finds the bits that are dead in each segment, which means the same in all of its fingerprints; segments without any
+ * don't count. Sets *error and returns false if the library fails. */
 static bool find_dead_bits(const struct idx_index *index, const struct idx_properties *properties, uint64_t *dead,
                            struct idx_error *error) {
     struct measured measured;
@@ -38,7 +38,7 @@ bool properties_find_whole(const struct idx_index *index, const struct idx_prope
            idx_get_heaviest(index, &whole->heaviest, &whole->documents, error) == IDX_OK;
 }
 
-uint64_t properties_live(const struct idx_properties *properties) {
+uint64_t properties_most_live(const struct idx_properties *properties) {
     bool none = properties->id_type == IDX_ID_NONE;
     return (none ? properties->fingerprints : properties->documents) + properties->pending_documents;
 }
@@ -66,6 +66,7 @@ static json_t *table_object(size_t segment, size_t number, unsigned bits, const 
                      "largest_group", integer(table->largest_group), "expected_blocks", table->expected_blocks);
 }
 
+/* Returns the whole object, which takes over the reference to `tables`. */
 static json_t *index_object(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {
     char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead, dead_bits);
@@ -76,7 +77,7 @@ static json_t *index_object(const struct idx_properties *properties, const struc
         integer(properties->bits), "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
         *properties->recipe != '\0' ? json_bytes(properties->recipe, strlen(properties->recipe)) : json_null(),
         "id_type", id_type_names[properties->id_type], "by_id", (int)properties->by_id, "live",
-        integer(properties_live(properties)), "live_exact", (int)properties_live_is_exact(properties), "segments",
+        integer(properties_most_live(properties)), "live_exact", (int)properties_live_is_exact(properties), "segments",
         integer(properties->segments), "fingerprints", integer(properties->fingerprints), "documents",
         integer(properties->documents), "removals", integer(properties->removals), "pending_documents",
         integer(properties->pending_documents), "pending_removals", integer(properties->pending_removals), "dead_bits",
@@ -99,7 +100,7 @@ bool properties_put_json(const struct idx_index *index, struct output *output, s
                 json_decref(tables);
                 return false;
             }
-            tables = json_appended(tables, table_object(segment, table, properties.bits, &measured));
+            tables = json_append_value(tables, table_object(segment, table, properties.bits, &measured));
         }
     }
     json_put(output, index_object(&properties, &whole, tables));

@@ -5,13 +5,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+/* A chunk has so many queries, but for the last one. A batch is full with so many, or with so many bytes. */
 enum { CHUNK = ANSWER_QUERIES, MOST_CHUNKS = 256, MOST_QUERIES = CHUNK * MOST_CHUNKS };
+enum { ENOUGH_ID_BYTES = 1 << 20, ENOUGH_SHINGLE_BYTES = 1 << 24 };
 
 struct kept_query {
     uint64_t fingerprint;
     bool has_id;
-    size_t id, id_length; /* Where the ID begins in `ids`, and its length. */
-    size_t shingles, shingles_length;
+    size_t id_begin, id_length;             /* Where the ID is in `ids`. */
+    size_t shingles_begin, shingles_length; /* Where the hashes are in `shingles`, in bytes. */
 };
 
 struct query_batch {
@@ -50,11 +52,13 @@ bool query_batch_add(struct query_batch *batch, const struct query *query) {
 }
 
 bool query_batch_is_full(const struct query_batch *batch) {
-    return batch->count == MOST_QUERIES || batch->ids.length >= 1 << 20 || batch->shingles.length >= 1 << 24;
+    return batch->count == MOST_QUERIES || batch->ids.length >= ENOUGH_ID_BYTES ||
+           batch->shingles.length >= ENOUGH_SHINGLE_BYTES;
 }
 
 static size_t count_chunks(const struct query_batch *batch) { return (batch->count + CHUNK - 1) / CHUNK; }
 
+/* Keeps the error of the first chunk that failed, whenever that is. Several threads may call this. */
 static void note_failure(struct query_batch *batch, size_t chunk, const struct idx_error *error) {
     pthread_mutex_lock(&batch->mutex);
     if (chunk < batch->failed_chunk) {
@@ -64,7 +68,8 @@ static void note_failure(struct query_batch *batch, size_t chunk, const struct i
     pthread_mutex_unlock(&batch->mutex);
 }
 
-/* Answers the queries of a chunk. Since threads take chunks in order, all chunks before one that fails are answered. */
+/* Answers the queries of a chunk. Since threads take chunks in order, all chunks before one that fails are answered.
+ * This is a task of idx_run_tasks. */
 static enum idx_status answer_chunk(void *context, size_t chunk, unsigned thread, struct idx_error *error) {
     struct query_batch *batch = context;
     struct answerer *answerer = &batch->answerers[thread];
@@ -72,9 +77,9 @@ static enum idx_status answer_chunk(void *context, size_t chunk, unsigned thread
     struct query queries[CHUNK];
     for (size_t i = begin; i < end; i++) {
         const struct kept_query *from = &batch->queries[i];
-        const char *id = !from->has_id ? NULL : from->id_length == 0 ? "" : batch->ids.bytes + from->id;
+        const char *id = !from->has_id ? NULL : from->id_length == 0 ? "" : batch->ids.bytes + from->id_begin;
         struct span shingles = {NULL, from->shingles_length};
-        if (shingles.length > 0) shingles.bytes = batch->shingles.bytes + from->shingles;
+        if (shingles.length > 0) shingles.bytes = batch->shingles.bytes + from->shingles_begin;
         queries[i - begin] = (struct query){from->fingerprint, id, from->id_length, shingles};
     }
     if (answerer_answer(answerer, queries, end - begin, &batch->outputs[chunk])) return IDX_OK;
@@ -83,14 +88,14 @@ static enum idx_status answer_chunk(void *context, size_t chunk, unsigned thread
     return error->status;
 }
 
-/* Prints the answers up to the first chunk that failed. Returns false if one did. */
+/* Prints the answers up to those of the first chunk that failed, and empties all outputs. Returns false if one did. */
 static bool print_answers(struct query_batch *batch, struct output *output) {
     size_t count = count_chunks(batch);
     for (size_t i = 0; i < count; i++) {
-        struct output *made = &batch->outputs[i];
-        if (i <= batch->failed_chunk) output_bytes(output, made->bytes, made->length);
-        if (made->error != 0 && output->error == 0) output->error = made->error;
-        made->length = 0;
+        struct output *answers = &batch->outputs[i];
+        if (i <= batch->failed_chunk) output_bytes(output, answers->bytes, answers->length);
+        if (answers->error != 0 && output->error == 0) output->error = answers->error;
+        answers->length = 0;
     }
     return batch->failed_chunk == MOST_CHUNKS;
 }
@@ -111,8 +116,8 @@ bool query_batch_found(const struct query_batch *batch) {
     return false;
 }
 
-void query_batch_forget(struct query_batch *batch) {
-    for (unsigned i = 0; i < batch->threads; i++) answerer_forget(&batch->answerers[i]);
+void query_batch_close_documents(struct query_batch *batch) {
+    for (unsigned i = 0; i < batch->threads; i++) answerer_close_documents(&batch->answerers[i]);
 }
 
 void query_batch_free(struct query_batch *batch) {

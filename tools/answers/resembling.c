@@ -36,12 +36,13 @@ bool set_file_is_at(const char *path) {
     FILE *file = fopen(path, "rbe");
     size_t count = file != NULL ? fread(first, 1, sizeof first, file) : 0;
     if (file != NULL) fclose(file);
+    /* A shorter file that begins like the magic counts, too, so that it is reported as cut, and not read as a text. */
     return count > 0 && memcmp(first, magic, count) == 0;
 }
 
-/* Reads the texts of a file once, and puts their sets into a temporary file. */
-static bool read_texts(struct set_source *source, const char *place, struct idx_kept_sets_options *options,
-                       const struct pipeline_rules *rules) {
+/* Reads the texts of the file `place` once, and puts their sets into a temporary file, which is source->read. */
+static bool read_texts_as_sets(struct set_source *source, const char *place, struct idx_kept_sets_options *options,
+                               const struct pipeline_rules *rules) {
     const struct strings path = {(char **)(uintptr_t)&place, 1};
     struct pipeline_rules reading = *rules;
     struct scratch scratch = {0};
@@ -80,14 +81,14 @@ bool set_source_open(struct set_source *source, const char *place, const struct 
             return text_reader_open(&source->reader, NULL, NULL, IDX_MAX_BITS, &rules->extract);
         return complain("%s: texts in a folder are found by text IDs, which the index has not", place);
     }
-    if (rules != NULL && !set_file_is_at(place)) return read_texts(source, place, &options, rules);
+    if (rules != NULL && !set_file_is_at(place)) return read_texts_as_sets(source, place, &options, rules);
     options.index = index;
     return open_kept_sets(&source->kept, place, &options);
 }
 
-/* Finds a set in a file, where integer IDs are decimal text. */
-static enum idx_status find_kept(struct idx_kept_sets *kept, const struct idx_document *document, struct idx_set *set,
-                                 struct idx_error *error) {
+/* Finds a document's set in a file, where integer IDs are decimal text. Leaves *set if `kept` is NULL or lacks it. */
+static enum idx_status find_by_id(struct idx_kept_sets *kept, const struct idx_document *document, struct idx_set *set,
+                                  struct idx_error *error) {
     char digits[24];
     struct idx_document named = *document;
     if (kept == NULL) return IDX_OK;
@@ -101,12 +102,12 @@ static enum idx_status find_kept(struct idx_kept_sets *kept, const struct idx_do
 enum idx_status set_source_find(void *context, const struct idx_document *document, struct idx_set *set,
                                 struct idx_error *error) {
     struct set_source *source = context;
-    enum idx_status status = find_kept(source->kept, document, set, error);
-    if (status == IDX_OK && set->hashes == NULL) status = find_kept(source->read, document, set, error);
+    enum idx_status status = find_by_id(source->kept, document, set, error);
+    if (status == IDX_OK && set->hashes == NULL) status = find_by_id(source->read, document, set, error);
     if (status != IDX_OK || set->hashes != NULL || source->folder == NULL) return status;
     source->list.length = 0;
-    enum file_set found = resembling_list(&source->reader, source->folder, &source->shingling,
-                                          (struct span){document->id, document->id_length}, &source->list);
+    enum file_set found = resembling_list_shingles(&source->reader, source->folder, &source->shingling,
+                                                   (struct span){document->id, document->id_length}, &source->list);
     if (found == FILE_SET_NO_MEMORY) {
         *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory for a text"};
         return IDX_OUT_OF_MEMORY;
@@ -138,7 +139,7 @@ bool set_batch_is_full(const struct set_batch *batch) {
     return batch->count == RESEMBLING_TEXTS || batch->hashes.length >= RESEMBLING_BYTES;
 }
 
-void set_batch_place(struct set_batch *batch) {
+void set_batch_make_items(struct set_batch *batch) {
     const uint64_t *hashes = (const uint64_t *)(const void *)batch->hashes.bytes;
     size_t id = 0, hash = 0;
     for (size_t i = 0; i < batch->count; i++) {
@@ -163,9 +164,9 @@ void put_resemblance_of(struct output *output, const struct idx_resembling_docum
     output_format(output, "%.4f", resemblance_round((double)found->shared / (double)found->total));
 }
 
-void put_resembling(struct output *output, const struct idx_resembling_lists *lists,
-                    const struct idx_resembling_document *found, enum idx_id_type id_type, unsigned estimates,
-                    bool json) {
+void put_resembling_document(struct output *output, const struct idx_resembling_lists *lists,
+                             const struct idx_resembling_document *found, enum idx_id_type id_type, unsigned estimates,
+                             bool json) {
     const struct idx_document document = {found->number, id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL,
                                           found->id_length};
     double share = (double)found->shared / (double)found->total;
@@ -204,12 +205,13 @@ static void put_found(struct asking *asking, const struct idx_item *query, const
         output_id(output, query->id, query->id_length);
         output_byte(output, '\t');
     }
-    put_resembling(output, lists, found, question->properties.id_type,
-                   question->place == NULL ? question->options.sketch : 0, question->json);
+    put_resembling_document(output, lists, found, question->properties.id_type,
+                            question->place == NULL ? question->options.sketch : 0, question->json);
     output_text(output, question->json ? "}\n" : "\n");
 }
 
-static void put_query(struct asking *asking, const struct idx_item *query) {
+/* Writes the line of a text that a document resembles, of which nothing else is asked. */
+static void put_query_alone(struct asking *asking, const struct idx_item *query) {
     bool json = asking->question->json;
     output_text(&asking->output, json ? "{\"query\":" : "");
     if (json)
@@ -224,21 +226,21 @@ static void put_answers(struct asking *asking, const struct idx_resembling_lists
     for (size_t i = 0; i < batch->count && asking->output.error == 0; i++) {
         bool any = lists->offsets[i + 1] > lists->offsets[i];
         asking->found = asking->found || any;
-        if (asking->question->exists && any) put_query(asking, &batch->items[i]);
+        if (asking->question->exists && any) put_query_alone(asking, &batch->items[i]);
         if (asking->question->exists) continue;
         for (int64_t at = lists->offsets[i]; at < lists->offsets[i + 1]; at++)
             put_found(asking, &batch->items[i], lists, &lists->documents[at]);
     }
 }
 
-/* Answers the texts of the batch, and empties it. */
+/* Answers the texts of the batch, and empties it. Sets `failed` after a complaint, or if output fails. */
 static void answer_batch(void *context) {
     struct asking *asking = context;
     struct resembling_question *question = asking->question;
     struct idx_resembling_lists lists;
     struct idx_error error;
     if (asking->batch.count == 0 || asking->failed) return;
-    set_batch_place(&asking->batch);
+    set_batch_make_items(&asking->batch);
     if (succeeded(idx_resembling_make(question->index, asking->batch.sets, asking->batch.count, &question->options,
                                       &lists, &error),
                   &error)) {
@@ -253,7 +255,7 @@ static void answer_batch(void *context) {
     set_batch_empty(&asking->batch);
 }
 
-/* Takes a text. This is a made_visitor. */
+/* Adds a text to the batch, which is answered once it is full. This is a made_visitor. */
 static bool take_text(void *context, const struct raw_document *raw, const struct made *made) {
     struct asking *asking = context;
     if (raw->bad.kind != BAD_NONE) return !asking->failed;
@@ -267,11 +269,11 @@ static bool take_text(void *context, const struct raw_document *raw, const struc
 
 /* ---- The whole ---- */
 
-/* From so many values on, an estimate of 0.8 has a standard error of 0.05. */
+/* From so many values on, an estimate of 0.8 has a standard error of 0.05: the root of 0.8 * 0.2 / values. */
 enum { VALUES_OF_ESTIMATES = 64 };
 
-bool resembling_takes(const struct idx_properties *properties, const char *option, const char *index, bool has_sets,
-                      struct sketch *sketch, char reason[RESEMBLING_REASON]) {
+bool resembling_can_answer(const struct idx_properties *properties, const char *option, const char *index,
+                           bool has_sets, struct sketch *sketch, char reason[RESEMBLING_REASON]) {
     *reason = '\0';
     if (!recipe_read_sketch(properties->recipe, sketch))
         snprintf(reason, RESEMBLING_REASON,
@@ -290,16 +292,16 @@ bool resembling_takes(const struct idx_properties *properties, const char *optio
     return *reason == '\0';
 }
 
-double resembling_missed(const struct sketch *sketch, int64_t threshold) {
+double resembling_miss_probability(const struct sketch *sketch, int64_t threshold) {
     return pow(1 - (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, sketch->values);
 }
 
-void resembling_warn(const char *path, const struct sketch *sketch, int64_t threshold) {
+void resembling_warn_of_misses(const char *path, const struct sketch *sketch, int64_t threshold) {
     if (idx_sketch_values(threshold) > sketch->values)
         complain(
             "%s has sketches of %u values: of documents that resemble a text by just that much, up to one in %.0f is "
             "missed",
-            path, sketch->values, floor(1 / resembling_missed(sketch, threshold)));
+            path, sketch->values, floor(1 / resembling_miss_probability(sketch, threshold)));
 }
 
 void resembling_say_counts(uint64_t unread, uint64_t unknown) {
@@ -313,15 +315,16 @@ void resembling_say_counts(uint64_t unread, uint64_t unknown) {
                  unknown, unknown == 1 ? "candidate has" : "candidates have", unknown == 1 ? "counts" : "count");
 }
 
+/* Checks that the index can answer by resemblance, and opens the sets of its documents. */
 static bool open_asking(struct asking *asking) {
     struct resembling_question *question = asking->question;
     struct idx_resembling_options *options = &question->options;
     struct sketch *sketch = &asking->source.sketch;
     char reason[RESEMBLING_REASON];
     bool has_sets = question->place != NULL;
-    if (!resembling_takes(&question->properties, "--resemble", question->path, has_sets, sketch, reason))
+    if (!resembling_can_answer(&question->properties, "--resemble", question->path, has_sets, sketch, reason))
         return complain("%s", reason);
-    resembling_warn(question->path, sketch, options->threshold);
+    resembling_warn_of_misses(question->path, sketch, options->threshold);
     options->sketch = sketch->values;
     options->source = has_sets ? set_source_find : NULL;
     options->context = &asking->source;

@@ -11,13 +11,15 @@
 /* A file of sets that is being written. */
 struct set_keeping {
     struct idx_kept_sets *kept;
-    size_t hashes; /* Those that were added since the last frame. */
+    size_t hashes; /* How many were added since the last frame. */
 };
 
-/* Adds the set of a document, and writes a frame where that is due. This is a made_visitor. */
+/* Adds the set of a document, unless that is bad or has no shingles, and writes a frame where one is due. This is a
+ * made_visitor, whose context is a struct set_keeping. */
 bool set_keeping_add(void *context, const struct raw_document *raw, const struct made *made);
 
-/* Returns whether there is a file of sets at this path, even if it was cut within its first bytes. */
+/* Returns whether there is a file of sets at this path. One that was cut within its first bytes counts as well, so that
+ * it is reported, and not read as a text. */
 bool set_file_is_at(const char *path);
 
 /* Where the sets of the documents of an index are: in a file of sets, below a folder of texts, in a file of texts,
@@ -32,8 +34,8 @@ struct set_source {
     struct output list;         /* The set of the document that was read last. */
 };
 
-/* Opens the source at `place`, a file or a folder, for an index; `place` may be NULL. By `rules`, which stay valid,
- * texts are read; NULL: the place is a file of sets. */
+/* Opens the source at `place`, a file or a folder, for an index; the caller has set `sketch`. If `place` is NULL, there
+ * are no sets. Texts are read by `rules`, which must stay valid; NULL: a file at the place is one of sets. */
 bool set_source_open(struct set_source *source, const char *place, const struct idx_index *index,
                      const struct pipeline_rules *rules);
 
@@ -61,8 +63,8 @@ bool set_batch_add(struct set_batch *batch, const struct made *made);
 
 bool set_batch_is_full(const struct set_batch *batch);
 
-/* Sets the items and sets of the texts that were added. */
-void set_batch_place(struct set_batch *batch);
+/* Makes `items` and `sets` from the texts that were added; they are valid until the next one is. */
+void set_batch_make_items(struct set_batch *batch);
 
 void set_batch_empty(struct set_batch *batch);
 
@@ -73,9 +75,9 @@ void put_resemblance_of(struct output *output, const struct idx_resembling_docum
 
 /* Writes the resemblance of a document, its standard error, and its ID: columns, or members of JSON. With `estimates`,
  * sketches of so many values were compared; 0: sets, and there is no error. */
-void put_resembling(struct output *output, const struct idx_resembling_lists *lists,
-                    const struct idx_resembling_document *found, enum idx_id_type id_type, unsigned estimates,
-                    bool json);
+void put_resembling_document(struct output *output, const struct idx_resembling_lists *lists,
+                             const struct idx_resembling_document *found, enum idx_id_type id_type, unsigned estimates,
+                             bool json);
 
 /* ---- `idx lookup --resemble` ---- */
 
@@ -89,7 +91,7 @@ struct resembling_question {
     bool exists, json;
 };
 
-/* Answers the texts of the inputs. Sets *found to whether there was a match. */
+/* Prints the answers to the texts of the inputs. Sets *found to whether there was a match. */
 bool resembling_answer(struct resembling_question *question, const struct strings *paths, bool *found);
 
 /* ---- `idx add --if-new --resemble`: resembling_add.c ---- */
@@ -104,24 +106,24 @@ struct resembling_addition {
     uint64_t added, near;                    /* How many texts were added, and left out. */
 };
 
-/* Adds the texts of the inputs that resemble none, and answers all. */
+/* Adds the texts of the inputs that resemble none of the index, and prints what became of each text. */
 bool resembling_add(struct resembling_addition *addition, const struct strings *paths);
 
 /* The most bytes of a reason. */
 enum { RESEMBLING_REASON = IDX_MAX_RECIPE_BYTES + 512 };
 
-/* Reads the sketch of an index. Returns whether it answers by resemblance, with the sets of documents or without; if
- * not, `reason` is a sentence that calls the option and the index by these names. */
-bool resembling_takes(const struct idx_properties *properties, const char *option, const char *index, bool has_sets,
-                      struct sketch *sketch, char reason[RESEMBLING_REASON]);
+/* Reads the sketch of an index. Returns whether it can answer by resemblance, with the sets of documents or without; if
+ * not, `reason` is a sentence that calls the option and the index by these names. Does not complain. */
+bool resembling_can_answer(const struct idx_properties *properties, const char *option, const char *index,
+                           bool has_sets, struct sketch *sketch, char reason[RESEMBLING_REASON]);
 
-/* Returns with which probability a sketch misses a text that resembles a document by just the threshold. */
-double resembling_missed(const struct sketch *sketch, int64_t threshold);
+/* Returns the probability that a sketch misses a document that resembles a text by just the threshold. */
+double resembling_miss_probability(const struct sketch *sketch, int64_t threshold);
 
 /* Warns, if a threshold needs more values than a sketch has, of what may be missed. */
-void resembling_warn(const char *path, const struct sketch *sketch, int64_t threshold);
+void resembling_warn_of_misses(const char *path, const struct sketch *sketch, int64_t threshold);
 
-/* Says how many documents were not looked at, and how many have no set. */
+/* Says how many documents were not looked at, and how many have no set, unless it is none. */
 void resembling_say_counts(uint64_t unread, uint64_t unknown);
 
 #endif

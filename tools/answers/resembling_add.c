@@ -20,6 +20,7 @@ struct adding {
 
 /* ---- Answers ---- */
 
+/* Prints the answer to one text of the batch, and counts whether it was added or left out. */
 static void put_answer(struct adding *adding, size_t text, const struct idx_resembling_lists *lists) {
     const struct idx_item *item = &adding->batch.items[text];
     struct output *output = &adding->output;
@@ -40,28 +41,32 @@ static void put_answer(struct adding *adding, size_t text, const struct idx_rese
     adding->addition->near += begin < end;
 }
 
-/* Sets the numbers of the texts in an index of integer IDs. */
-static bool number_items(struct adding *adding) {
+/* How much of a wrong ID a message shows. */
+enum { SHOWN_ID_BYTES = 40 };
+
+/* If the index has integer IDs, sets the texts' numbers from their IDs, which must be decimal. */
+static bool parse_integer_ids(struct adding *adding) {
     struct set_batch *batch = &adding->batch;
     if (adding->properties.id_type == IDX_ID_TEXT) return true;
     for (size_t i = 0; i < batch->count; i++) {
         if (!number_parse_digits(batch->items[i].id, batch->items[i].id_length, &batch->items[i].number))
-            return complain("'%.*s': the IDs of this index are decimal numbers below 2^64",
-                            (int)(batch->items[i].id_length < 40 ? batch->items[i].id_length : 40),
-                            (const char *)batch->items[i].id);
+            return complain(
+                "'%.*s': the IDs of this index are decimal numbers below 2^64",
+                (int)(batch->items[i].id_length < SHOWN_ID_BYTES ? batch->items[i].id_length : SHOWN_ID_BYTES),
+                (const char *)batch->items[i].id);
     }
     return true;
 }
 
-/* Adds and answers the texts of the batch, and empties it. What is answered is on disk. */
+/* Adds and answers the texts of the batch, and empties it. Sets `failed` after a complaint, or if output fails. */
 static void answer_batch(void *context) {
     struct adding *adding = context;
     struct idx_resembling_lists lists;
     struct idx_error error;
     if (adding->batch.count == 0 || adding->failed) return;
-    set_batch_place(&adding->batch);
+    set_batch_make_items(&adding->batch);
     adding->failed =
-        !number_items(adding) ||
+        !parse_integer_ids(adding) ||
         !succeeded(idx_writer_add_unlike(adding->writer, adding->source.kept, adding->batch.items, adding->batch.sets,
                                          adding->batch.count, &adding->options, &lists, &error),
                    &error);
@@ -74,7 +79,7 @@ static void answer_batch(void *context) {
     set_batch_empty(&adding->batch);
 }
 
-/* Takes a text. This is a made_visitor. */
+/* Adds a text to the batch, which is answered once full. Returns false also if a signal was noted. A made_visitor. */
 static bool take_text(void *context, const struct raw_document *raw, const struct made *made) {
     struct adding *adding = context;
     if (adding->failed || interrupt_noted()) return false;
@@ -89,6 +94,7 @@ static bool take_text(void *context, const struct raw_document *raw, const struc
 
 /* ---- The whole ---- */
 
+/* Opens the writer, which must be of an index of sketches, the file of sets, which grows, and the folder of texts. */
 static bool open_adding(struct adding *adding) {
     const struct resembling_addition *addition = adding->addition;
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
@@ -101,9 +107,9 @@ static bool open_adding(struct adding *adding) {
     if (addition->compact == 0) options.compact_segments = 0;
     if (!succeeded(idx_writer_open(&adding->writer, addition->path, &options, &error), &error)) return false;
     idx_get_properties(idx_writer_view(adding->writer), &adding->properties);
-    if (!resembling_takes(&adding->properties, "--resemble", addition->path, true, &source->sketch, reason))
+    if (!resembling_can_answer(&adding->properties, "--resemble", addition->path, true, &source->sketch, reason))
         return complain("%s", reason);
-    resembling_warn(addition->path, &source->sketch, addition->threshold);
+    resembling_warn_of_misses(addition->path, &source->sketch, addition->threshold);
     if (!set_source_open(source, addition->place, idx_writer_view(adding->writer), &addition->rules)) return false;
     if (source->kept != NULL)
         return complain("%s: give a file of sets by --keep-sets, and texts here", addition->place);

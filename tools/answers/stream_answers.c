@@ -7,31 +7,31 @@
 
 /* ---- Queries ---- */
 
-/* Compares queries as the lines that begin with them. An ID is followed by a tab, which is less than any byte within a
- * printed ID. */
+/* Compares queries as lines: the tab that follows an ID is less than any byte within a printed ID. */
 static int compare_names(const struct query *a, const struct query *b) {
     size_t length = a->id_length < b->id_length ? a->id_length : b->id_length;
     int order = memcmp(a->id, b->id, length);
     return order != 0 ? order : (a->id_length > b->id_length) - (a->id_length < b->id_length);
 }
 
-static int compare_queries(const void *a, const void *b) {
-    const struct query *x = a, *y = b;
-    int order = compare_names(x, y);
-    return order != 0 ? order : compare_u64(&x->fingerprint, &y->fingerprint);
+static int compare_queries(const void *first, const void *second) {
+    const struct query *a = first, *b = second;
+    int order = compare_names(a, b);
+    return order != 0 ? order : compare_u64(&a->fingerprint, &b->fingerprint);
 }
 
 static bool have_same_name(const struct stream_answers *answers, size_t a, size_t b) {
     return answers->queries == NULL ? a == b : compare_names(&answers->queries[a], &answers->queries[b]) == 0;
 }
 
-/* Gives each query the name that is printed: its ID, or its fingerprint. Returns false if memory ran out. */
+/* Sets `queries`, in which each has as its ID the name that is printed: its own ID, or its fingerprint, which `names`
+ * keeps. Returns false if memory ran out. */
 static bool name_queries(struct stream_answers *answers, const uint64_t *fingerprints, size_t count,
                          const struct output *ids, const size_t *id_ends) {
-    size_t digits = (answers->bits + 3) / 4, begin = 0, without = 0;
-    for (size_t i = 0; i < count; begin = id_ends[i++]) without += id_ends[i] == begin;
+    size_t digits = (answers->bits + 3) / 4, begin = 0, unnamed_count = 0;
+    for (size_t i = 0; i < count; begin = id_ends[i++]) unnamed_count += id_ends[i] == begin;
     answers->queries = malloc((count + 1) * sizeof *answers->queries);
-    answers->names = malloc(without * digits + NOTATION_MAX_LENGTH);
+    answers->names = malloc(unnamed_count * digits + NOTATION_MAX_LENGTH);
     if (answers->queries == NULL || answers->names == NULL) return false;
     char *name = answers->names;
     begin = 0;
@@ -70,7 +70,7 @@ bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints
 
 /* ---- Lines ---- */
 
-/* Prints one line. The buffer is large enough for a query without an ID, a fingerprint and a distance. */
+/* Prints the line of a match of query `number`. The buffer has room for all but an ID. */
 static void put_line(const struct stream_answers *answers, size_t number, const struct idx_match *match) {
     char line[3 * NOTATION_MAX_LENGTH];
     size_t length = 0;
@@ -91,11 +91,11 @@ static unsigned decimal_rank(unsigned distance) {
     return distance < 10 ? distance * 11 : distance / 10 * 11 + 1 + distance % 10;
 }
 
-static int compare_matches(const void *a, const void *b) {
-    const struct idx_match *x = a, *y = b;
-    unsigned i = decimal_rank(x->distance), j = decimal_rank(y->distance);
-    int order = compare_u64(&x->fingerprint, &y->fingerprint);
-    return order != 0 ? order : (i > j) - (i < j);
+static int compare_matches(const void *first, const void *second) {
+    const struct idx_match *a = first, *b = second;
+    unsigned rank_a = decimal_rank(a->distance), rank_b = decimal_rank(b->distance);
+    int order = compare_u64(&a->fingerprint, &b->fingerprint);
+    return order != 0 ? order : (rank_a > rank_b) - (rank_a < rank_b);
 }
 
 void stream_answers_end(struct stream_answers *answers) {
@@ -107,8 +107,8 @@ void stream_answers_end(struct stream_answers *answers) {
     answers->kept = 0;
 }
 
-/* Keeps the matches of a query that shares its ID with others, after it prints those of another ID. Returns false if
- * memory ran out. */
+/* Keeps the matches of a query that shares its ID with others. If those of another ID are kept, prints these before.
+ * Returns false if memory ran out, and sets `failed`. */
 static bool keep_matches(struct stream_answers *answers, size_t number, const struct idx_match *matches, size_t count) {
     if (answers->kept > 0 && !have_same_name(answers, number, answers->last)) stream_answers_end(answers);
     answers->last = number;
@@ -127,11 +127,11 @@ static bool keep_matches(struct stream_answers *answers, size_t number, const st
 
 bool stream_answers_visit(void *context, size_t number, const struct idx_match *matches, size_t count) {
     struct stream_answers *answers = context;
-    bool shares = (number > 0 && have_same_name(answers, number, number - 1)) ||
-                  (number + 1 < answers->count && have_same_name(answers, number, number + 1));
+    bool shares_name = (number > 0 && have_same_name(answers, number, number - 1)) ||
+                       (number + 1 < answers->count && have_same_name(answers, number, number + 1));
     if (count > 0) answers->found = true;
-    if (shares && !keep_matches(answers, number, matches, count)) return false;
-    if (!shares) {
+    if (shares_name && !keep_matches(answers, number, matches, count)) return false;
+    if (!shares_name) {
         stream_answers_end(answers);
         for (size_t i = 0; i < count; i++) put_line(answers, number, &matches[i]);
     }

@@ -9,31 +9,30 @@
 
 struct add {
     struct writing writing;
-    int format, notation;
+    int format, notation; /* A notation of -1 is not given. */
     bool if_new;
-    const char *resemblance;               /* The argument of --resemble; NULL: not given. */
-    struct resembling_addition resembling; /* With --resemble. */
-    unsigned distance;                     /* UINT_MAX: not given. */
-    uint64_t limit, max_documents, first_id;
-    uint64_t added, near; /* Counts of all batches; `near` documents were left out. */
+    const char *resemblance;                 /* The argument of --resemble; NULL: not given. */
+    struct resembling_addition resembling;   /* With --resemble. */
+    unsigned distance;                       /* UINT_MAX: not given. */
+    uint64_t limit, max_documents, first_id; /* UINT64_MAX: not given. */
+    uint64_t added, near;                    /* Counts of all batches; `near` documents were left out. */
 
     /* These are used with --if-new alone. */
     const struct idx_index *view;
-    struct idx_documents *documents;   /* A cursor of the view, opened at the batch's first match. */
+    struct idx_documents *cursor;      /* Of the view, opened at the batch's first match; NULL before. */
     struct idx_match_lists near_lists; /* What each document of the batch was near to. */
     struct output output;
-    struct idx_error error;
+    struct idx_error error; /* Of the library, if a function that adds or prints returns false. */
 };
 
 /* ---- Arguments ---- */
 
-/* Refuses options that have no effect. */
 static bool check_options(const struct add *add) {
-    const char *vain = add->distance != UINT_MAX          ? "-k"
-                       : add->limit != UINT64_MAX         ? "--limit"
-                       : add->max_documents != UINT64_MAX ? "--max-documents"
-                                                          : NULL;
-    if (!add->if_new && vain != NULL) return complain_of_usage("%s needs --if-new", vain);
+    const char *useless = add->distance != UINT_MAX          ? "-k"
+                          : add->limit != UINT64_MAX         ? "--limit"
+                          : add->max_documents != UINT64_MAX ? "--max-documents"
+                                                             : NULL;
+    if (!add->if_new && useless != NULL) return complain_of_usage("%s needs --if-new", useless);
     const struct resembling_addition *resembling = &add->resembling;
     bool by_texts = resembling->sets != NULL || resembling->place != NULL || resembling->max_candidates != UINT64_MAX ||
                     resembling->rules.extract.json.id != NULL || resembling->rules.extract.json.texts.count > 0;
@@ -51,14 +50,14 @@ static bool check_options(const struct add *add) {
     return true;
 }
 
-/* Refuses options that have no effect with --resemble, and completes what it needs. */
-static bool check_resembling(struct add *add) {
+/* Refuses options that have no effect with --resemble, and sets what adding by resemblance needs. */
+static bool settle_resembling(struct add *add) {
     struct resembling_addition *resembling = &add->resembling;
-    bool vain = add->distance != UINT_MAX || add->max_documents != UINT64_MAX || add->format > 0 ||
-                add->first_id != UINT64_MAX || add->notation >= 0 || add->writing.input.skip_bad_lines ||
-                add->writing.input.partial;
+    bool useless = add->distance != UINT_MAX || add->max_documents != UINT64_MAX || add->format > 0 ||
+                   add->first_id != UINT64_MAX || add->notation >= 0 || add->writing.input.skip_bad_lines ||
+                   add->writing.input.partial;
     if (!add->if_new) return complain_of_usage("--resemble needs --if-new");
-    if (vain) return complain_of_usage("--resemble reads texts; omit the options for fingerprints");
+    if (useless) return complain_of_usage("--resemble reads texts; omit the options for fingerprints");
     if (resembling->sets == NULL)
         return complain_of_usage("--resemble needs --keep-sets, a file for the sets of what is added");
     resembling->path = add->writing.path;
@@ -70,6 +69,7 @@ static bool check_resembling(struct add *add) {
     return resemblance_read("--resemble", add->resemblance, &resembling->threshold);
 }
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct add *add, int *status) {
     struct strings operands;
     const struct option_rule rules[] = {
@@ -80,7 +80,7 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
     add->writing.path = operands.values[0];
     add->writing.input.paths = (struct strings){operands.values + 1, operands.count - 1};
     add->writing.input.format = (enum input_format)add->format;
-    if (add->resemblance != NULL) return check_resembling(add);
+    if (add->resemblance != NULL) return settle_resembling(add);
     if (!input_settle_format(&add->writing.input.paths, &add->writing.input.format) || !check_options(add))
         return false;
     if (add->first_id == UINT64_MAX) add->first_id = 0;
@@ -95,7 +95,8 @@ static void put_fingerprint(struct add *add, uint64_t fingerprint) {
     output_fingerprint(&add->output, writing->input.rules.notation, writing->properties.bits, fingerprint);
 }
 
-static void put_document_name(struct add *add, const struct idx_item *item) {
+/* Writes the ID of a document that was read or, in an index without IDs, its fingerprint. */
+static void put_name(struct add *add, const struct idx_item *item) {
     switch (add->writing.properties.id_type) {
         case IDX_ID_TEXT: output_id(&add->output, item->id, item->id_length); break;
         case IDX_ID_U64: output_decimal(&add->output, item->number); break;
@@ -103,8 +104,8 @@ static void put_document_name(struct add *add, const struct idx_item *item) {
     }
 }
 
-/* Writes the columns before the document. */
-static void put_front(struct add *add, const struct idx_match *match) {
+/* Writes the columns of a match that are before its document. */
+static void put_match_columns(struct add *add, const struct idx_match *match) {
     output_byte(&add->output, '\t');
     put_fingerprint(add, match->fingerprint);
     output_byte(&add->output, '\t');
@@ -112,46 +113,47 @@ static void put_front(struct add *add, const struct idx_match *match) {
     output_byte(&add->output, '\t');
 }
 
-/* Writes the documents of a match. Sets `error` and returns false if the library fails. */
+/* Writes the documents of a match, each with the columns before it. */
 static bool put_documents(struct add *add, const struct idx_match *match) {
     struct idx_document document;
     bool found;
-    if (add->documents == NULL && idx_documents_open(add->view, &add->documents, &add->error) != IDX_OK) return false;
-    if (idx_documents_find(add->documents, match->fingerprint, NULL, &add->error) != IDX_OK) return false;
+    if (add->cursor == NULL && idx_documents_open(add->view, &add->cursor, &add->error) != IDX_OK) return false;
+    if (idx_documents_find(add->cursor, match->fingerprint, NULL, &add->error) != IDX_OK) return false;
     for (uint64_t i = 0; i < add->max_documents && add->output.error == 0; i++) {
-        if (idx_documents_next(add->documents, &document, &found, &add->error) != IDX_OK) return false;
+        if (idx_documents_next(add->cursor, &document, &found, &add->error) != IDX_OK) return false;
         if (!found) break;
-        put_front(add, match);
+        put_match_columns(add, match);
         put_document_id(&add->output, &document);
     }
     return true;
 }
 
+/* Writes a match, once for each of its documents if the index keeps these. */
 static bool put_match(struct add *add, const struct idx_match *match) {
     if (add->writing.properties.id_type != IDX_ID_NONE) return put_documents(add, match);
-    put_front(add, match);
+    put_match_columns(add, match);
     return true;
 }
 
-/* Writes the line of a document: whether it was added, or what it is near to. Sets `error` and returns false if the
- * library fails. */
-static bool put_answer(struct add *add, size_t place) {
+/* Writes the line of one of the batch's documents: whether it was added, or what it is near to. */
+static bool put_answer(struct add *add, size_t number) {
     const struct idx_match_lists *lists = &add->near_lists;
-    put_document_name(add, &add->writing.items[place]);
-    output_text(&add->output, lists->counts[place] == 0 ? "\tadded" : "\tnear");
-    for (int64_t i = lists->offsets[place]; i < lists->offsets[place + 1] && add->output.error == 0; i++) {
+    put_name(add, &add->writing.items[number]);
+    output_text(&add->output, lists->counts[number] == 0 ? "\tadded" : "\tnear");
+    for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1] && add->output.error == 0; i++) {
         if (!put_match(add, &lists->matches[i])) return false;
     }
     output_byte(&add->output, '\n');
     return true;
 }
 
+/* Prints the lines of the batch. Returns false also if the output failed. */
 static bool put_answers(struct add *add) {
     bool ok = true;
     add->view = idx_writer_view(add->writing.writer);
     for (size_t i = 0; i < add->writing.count && ok; i++) ok = put_answer(add, i);
-    idx_documents_close(add->documents);
-    add->documents = NULL;
+    idx_documents_close(add->cursor);
+    add->cursor = NULL;
     return output_flush(&add->output) && ok;
 }
 
@@ -164,6 +166,7 @@ static void count_batch(struct add *add) {
     add->added += add->writing.count - near;
 }
 
+/* Adds the documents of the batch, with --if-new those that are near to none. Sets `error` if that fails. */
 static enum idx_status add_items(struct add *add) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     const struct writing *writing = &add->writing;
@@ -174,8 +177,7 @@ static enum idx_status add_items(struct add *add) {
                                     &add->error);
 }
 
-/* Adds the documents of a batch, or those without near-duplicates, and prints the answers. Returns false also if the
- * output failed. */
+/* Adds the documents of the batch, counts them, and with --if-new prints an answer for each. */
 static bool add_batch(struct add *add) {
     struct writing *writing = &add->writing;
     if (writing->count == 0) return true;
@@ -190,7 +192,8 @@ static bool add_batch(struct add *add) {
     return ok;
 }
 
-static bool check_distance(struct add *add) {
+/* Takes the k of the index as the distance if none is given. Returns false if the distance is larger than that. */
+static bool settle_distance(struct add *add) {
     unsigned most = add->writing.properties.k;
     if (add->distance == UINT_MAX) add->distance = most;
     if (add->distance <= most) return true;
@@ -200,18 +203,18 @@ static bool check_distance(struct add *add) {
 
 static bool add_all(struct add *add) {
     enum input_status status;
-    if (!writing_open(&add->writing) || !check_distance(add)) return false;
+    if (!writing_open(&add->writing) || !settle_distance(add)) return false;
     do {
-        status = writing_gather(&add->writing);
+        status = writing_gather_batch(&add->writing);
         if (!add_batch(add)) return false;
     } while (status == INPUT_DOCUMENTS);
     return status == INPUT_END;
 }
 
 /* Says what was added, also if the end of the input was not reached. */
-static void report(const struct add *add, bool ok) {
+static void say_added(const struct add *add, bool ok) {
     if (!ok && add->added + add->near == 0) return;
-    const char *what = names_of_documents(add->writing.properties.id_type, add->added);
+    const char *what = noun_for_documents(add->writing.properties.id_type, add->added);
     char near[96] = "";
     if (add->near > 0)
         snprintf(near, sizeof near, ", left out %" PRIu64 " near-duplicate%s", add->near, add->near == 1 ? "" : "s");
@@ -238,7 +241,7 @@ int command_add(int argc, char **argv) {
     if (!read || add.resemblance != NULL) return status;
     bool ok = add_all(&add);
     bool written = output_close(&add.output);
-    if (add.writing.writer != NULL) report(&add, ok);
+    if (add.writing.writer != NULL) say_added(&add, ok);
     writing_close(&add.writing);
     interrupt_obey();
     return ok && written ? ENDS_WELL : ENDS_BADLY;

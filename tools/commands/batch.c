@@ -1,5 +1,4 @@
-/* batch.c: `idx batch`: finds the matches of many queries at once, in an index or among fingerprints that stream
- * past. */
+/* batch.c: `idx batch`: finds the matches of many queries at once, in an index or in a stream of fingerprints. */
 #include "tools/answers/answers.h"
 #include "tools/input/input.h"
 #include "tools/input/passing.h"
@@ -18,7 +17,7 @@ struct batch {
     struct idx_batch_options options;
     struct question question;
     struct strings operands;
-    int method, format, notation;
+    int method, format, notation; /* A method or notation of -1 is not given. */
     bool streams, disk, unpacked, partial, progress_forced;
     unsigned bits; /* 0: not given. */
     const char *part_text;
@@ -26,30 +25,28 @@ struct batch {
 
     /* Queries. */
     uint64_t *fingerprints;
-    size_t count, capacity, end_capacity;
-    struct output ids; /* The IDs of all queries, one after the other, each behind ID_MARK, so that none that is there
-                          is empty; with --stream, as they are printed. */
-    size_t *id_ends;
-    char *recipe; /* The recipe of the queries; NULL: not known. */
+    size_t count, capacity, id_end_capacity;
+    struct output ids; /* Of all queries, each behind ID_MARK, as an ID may be empty; with --stream, as printed. */
+    size_t *id_ends;   /* Where the ID of each query ends in `ids`. */
+    char *recipe;      /* The recipe of the queries; NULL: not known. */
 
     /* Answers. */
     struct answerer answerer;
     struct output output;
-    size_t last; /* The query that was answered last, and how many of its matches were printed. */
-    uint64_t printed;
+    size_t last;      /* The query that was answered last. */
+    uint64_t printed; /* How many of its matches were printed. */
     struct idx_stream *stream;
     struct idx_error error;
 };
 
 /* ---- Arguments ---- */
 
-/* Refuses options that contradict each other, or that have no effect. */
 static bool check_options(const struct batch *batch) {
     const struct question *question = &batch->question;
     enum idx_batch_method method = batch->options.method;
-    bool of_index = batch->method >= 0 || batch->disk || batch->unpacked || question->exists ||
-                    question->limit != UINT64_MAX || question->max_documents != UINT64_MAX;
-    if (batch->streams && of_index)
+    bool for_index = batch->method >= 0 || batch->disk || batch->unpacked || question->exists ||
+                     question->limit != UINT64_MAX || question->max_documents != UINT64_MAX;
+    if (batch->streams && for_index)
         return complain_of_usage(
             "--method, --limit, --max-documents, --exists, --disk and --unpacked can't be combined with --stream");
     if (batch->disk && batch->unpacked) return complain_of_usage("--disk and --unpacked can't be combined");
@@ -69,6 +66,7 @@ static bool check_options(const struct batch *batch) {
     return true;
 }
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct batch *batch, int *status) {
     struct idx_batch_options *options = &batch->options;
     struct question *question = &batch->question;
@@ -87,7 +85,7 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
 
 static bool add_query(struct batch *batch, const struct tsv_record *record) {
     if (!array_grow(&batch->fingerprints, &batch->capacity, batch->count, sizeof *batch->fingerprints) ||
-        !array_grow(&batch->id_ends, &batch->end_capacity, batch->count, sizeof *batch->id_ends))
+        !array_grow(&batch->id_ends, &batch->id_end_capacity, batch->count, sizeof *batch->id_ends))
         return complain("out of memory for the queries");
     if (record->id != NULL && batch->streams)
         output_id(&batch->ids, record->id, record->id_length);
@@ -100,6 +98,7 @@ static bool add_query(struct batch *batch, const struct tsv_record *record) {
     return batch->ids.error == 0 || complain("out of memory for the queries");
 }
 
+/* Keeps the recipe that the queries state, if any. Returns false if that is not the index's, `of_index`. */
 static bool take_recipe(struct batch *batch, const struct input *input, const char *of_index) {
     bool warned = false;
     if (input->recipe == NULL) return true;
@@ -107,12 +106,11 @@ static bool take_recipe(struct batch *batch, const struct input *input, const ch
     if (of_index == NULL || *of_index == '\0' || recipes_match(of_index, input->recipe, strlen(input->recipe), &warned))
         return true;
     struct problem problem;
-    recipes_differ(&problem, RECIPE_OF_INDEX, of_index, input->recipe, strlen(input->recipe));
+    recipes_explain_difference(&problem, RECIPE_OF_INDEX, of_index, input->recipe, strlen(input->recipe));
     return complain("%s", problem.sentence);
 }
 
-/* Reads all queries. Their recipe must be `recipe`, that of the index, unless that is NULL or "", which means not
- * known. */
+/* Reads all queries. `recipe` is that of the index, which theirs must match; NULL or "": not known. */
 static bool read_queries(struct batch *batch, struct strings paths, unsigned bits, const char *recipe) {
     struct input input = {
         .paths = paths, .format = (enum input_format)batch->format, .partial = batch->partial, .reader = READER_INIT};
@@ -132,7 +130,8 @@ static bool read_queries(struct batch *batch, struct strings paths, unsigned bit
 
 /* ---- In an index ---- */
 
-static struct query get_query(const struct batch *batch, size_t number) {
+/* Returns a query, with the ID that it has in the input, if any. */
+static struct query query_at(const struct batch *batch, size_t number) {
     size_t begin = number == 0 ? 0 : batch->id_ends[number - 1], length = batch->id_ends[number] - begin;
     if (length == 0) return (struct query){batch->fingerprints[number], NULL, 0, {NULL, 0}};
     return (struct query){batch->fingerprints[number], batch->ids.bytes + begin + 1, length - 1, {NULL, 0}};
@@ -141,7 +140,7 @@ static struct query get_query(const struct batch *batch, size_t number) {
 /* Prints matches of a query, which may come in several calls. This is an idx_batch_visitor. */
 static bool print_matches(void *context, size_t number, const struct idx_match *matches, size_t count) {
     struct batch *batch = context;
-    struct query query = get_query(batch, number);
+    struct query query = query_at(batch, number);
     bool first = number != batch->last;
     uint64_t limit = batch->question.limit;
     if (first) batch->printed = 0;
@@ -158,8 +157,8 @@ static bool print_matches(void *context, size_t number, const struct idx_match *
     return batch->output.error == 0 && !interrupt_noted();
 }
 
-/* Subtracts what the unpacked tables take from the memory that --memory allows. */
-static void leave_memory(uint64_t *memory, uint64_t taken) {
+/* Subtracts what the unpacked tables take from the memory that --memory allows; 0 allows a default. */
+static void subtract_memory(uint64_t *memory, uint64_t taken) {
     if (*memory == 0) return;
     *memory = *memory > taken + IDX_MIN_MEMORY_BYTES ? *memory - taken : IDX_MIN_MEMORY_BYTES;
 }
@@ -177,7 +176,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     if (!succeeded(idx_open(index, path, &options, &batch->error), &batch->error)) return false;
     idx_get_properties(*index, &question->properties);
     question->index = *index;
-    if (batch->unpacked) leave_memory(&batch->options.memory_bytes, question->properties.resident_bytes);
+    if (batch->unpacked) subtract_memory(&batch->options.memory_bytes, question->properties.resident_bytes);
     if (batch->options.distance == UINT_MAX) batch->options.distance = question->properties.k;
     bool by_tables =
         batch->options.method == IDX_BATCH_SWEEP || (batch->options.method == IDX_BATCH_PROBE && !batch->unpacked);
@@ -209,6 +208,7 @@ static bool run_on_index(struct batch *batch) {
 
 /* ---- As a stream ---- */
 
+/* The library counts parts in 32 bits, so that there are at most UINT32_MAX. */
 static bool read_part(struct batch *batch, struct passing *passing) {
     const char *text = batch->part_text, *slash = text == NULL ? NULL : strchr(text, '/');
     uint64_t part, parts;
@@ -221,6 +221,7 @@ static bool read_part(struct batch *batch, struct passing *passing) {
     return true;
 }
 
+/* Hands fingerprints to the stream. Sets `error` if that fails. This is a passing_visitor. */
 static bool add_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct batch *batch = context;
     return idx_stream_add(batch->stream, fingerprints, count, &batch->error) == IDX_OK;
@@ -239,7 +240,7 @@ static bool stream_all(struct batch *batch, struct passing *passing, struct stre
               idx_stream_finish(batch->stream, stream_answers_visit, answers, &batch->error) == IDX_OK;
     if (ok && !answers->failed) stream_answers_end(answers);
     progress_end(&batch->progress);
-    succeeded(batch->error.status, &batch->error);
+    succeeded(batch->error.status, &batch->error); /* Complains if the stream failed. */
     if (answers->failed) complain("out of memory for the matches of the queries that share an ID");
     idx_stream_close(batch->stream);
     return ok && !answers->failed;
@@ -263,6 +264,7 @@ static bool complete_stream_options(struct batch *batch, struct passing *passing
     return complain("-k %u is more than the maximum, %d", batch->options.distance, IDX_MAX_K);
 }
 
+/* Returns whether one of the inputs is standard input; without paths, that is the only one. */
 static bool has_standard_input(struct strings paths) {
     for (size_t i = 0; i < paths.count; i++) {
         if (strcmp(paths.values[i], "-") == 0) return true;
@@ -298,7 +300,7 @@ int command_batch(int argc, char **argv) {
                           .output = OUTPUT_STANDARD,
                           .last = SIZE_MAX};
     int status;
-    batch.options.threads = arguments_threads();
+    batch.options.threads = arguments_default_threads();
     batch.options.progress = progress_visit;
     batch.options.context = &batch.progress;
     if (!read_arguments(argc, argv, &batch, &status)) return status;

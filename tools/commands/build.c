@@ -22,6 +22,7 @@ struct build {
     struct progress progress;
 };
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct build *build, int *status) {
     struct idx_build_options *options = &build->options;
     struct strings operands;
@@ -35,20 +36,21 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
     return true;
 }
 
+/* Refuses options that need lines of TSV. */
 static bool check_format(const struct build *build) {
-    const char *vain = build->notation >= 0 ? "fingerprints" : build->input.skip_bad_lines ? "skip-bad-lines" : NULL;
+    const char *useless = build->notation >= 0 ? "fingerprints" : build->input.skip_bad_lines ? "skip-bad-lines" : NULL;
     if (build->input.format == INPUT_TSV) return true;
-    if (vain != NULL)
-        complain_of_usage("--%s needs --format tsv, not %s", vain, input_format_names[build->input.format]);
+    if (useless != NULL)
+        complain_of_usage("--%s needs --format tsv, not %s", useless, input_format_names[build->input.format]);
     else if (build->id_type == IDX_ID_TEXT)
         complain_of_usage("--id-type text needs --format tsv; the IDs of %s rows are their numbers",
                           input_format_names[build->input.format]);
-    return vain == NULL && build->id_type != IDX_ID_TEXT;
+    return useless == NULL && build->id_type != IDX_ID_TEXT;
 }
 
 static bool check_by_id(const struct build *build) {
-    bool vain = build->options.by_id && build->id_type == IDX_ID_NONE;
-    return !vain || complain_of_usage("--by-id needs IDs, but --id-type none keeps none; omit one of them");
+    bool useless = build->options.by_id && build->id_type == IDX_ID_NONE;
+    return !useless || complain_of_usage("--by-id needs IDs, but --id-type none keeps none; omit one of them");
 }
 
 static bool read_shard(struct build *build) {
@@ -79,17 +81,19 @@ static bool complete_options(struct build *build) {
     return true;
 }
 
+/* Adds documents, but those of other shards are only counted. */
 static bool add_batch(struct idx_builder *builder, struct build *build, const struct tsv_record *records,
                       size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (build->shards > 1 && idx_shard(records[i].fingerprint, build->shards) != build->shard)
             build->elsewhere++;
-        else if (!making_add(builder, build->options.id_type, &records[i]))
+        else if (!making_add_document(builder, build->options.id_type, &records[i]))
             return false;
     }
     return true;
 }
 
+/* Adds all documents of the input, and says how many bad lines were skipped. */
 static bool add_all(struct idx_builder *builder, struct build *build) {
     const struct tsv_record *records;
     enum input_status status;
@@ -108,18 +112,18 @@ static bool publish(struct idx_builder *builder, struct idx_build_summary *summa
 
 /* ---- The whole ---- */
 
-/* Estimates the number of documents before they are read, for progress and for what the build is said to need. */
-static void look_ahead(struct build *build) {
+/* Estimates, before documents are read, how many there are, for progress, and says what the build may need. */
+static void forecast_build(struct build *build) {
     struct input_size size;
     if (!input_guess_size(&build->input, &size) || size.documents == 0) return;
     if (build->shards > 1) size = (struct input_size){size.documents / build->shards, size.id_bytes / build->shards};
     build->progress.documents = size.documents;
-    forecast(&build->options, build->output, &size, build->progress.shown);
+    making_forecast(&build->options, build->output, &size, build->progress.shown);
 }
 
-static bool fill_index(struct idx_builder *builder, struct build *build) {
+static bool fill_and_publish(struct idx_builder *builder, struct build *build) {
     struct idx_build_summary summary;
-    look_ahead(build);
+    forecast_build(build);
     bool published = add_all(builder, build) && publish(builder, &summary);
     progress_end(&build->progress);
     if (!published) return false;
@@ -129,7 +133,7 @@ static bool fill_index(struct idx_builder *builder, struct build *build) {
     return true;
 }
 
-/* Puts a recipe that was given into the form in which idx fingerprint states it. */
+/* Puts a recipe that was given into the canonical form, in which idx fingerprint states it. */
 static bool settle_recipe(struct build *build) {
     if (build->input.recipe == NULL) return true;
     build->input.recipe = build->recipe = text_canonical_recipe(build->input.recipe);
@@ -146,6 +150,7 @@ static void settle_distance(struct build *build) {
         build->options.k = most;
 }
 
+/* Builds and publishes the index, with the recipe that the options or the input state. */
 static bool build_index(struct build *build) {
     struct idx_builder *builder = NULL;
     struct idx_error error;
@@ -154,7 +159,7 @@ static bool build_index(struct build *build) {
     build->options.recipe = build->input.recipe;
     settle_distance(build);
     if (!succeeded(idx_builder_open(&builder, build->output, &build->options, &error), &error)) return false;
-    bool published = fill_index(builder, build);
+    bool published = fill_and_publish(builder, build);
     idx_builder_close(builder);
     return published;
 }
@@ -166,7 +171,7 @@ int command_build(int argc, char **argv) {
                           .notation = -1,
                           .k = UINT_MAX};
     int status;
-    build.options.threads = arguments_threads();
+    build.options.threads = arguments_default_threads();
     build.options.progress = progress_visit;
     build.options.context = &build.progress;
     if (!read_arguments(argc, argv, &build, &status)) return status;

@@ -1,5 +1,4 @@
-/* clusters.c: `idx clusters`: prints the clusters of near-duplicates in an index, or which documents to keep or to
- * drop. */
+/* clusters.c: `idx clusters`: prints the clusters of near-duplicates in an index, or what to keep or to drop. */
 #include "tools/answers/cluster_listing.h"
 #include "tools/report/report.h"
 
@@ -13,6 +12,7 @@ struct clusters {
 /* Notes each document of a cluster for the report, as `note` of struct listing. */
 static void note_member(void *context, const struct idx_cluster_member *member) { report_note(context, member); }
 
+/* Has the clusters noted for the report, if one is asked for. Then they are printed only if an option says how. */
 static bool prepare_report(struct clusters *clusters) {
     struct listing *listing = &clusters->listing;
     if (clusters->report.path == NULL) return true;
@@ -26,7 +26,7 @@ static bool prepare_report(struct clusters *clusters) {
 /* Prints the clusters, and writes the report if one is asked for. Returns false also if a signal was noted. */
 static bool list_clusters(struct clusters *clusters) {
     struct idx_index *index;
-    if (!open_unloaded(&index, clusters->path)) return false;
+    if (!open_index_unloaded(&index, clusters->path)) return false;
     bool ok = listing_run(&clusters->listing, index) &&
               (clusters->report.path == NULL || (report_gather(&clusters->report, index) &&
                                                  report_write(&clusters->report) && report_publish(&clusters->report)));
@@ -54,7 +54,7 @@ int command_clusters(int argc, char **argv) {
     int status;
     clusters =
         (struct clusters){.listing = LISTING_INIT, .report.origin = {.command = "idx clusters", .of_index = true}};
-    clusters.listing.options.threads = arguments_threads();
+    clusters.listing.options.threads = arguments_default_threads();
     if (!read_arguments(argc, argv, &clusters, &status)) return status;
     progress_start(&clusters.listing.progress, clusters.progress);
     interrupt_catch();

@@ -13,6 +13,7 @@ struct compact {
     struct strings operands; /* INDEX. */
 };
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct compact *compact, int *status) {
     struct idx_compact_options *options = &compact->options;
     const struct option_rule rules[] = {
@@ -30,7 +31,7 @@ static void say_leftovers(const char *path, size_t leftovers) {
 }
 
 /* Says what was done, if progress is shown. Removed leftovers are always named. */
-static void report(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
+static void say_done(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
     say_leftovers(path, summary->leftovers);
     if (!progress->shown) return;
     if (summary->changed)
@@ -48,14 +49,14 @@ static bool compact_index(struct compact *compact) {
     enum idx_status status = idx_compact(path, &compact->options, &summary, &error);
     progress_end(&compact->progress);
     if (!succeeded(status, &error)) return false;
-    report(path, &summary, &compact->progress);
+    say_done(path, &summary, &compact->progress);
     return true;
 }
 
 int command_compact(int argc, char **argv) {
     struct compact compact = {.options = IDX_COMPACT_OPTIONS_INIT};
     int status;
-    compact.options.threads = arguments_threads();
+    compact.options.threads = arguments_default_threads();
     compact.options.progress = progress_visit;
     compact.options.context = &compact.progress;
     if (!read_arguments(argc, argv, &compact, &status)) return status;

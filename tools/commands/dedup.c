@@ -4,9 +4,9 @@
  * The way of a document, from file to file; [ ] is where only some options lead:
  *
  *   inputs          text/documents.c, cut.c      cut the inputs into documents
- *     |             text/text.c                  takes out their texts, called by the threads of text/pipeline.c, and
+ *     |             text/text_reader.c           takes out their texts, called by the threads of text/pipeline.c, and
  *     |                                          makes sets of shingles of them; with -k, or for --against,
- * fingerprints |             [input/input.c]              reads fingerprints that are made already
+ *     |             [input/input.c]              reads fingerprints that are made already
  *     v
  *   intake          dedup/intake.c, id_hashes.c  keeps aside what can't be compared, and what --against has
  *     |             [dedup/against.c]            (looks up fingerprints, or reads texts that are known)
@@ -56,8 +56,7 @@ enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 #define NO_MIN_FEATURES UINT64_MAX
 #define NO_MIN_WORDS UINT64_MAX
 
-/* Parts of fewer words are not compared, and texts of fewer words are not looked for in others, if --min-words does not
- * say it. */
+/* Without --min-words: parts of fewer words are not compared, and texts of fewer words are not looked for in others. */
 enum { MIN_WORDS_OF_PART = 5, MIN_WORDS_CONTAINED = 20 };
 
 /* The values of enum parts_by. */
@@ -68,14 +67,14 @@ struct dedup {
     struct listing listing;
     struct idx_build_options building;
     int format;
-    bool clusters, partial;
+    bool clusters, partial;  /* Whether --clusters, or --json, and --partial are given. */
     const char *resemblance; /* The argument of --resemble; NULL: not given. */
     const char *contained;   /* The argument of --contained; NULL: not given. */
     uint64_t min_words;
     int by;                              /* Of enum parts_by. */
     struct divided divided;              /* Unless documents are compared. */
     char remark[128];                    /* What the summary says of parts. */
-    const char *shingle, *ignore_common; /* Those of --shingle and --ignore-common. */
+    const char *shingle, *ignore_common; /* The arguments of --shingle and --ignore-common; NULL: not given. */
     bool pairs;                          /* Pairs are printed, and nothing is decided. */
     bool by_sets;                        /* The sets of the texts' shingles decide, and not fingerprints. */
     struct strings paths;
@@ -89,22 +88,24 @@ struct dedup {
     const char *score; /* The argument of --score-field; NULL: not given. */
     uint64_t undated;  /* Documents without a date or score, if the newest or best are preferred. */
     uint64_t large;    /* Documents that needed more than their share of --memory. */
-    uint64_t *dropped; /* A bit for each document that was compared. */
+    uint64_t *dropped; /* A bit for each document that was compared; NULL: nothing asks for it. */
     struct input_order order;
-    bool partly; /* An input could not be read. */
+    bool partly; /* An input could not be read, or not be cut. */
 };
 
-static bool is_of_fingerprints(const struct dedup *dedup) { return dedup->format >= FORMAT_FINGERPRINTS; }
+/* Returns whether the inputs are fingerprints that are made already. */
+static bool reads_fingerprints(const struct dedup *dedup) { return dedup->format >= FORMAT_FINGERPRINTS; }
 
+/* Returns whether the inputs have the texts themselves, which can be compared by their shingles. */
 static bool has_texts(const struct dedup *dedup) {
     const struct extract_rules *extract = &dedup->texts.rules.extract;
-    return !is_of_fingerprints(dedup) && !dedup->texts.features && !extract->hashes && !extract->tokens;
+    return !reads_fingerprints(dedup) && !dedup->texts.features && !extract->hashes && !extract->tokens;
 }
 
 /* ---- Options ---- */
 
 /* Returns the first option that is given and needs texts to be compared, besides --resemble; or NULL. */
-static const char *text_option(const struct dedup *dedup) {
+static const char *first_text_option(const struct dedup *dedup) {
     return dedup->shingle != NULL         ? "--shingle"
            : dedup->ignore_common != NULL ? "--ignore-common"
            : dedup->pairs                 ? "--pairs"
@@ -114,33 +115,34 @@ static const char *text_option(const struct dedup *dedup) {
 }
 
 /* Refuses options that have no effect on fingerprints that are made already. */
-static bool check_fingerprints(const struct dedup *dedup) {
+static bool check_no_text_options(const struct dedup *dedup) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
     const struct extract_rules *extract = &rules->extract;
     bool fields = extract->json.id != NULL || extract->json.title != NULL || extract->json.texts.count > 0;
-    const char *vain = fields                                     ? "--text-field, --id-field and --title-field"
-                       : extract->main_text                       ? "--main-text"
-                       : extract->max_text != 0                   ? "--max-text"
-                       : dedup->texts.features || extract->hashes ? "--features and --hashes"
-                       : extract->tokens                          ? "--tokens"
-                       : rules->globs.count > 0                   ? "--include and --exclude"
-                       : rules->recipe != NULL                    ? "--recipe"
-                       : dedup->texts.hash != 0                   ? "--hash"
-                       : dedup->texts.ties != 0                   ? "--ties"
-                       : rules->table != NULL                     ? "--table"
-                       : rules->min_features != NO_MIN_FEATURES   ? "--min-features"
-                       : rules->strict && dedup->format > FORMAT_FINGERPRINTS ? "--strict"
-                       : dedup->folders.kept.path != NULL                     ? "--write"
-                       : dedup->folders.dropped.path != NULL                  ? "--dropped"
-                       : dedup->resemblance != NULL                           ? "--resemble"
-                       : text_option(dedup) != NULL                           ? text_option(dedup)
-                                                                              : NULL;
-    return vain == NULL ||
-           complain_of_usage("%s can be used with texts only, not with --format %s", vain, format_names[dedup->format]);
+    const char *useless = fields                                     ? "--text-field, --id-field and --title-field"
+                          : extract->main_text                       ? "--main-text"
+                          : extract->max_text != 0                   ? "--max-text"
+                          : dedup->texts.features || extract->hashes ? "--features and --hashes"
+                          : extract->tokens                          ? "--tokens"
+                          : rules->globs.count > 0                   ? "--include and --exclude"
+                          : rules->recipe != NULL                    ? "--recipe"
+                          : dedup->texts.hash != 0                   ? "--hash"
+                          : dedup->texts.ties != 0                   ? "--ties"
+                          : rules->table != NULL                     ? "--table"
+                          : rules->min_features != NO_MIN_FEATURES   ? "--min-features"
+                          : rules->strict && dedup->format > FORMAT_FINGERPRINTS ? "--strict"
+                          : dedup->folders.kept.path != NULL                     ? "--write"
+                          : dedup->folders.dropped.path != NULL                  ? "--dropped"
+                          : dedup->resemblance != NULL                           ? "--resemble"
+                          : first_text_option(dedup) != NULL                     ? first_text_option(dedup)
+                                                                                 : NULL;
+    return useless == NULL || complain_of_usage("%s can be used with texts only, not with --format %s", useless,
+                                                format_names[dedup->format]);
 }
 
+/* Returns whether the inputs are read once more after it was decided which documents are kept. */
 static bool reads_twice(const struct dedup *dedup) {
-    return folders_are_asked_for(&dedup->folders) || (dedup->report.path != NULL && !is_of_fingerprints(dedup));
+    return folders_are_asked_for(&dedup->folders) || (dedup->report.path != NULL && !reads_fingerprints(dedup));
 }
 
 /* Checks that both folders and the report have places of their own, since each of them appears as a whole. */
@@ -149,7 +151,7 @@ static bool check_places(const struct dedup *dedup) {
     const char *const paths[] = {dedup->folders.kept.path, dedup->folders.dropped.path, dedup->report.path};
     for (int i = 0; i < 3; i++) {
         for (int j = i + 1; j < 3; j++) {
-            if (paths[i] == NULL || paths[j] == NULL || !folder_is_shared(paths[i], paths[j])) continue;
+            if (paths[i] == NULL || paths[j] == NULL || !folder_paths_overlap(paths[i], paths[j])) continue;
             return complain_of_usage("%s and %s need two places, neither of them within the other", options[i],
                                      options[j]);
         }
@@ -157,7 +159,7 @@ static bool check_places(const struct dedup *dedup) {
     return true;
 }
 
-/* Reads what texts must have in common. */
+/* Reads what texts must have in common, and by which shingles they are compared. */
 static bool read_thresholds(struct dedup *dedup) {
     struct resemble *resemble = &dedup->resemble;
     const char *given = dedup->resemblance;
@@ -170,7 +172,7 @@ static bool read_thresholds(struct dedup *dedup) {
            (dedup->ignore_common == NULL || most_common_read(dedup->ignore_common, &resemble->most_common));
 }
 
-/* Applies --by and the options that go with it. */
+/* Applies --by and the options that go with it, and with --contained. */
 static bool apply_by(struct dedup *dedup) {
     struct divided *divided = &dedup->divided;
     struct pipeline_rules *rules = &dedup->texts.rules;
@@ -185,13 +187,13 @@ static bool apply_by(struct dedup *dedup) {
     dedup->resemble.contained_size =
         shingling_count(&rules->shingling, has_least ? dedup->min_words : MIN_WORDS_CONTAINED);
     if (!by_parts) return true;
-    const char *vain = dedup->listing.representative != 0    ? "--representative"
-                       : dedup->against.path != NULL         ? "--against"
-                       : dedup->report.path != NULL          ? "--report"
-                       : dedup->ignore_common != NULL        ? "--ignore-common"
-                       : rules->extract.json.texts.count > 1 ? "several times --text-field"
-                                                             : NULL;
-    if (vain != NULL) return complain_of_usage("%s can't be given with --by %s", vain, by_names[dedup->by]);
+    const char *useless = dedup->listing.representative != 0    ? "--representative"
+                          : dedup->against.path != NULL         ? "--against"
+                          : dedup->report.path != NULL          ? "--report"
+                          : dedup->ignore_common != NULL        ? "--ignore-common"
+                          : rules->extract.json.texts.count > 1 ? "several times --text-field"
+                                                                : NULL;
+    if (useless != NULL) return complain_of_usage("%s can't be given with --by %s", useless, by_names[dedup->by]);
     divided->by = rules->by = (enum parts_by)dedup->by;
     rules->min_words = has_least ? dedup->min_words : MIN_WORDS_OF_PART;
     rules->extract.divides_blocks = divided->by == PARTS_PARAGRAPH;
@@ -199,41 +201,40 @@ static bool apply_by(struct dedup *dedup) {
     return true;
 }
 
-/* Decides whether texts are compared, by the sets of their shingles, or fingerprints. */
+/* Decides whether texts are compared, by the sets of their shingles, or fingerprints; and how near they must be. */
 static bool choose_way(struct dedup *dedup) {
     const char *given = dedup->resemblance;
     bool has_distance = dedup->listing.options.distance != NO_DISTANCE;
     dedup->by_sets = has_texts(dedup) && !has_distance;
     if (!has_distance) dedup->listing.options.distance = DEFAULT_DISTANCE;
     if (dedup->by_sets) return read_thresholds(dedup);
-    given = given != NULL ? "--resemble" : text_option(dedup);
-    if (given == NULL || is_of_fingerprints(dedup)) return true;
+    given = given != NULL ? "--resemble" : first_text_option(dedup);
+    if (given == NULL || reads_fingerprints(dedup)) return true;
     if (has_distance)
         return complain_of_usage("give -k, and fingerprints are compared, or %s, and texts are compared; not both",
                                  given);
     return complain_of_usage("%s compares texts, which --features, --hashes and --tokens don't have", given);
 }
 
-/* Refuses options of fingerprints where none decide. */
-static bool check_texts(const struct dedup *dedup) {
+/* Refuses options for fingerprints if texts are compared. */
+static bool check_no_fingerprint_options(const struct dedup *dedup) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
-    const char *vain = dedup->listing.method != NO_METHOD       ? "--method"
-                       : dedup->listing.cap != NO_CAP           ? "--cap"
-                       : against_looks_up(&dedup->against)      ? NULL
-                       : rules->recipe != NULL                  ? "--recipe"
-                       : rules->table != NULL                   ? "--table"
-                       : rules->bits != 0                       ? "--bits"
-                       : rules->min_features != NO_MIN_FEATURES ? "--min-features"
-                       : dedup->texts.hash != 0                 ? "--hash"
-                       : dedup->texts.ties != 0                 ? "--ties"
-                       : rules->extract.json.title != NULL      ? "--title-field"
-                                                                : NULL;
-    if (!dedup->by_sets || vain == NULL) return true;
+    const char *useless = dedup->listing.method != NO_METHOD       ? "--method"
+                          : dedup->listing.cap != NO_CAP           ? "--cap"
+                          : against_looks_up(&dedup->against)      ? NULL
+                          : rules->recipe != NULL                  ? "--recipe"
+                          : rules->table != NULL                   ? "--table"
+                          : rules->bits != 0                       ? "--bits"
+                          : rules->min_features != NO_MIN_FEATURES ? "--min-features"
+                          : dedup->texts.hash != 0                 ? "--hash"
+                          : dedup->texts.ties != 0                 ? "--ties"
+                          : rules->extract.json.title != NULL      ? "--title-field"
+                                                                   : NULL;
+    if (!dedup->by_sets || useless == NULL) return true;
     return complain_of_usage("%s is for fingerprints, but texts are compared: give -k as well, and fingerprints are",
-                             vain);
+                             useless);
 }
 
-/* Sets the defaults of options that were not given. */
 static void set_defaults(struct dedup *dedup) {
     if (dedup->listing.method == NO_METHOD) dedup->listing.method = IDX_CLUSTER_COMPONENTS;
     if (dedup->listing.cap == NO_CAP) dedup->listing.cap = DEFAULT_CAP;
@@ -241,8 +242,8 @@ static void set_defaults(struct dedup *dedup) {
     if (dedup->texts.rules.bits == 0) dedup->texts.rules.bits = IDX_MAX_BITS;
 }
 
-/* Refuses a file whose documents can be listed by their parts, but not written. This is a format_visitor. */
-static bool visit_format(void *context, const char *path, enum document_format format) {
+/* Refuses a file whose parts can be listed, but not cut out, and sets `partly`. This is a format_visitor. */
+static bool check_format_can_be_cut(void *context, const char *path, enum document_format format) {
     struct dedup *dedup = context;
     if (format != FORMAT_WARC && format != FORMAT_HTML && format != FORMAT_MAN) return true;
     dedup->partly = true;
@@ -256,12 +257,12 @@ static bool visit_format(void *context, const char *path, enum document_format f
 
 /* Checks, before all the work, that the parts of all documents can be cut out. */
 static bool check_cutting(struct dedup *dedup) {
-    pipeline_visit_formats(&dedup->texts.rules, &dedup->paths, visit_format, dedup);
+    pipeline_visit_formats(&dedup->texts.rules, &dedup->paths, check_format_can_be_cut, dedup);
     return !dedup->partly;
 }
 
-/* Checks the options that need the inputs a second time. */
-static bool check_again(struct dedup *dedup) {
+/* Checks the options that need the inputs a second time, and the places where these write. */
+static bool check_second_reading(struct dedup *dedup) {
     const bool cuts = dedup->intake.divided != NULL && folders_are_asked_for(&dedup->folders);
     return check_places(dedup) && (dedup->report.path == NULL || report_check(&dedup->report)) &&
            (!reads_twice(dedup) || journal_check_inputs(&dedup->paths)) &&
@@ -269,7 +270,7 @@ static bool check_again(struct dedup *dedup) {
            (!cuts || check_cutting(dedup));
 }
 
-/* Checks the field by which documents are preferred, and makes the score take the place of the date. */
+/* Checks the field by which documents are preferred: a date's or a score's, as a document has one value for it. */
 static bool apply_field(struct dedup *dedup) {
     struct jsonl_rules *json = &dedup->texts.rules.extract.json;
     enum preferred preferred = dedup->intake.preference.preferred;
@@ -327,7 +328,7 @@ static void share_memory(struct dedup *dedup) {
 
 /* Sets the format if the names or first bytes of the inputs say that they are arrays of fingerprints. All other inputs
  * have documents, which may be of several formats. */
-static bool find_fingerprints(struct dedup *dedup) {
+static bool find_format_of_arrays(struct dedup *dedup) {
     enum input_format found = INPUT_AUTO;
     size_t arrays = 0;
     const struct extract_rules *extract = &dedup->texts.rules.extract;
@@ -365,7 +366,7 @@ static bool apply_sketch(struct dedup *dedup) {
                                  "documents, or the file "
                                  "of --keep-sets, with --documents",
                                  against->path);
-    if (against_sets(against) == NULL) return true;
+    if (against_sets_path(against) == NULL) return true;
     if (dedup->shingle == NULL) {
         shingling->width = sketch->width;
         shingling->of_characters = sketch->by_characters;
@@ -385,10 +386,9 @@ static bool open_against(struct dedup *dedup) {
     if (against->distance > against->properties.k)
         return complain("%s was built for distances up to %u, not %u: give -k %u", against->path, against->properties.k,
                         against->distance, against->properties.k);
-    return against_settle(against, &dedup->texts.rules, has_texts(dedup));
+    return against_complete_rules(against, &dedup->texts.rules, has_texts(dedup));
 }
 
-/* Decides where what is found goes. */
 static void choose_outputs(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     bool elsewhere = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
@@ -426,24 +426,26 @@ static bool complete_options(struct dedup *dedup) {
     if (listing->json && dedup->against.path != NULL)
         return complain_of_usage("--json has no clusters for what --against drops; give --clusters");
     dedup->clusters |= listing->json;
-    if (dedup->format == FORMAT_AUTO && !find_fingerprints(dedup)) return false;
-    if (!choose_way(dedup) || !apply_by(dedup) || !open_against(dedup) || !check_texts(dedup)) return false;
-    if (is_of_fingerprints(dedup) && !check_fingerprints(dedup)) return false;
+    if (dedup->format == FORMAT_AUTO && !find_format_of_arrays(dedup)) return false;
+    if (!choose_way(dedup) || !apply_by(dedup) || !open_against(dedup) || !check_no_fingerprint_options(dedup))
+        return false;
+    if (reads_fingerprints(dedup) && !check_no_text_options(dedup)) return false;
     set_defaults(dedup);
     dedup->building.memory_bytes = listing->options.memory_bytes;
-    if (!is_of_fingerprints(dedup) && listing->options.memory_bytes > 0) share_memory(dedup);
-    if (!is_of_fingerprints(dedup) && !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
+    if (!reads_fingerprints(dedup) && listing->options.memory_bytes > 0) share_memory(dedup);
+    if (!reads_fingerprints(dedup) && !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
         return false;
-    if (!apply_representative(dedup) || !check_again(dedup)) return false;
+    if (!apply_representative(dedup) || !check_second_reading(dedup)) return false;
     choose_outputs(dedup);
     listing->options.threads = dedup->texts.rules.threads;
     dedup->building.bits = dedup->texts.rules.bits;
     dedup->building.k = listing->options.distance;
     dedup->building.threads = listing->options.threads;
     if (dedup->format > FORMAT_FINGERPRINTS) dedup->building.id_type = IDX_ID_U64;
-    return is_of_fingerprints(dedup) || check_recipe(dedup->texts.rules.recipe);
+    return reads_fingerprints(dedup) || check_recipe(dedup->texts.rules.recipe);
 }
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
     struct text_options *texts = &dedup->texts;
     struct listing *listing = &dedup->listing;
@@ -462,8 +464,8 @@ static bool visit_file(void *context, const struct opened_file *file) {
     return dedup->intake.journal == NULL || journal_add_file(&dedup->journal, file);
 }
 
-/* Returns the value by which a document is preferred: its length, its date, its score, or 0. */
-static int64_t find_value(struct dedup *dedup, const struct raw_document *raw) {
+/* Returns the value by which a document is preferred, or 0. Counts it as undated if it has no date or score. */
+static int64_t preference_value(struct dedup *dedup, const struct raw_document *raw) {
     enum preferred preferred = dedup->intake.preference.preferred;
     if (preferred == PREFERRED_NONE) return 0;
     if (preferred == PREFERRED_LONGEST) return (int64_t)raw->text_bytes;
@@ -487,29 +489,28 @@ static void say_undated(const struct dedup *dedup) {
              is_best ? "worst" : "oldest");
 }
 
-/* Says how many documents may have needed more memory than --memory allows. */
 static void say_large(const struct dedup *dedup) {
     if (dedup->large == 0 || dedup->listing.options.memory_bytes == 0) return;
     complain("%" PRIu64 " %s more than a share of --memory, so %s was read alone; --memory may have been exceeded",
              dedup->large, dedup->large == 1 ? "document needs" : "documents need", dedup->large == 1 ? "it" : "each");
 }
 
-/* Keeps a bad record that has no other ID by that of its WARC record, or by its place. */
-static bool keep_bad(struct dedup *dedup, const struct raw_document *raw, const struct place *place) {
+/* Keeps a bad record that has no other ID by that of its WARC record, or by its place. A file that can't be read, and a
+ * text for which memory ran out, are no records, and not kept. */
+static bool keep_bad_record(struct dedup *dedup, const struct raw_document *raw, const struct place *place) {
     const char *id = raw->id != NULL ? raw->id : raw->place;
     bool is_record = raw->bad.kind != BAD_FILE && raw->bad.kind != BAD_MEMORY;
-    return !is_record || intake_keep(&dedup->intake, id, strlen(id), place);
+    return !is_record || intake_keep_apart(&dedup->intake, id, strlen(id), place);
 }
 
 /* Refuses a document of a file that became another one since its format was checked. */
 static bool check_cutting_again(struct dedup *dedup, const struct raw_document *raw) {
     const bool is_of_warc = raw->unit == UNIT_RECORD || raw->unit == UNIT_BROKEN_RECORD;
     return dedup->intake.divided == NULL || dedup->intake.journal == NULL ||
-           visit_format(dedup, raw->place, is_of_warc ? FORMAT_WARC : raw->format);
+           check_format_can_be_cut(dedup, raw->place, is_of_warc ? FORMAT_WARC : raw->format);
 }
 
-/* Takes a document. One without words, or with too few features for a fingerprint, is kept apart. This is a
- * made_visitor. */
+/* Takes a document, or keeps it apart: one without words, or with too few features. This is a made_visitor. */
 static bool visit_document(void *context, const struct raw_document *raw, const struct made *made) {
     struct dedup *dedup = context;
     struct arrival arrival = {.record = {.id = made->id.bytes, .id_length = made->id.length},
@@ -521,24 +522,25 @@ static bool visit_document(void *context, const struct raw_document *raw, const 
     if (interrupt_noted() || !check_cutting_again(dedup, raw)) return false;
     dedup->large += raw->is_large;
     dedup->divided.text_bytes += raw->text_bytes;
-    if (raw->bad.kind != BAD_NONE && made->id.length == 0) return keep_bad(dedup, raw, &arrival.place);
+    if (raw->bad.kind != BAD_NONE && made->id.length == 0) return keep_bad_record(dedup, raw, &arrival.place);
     bool is_compared = dedup->by_sets ? made->shingle_count > 0 : arrival.has_fingerprint;
     if (!is_compared || raw->bad.kind != BAD_NONE)
-        return intake_keep(&dedup->intake, made->id.bytes, made->id.length, &arrival.place);
+        return intake_keep_apart(&dedup->intake, made->id.bytes, made->id.length, &arrival.place);
     if (arrival.has_fingerprint) arrival.record.fingerprint = made->fingerprints[0];
     arrival.place.fate = FATE_COMPARED;
-    arrival.value = find_value(dedup, raw);
+    arrival.value = preference_value(dedup, raw);
     return intake_take(&dedup->intake, &arrival);
 }
 
+/* Takes the documents of inputs that are texts. Returns false also if a signal was noted. */
 static bool add_texts(struct dedup *dedup) {
     struct pipeline_rules *rules = &dedup->texts.rules;
     rules->visit = visit_document;
     rules->makes = dedup->by_sets ? MAKES_SHINGLES : MAKES_FINGERPRINTS;
     if (dedup->intake.looks_up) rules->makes |= MAKES_FINGERPRINTS;
     rules->visit_file = visit_file;
-    rules->of_bad = "kept bad records, which can't be compared";
-    rules->others = dedup->intake.journal != NULL;
+    rules->bad_heading = "kept bad records, which can't be compared";
+    rules->visits_others = dedup->intake.journal != NULL;
     rules->context = dedup;
     enum pipeline_status status = pipeline_run(rules, &dedup->paths);
     dedup->partly = status == PIPELINE_PARTLY;
@@ -549,7 +551,7 @@ static bool add_texts(struct dedup *dedup) {
 
 /* ---- From fingerprints ---- */
 
-static bool add_documents(struct dedup *dedup, const struct tsv_record *records, size_t count) {
+static bool take_records(struct dedup *dedup, const struct tsv_record *records, size_t count) {
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
         const struct arrival arrival = {.record = records[i], .has_fingerprint = true, .place.fate = FATE_COMPARED};
@@ -558,20 +560,19 @@ static bool add_documents(struct dedup *dedup, const struct tsv_record *records,
     return ok;
 }
 
-/* Takes the documents of inputs that are fingerprints already. */
 static bool add_fingerprints(struct dedup *dedup) {
     struct input input = {.reader = READER_INIT,
                           .paths = dedup->paths,
                           .format = (enum input_format)(dedup->format - FORMAT_FINGERPRINTS + INPUT_TSV),
                           .partial = dedup->partial,
-                          .index_recipe = dedup->against.is_index ? dedup->against.properties.recipe : NULL,
+                          .required_recipe = dedup->against.is_index ? dedup->against.properties.recipe : NULL,
                           .rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT}};
     const struct tsv_record *records;
     enum input_status status = input_find_recipe(&input);
     bool added = true;
     size_t count;
     while (added && (status = input_next(&input, &records, &count)) == INPUT_DOCUMENTS)
-        added = add_documents(dedup, records, count);
+        added = take_records(dedup, records, count);
     input_free(&input);
     return added && status == INPUT_END;
 }
@@ -590,7 +591,7 @@ static bool check_repeats(struct dedup *dedup) {
     if (ids == 0) return true;
     complain("%" PRIu64 " %s, %" PRIu64 " in all: a list of IDs does not tell these apart%s%s", ids,
              ids == 1 ? "ID is that of several documents" : "IDs are those of several documents", documents,
-             is_of_fingerprints(dedup) ? "" : "; --write copies records, whatever their IDs",
+             reads_fingerprints(dedup) ? "" : "; --write copies records, whatever their IDs",
              is_refused ? "; --strict refuses this" : "");
     return !is_refused;
 }
@@ -600,14 +601,14 @@ static bool build_index(struct dedup *dedup, const char *path) {
     struct idx_error error;
     if (!succeeded(idx_builder_open(builder, path, &dedup->building, &error), &error)) return false;
     dedup->intake.id_type = dedup->building.id_type;
-    bool built = (is_of_fingerprints(dedup) ? add_fingerprints(dedup) : add_texts(dedup)) &&
+    bool built = (reads_fingerprints(dedup) ? add_fingerprints(dedup) : add_texts(dedup)) &&
                  intake_end(&dedup->intake) && check_repeats(dedup) &&
                  succeeded(idx_builder_finish(*builder, NULL, &error), &error);
     idx_builder_close(*builder);
     return built;
 }
 
-/* Takes all texts, and decides which of them are kept. */
+/* Takes all texts, and decides by the sets of their shingles which of them are kept. With --pairs, decides nothing. */
 static bool compare_sets(struct dedup *dedup) {
     struct against *against = &dedup->against;
     bool has_known = against->path != NULL && !against_looks_up(against);
@@ -617,9 +618,10 @@ static bool compare_sets(struct dedup *dedup) {
            (dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble));
 }
 
+/* Lists what the temporary index at `path` decides, and removes it. */
 static bool list_clusters(struct dedup *dedup, const char *path) {
     struct idx_index *index;
-    if (!open_unloaded(&index, path)) return false;
+    if (!open_index_unloaded(&index, path)) return false;
     scratch_remove(&dedup->scratch);
     dedup->listing.kept_apart = dedup->intake.apart_count;
     dedup->listing.dropped_apart = dedup->intake.known_count;
@@ -631,10 +633,10 @@ static bool list_clusters(struct dedup *dedup, const char *path) {
 
 /* Returns the place of a document in the inputs, as `find_place` of struct listing. */
 static uint64_t find_place(void *context, uint64_t number) {
-    return preference_number(&((struct dedup *)context)->intake.preference, number);
+    return preference_input_number(&((struct dedup *)context)->intake.preference, number);
 }
 
-/* Notes each document of a cluster, as `note` of struct listing. */
+/* Notes a document for the report and the folders, and if it is dropped. This is `note` of struct listing. */
 static void note_member(void *context, const struct idx_cluster_member *member) {
     struct dedup *dedup = context;
     uint64_t number = find_place(dedup, member->document.number);
@@ -642,11 +644,11 @@ static void note_member(void *context, const struct idx_cluster_member *member) 
     if (member->is_representative || dedup->dropped == NULL) return;
     if (dedup->intake.divided == NULL) bit_set(dedup->dropped, number);
     if (folders_are_asked_for(&dedup->folders))
-        folders_note(&dedup->folders, member, dedup->listing.kept, dedup->listing.set_size);
+        folders_put_dropped(&dedup->folders, member, dedup->listing.kept, dedup->listing.set_size);
 }
 
 /* Lists a document, and what it has in common with its representative. This is a resemble_visitor. */
-static bool list_set(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
+static bool list_member(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
     struct dedup *dedup = context;
     if (dedup->contained != NULL)
         dedup->listing.set_size = resemble_set_size(&dedup->resemble, dedup->resemble.known + member->document.number);
@@ -667,7 +669,6 @@ static void name_parts(struct dedup *dedup) {
     dedup->listing.remark = dedup->remark;
 }
 
-/* Prints all pairs of texts that resemble each other. */
 static bool list_pairs(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     uint64_t pairs, documents = dedup->intake.compared + dedup->intake.apart_count;
@@ -679,13 +680,12 @@ static bool list_pairs(struct dedup *dedup) {
     return true;
 }
 
-/* Lists what the sets decide. */
 static bool list_sets(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     listing->kept_apart = dedup->intake.apart_count;
     if (dedup->intake.divided != NULL) name_parts(dedup);
     listing_begin(listing);
-    if (!resemble_visit(&dedup->resemble, dedup->clusters, list_set, dedup, &listing->summary)) return false;
+    if (!resemble_visit(&dedup->resemble, dedup->clusters, list_member, dedup, &listing->summary)) return false;
     listing->dropped_apart = dedup->intake.known_count + dedup->resemble.like_known;
     if (dedup->intake.divided != NULL && listing->drop)
         divided_put_gone(&dedup->divided, &dedup->resemble, &listing->output, "\n");
@@ -694,7 +694,8 @@ static bool list_sets(struct dedup *dedup) {
            (dedup->report.path == NULL || report_gather_levels(&dedup->report, &dedup->resemble));
 }
 
-static bool open_folders(struct dedup *dedup) {
+/* Has the listing call note_member and find_place, and prepares what these write to. */
+static bool prepare_notes(struct dedup *dedup) {
     dedup->listing.note = note_member;
     dedup->listing.find_place = find_place;
     dedup->listing.context = dedup;
@@ -706,7 +707,7 @@ static bool open_folders(struct dedup *dedup) {
 
 static bool write_report(struct dedup *dedup) {
     struct report *report = &dedup->report;
-    return report_count(report, &dedup->intake, dedup->dropped) &&
+    return report_count_inputs(report, &dedup->intake, dedup->dropped) &&
            (!has_texts(dedup) || report_read_texts(report, &dedup->intake, &dedup->texts.rules)) &&
            report_write(report);
 }
@@ -729,7 +730,7 @@ static bool list_and_write(struct dedup *dedup, const char *path) {
         dedup->listing.remark = remark;
     }
     if (dedup->pairs) return list_pairs(dedup);
-    bool listed = open_folders(dedup) && (dedup->by_sets ? list_sets(dedup) : list_clusters(dedup, path));
+    bool listed = prepare_notes(dedup) && (dedup->by_sets ? list_sets(dedup) : list_clusters(dedup, path));
     if (!listed || !intake_print(&dedup->intake, &dedup->listing)) return false;
     say_nothing_kept(dedup);
     bool has_folders = folders_are_asked_for(&dedup->folders), has_report = dedup->report.path != NULL;
@@ -739,7 +740,7 @@ static bool list_and_write(struct dedup *dedup, const char *path) {
            (!has_report || report_publish(&dedup->report));
 }
 
-/* Begins with no sets. They may use the memory that reading texts leaves. */
+/* Opens an empty collection of sets, which may use the memory that reading texts leaves. */
 static bool open_sets(struct dedup *dedup, const char *folder) {
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     options.threads = dedup->listing.options.threads;
@@ -795,6 +796,7 @@ static bool clean_places(const struct dedup *dedup) {
     return true;
 }
 
+/* Does the work of the command, once its options are checked. Returns false also if an input could not be read. */
 static bool find_duplicates(struct dedup *dedup) {
     const char *folder = scratch_parent(dedup->listing.options.temporary_folder);
     dedup->listing.options.temporary_folder = folder;

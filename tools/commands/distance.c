@@ -7,13 +7,14 @@
 #include <string.h>
 
 struct distance {
-    unsigned bits, most;
+    unsigned bits, most; /* `most` is the distance of -k. */
     int notation;
     struct strings operands; /* A and B, or none. */
     struct output output;
-    bool any;
+    bool has_printed; /* A distance. */
 };
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct distance *distance, int *status) {
     const struct option_rule rules[] = {
 #include "options/distance.h"
@@ -30,12 +31,11 @@ static bool parse_fingerprint(const struct distance *distance, const char *text,
     return notation_parse((enum notation)distance->notation, distance->bits, text, length, fingerprint, problem);
 }
 
-/* Prints the distance of a and b if it is at most -k, and behind it the line that they are from, or nothing if that is
- * NULL. */
+/* Prints the distance of a and b, and the line that they are from unless that is NULL, if it is at most -k. */
 static void print_distance(struct distance *distance, uint64_t a, uint64_t b, const char *line, size_t length) {
     unsigned bits = idx_distance(a, b);
     if (bits > distance->most) return;
-    distance->any = true;
+    distance->has_printed = true;
     output_decimal(&distance->output, bits);
     if (line != NULL) output_byte(&distance->output, '\t');
     if (line != NULL) output_bytes(&distance->output, line, length);
@@ -99,5 +99,5 @@ int command_distance(int argc, char **argv) {
     bool ok = distance.operands.count == 2 ? print_operands(&distance) : print_lines(&distance);
     bool written = output_close(&distance.output);
     if (!ok || !written) return ENDS_BADLY;
-    return distance.any ? ENDS_WELL : ENDS_WITHOUT;
+    return distance.has_printed ? ENDS_WELL : ENDS_WITHOUT;
 }

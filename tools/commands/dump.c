@@ -8,7 +8,7 @@
 struct dump {
     struct idx_properties properties;
     enum notation notation;
-    struct idx_documents *documents;
+    struct idx_documents *cursor; /* NULL: the index has no IDs. */
     struct output output;
     struct idx_error error;
     uint64_t lines; /* Lines of fingerprints that were printed so far. */
@@ -23,18 +23,20 @@ static void print_document(struct dump *dump, uint64_t fingerprint, const struct
     dump->lines++;
 }
 
+/* Prints a line for each document of a fingerprint. Sets `error` and returns false if the library fails. */
 static bool print_documents(struct dump *dump, uint64_t fingerprint) {
     struct idx_document document;
     bool found = true;
-    if (idx_documents_find(dump->documents, fingerprint, NULL, &dump->error) != IDX_OK) return false;
+    if (idx_documents_find(dump->cursor, fingerprint, NULL, &dump->error) != IDX_OK) return false;
     while (dump->output.error == 0) {
-        if (idx_documents_next(dump->documents, &document, &found, &dump->error) != IDX_OK) return false;
+        if (idx_documents_next(dump->cursor, &document, &found, &dump->error) != IDX_OK) return false;
         if (!found) break;
         print_document(dump, fingerprint, &document);
     }
     return true;
 }
 
+/* Prints the lines of a fingerprint. This is a visitor of idx_visit_all; false ends the visits. */
 static bool print_fingerprint(void *context, const struct idx_match *match) {
     struct dump *dump = context;
     if (dump->properties.id_type == IDX_ID_NONE) {
@@ -47,18 +49,21 @@ static bool print_fingerprint(void *context, const struct idx_match *match) {
     return !dump->failed && dump->output.error == 0;
 }
 
+/* Prints the recipe, all fingerprints and their number. Sets `error` and returns false if the library fails. The result
+ * may be true if the output failed. */
 static bool print_index(struct dump *dump, const struct idx_index *index) {
     idx_get_properties(index, &dump->properties);
     if (*dump->properties.recipe != '\0') output_format(&dump->output, "#recipe\t%s\n", dump->properties.recipe);
-    if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(index, &dump->documents, &dump->error) != IDX_OK)
+    if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(index, &dump->cursor, &dump->error) != IDX_OK)
         return false;
     bool ok = idx_visit_all(index, print_fingerprint, dump, &dump->error) == IDX_OK && !dump->failed;
     if (*dump->properties.recipe != '\0')
         output_format(&dump->output, "#total\t%" PRIu64 "\t0\t%d\n", dump->lines, ok ? ENDS_WELL : ENDS_BADLY);
-    idx_documents_close(dump->documents);
+    idx_documents_close(dump->cursor);
     return ok;
 }
 
+/* Prints the documents of the index at `path`. Returns the status of the process. */
 static int dump_index(const char *path, enum notation notation) {
     struct dump dump = {.notation = notation, .output = OUTPUT_STANDARD};
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Checks --train. Its table replaces the file of its name, which must therefore not be a device, or a link like
- * /dev/stdout. */
+/* Checks --train. Its table replaces that file, which must therefore not be a device, or a link like /dev/stdout. */
 static bool check_train(const struct text_options *texts) {
     const struct pipeline_rules *rules = &texts->rules;
     struct stat there;
@@ -26,36 +25,38 @@ static bool check_train(const struct text_options *texts) {
     return true;
 }
 
-static bool check_compare(const struct pipeline_rules *rules, size_t paths) {
-    bool others = rules->format != FORMAT_AUTO || rules->train != NULL || rules->min_features > 0;
-    if (paths == 2 && !others) return true;
+/* Refuses --compare with other than two files, and with options that have no effect on it. */
+static bool check_compare(const struct pipeline_rules *rules, size_t path_count) {
+    bool has_others = rules->format != FORMAT_AUTO || rules->train != NULL || rules->min_features > 0;
+    if (path_count == 2 && !has_others) return true;
     return complain_of_usage(
         "--compare needs two files of text or HTML; omit --format, --features, --hashes, --tokens, --train and "
         "--min-features");
 }
 
+/* Compares two texts. Returns the status of the process. */
 static int compare(const struct pipeline_rules *rules, const struct strings *paths) {
     bool same;
     if (!check_compare(rules, paths->count) || !compare_files(rules, paths->values, &same)) return ENDS_BADLY;
     return same ? ENDS_WELL : ENDS_WITHOUT;
 }
 
-/* Prints fingerprints, and adds the set of each document to a file. */
+/* Prints fingerprints, and adds each document's set to the file at `path`. Returns the status of the process. */
 static int fingerprint_and_keep(struct pipeline_rules *rules, const char *path, const struct strings *paths) {
     struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
     struct set_keeping keeping = {NULL, 0};
     struct sketch sketch;
     struct idx_error error;
     char *recipe = rules->recipe == NULL ? NULL : text_canonical_recipe(rules->recipe);
-    bool makes = recipe != NULL && recipe_read_sketch(recipe, &sketch);
+    bool makes_sketches = recipe != NULL && recipe_read_sketch(recipe, &sketch);
     free(recipe);
-    if (!makes || rules->train != NULL)
+    if (!makes_sketches || rules->train != NULL)
         return complain_of_usage("--keep-sets is for sketches: give --recipe minhash:M, or --resemble"), ENDS_BADLY;
     options.shingles = sketch.shingles;
     options.writes = true;
     if (!open_kept_sets(&keeping.kept, path, &options)) return ENDS_BADLY;
     rules->visit = set_keeping_add;
-    rules->prints = sketch.values;
+    rules->sketch_values = sketch.values;
     rules->makes = MAKES_SHINGLES;
     rules->shingling = (struct shingling){sketch.width, sketch.by_characters, false};
     rules->context = &keeping;
@@ -65,6 +66,8 @@ static int fingerprint_and_keep(struct pipeline_rules *rules, const char *path, 
     return ok ? ENDS_WELL : ENDS_BADLY;
 }
 
+/* Does with the texts what the options ask for: compares two, or fingerprints all. `sets` is the file of --keep-sets,
+ * or NULL. Returns the status of the process. */
 static int fingerprint_texts(struct text_options *texts, enum document_format format, bool compares, const char *sets,
                              const struct strings *paths) {
     struct pipeline_rules *rules = &texts->rules;
@@ -75,7 +78,7 @@ static int fingerprint_texts(struct text_options *texts, enum document_format fo
     return pipeline_run(rules, paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
 }
 
-/* Sets the recipe of sketches that are large enough for a resemblance. */
+/* Sets the recipe of sketches that are large enough for a resemblance, unless that is NULL. */
 static bool choose_sketch(struct text_options *texts, const char *resemblance) {
     static char recipe[16];
     int64_t threshold;

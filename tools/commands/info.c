@@ -6,12 +6,13 @@
 
 #include <inttypes.h>
 
-/* Sums over the tables, of what is printed as means. */
+/* Sums over the tables, of what is printed as means: bits per fingerprint, and their ratio to the least possible. */
 struct sum {
     double bits, ratio;
     size_t tables;
 };
 
+/* Returns 0 where b is 0. */
 static double quotient(double a, double b) { return b > 0 ? a / b : 0; }
 
 /* ---- Text ---- */
@@ -44,7 +45,7 @@ static void put_by_id(const struct idx_properties *properties, struct output *ou
                       quotient((double)properties->by_id_bytes, (double)properties->documents));
 }
 
-/* Says what properties_live counts, up to the end of the line. */
+/* Says what properties_most_live counts, up to the end of the line. */
 static void put_live_kind(const struct idx_properties *properties, struct output *output) {
     struct sketch sketch;
     if (recipe_read_sketch(properties->recipe, &sketch))
@@ -66,7 +67,7 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_byte(output, '\n');
     output_format(output, "id type         %s\n", id_type_names[properties->id_type]);
     output_format(output, "live            %s%" PRIu64 " ", properties_live_is_exact(properties) ? "" : "at most ",
-                  properties_live(properties));
+                  properties_most_live(properties));
     put_live_kind(properties, output);
     output_format(output, "segments        %zu\n", properties->segments);
     output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
@@ -85,7 +86,7 @@ static void put_properties(const struct idx_properties *properties, const struct
                   quotient((double)properties->resident_bytes, fingerprints));
 }
 
-static void put_head(struct output *output) {
+static void put_table_head(struct output *output) {
     output_format(output, "%7s %5s %16s %6s %6s %10s %12s %9s %8s %12s %9s %7s %7s %9s %9s %7s\n", "segment", "table",
                   "mask", "prefix", "radius", "block size", "fingerprints", "directory", "key bits", "bytes", "bits/fp",
                   "limit", "ratio", "group", "largest", "blocks");
@@ -104,8 +105,7 @@ static void put_table(size_t segment, size_t number, unsigned bits, const struct
                   measured->density.ratio, table->mean_group, table->largest_group, table->expected_blocks);
 }
 
-/* Prints the properties, a line for each table, and means of all tables. Sets *error and returns false if the library
- * fails. */
+/* Prints the properties, a line for each table, and means of all tables. Sets *error if it returns false. */
 static bool print_text(const struct idx_index *index, struct output *output, struct idx_error *error) {
     struct idx_properties properties;
     struct sum sum = {0, 0, 0};
@@ -115,7 +115,7 @@ static bool print_text(const struct idx_index *index, struct output *output, str
     idx_get_properties(index, &properties);
     if (!properties_find_whole(index, &properties, &whole, error)) return false;
     put_properties(&properties, &whole, output);
-    put_head(output);
+    put_table_head(output);
     for (size_t segment = 0; segment < properties.segments; segment++) {
         for (size_t table = 0; table < properties.scheme->table_count; table++) {
             if (!properties_measure(index, &properties, segment, table, &measured, error)) return false;
@@ -132,6 +132,7 @@ static bool print_text(const struct idx_index *index, struct output *output, str
     return true;
 }
 
+/* Prints what is known of the index at `path`. Returns the status of the process. */
 static int print_info(const char *path, bool json) {
     struct output output = OUTPUT_STANDARD;
     struct idx_index *index = NULL;

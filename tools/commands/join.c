@@ -1,6 +1,7 @@
 /* join.c: `idx join`: prints all near pairs of two indexes. */
 #include "tools/answers/near_pairs.h"
 
+/* Opens both indexes, and prints all pairs. Sets `error` and returns false if the library fails. */
 static bool print_join(struct near *near) {
     for (size_t i = 0; i < 2; i++) {
         if (!near_open(near, i, near->operands.values[i])) return false;
@@ -10,6 +11,7 @@ static bool print_join(struct near *near) {
            !near->failed;
 }
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
     const struct option_rule rules[] = {
 #include "options/join.h"

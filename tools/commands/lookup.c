@@ -16,26 +16,25 @@ struct lookup {
     bool disk, unpacked, refresh;
     const char *resemblance; /* The argument of --resemble; NULL: not given. */
     uint64_t max_candidates; /* UINT64_MAX: not given. */
-    struct idx_index *index;
+    struct idx_index *index; /* The view that is open. */
 };
 
 /* Refuses options that have no effect with --resemble. */
 static bool check_resembling(const struct lookup *lookup) {
     const struct queries *queries = &lookup->queries;
-    const char *vain = lookup->distance != UINT_MAX                           ? "-k"
-                       : lookup->refresh                                      ? "--refresh"
-                       : lookup->question.max_documents != UINT64_MAX         ? "--max-documents"
-                       : queries->table_path != NULL                          ? "--table"
-                       : queries->ids.count + queries->fingerprints.count > 0 ? "a fingerprint or --id"
-                                                                              : NULL;
+    const char *useless = lookup->distance != UINT_MAX                           ? "-k"
+                          : lookup->refresh                                      ? "--refresh"
+                          : lookup->question.max_documents != UINT64_MAX         ? "--max-documents"
+                          : queries->table_path != NULL                          ? "--table"
+                          : queries->ids.count + queries->fingerprints.count > 0 ? "a fingerprint or --id"
+                                                                                 : NULL;
     if (queries->texts.count == 0) return complain_of_usage("--resemble compares texts; give --text");
-    if (vain != NULL) return complain_of_usage("%s has no effect with --resemble; omit it", vain);
+    if (useless != NULL) return complain_of_usage("%s has no effect with --resemble; omit it", useless);
     if (lookup->question.exists && lookup->question.limit != UINT64_MAX)
         return complain_of_usage("--limit has no effect with --exists; omit one of them");
     return true;
 }
 
-/* Refuses options that contradict each other, or that have no effect. */
 static bool check_options(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
     const struct jsonl_rules *json = &lookup->queries.extract.json;
@@ -77,6 +76,7 @@ static bool check_options(const struct lookup *lookup) {
     return true;
 }
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *status) {
     struct question *question = &lookup->question;
     struct strings operands;
@@ -96,7 +96,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     return true;
 }
 
-/* Makes further queries use this index, and closes the one before, if any. */
+/* Makes further queries use this view of the index, and closes the one before, if there is another. */
 static void use_index(struct lookup *lookup, struct idx_index *index) {
     struct question *question = &lookup->question;
     struct queries *queries = &lookup->queries;
@@ -110,21 +110,20 @@ static void use_index(struct lookup *lookup, struct idx_index *index) {
     queries->id_type = question->properties.id_type;
 }
 
-/* Returns the largest distance of which look-ups are possible: -k if the index is unpacked for it, or else the index's
- * k. */
-static unsigned get_most_distance(const struct lookup *lookup, const struct idx_properties *properties) {
-    bool chosen = lookup->unpacked && lookup->distance != UINT_MAX && lookup->distance > properties->k;
-    return chosen ? lookup->distance : properties->k;
+/* Returns the largest distance of look-ups: -k if the index is unpacked for that, or else the index's k. */
+static unsigned most_distance_of(const struct lookup *lookup, const struct idx_properties *properties) {
+    bool unpacked_for_more = lookup->unpacked && lookup->distance != UINT_MAX && lookup->distance > properties->k;
+    return unpacked_for_more ? lookup->distance : properties->k;
 }
 
-/* Opens the index, and checks that it can answer. A few queries don't load the directories, which would take longer
- * than it saves. */
+/* Opens the index, and checks that it can answer. For the few queries of arguments, directories are not loaded, which
+ * would take longer than it saves. */
 static bool open_index(struct lookup *lookup) {
     struct question *question = &lookup->question;
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_error error;
-    bool few = lookup->queries.fingerprints.count + lookup->queries.texts.count + lookup->queries.ids.count > 0;
-    options.residence = few ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY;
+    bool has_few = lookup->queries.fingerprints.count + lookup->queries.texts.count + lookup->queries.ids.count > 0;
+    options.residence = has_few ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY;
     if (lookup->disk) options.residence = IDX_RESIDENCE_DISK;
     if (lookup->unpacked) options.residence = IDX_RESIDENCE_UNPACKED;
     if (lookup->unpacked) options.distance = lookup->distance;
@@ -132,7 +131,7 @@ static bool open_index(struct lookup *lookup) {
     if (!succeeded(idx_open(&lookup->index, lookup->path, &options, &error), &error)) return false;
     use_index(lookup, lookup->index);
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
-    if (question->distance > get_most_distance(lookup, &question->properties))
+    if (question->distance > most_distance_of(lookup, &question->properties))
         return complain(
             "-k %u is more than the %u that %s was built for; give --unpacked, build it with that -k, or look up "
             "with -k %u or less",
@@ -147,13 +146,13 @@ static bool open_index(struct lookup *lookup) {
 }
 
 /* Returns whether an index that replaced another one answers the same queries, in the same form. */
-static bool is_alike(const struct idx_properties *one, const struct idx_properties *other) {
-    const char *recipe = one->recipe == NULL ? "" : one->recipe, *other_recipe = other->recipe;
-    return one->bits == other->bits && one->id_type == other->id_type &&
-           strcmp(recipe, other_recipe == NULL ? "" : other_recipe) == 0;
+static bool is_alike(const struct idx_properties *older, const struct idx_properties *newer) {
+    const char *recipe = older->recipe == NULL ? "" : older->recipe, *newer_recipe = newer->recipe;
+    return older->bits == newer->bits && older->id_type == newer->id_type &&
+           strcmp(recipe, newer_recipe == NULL ? "" : newer_recipe) == 0;
 }
 
-/* Opens a newer view if the index has changed. */
+/* Uses a newer view if the index has changed. Returns false also if that can't answer the same queries. */
 static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
     struct question *question = &lookup->question;
     struct idx_properties properties;
@@ -163,9 +162,9 @@ static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
     if (newer == NULL) return true;
     idx_get_properties(newer, &properties);
     bool alike =
-        is_alike(&question->properties, &properties) && question->distance <= get_most_distance(lookup, &properties);
+        is_alike(&question->properties, &properties) && question->distance <= most_distance_of(lookup, &properties);
     if (alike) {
-        query_batch_forget(batch);
+        query_batch_close_documents(batch);
         use_index(lookup, newer);
     } else {
         idx_close(newer);
@@ -191,6 +190,8 @@ static enum queries_status gather_queries(struct queries *queries, struct query_
     return status;
 }
 
+/* Answers the queries of the batch, with --agree for each document that enough of them agree on. Returns false and sets
+ * *error if the library fails. */
 static bool answer_batch(struct query_batch *batch, struct agree *agree, struct output *output,
                          struct idx_error *error) {
     if (agree->question->agree == 0) return query_batch_answer(batch, output, error);
@@ -199,9 +200,9 @@ static bool answer_batch(struct query_batch *batch, struct agree *agree, struct 
     return ok;
 }
 
-/* Answers all queries, batch by batch. Returns the last status of the queries, or QUERIES_FAILED after an error of the
- * library, which was complained of. */
-static enum queries_status answer_together(struct lookup *lookup, struct output *output, bool *found) {
+/* Answers all queries, batch by batch, and sets *found to whether there was a match. Returns the last status of the
+ * queries, or QUERIES_FAILED after an error of the library, which was complained of. */
+static enum queries_status answer_batches(struct lookup *lookup, struct output *output, bool *found) {
     struct query_batch *batch = query_batch_new(&lookup->question, lookup->threads);
     struct agree agree = AGREE_INIT(&lookup->question);
     enum queries_status status = QUERIES_FAILED;
@@ -228,17 +229,17 @@ static enum queries_status answer_together(struct lookup *lookup, struct output 
     return status;
 }
 
+/* Answers all queries. Returns the status of the process. */
 static int answer_all(struct lookup *lookup) {
     struct output output = OUTPUT_STANDARD;
     bool found = false;
-    enum queries_status status = answer_together(lookup, &output, &found);
+    enum queries_status status = answer_batches(lookup, &output, &found);
     bool written = output_close(&output);
     if (status == QUERIES_BAD) queries_complain(&lookup->queries);
     if (!written || status != QUERIES_END) return ENDS_BADLY;
     return found ? ENDS_WELL : ENDS_WITHOUT;
 }
 
-/* Answers texts by resemblance. */
 static int answer_resembling(struct lookup *lookup) {
     const struct question *question = &lookup->question;
     struct resembling_question resembling = {.path = lookup->path,
@@ -264,6 +265,7 @@ static int answer_resembling(struct lookup *lookup) {
     return found ? ENDS_WELL : ENDS_WITHOUT;
 }
 
+/* Opens the index, and answers. Returns the status of the process. */
 static int look_up(struct lookup *lookup) {
     int status = ENDS_BADLY;
     bool opened = open_index(lookup);

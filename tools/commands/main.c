@@ -56,9 +56,9 @@ static const struct subcommand *find_subcommand(const char *name) {
 }
 
 /* Returns the least insertions, deletions and replacements that turn one text into the other (Levenshtein's distance),
- * or UINT_MAX if b is too long. */
+ * or UINT_MAX if b has 16 letters or more. */
 static unsigned count_edits(const char *a, const char *b) {
-    unsigned row[16];
+    unsigned row[16]; /* row[j]: how many edits turn the letters of a that were read so far into the first j of b. */
     size_t length = strlen(b);
     if (length >= sizeof row / sizeof *row) return ~0U;
     for (size_t j = 0; j <= length; j++) row[j] = (unsigned)j;
@@ -90,17 +90,18 @@ static void complain_of_unknown(const char *name) {
         complain_of_usage("there is no command '%s'", name);
 }
 
+/* Runs the subcommand argv[0]. Returns the status of the process. */
 static int run_subcommand(int argc, char **argv) {
     const struct subcommand *subcommand = find_subcommand(argv[0]);
     if (subcommand == NULL) {
         complain_of_unknown(argv[0]);
         return ENDS_BADLY;
     }
-    message_speaker(subcommand->name);
+    message_set_speaker(subcommand->name);
     return subcommand->run(argc, argv);
 }
 
-static int print(const char *text) { return output_print(text) ? ENDS_WELL : ENDS_BADLY; }
+static int print_text(const char *text) { return output_print(text) ? ENDS_WELL : ENDS_BADLY; }
 
 static int print_version(void) {
     struct output output = OUTPUT_STANDARD;
@@ -121,6 +122,6 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "--version") == 0) return print_version();
     if (strcmp(argv[1], "help") == 0 && argc > 2) return run_subcommand(2, (char *[]){argv[2], help_option, NULL});
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
-        return print(help_main.whole);
+        return print_text(help_main.whole);
     return run_subcommand(argc - 1, argv + 1);
 }

@@ -8,6 +8,7 @@ struct merge {
     struct strings operands; /* OUTPUT and the INDEXes. */
 };
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct merge *merge, int *status) {
     struct idx_merge_options *options = &merge->options;
     const struct option_rule rules[] = {
@@ -34,7 +35,7 @@ static bool merge_indexes(struct merge *merge) {
 int command_merge(int argc, char **argv) {
     struct merge merge = {.options = IDX_MERGE_OPTIONS_INIT};
     int status;
-    merge.options.threads = arguments_threads();
+    merge.options.threads = arguments_default_threads();
     merge.options.progress = progress_visit;
     merge.options.context = &merge.progress;
     if (!read_arguments(argc, argv, &merge, &status)) return status;

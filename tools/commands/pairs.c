@@ -3,17 +3,19 @@
 
 /* ---- Documents that share a fingerprint ---- */
 
+/* Prints the documents of a fingerprint in one line, unless there are fewer than two. Sets `error` if it fails. */
 static bool print_group(struct near *near, uint64_t fingerprint) {
     struct idx_documents *documents = near->sides[0].documents;
     uint64_t count;
     if (idx_documents_find(documents, fingerprint, &count, &near->error) != IDX_OK) return false;
     if (count < 2) return true;
-    near_print(near, fingerprint, fingerprint, 0);
+    near_print_fingerprints(near, fingerprint, fingerprint, 0);
     bool ok = near_print_documents(near, documents, near->max_documents);
     output_byte(&near->output, '\n');
     return ok;
 }
 
+/* This is a visitor of idx_visit_all; false ends the visits. */
 static bool visit_fingerprint(void *context, const struct idx_match *match) {
     struct near *near = context;
     near->failed = !print_group(near, match->fingerprint);
@@ -22,6 +24,7 @@ static bool visit_fingerprint(void *context, const struct idx_match *match) {
 
 /* ---- The whole ---- */
 
+/* Opens the index, prints the documents that share a fingerprint, and all pairs. Sets `error` if it returns false. */
 static bool print_all(struct near *near) {
     if (!near_open(near, 0, near->operands.values[0])) return false;
     near->sides[1] = near->sides[0];
@@ -32,6 +35,7 @@ static bool print_all(struct near *near) {
     return idx_pairs(index, &near->options, near_visit, near, &near->error) == IDX_OK && !near->failed;
 }
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
     const struct option_rule rules[] = {
 #include "options/pairs.h"

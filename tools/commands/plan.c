@@ -1,5 +1,4 @@
-/* plan.c: `idx plan`: prints the schemes worth considering for a number of fingerprints and a distance, and their
- * costs. */
+/* plan.c: `idx plan`: prints the schemes worth considering for so many fingerprints and a distance, and their costs. */
 #include "tools/shared/command.h"
 #include "tools/shared/json.h"
 #include "tools/shared/scratch.h"
@@ -10,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL = 24, COLUMNS = 13, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE = 320 };
+/* CELL_SIZE and NOTE_SIZE are bytes, with the NUL at the end. */
+enum { CELL_SIZE = 24, COLUMNS = 13, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE_SIZE = 320 };
 
 /* A note says so if a query takes longer than this. */
 #define SLOW_NANOSECONDS 1e6
@@ -23,24 +23,26 @@ enum { CELL = 24, COLUMNS = 13, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE 
 
 struct report {
     struct idx_plan_options options;
-    struct strings schemes;  /* Those of --scheme; none: those worth considering. */
-    const char *calibration; /* A file, or NULL. */
-    bool measures;
+    struct strings schemes;         /* Those of --scheme; none: those worth considering. */
+    const char *calibration;        /* A file, or NULL. */
+    bool measures;                  /* With --measure. */
     struct idx_calibration machine; /* Valid once it was measured or read. */
     struct idx_plan plans[MAX_PLANS];
-    size_t count;
-    double chance_matches; /* Of a query. */
-    double chance_pairs, pairs_seconds;
-    bool unpacks; /* `count` fingerprints can be unpacked. */
+    size_t plan_count;
+    double chance_matches;              /* Of a query. */
+    double chance_pairs, pairs_seconds; /* Pairs that are near by chance; the time to find all pairs on one core. */
+    bool can_unpack;                    /* Then the next member has the costs. */
     struct idx_unpacked_plan unpacked;
-    char notes[MAX_NOTES][NOTE];
+    char notes[MAX_NOTES][NOTE_SIZE];
     size_t note_count;
 };
 
 /* ---- Numbers ---- */
 
 /* Writes a number with three digits below 10, and as a whole number from 10 on. */
-static void write_number(char *cell, double number) { snprintf(cell, CELL, number >= 9.995 ? "%.0f" : "%.3g", number); }
+static void write_number(char *cell, double number) {
+    snprintf(cell, CELL_SIZE, number >= 9.995 ? "%.0f" : "%.3g", number);
+}
 
 static double bytes_of(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
 
@@ -50,16 +52,17 @@ static double per_fingerprint(const struct report *report, double bytes) {
 
 /* ---- Notes ---- */
 
+/* Adds a note, which must not be more than the MAX_NOTES-th. */
 __attribute__((format(printf, 2, 3))) static void add_note(struct report *report, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(report->notes[report->note_count++], NOTE, format, arguments);
+    vsnprintf(report->notes[report->note_count++], NOTE_SIZE, format, arguments);
     va_end(arguments);
 }
 
 /* Notes that `chosen` is slow, and names the smallest scheme that is not, if any. */
 static void note_slow(struct report *report, const struct idx_plan *chosen) {
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->plan_count; i++) {
         const struct idx_plan *plan = &report->plans[i];
         if (plan->nanoseconds > SLOW_NANOSECONDS) continue;
         add_note(report,
@@ -72,13 +75,12 @@ static void note_slow(struct report *report, const struct idx_plan *chosen) {
              "No scheme answers a query in 1 ms: use a smaller -k, or divide the fingerprints among several machines.");
 }
 
-/* Notes if a scheme that fits into the allowed bytes is clearly faster than `chosen` on the machine that was
- * measured. */
+/* Notes if a scheme that fits is clearly faster than `chosen` on the machine that was measured. */
 static void note_faster(struct report *report, const struct idx_plan *chosen) {
     double count = (double)report->options.count, most = report->options.max_bytes_per_fingerprint * count;
     const struct idx_plan *fastest = chosen;
     if (most == 0) most = report->options.bits * count + (1 << 20);
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->plan_count; i++) {
         const struct idx_plan *plan = &report->plans[i];
         if (bytes_of(plan) <= most && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
     }
@@ -89,10 +91,11 @@ static void note_faster(struct report *report, const struct idx_plan *chosen) {
                  1 / (1 - gain), fastest->tables, fastest->tables == 1 ? "" : "s");
 }
 
+/* Makes the notes about the scheme that `auto` chooses. */
 static void note_choice(struct report *report) {
     const struct idx_plan *chosen = &report->plans[0];
     unsigned most = report->options.max_bytes_per_fingerprint;
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->plan_count; i++) {
         if (report->plans[i].chosen) chosen = &report->plans[i];
     }
     if (most > 0 && per_fingerprint(report, bytes_of(chosen)) > most)
@@ -104,7 +107,7 @@ static void note_choice(struct report *report) {
 static void make_notes(struct report *report) {
     if (report->schemes.count == 0) note_choice(report);
     if (report->chance_matches >= MANY_BY_CHANCE) {
-        char matches[CELL];
+        char matches[CELL_SIZE];
         write_number(matches, report->chance_matches);
         add_note(report, "A query has %s matches that are not near-duplicates: use a smaller -k%s.", matches,
                  report->options.bits < IDX_MAX_BITS ? ", or fingerprints of more bits" : "");
@@ -114,22 +117,22 @@ static void make_notes(struct report *report) {
 /* ---- Text ---- */
 
 struct row {
-    char cells[COLUMNS][CELL];
+    char cells[COLUMNS][CELL_SIZE];
     const char *scheme;
 };
 
 static void write_prefix(char *cell, const struct idx_plan *plan) {
     if (plan->min_prefix == plan->max_prefix)
-        snprintf(cell, CELL, "%u", plan->min_prefix);
+        snprintf(cell, CELL_SIZE, "%u", plan->min_prefix);
     else
-        snprintf(cell, CELL, "%u-%u", plan->min_prefix, plan->max_prefix);
+        snprintf(cell, CELL_SIZE, "%u-%u", plan->min_prefix, plan->max_prefix);
 }
 
 /* Writes the cells of a scheme, in the order of the columns that the help describes. */
 static void write_row(const struct report *report, const struct idx_plan *plan, struct row *row) {
     row->scheme = plan->scheme;
-    snprintf(row->cells[0], CELL, "%s", plan->chosen ? "*" : "");
-    snprintf(row->cells[1], CELL, "%zu", plan->tables);
+    snprintf(row->cells[0], CELL_SIZE, "%s", plan->chosen ? "*" : "");
+    snprintf(row->cells[1], CELL_SIZE, "%zu", plan->tables);
     write_prefix(row->cells[2], plan);
     write_number(row->cells[3], plan->probes);
     write_number(row->cells[4], plan->candidates);
@@ -138,11 +141,12 @@ static void write_row(const struct report *report, const struct idx_plan *plan, 
     write_number(row->cells[7], plan->pages);
     write_number(row->cells[8], plan->nanoseconds / 1e3);
     write_number(row->cells[9], 1e9 / plan->nanoseconds);
-    snprintf(row->cells[10], CELL, "%.1f", per_fingerprint(report, plan->table_bytes));
+    snprintf(row->cells[10], CELL_SIZE, "%.1f", per_fingerprint(report, plan->table_bytes));
     size_print(row->cells[11], plan->table_bytes);
     size_print(row->cells[12], plan->resident_bytes);
 }
 
+/* Prints rows of right-aligned cells, and behind them the schemes. */
 static void print_rows(const struct row *rows, size_t count, struct output *output) {
     int widths[COLUMNS] = {0};
     for (size_t i = 0; i < count * COLUMNS; i++) {
@@ -157,8 +161,8 @@ static void print_rows(const struct row *rows, size_t count, struct output *outp
 }
 
 static void print_unpacked(const struct report *report, struct output *output) {
-    char memory[CELL], opening[CELL], query[CELL];
-    if (!report->unpacks) {
+    char memory[CELL_SIZE], opening[CELL_SIZE], query[CELL_SIZE];
+    if (!report->can_unpack) {
         output_text(output, "unpacked: not possible for 2^32 - 1 fingerprints or more\n");
         return;
     }
@@ -171,18 +175,18 @@ static void print_unpacked(const struct report *report, struct output *output) {
 /* Prints the schemes as a table, and below it the lines that the help announces. */
 static void print_text(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
-    char seconds[CELL];
+    char seconds[CELL_SIZE];
     struct row rows[MAX_PLANS + 1] = {{{"", "tables", "prefix", "probes", "candidates", "per probe", "blocks", "pages",
                                         "us/query", "queries/s", "bytes/fp", "files", "memory"},
                                        "scheme"}};
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->plan_count; i++) {
         write_row(report, &report->plans[i], &rows[i + 1]);
         if (rows[i + 1].scheme[0] == '\0')
             rows[i + 1].scheme = report->schemes.values[i]; /* A scheme of many masks has no short name. */
     }
     output_format(output, "%" PRIu64 " fingerprints of %u bits, k = %u, blocks of %" PRIu32 " bytes\n\n",
                   options->count, options->bits, options->k, options->block_size);
-    print_rows(rows, report->count + 1, output);
+    print_rows(rows, report->plan_count + 1, output);
     output_format(output, "\nchance matches per query: %.3g\n", report->chance_matches);
     write_number(seconds, report->pairs_seconds);
     output_format(output, "all pairs: %s s on one core, %.3g pairs by chance\n", seconds, report->chance_pairs);
@@ -193,22 +197,24 @@ static void print_text(const struct report *report, struct output *output) {
 /* ---- JSON ---- */
 
 /* Returns a number in JSON. Integers of jansson end at 2^63 - 1. */
-static json_t *integer(uint64_t number) {
+static json_t *to_json(uint64_t number) {
     return number > INT64_MAX ? json_real((double)number) : json_integer((json_int_t)number);
 }
 
+/* Returns a plan in JSON, or NULL if memory ran out. */
 static json_t *plan_object(const struct idx_plan *plan) {
     return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "scheme", plan->scheme, "tables",
-                     integer(plan->tables), "min_prefix", integer(plan->min_prefix), "max_prefix",
-                     integer(plan->max_prefix), "probes", plan->probes, "candidates", plan->candidates, "blocks",
+                     to_json(plan->tables), "min_prefix", to_json(plan->min_prefix), "max_prefix",
+                     to_json(plan->max_prefix), "probes", plan->probes, "candidates", plan->candidates, "blocks",
                      plan->blocks, "pages", plan->pages, "nanoseconds", plan->nanoseconds, "single_nanoseconds",
                      plan->single_nanoseconds, "table_bytes", plan->table_bytes, "resident_bytes", plan->resident_bytes,
                      "auto", (int)plan->chosen);
 }
 
+/* Returns in JSON what unpacking costs, or null if it is not possible. */
 static json_t *unpacked_object(const struct report *report) {
     const struct idx_unpacked_plan *unpacked = &report->unpacked;
-    if (!report->unpacks) return json_null();
+    if (!report->can_unpack) return json_null();
     return json_pack("{s:f,s:f,s:f}", "bytes", unpacked->bytes, "opening_seconds", unpacked->opening_seconds,
                      "nanoseconds", unpacked->nanoseconds);
 }
@@ -216,11 +222,11 @@ static json_t *unpacked_object(const struct report *report) {
 static void print_json(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
     json_t *plans = json_array(), *notes = json_array();
-    for (size_t i = 0; i < report->count; i++) plans = json_appended(plans, plan_object(&report->plans[i]));
-    for (size_t i = 0; i < report->note_count; i++) notes = json_appended(notes, json_string(report->notes[i]));
+    for (size_t i = 0; i < report->plan_count; i++) plans = json_append_value(plans, plan_object(&report->plans[i]));
+    for (size_t i = 0; i < report->note_count; i++) notes = json_append_value(notes, json_string(report->notes[i]));
     json_put(output,
-             json_pack("{s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:o,s:o,s:o}", "fingerprints", integer(options->count), "bits",
-                       integer(options->bits), "k", integer(options->k), "block_size", integer(options->block_size),
+             json_pack("{s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:o,s:o,s:o}", "fingerprints", to_json(options->count), "bits",
+                       to_json(options->bits), "k", to_json(options->k), "block_size", to_json(options->block_size),
                        "chance_matches", report->chance_matches, "chance_pairs", report->chance_pairs, "pairs_seconds",
                        report->pairs_seconds, "unpacked", unpacked_object(report), "plans", plans, "notes", notes));
     output_byte(output, '\n');
@@ -228,8 +234,8 @@ static void print_json(const struct report *report, struct output *output) {
 
 /* ---- The command ---- */
 
-/* Makes the plans of the schemes that were asked for, and marks the one that `auto` chooses. */
-static enum idx_status plan_asked(struct report *report, struct idx_error *error) {
+/* Makes the plans of the schemes that --scheme names, and marks the one that `auto` chooses. */
+static enum idx_status plan_given(struct report *report, struct idx_error *error) {
     const struct idx_plan_options *options = &report->options;
     struct idx_plan chosen = {.chosen = false};
     size_t listed;
@@ -237,8 +243,8 @@ static enum idx_status plan_asked(struct report *report, struct idx_error *error
     for (size_t i = 0; status == IDX_OK && i < listed && i < MAX_PLANS; i++) {
         if (report->plans[i].chosen) chosen = report->plans[i];
     }
-    report->count = report->schemes.count;
-    for (size_t i = 0; status == IDX_OK && i < report->count; i++) {
+    report->plan_count = report->schemes.count;
+    for (size_t i = 0; status == IDX_OK && i < report->plan_count; i++) {
         struct idx_scheme scheme;
         struct idx_plan *plan = &report->plans[i];
         const char *text = report->schemes.values[i];
@@ -251,18 +257,18 @@ static enum idx_status plan_asked(struct report *report, struct idx_error *error
 }
 
 static enum idx_status plan_once(struct report *report, struct idx_error *error) {
-    if (report->schemes.count > 0) return plan_asked(report, error);
-    return idx_plan(&report->options, report->plans, MAX_PLANS, &report->count, error);
+    if (report->schemes.count > 0) return plan_given(report, error);
+    return idx_plan(&report->options, report->plans, MAX_PLANS, &report->plan_count, error);
 }
 
 /* Makes the plans. If no block size is given, doubles the default one until a table can hold all fingerprints. */
 static bool make_plans(struct report *report) {
     struct idx_plan_options *options = &report->options;
     struct idx_error error;
-    bool is_free = options->block_size == 0;
-    if (is_free) options->block_size = IDX_DEFAULT_BLOCK_SIZE;
+    bool chooses_size = options->block_size == 0;
+    if (chooses_size) options->block_size = IDX_DEFAULT_BLOCK_SIZE;
     enum idx_status status = plan_once(report, &error);
-    while (is_free && status == IDX_LIMIT && options->block_size < IDX_MAX_BLOCK_SIZE) {
+    while (chooses_size && status == IDX_LIMIT && options->block_size < IDX_MAX_BLOCK_SIZE) {
         options->block_size *= 2;
         status = plan_once(report, &error);
     }
@@ -293,7 +299,8 @@ static bool measure(struct idx_calibration *machine) {
     return measured;
 }
 
-static bool find_machine(struct report *report) {
+/* Measures this machine, or reads what was measured, if that is asked for, and has the plans go by it. */
+static bool settle_machine(struct report *report) {
     report->machine = (struct idx_calibration)IDX_CALIBRATION_INIT;
     if (report->measures && !measure(&report->machine)) return false;
     if (report->calibration != NULL && !calibration_read(report->calibration, &report->machine)) return false;
@@ -303,32 +310,33 @@ static bool find_machine(struct report *report) {
 
 /* Estimates what is near by chance, the time for all pairs, with the scheme that `auto` chooses or else the first one,
  * and what unpacking costs. */
-static void expect_others(struct report *report) {
+static void estimate_others(struct report *report) {
     const struct idx_plan_options *options = &report->options;
     const struct idx_plan *plan = &report->plans[0];
     struct idx_scheme scheme;
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->plan_count; i++) {
         if (report->plans[i].chosen) plan = &report->plans[i];
     }
-    bool known = plan->scheme[0] != '\0' &&
-                 idx_scheme_parse(&scheme, plan->scheme, options->bits, options->k, options->count, NULL) == IDX_OK;
+    bool is_parsed = plan->scheme[0] != '\0' &&
+                     idx_scheme_parse(&scheme, plan->scheme, options->bits, options->k, options->count, NULL) == IDX_OK;
     report->chance_matches = idx_chance_matches(options->count, options->bits, options->k);
     report->chance_pairs =
         (double)options->count / 2 * idx_chance_matches(options->count - 1, options->bits, options->k);
-    report->pairs_seconds = idx_pairs_seconds(options->count, options->bits, options->k, known ? &scheme : NULL);
-    report->unpacks = idx_plan_unpacked(options->count, options->bits, options->k, &report->unpacked, NULL) == IDX_OK;
+    report->pairs_seconds = idx_pairs_seconds(options->count, options->bits, options->k, is_parsed ? &scheme : NULL);
+    report->can_unpack =
+        idx_plan_unpacked(options->count, options->bits, options->k, &report->unpacked, NULL) == IDX_OK;
 }
 
 /* Prints the plans, or without --count what was measured. Returns the status of the process. */
 static int print_plans(struct report *report, bool json) {
     struct output output = OUTPUT_STANDARD;
-    if (!find_machine(report)) return ENDS_BADLY;
+    if (!settle_machine(report)) return ENDS_BADLY;
     if (report->options.count == 0) {
         calibration_write(&output, &report->machine);
         return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
     }
     if (!make_plans(report)) return ENDS_BADLY;
-    expect_others(report);
+    estimate_others(report);
     make_notes(report);
     if (json)
         print_json(report, &output);
@@ -337,7 +345,8 @@ static int print_plans(struct report *report, bool json) {
     return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
 }
 
-static bool is_clear(const struct report *report) {
+/* Refuses options that contradict each other, or from which one is missing. */
+static bool check_options(const struct report *report) {
     bool alone = report->measures && report->schemes.count == 0;
     if (report->measures && report->calibration != NULL)
         return complain_of_usage("--measure and --calibration exclude each other");
@@ -366,7 +375,7 @@ int command_plan(int argc, char **argv) {
     };
     const struct grammar grammar = GRAMMAR(plan, rules, "", 0, 0);
     if (arguments_read(&grammar, argc, argv, &operands, &status))
-        status = is_clear(report) ? print_plans(report, format == 1) : ENDS_BADLY;
+        status = check_options(report) ? print_plans(report, format == 1) : ENDS_BADLY;
     strings_free(&report->schemes);
     free(report);
     return status;

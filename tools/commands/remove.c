@@ -5,28 +5,30 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* If a call takes longer than this, the next one removes half as many documents. The first one removes
- * FIRST_TOGETHER. */
+/* The first call of the library removes FIRST_AT_ONCE documents. If a call takes longer than LONG_NANOSECONDS, the next
+ * one removes half as many. */
 #define LONG_NANOSECONDS 100000000
-enum { FIRST_TOGETHER = 16 };
+enum { FIRST_AT_ONCE = 16 };
 
 struct removing {
     struct writing writing;
-    int format, notation;
-    size_t together; /* How many documents the next call removes. */
-    struct idx_removal total;
+    int format, notation;     /* A notation of -1 is not given. */
+    size_t at_once;           /* How many documents the next call removes. */
+    struct idx_removal total; /* Of all calls. */
 };
 
+/* Refuses options that need lines of TSV. */
 static bool check_rows(const struct removing *removing) {
     const struct writing *writing = &removing->writing;
-    const char *vain = writing->id_alone               ? "--by-id"
-                       : removing->notation >= 0       ? "--fingerprints"
-                       : writing->input.skip_bad_lines ? "--skip-bad-lines"
-                                                       : NULL;
-    return vain == NULL ||
-           complain_of_usage("%s needs --format tsv, not %s", vain, input_format_names[writing->input.format]);
+    const char *useless = writing->id_alone               ? "--by-id"
+                          : removing->notation >= 0       ? "--fingerprints"
+                          : writing->input.skip_bad_lines ? "--skip-bad-lines"
+                                                          : NULL;
+    return useless == NULL ||
+           complain_of_usage("%s needs --format tsv, not %s", useless, input_format_names[writing->input.format]);
 }
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct removing *removing, int *status) {
     struct writing *writing = &removing->writing;
     struct strings operands;
@@ -55,7 +57,7 @@ static enum idx_status remove_fingerprints(struct writing *writing, const struct
     return idx_writer_remove_fingerprints(writing->writer, fingerprints, count, removal, error);
 }
 
-/* Removes documents by ID, fingerprint or both, as one call of the library. */
+/* Removes documents by ID, fingerprint or both, by one call of the library, and adds to the total. */
 static bool remove_some(struct removing *removing, const struct idx_item *items, size_t count) {
     struct writing *writing = &removing->writing;
     struct idx_removal removal = {0};
@@ -77,33 +79,34 @@ static bool remove_some(struct removing *removing, const struct idx_item *items,
 static bool remove_batch(struct removing *removing) {
     struct writing *writing = &removing->writing;
     for (size_t done = 0; done < writing->count;) {
-        size_t left = writing->count - done, count = removing->together < left ? removing->together : left;
+        size_t left = writing->count - done, count = removing->at_once < left ? removing->at_once : left;
         uint64_t begun = now_nanoseconds();
         if (interrupt_noted() || !remove_some(removing, writing->items + done, count)) return false;
         done += count;
         if (now_nanoseconds() - begun > LONG_NANOSECONDS)
-            removing->together = removing->together / 2 + 1;
-        else if (count == removing->together && removing->together < WRITING_BATCH)
-            removing->together *= 2;
+            removing->at_once = removing->at_once / 2 + 1;
+        else if (count == removing->at_once && removing->at_once < WRITING_BATCH)
+            removing->at_once *= 2;
     }
     return true;
 }
 
+/* Removes the documents that the input names. Returns false also if a signal was noted. */
 static bool remove_all(struct removing *removing) {
     enum input_status status;
     if (!writing_open(&removing->writing)) return false;
     do {
-        status = writing_gather(&removing->writing);
+        status = writing_gather_batch(&removing->writing);
         if (!remove_batch(removing)) return false;
     } while (status == INPUT_DOCUMENTS);
     return status == INPUT_END;
 }
 
 /* Says what was removed, also if the end of the input was not reached. */
-static void report(const struct removing *removing, bool ok) {
+static void say_removed(const struct removing *removing, bool ok) {
     const struct idx_removal *total = &removing->total;
     if (!ok && total->documents + total->missing == 0) return;
-    const char *what = names_of_documents(removing->writing.properties.id_type, total->documents);
+    const char *what = noun_for_documents(removing->writing.properties.id_type, total->documents);
     char missing[64] = "";
     if (total->missing > 0) snprintf(missing, sizeof missing, ", did not find %" PRIu64, total->missing);
     complain("removed %" PRIu64 " %s from %s%s", total->documents, what, removing->writing.path, missing);
@@ -113,11 +116,11 @@ int command_remove(int argc, char **argv) {
     static struct removing removing; /* Too large for the stack. */
     int status;
     removing =
-        (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .together = FIRST_TOGETHER};
+        (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .at_once = FIRST_AT_ONCE};
     if (!read_arguments(argc, argv, &removing, &status)) return status;
     interrupt_catch();
     bool ok = remove_all(&removing);
-    if (removing.writing.writer != NULL) report(&removing, ok);
+    if (removing.writing.writer != NULL) say_removed(&removing, ok);
     writing_close(&removing.writing);
     interrupt_obey();
     if (!ok) return ENDS_BADLY;

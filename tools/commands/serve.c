@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+/* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct serve_options *serve, int *status) {
     struct strings operands;
     const struct option_rule rules[] = {
@@ -20,7 +21,7 @@ static bool read_arguments(int argc, char **argv, struct serve_options *serve, i
 }
 
 int command_serve(int argc, char **argv) {
-    struct serve_options serve = {.threads = arguments_threads(),
+    struct serve_options serve = {.threads = arguments_default_threads(),
                                   .connections = 1000,
                                   .max_body = (uint64_t)8 << 20,
                                   .refresh_seconds = 1,

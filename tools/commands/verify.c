@@ -7,7 +7,7 @@
 struct report {
     const char *path;
     struct output *output;
-    bool damage_said;
+    bool damage_said; /* The sentence about a damaged file was printed. */
 };
 
 static void print_sentence(struct output *output, const char *sentence) {
@@ -15,7 +15,7 @@ static void print_sentence(struct output *output, const char *sentence) {
     output_byte(output, '\n');
 }
 
-/* Prints the result of a file. The sentence about a damaged file begins with its path. */
+/* Prints the result of a file, for idx_verify. The sentence about a damaged file begins with its path. */
 static void print_file(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct report *report = context;
     size_t length = strlen(report->path);
@@ -29,6 +29,7 @@ static void print_file(void *context, const char *file, enum idx_status status, 
     }
 }
 
+/* Returns whether the status says that files of the index are missing or damaged. */
 static bool is_damage(enum idx_status status) { return status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY; }
 
 /* Prints the results of all files of an index. Returns the status of the process. */

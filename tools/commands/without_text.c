@@ -1,5 +1,4 @@
-/* without_text.c: what a build without libidxtext has in place of the files that read texts, or that read them again.
- */
+/* without_text.c: what a build without libidxtext has in place of the files that read texts. */
 #include "tools/answers/resembling.h"
 #include "tools/dedup/folders.h"
 #include "tools/report/excerpt.h"
@@ -97,28 +96,29 @@ enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const stru
     return PIPELINE_FAILED;
 }
 
-struct below *below_new(struct text_reader *reader, const char *path, const struct globs *globs) {
+struct folder_texts *folder_texts_open(struct text_reader *reader, const char *path, const struct globs *globs) {
     (void)reader, (void)path, (void)globs;
     complain_of_build();
     return NULL;
 }
 
-enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id, struct span *shingles) {
-    (void)below, (void)fingerprint, (void)id, (void)shingles;
-    return BELOW_FAILED;
+enum folder_texts_status folder_texts_next(struct folder_texts *texts, uint64_t *fingerprint, struct span *id,
+                                           struct span *shingles) {
+    (void)texts, (void)fingerprint, (void)id, (void)shingles;
+    return FOLDER_TEXTS_FAILED;
 }
 
-void below_free(struct below *below) { (void)below; }
+void folder_texts_close(struct folder_texts *texts) { (void)texts; }
 
 /* ---- Without texts, none of these functions is called ---- */
 
-bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
-                const struct divided *divided, const struct extract_rules *rules) {
+bool kept_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
+                       const struct divided *divided, const struct extract_rules *rules) {
     (void)journal, (void)trees, (void)dropped, (void)divided, (void)rules;
     return false;
 }
 
-bool excerpt_compare(const struct shown two[2], double *resemblance) {
+bool excerpt_find_resemblance(const struct shown two[2], double *resemblance) {
     (void)two, (void)resemblance;
     return false;
 }

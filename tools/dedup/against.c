@@ -24,13 +24,13 @@ bool against_open(struct against *against) {
            succeeded(idx_documents_open(against->index, &against->cursor, &error), &error);
 }
 
-bool against_settle(const struct against *against, struct pipeline_rules *rules, bool texts) {
+bool against_complete_rules(const struct against *against, struct pipeline_rules *rules, bool has_texts) {
     const struct idx_properties *properties = &against->properties;
     if (rules->bits == 0) rules->bits = properties->bits;
     if (rules->bits != properties->bits)
         return complain("%s has fingerprints of %u bits, not %u: omit --bits", against->path, properties->bits,
                         rules->bits);
-    if (!texts) return true;
+    if (!has_texts) return true;
     if (*properties->recipe == '\0')
         return complain(
             "%s does not record the recipe of its fingerprints, so texts can't be compared with them; build it with "
@@ -50,7 +50,7 @@ bool against_look_up(const struct against *against, const uint64_t *fingerprints
                      &error);
 }
 
-bool against_put_id(struct against *against, const struct idx_match *match, struct output *id) {
+bool against_put_match_id(struct against *against, const struct idx_match *match, struct output *id) {
     struct idx_document document = {0};
     struct idx_error error;
     bool found;
@@ -65,34 +65,36 @@ bool against_put_id(struct against *against, const struct idx_match *match, stru
 
 /* ---- Texts ---- */
 
-/* Calls `take` for each document of a fingerprint, until it returns false or a signal was noted. */
-static bool take_documents(struct against *against, const struct idx_match *match,
-                           bool (*take)(struct against *against, const struct idx_document *document)) {
+/* Calls `visit` for each document of a match. Returns false also if that did, or if a signal was noted. */
+static bool visit_documents(struct against *against, const struct idx_match *match,
+                            bool (*visit)(struct against *against, const struct idx_document *document)) {
     struct idx_document document;
     struct idx_error error;
     bool found = true;
     if (!succeeded(idx_documents_find(against->cursor, match->fingerprint, NULL, &error), &error)) return false;
     while (found && !interrupt_noted()) {
         if (!succeeded(idx_documents_next(against->cursor, &document, &found, &error), &error)) return false;
-        if (found && !take(against, &document)) return false;
+        if (found && !visit(against, &document)) return false;
     }
     return !interrupt_noted();
 }
 
-static bool take_id(struct against *against, const struct idx_document *document) {
+static bool add_document_id(struct against *against, const struct idx_document *document) {
     return id_hashes_add(&against->ids, document->id, document->id_length);
 }
 
 /* This is an idx_match_visitor. */
-static bool add_ids(void *context, const struct idx_match *match) { return take_documents(context, match, take_id); }
+static bool add_ids_of_match(void *context, const struct idx_match *match) {
+    return visit_documents(context, match, add_document_id);
+}
 
-const char *against_sets(const struct against *against) {
+const char *against_sets_path(const struct against *against) {
     const char *path = against->documents.count == 1 ? against->documents.values[0] : NULL;
     return against->has_sketches && path != NULL && set_file_is_at(path) ? path : NULL;
 }
 
-/* Adds the set of a document, unless another fingerprint of it came before. */
-static bool take_set(struct against *against, const struct idx_document *document) {
+/* Adds the set of a document, if one is kept and it was not added before, by another fingerprint of the document. */
+static bool add_document_set(struct against *against, const struct idx_document *document) {
     struct idx_set set = {NULL, 0};
     struct idx_error error;
     size_t at = id_hashes_find(&against->ids, document->id, document->id_length);
@@ -104,21 +106,23 @@ static bool take_set(struct against *against, const struct idx_document *documen
 }
 
 /* This is an idx_match_visitor. */
-static bool add_sets(void *context, const struct idx_match *match) { return take_documents(context, match, take_set); }
+static bool add_sets_of_match(void *context, const struct idx_match *match) {
+    return visit_documents(context, match, add_document_set);
+}
 
-/* Reads the sets of the documents from a file of sets. */
-static bool read_sets(struct against *against, const char *path) {
+/* Adds the sets of the index's documents from a file of sets. Returns false also if a signal was noted. */
+static bool read_kept_sets(struct against *against, const char *path) {
     struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
     struct idx_error error;
     options.shingles = against->sketch.shingles;
     options.index = against->index;
     if (!open_kept_sets(&against->kept, path, &options)) return false;
-    enum idx_status status = idx_visit_all(against->index, add_sets, against, &error);
+    enum idx_status status = idx_visit_all(against->index, add_sets_of_match, against, &error);
     idx_kept_sets_close(against->kept);
     return succeeded(status, &error) && !interrupt_noted();
 }
 
-/* Takes a text, which with an index must be that of one of its documents. This is a made_visitor. */
+/* Adds a text, unless it is bad or empty, or the index of --against has no such ID. This is a made_visitor. */
 static bool add_text(void *context, const struct raw_document *raw, const struct made *made) {
     struct against *against = context;
     if (interrupt_noted()) return false;
@@ -131,10 +135,11 @@ static bool add_text(void *context, const struct raw_document *raw, const struct
     return resemble_add(against->resemble, made->id, made->shingles, made->shingle_count, 0);
 }
 
-/* Says how many documents of the index have no text. Returns false if none has. */
+/* Says how many documents of the index have no text. Returns false if there are documents, and none has. */
 static bool say_missing(const struct against *against) {
     uint64_t missing = 0, all = 0;
     for (size_t i = 0; i < against->ids.count; i++) {
+        /* Of equal hashes, which a document with several fingerprints has, `found` has a bit for the first alone. */
         if (i > 0 && against->ids.hashes[i] == against->ids.hashes[i - 1]) continue;
         all++;
         missing += !bit_is_set(against->found, i);
@@ -147,7 +152,7 @@ static bool say_missing(const struct against *against) {
 }
 
 bool against_read_texts(struct against *against, const struct pipeline_rules *rules, struct resemble *resemble) {
-    const struct strings path = {(char **)(uintptr_t)&against->path, 1};
+    const struct strings texts = {(char **)(uintptr_t)&against->path, 1};
     struct pipeline_rules reading = *rules;
     struct idx_error error;
     reading.visit = add_text;
@@ -155,19 +160,20 @@ bool against_read_texts(struct against *against, const struct pipeline_rules *ru
     reading.context = against;
     against->resemble = resemble;
     if (against->is_index) {
-        if (idx_visit_all(against->index, add_ids, against, &error) != IDX_OK) return complain("%s", error.sentence);
+        if (idx_visit_all(against->index, add_ids_of_match, against, &error) != IDX_OK)
+            return complain("%s", error.sentence);
         if (interrupt_noted()) return false;
         id_hashes_sort(&against->ids);
         against->found = bits_make(against->ids.count);
         if (against->found == NULL) return false;
     }
-    const char *sets = against_sets(against);
-    bool read = sets != NULL
-                    ? read_sets(against, sets)
-                    : pipeline_run(&reading, against->is_index ? &against->documents : &path) == PIPELINE_WELL &&
-                          !interrupt_noted();
+    const char *sets = against_sets_path(against);
+    bool ok = sets != NULL
+                  ? read_kept_sets(against, sets)
+                  : pipeline_run(&reading, against->is_index ? &against->documents : &texts) == PIPELINE_WELL &&
+                        !interrupt_noted();
     resemble->known = resemble->count;
-    return read && (!against->is_index || say_missing(against));
+    return ok && (!against->is_index || say_missing(against));
 }
 
 void against_close(struct against *against) {

@@ -11,7 +11,7 @@ static inline bool bit_is_set(const uint64_t *bits, uint64_t number) {
 
 static inline void bit_set(uint64_t *bits, uint64_t number) { bits[number / 64] |= UINT64_C(1) << number % 64; }
 
-/* Returns `count` bits or more, none of them set, which the caller frees. */
+/* Returns `count` bits, in count / 64 + 1 words, none of them set, which the caller frees. */
 uint64_t *bits_make(uint64_t count);
 
 #endif

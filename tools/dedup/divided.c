@@ -8,7 +8,8 @@
 
 /* ---- Taking parts ---- */
 
-/* Takes a part. Its ID is that of its document, a colon, and its number. */
+/* Takes a part, and adds its set with the ID DOCUMENT:NUMBER. `id` begins with the ID of the document, of `id_length`
+ * bytes; what follows is replaced. */
 static bool add_part(struct divided *divided, struct resemble *resemble, struct output *id, size_t id_length,
                      const struct made_part *part, const uint64_t *shingles) {
     if (!array_grow(&divided->parts, &divided->part_capacity, divided->part_count, sizeof *divided->parts))
@@ -42,36 +43,37 @@ bool divided_add(struct divided *divided, struct resemble *resemble, struct span
 
 /* ---- Deciding ---- */
 
-static uint64_t end_of(const struct divided *divided, uint64_t document) {
+static uint64_t end_of_parts(const struct divided *divided, uint64_t document) {
     return document + 1 < divided->document_count ? divided->documents[document + 1].first : divided->part_count;
 }
 
-/* How many documents have a part that is kept, or one that resembles it. */
-struct having {
-    uint32_t documents, last; /* `last` is one more than the number of the last one. */
+/* How many documents have a part that is kept, or a part that joins it. */
+struct spread {
+    uint32_t documents;
+    uint32_t last; /* The number, plus 1, of the document that was counted last; 0: none was. */
 };
 
-/* Returns an item for each part; those of parts that are not kept stay empty. The caller frees the array. */
-static struct having *count_documents(const struct divided *divided, const struct resemble *resemble) {
-    struct having *having = calloc((size_t)divided->part_count + 1, sizeof *having);
-    if (having == NULL) complain("out of memory");
-    for (uint64_t i = 0; i < divided->part_count && having != NULL; i++) {
-        struct having *of_kept = &having[resemble->kept[i].kept];
+/* Returns the spread of each part, which stays 0 for those that are not kept. The caller frees the array. */
+static struct spread *count_documents_of_parts(const struct divided *divided, const struct resemble *resemble) {
+    struct spread *spread = calloc((size_t)divided->part_count + 1, sizeof *spread);
+    if (spread == NULL) complain("out of memory");
+    for (uint64_t i = 0; i < divided->part_count && spread != NULL; i++) {
+        struct spread *of_part = &spread[resemble->kept[i].kept];
         const uint32_t document = divided->parts[i].document + 1;
-        of_kept->documents += of_kept->last != document;
-        of_kept->last = document;
+        of_part->documents += of_part->last != document;
+        of_part->last = document;
     }
-    return having;
+    return spread;
 }
 
-/* Keeps what joins another part, but stays for other reasons; marks the others. */
-static void mark_dropped(struct divided *divided, struct resemble *resemble, const struct having *having) {
+/* Marks the parts that join another one. Those that stay nevertheless, because of `again` and `within`, are kept. */
+static void mark_dropped_parts(struct divided *divided, struct resemble *resemble, const struct spread *spread) {
     for (uint64_t i = 0; i < divided->part_count; i++) {
         struct idx_kept_set *kept = &resemble->kept[i];
         const struct divided_part *part = &divided->parts[i];
         if (kept->kept == i) continue;
         const bool is_within = divided->parts[kept->kept].document == part->document;
-        if ((is_within && !divided->within) || having[kept->kept].documents < divided->again) {
+        if ((is_within && !divided->within) || spread[kept->kept].documents < divided->again) {
             resemble_keep(resemble, i);
             continue;
         }
@@ -81,11 +83,11 @@ static void mark_dropped(struct divided *divided, struct resemble *resemble, con
     }
 }
 
-/* Marks documents of which parts are dropped, and too few words or none are left. */
-static void mark_gone(struct divided *divided) {
+/* Marks documents of which parts are dropped, and fewer words than min_document_words or none are left. */
+static void mark_gone_documents(struct divided *divided) {
     for (uint64_t i = 0; i < divided->document_count; i++) {
         uint64_t words = divided->documents[i].other_words, dropped = 0;
-        for (uint64_t j = divided->documents[i].first; j < end_of(divided, i); j++) {
+        for (uint64_t j = divided->documents[i].first; j < end_of_parts(divided, i); j++) {
             const bool is_dropped = bit_is_set(divided->dropped, j);
             dropped += is_dropped;
             words += is_dropped ? 0 : divided->parts[j].words;
@@ -97,14 +99,14 @@ static void mark_gone(struct divided *divided) {
 }
 
 bool divided_decide(struct divided *divided, struct resemble *resemble) {
-    struct having *having = count_documents(divided, resemble);
-    if (having == NULL) return false;
+    struct spread *spread = count_documents_of_parts(divided, resemble);
+    if (spread == NULL) return false;
     divided->dropped = bits_make(divided->part_count);
     divided->gone = bits_make(divided->document_count);
     const bool ok = divided->dropped != NULL && divided->gone != NULL;
-    if (ok) mark_dropped(divided, resemble, having);
-    if (ok) mark_gone(divided);
-    free(having);
+    if (ok) mark_dropped_parts(divided, resemble, spread);
+    if (ok) mark_gone_documents(divided);
+    free(spread);
     return ok;
 }
 
@@ -115,20 +117,20 @@ void divided_put_gone(const struct divided *divided, struct resemble *resemble, 
     for (uint64_t i = 0; i < divided->document_count; i++) {
         if (!bit_is_set(divided->gone, i)) continue;
         struct span id = resemble_id(resemble, divided->documents[i].first);
-        while (id.bytes[--id.length] != ':') continue;
+        while (id.bytes[--id.length] != ':') continue; /* What remains of the part's ID is its document's. */
         output_id(output, id.bytes, id.length);
         output_text(output, end);
     }
 }
 
-bool divided_is_dropped(const struct divided *divided, uint64_t document, uint32_t number, uint64_t *next) {
-    const uint64_t end = end_of(divided, document);
+bool divided_part_is_dropped(const struct divided *divided, uint64_t document, uint32_t number, uint64_t *next) {
+    const uint64_t end = end_of_parts(divided, document);
     while (*next < end && divided->parts[*next].number < number) ++*next;
     return *next < end && divided->parts[*next].number == number && bit_is_set(divided->dropped, *next);
 }
 
-bool divided_has_dropped(const struct divided *divided, uint64_t document) {
-    for (uint64_t i = divided->documents[document].first; i < end_of(divided, document); i++) {
+bool divided_has_dropped_part(const struct divided *divided, uint64_t document) {
+    for (uint64_t i = divided->documents[document].first; i < end_of_parts(divided, document); i++) {
         if (bit_is_set(divided->dropped, i)) return true;
     }
     return false;

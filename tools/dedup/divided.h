@@ -5,26 +5,28 @@
 #include "tools/dedup/resemble.h"
 #include "tools/text/pipeline.h"
 
-/* A part that is compared. Its number there is that of its set. */
+/* A part that is compared. Part i of all is set i of struct resemble. */
 struct divided_part {
-    uint32_t document, number, words, bytes; /* The first is its document's number among those that were compared. */
+    uint32_t document; /* The number of its document, from 0, among those that were compared. */
+    uint32_t number;   /* Among all parts of its document, from 1. */
+    uint32_t words, bytes;
 };
 
 struct divided_document {
-    uint64_t first;       /* Its first part. The others follow. */
-    uint64_t other_words; /* Those of its parts that are not compared. */
+    uint64_t first;       /* Where its first part is in `parts`. The others follow. */
+    uint64_t other_words; /* The words of its parts that are not compared. */
 };
 
 struct divided {
     /* These are set by the caller. */
     enum parts_by by;
     uint64_t min_document_words; /* Documents that have fewer words once parts are dropped are dropped themselves. */
-    uint64_t again;              /* What fewer documents have stays in all of them. */
+    uint64_t again;              /* Parts that fewer documents have stay in all of these; 0: none do. */
     bool within;                 /* What repeats within a document is dropped as well. */
     uint64_t text_bytes;         /* Of the texts of all documents. */
 
     /* These are set by divided_decide. */
-    uint64_t *dropped;                     /* A bit for each part. */
+    uint64_t *dropped;                     /* A bit for each part: it is dropped. */
     uint64_t *gone;                        /* A bit for each document: it is dropped as a whole. */
     uint64_t dropped_count, dropped_bytes; /* Of parts. */
     uint64_t gone_count;                   /* Of documents. */
@@ -37,21 +39,20 @@ struct divided {
     size_t part_capacity, document_capacity;
 };
 
-/* Takes the parts of the next document, of which there is one at least. */
+/* Takes the parts of the next document, of which there is one at least, and adds their sets to `resemble`. */
 bool divided_add(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made);
 
-/* Decides what is dropped, once `resemble` has decided, and keeps those of its sets that stay for other reasons. */
+/* Decides what is dropped, once `resemble` has decided. Parts that stay by `again` and `within` are kept there, too. */
 bool divided_decide(struct divided *divided, struct resemble *resemble);
 
-/* Writes a line for each document that is dropped as a whole: its ID, and what follows it. */
+/* Writes a line for each document that is dropped as a whole: its ID, and `end`, with which the line ends. */
 void divided_put_gone(const struct divided *divided, struct resemble *resemble, struct output *output, const char *end);
 
-/* Returns whether a part of a document is dropped. Parts are asked for in ascending order: *next is the first part at
- * first, and then where the search goes on. */
-bool divided_is_dropped(const struct divided *divided, uint64_t document, uint32_t number, uint64_t *next);
+/* Returns whether part `number` of a document is dropped. A document's parts are asked for in ascending order: *next is
+ * the document's `first` before the first call, and then where the search goes on. */
+bool divided_part_is_dropped(const struct divided *divided, uint64_t document, uint32_t number, uint64_t *next);
 
-/* Returns whether any part of a document is dropped. */
-bool divided_has_dropped(const struct divided *divided, uint64_t document);
+bool divided_has_dropped_part(const struct divided *divided, uint64_t document);
 
 void divided_close(struct divided *divided);
 

@@ -12,13 +12,12 @@
 #include <unistd.h>
 
 /* The names of the folder within the scratch folder, and of the table beside the documents to drop. */
-static const char made[] = "folder", table_name[] = "dropped.tsv";
+static const char folder_name[] = "folder", table_name[] = "dropped.tsv";
 
 /* ---- Names ---- */
 
-/* Returns the name of an input in a tree, which is "" for the tree itself. The caller frees it. NULL: memory ran
- * out. */
-static char *name_input(const char *path) {
+/* Returns the input's name in a tree ("": the tree itself), which the caller frees. NULL: memory ran out. */
+static char *name_in_tree(const char *path) {
     char *name = malloc(strlen(path) + 1);
     size_t length = 0, size;
     for (; name != NULL && *path != '\0'; path += size) {
@@ -41,16 +40,18 @@ static char *name_input(const char *path) {
 static int compare_names(const void *first, const void *second) {
     const unsigned char *a = *(const unsigned char *const *)first, *b = *(const unsigned char *const *)second;
     while (*a == *b && *a != '\0') a++, b++;
-    unsigned x = *a == '/' ? 1 : *a == '\0' ? 0 : *a + 1U, y = *b == '/' ? 1 : *b == '\0' ? 0 : *b + 1U;
-    return (x > y) - (x < y);
+    unsigned rank_a = *a == '/' ? 1 : *a == '\0' ? 0 : *a + 1U, rank_b = *b == '/' ? 1 : *b == '\0' ? 0 : *b + 1U;
+    return (rank_a > rank_b) - (rank_a < rank_b);
 }
 
+/* Returns whether a name is that of the folder, or of something in it. */
 static bool is_within(const char *name, const char *folder) {
     size_t length = strlen(folder);
     return length == 0 || (strncmp(name, folder, length) == 0 && (name[length] == '/' || name[length] == '\0'));
 }
 
-static bool check_names(char **names, size_t count) {
+/* Sorts the names, and checks that none of them is another one or within another one. */
+static bool check_names_apart(char **names, size_t count) {
     qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 1; i < count; i++) {
         if (!is_within(names[i], names[i - 1])) continue;
@@ -66,9 +67,9 @@ static bool check_names(char **names, size_t count) {
 static bool tree_check_inputs(const struct strings *paths) {
     char **names = calloc(paths->count + 1, sizeof *names);
     bool ok = names != NULL;
-    for (size_t i = 0; i < paths->count && ok; i++) ok = (names[i] = name_input(paths->values[i])) != NULL;
+    for (size_t i = 0; i < paths->count && ok; i++) ok = (names[i] = name_in_tree(paths->values[i])) != NULL;
     if (!ok) complain("out of memory");
-    ok = ok && check_names(names, paths->count);
+    ok = ok && check_names_apart(names, paths->count);
     for (size_t i = 0; i < paths->count && names != NULL; i++) free(names[i]);
     free(names);
     return ok;
@@ -76,7 +77,7 @@ static bool tree_check_inputs(const struct strings *paths) {
 
 /* ---- The folder ---- */
 
-static bool is_empty(const char *path) {
+static bool is_empty_folder(const char *path) {
     DIR *entries = opendir(path);
     struct dirent *entry = NULL;
     while (entries != NULL && (entry = readdir(entries)) != NULL &&
@@ -92,38 +93,39 @@ static bool tree_check(const struct tree *tree) {
     struct stat status;
     if (tree->path == NULL) return true;
     bool is_there = lstat(tree->path, &status) == 0;
-    if (!is_there || (S_ISDIR(status.st_mode) && is_empty(tree->path)))
+    if (!is_there || (S_ISDIR(status.st_mode) && is_empty_folder(tree->path)))
         return folder_check_parent(tree->path, tree->option);
     return complain("%s exists already, and %s replaces nothing; remove it, or give another name", tree->path,
                     tree->option);
 }
 
+/* Complains with errno: "TREE/NAME: can't WHAT", or without the name if that is "". Returns false always. */
 static bool say_failed(const struct tree *tree, const char *name, const char *what) {
     return complain("%s%s%s: can't %s: %s", tree->path, *name == '\0' ? "" : "/", name, what, strerror(errno));
 }
 
-/* Begins the tree in a scratch folder. */
+/* Makes the tree's folder in a scratch folder, unless the tree isn't asked for. */
 static bool tree_open(struct tree *tree) {
-    tree->folder = -1;
+    tree->descriptor = -1;
     if (tree->path == NULL) return true;
     char *parent = folder_parent(tree->path), *path = NULL;
     bool opened = parent != NULL && scratch_open(&tree->scratch, parent, tree->option);
     if (parent == NULL) complain("out of memory");
     free(parent);
     if (!opened) return false;
-    path = scratch_path(&tree->scratch, made);
+    path = scratch_path(&tree->scratch, folder_name);
     opened = path != NULL && mkdir(path, 0777) == 0 &&
-             (tree->folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) >= 0;
+             (tree->descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) >= 0;
     if (!opened) say_failed(tree, "", "create a folder for it");
     free(path);
     return opened;
 }
 
-/* Makes the folders that the name has before its last slash. */
+/* Makes the folders that the name has before its last slash, unless they are there. Leaves the name as it was. */
 static bool make_folders(const struct tree *tree, char *name) {
     for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        bool is_there = mkdirat(tree->folder, name, 0777) == 0 || errno == EEXIST;
+        bool is_there = mkdirat(tree->descriptor, name, 0777) == 0 || errno == EEXIST;
         if (!is_there) say_failed(tree, name, "create the folder");
         *slash = '/';
         if (!is_there) return false;
@@ -131,12 +133,12 @@ static bool make_folders(const struct tree *tree, char *name) {
     return true;
 }
 
-int tree_create(const struct tree *tree, const char *input) {
-    char *name = name_input(input);
+int tree_create_file(const struct tree *tree, const char *input) {
+    char *name = name_in_tree(input);
     int file = -1;
     if (name == NULL) complain("out of memory");
     if (name != NULL && make_folders(tree, name)) {
-        file = openat(tree->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        file = openat(tree->descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file < 0 && errno == EEXIST)
             complain("%s: two inputs would be written as '%s', or an input has the name of what %s adds; rename one",
                      tree->path, name, tree->option);
@@ -147,15 +149,14 @@ int tree_create(const struct tree *tree, const char *input) {
     return file;
 }
 
-/* Waits until the whole tree is on the disk. */
 static bool tree_sync(const struct tree *tree) {
-    return tree->path == NULL || syncfs(tree->folder) == 0 || say_failed(tree, "", "be written");
+    return tree->path == NULL || syncfs(tree->descriptor) == 0 || say_failed(tree, "", "be written");
 }
 
-/* Publishes the tree by rename, which replaces nothing but an empty folder. */
+/* Publishes the tree, if it is asked for, by rename, which replaces nothing but an empty folder. */
 static bool tree_publish(struct tree *tree) {
     if (tree->path == NULL) return true;
-    char *path = scratch_path(&tree->scratch, made);
+    char *path = scratch_path(&tree->scratch, folder_name);
     bool published = path != NULL && rename(path, tree->path) == 0;
     if (!published) say_failed(tree, "", "be written");
     free(path);
@@ -165,7 +166,7 @@ static bool tree_publish(struct tree *tree) {
 /* Removes a tree that was not published. Accepts one that was not opened. */
 static void tree_close(struct tree *tree) {
     if (tree->scratch.path == NULL) return;
-    if (tree->folder >= 0) close(tree->folder);
+    if (tree->descriptor >= 0) close(tree->descriptor);
     scratch_remove(&tree->scratch);
 }
 
@@ -177,8 +178,8 @@ bool folders_check(const struct folders *folders, const struct strings *paths) {
     return tree_check(&folders->kept) && tree_check(&folders->dropped) && tree_check_inputs(paths);
 }
 
-void folders_note(struct folders *folders, const struct idx_cluster_member *member, const struct idx_kept_set *kept,
-                  uint32_t set_size) {
+void folders_put_dropped(struct folders *folders, const struct idx_cluster_member *member,
+                         const struct idx_kept_set *kept, uint32_t set_size) {
     if (folders->table.descriptor < 0) return;
     listing_put_id(&folders->table, folders->properties, &member->document, member->fingerprint);
     output_byte(&folders->table, '\t');
@@ -199,7 +200,7 @@ bool folders_open(struct folders *folders) {
     folders->table = (struct output)OUTPUT_KEPT;
     if (!tree_open(&folders->kept) || !tree_open(&folders->dropped)) return false;
     if (folders->dropped.path == NULL) return true;
-    folders->table.descriptor = tree_create(&folders->dropped, table_name);
+    folders->table.descriptor = tree_create_file(&folders->dropped, table_name);
     return folders->table.descriptor >= 0;
 }
 
@@ -213,7 +214,7 @@ bool folders_write(struct folders *folders, struct intake *intake, const uint64_
         if (!output_flush(&folders->table))
             return complain("%s/%s: %s", folders->dropped.path, table_name, strerror(folders->table.error));
     }
-    return kept_write(intake->journal, trees, dropped, intake->divided, rules) && tree_sync(&folders->kept) &&
+    return kept_copy_records(intake->journal, trees, dropped, intake->divided, rules) && tree_sync(&folders->kept) &&
            tree_sync(&folders->dropped);
 }
 

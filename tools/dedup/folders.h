@@ -13,47 +13,46 @@ struct tree {
 
     /* These are used by folders.c alone. */
     struct scratch scratch;
-    int folder; /* The descriptor of the folder in the scratch folder. */
+    int descriptor; /* Of the folder in the scratch folder. */
 };
 
 /* Makes a file under the name of an input, and the folders that it needs. The name is the input's path without what
- * leads out of the tree: a leading slash, and everything up to the last `..`. Returns its descriptor, which the caller
- * closes, or -1 if it fails. */
-int tree_create(const struct tree *tree, const char *input);
+ * leads out of the tree: a leading slash, and everything up to the last `..`. Returns the file's descriptor, which the
+ * caller closes, or -1 if it fails; then also if the file exists already. */
+int tree_create_file(const struct tree *tree, const char *input);
 
 /* Goes through the journal once more, and copies each record into one of two trees: trees[0] is for what is kept,
- * trees[1] for what is dropped. `dropped` has a bit for each document that was compared. Unless `divided` is NULL, of
- * other documents the parts that are dropped are cut out, and each tree gets the record with its own parts alone; their
- * texts are found by the rules. Returns false also if a signal was noted. In kept.c. */
-bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
-                const struct divided *divided, const struct extract_rules *rules);
+ * trees[1] for what is dropped. `dropped` has a bit for each document that was compared: it is dropped as a whole.
+ * Unless `divided` is NULL, the parts of other documents that are dropped are cut out, and each tree gets the record
+ * with its own parts alone; their texts are found by the rules. Returns false also if a signal was noted. In kept.c. */
+bool kept_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
+                       const struct divided *divided, const struct extract_rules *rules);
 
 struct folders {
     struct tree kept, dropped;               /* Their paths are NULL if they are not asked for. */
     const struct idx_properties *properties; /* Those of the index that is clustered. */
 
-    struct output table; /* dropped.tsv, beside the documents to drop. */
+    struct output table; /* dropped.tsv, beside the documents to drop; without --dropped it has no descriptor. */
 };
 
 bool folders_are_asked_for(const struct folders *folders);
 
-/* Checks that the folders can be made of these inputs. */
+/* Checks, before all the work, that the folders can be made of these inputs. */
 bool folders_check(const struct folders *folders, const struct strings *paths);
 
-/* Begins the folders that are asked for. */
 bool folders_open(struct folders *folders);
 
-/* Writes a line of the table for a document of a cluster that is dropped, with what it has in common with the
- * representative, or if `kept` is NULL with their distance; and, unless that is 0, also as a share of `set_size`. */
-void folders_note(struct folders *folders, const struct idx_cluster_member *member, const struct idx_kept_set *kept,
-                  uint32_t set_size);
+/* Writes a line of the table, if there is one, for a dropped document of a cluster: its ID, that of its representative,
+ * and their resemblance, or their distance if `kept` is NULL. Unless `set_size` is 0, the line also says what share of
+ * so many shingles both have. */
+void folders_put_dropped(struct folders *folders, const struct idx_cluster_member *member,
+                         const struct idx_kept_set *kept, uint32_t set_size);
 
 /* Writes the folders, and waits until they are on the disk; `dropped` has a bit for each document that was compared.
  * Documents are read by the rules. Returns false also if a signal was noted. */
 bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped,
                    const struct extract_rules *rules);
 
-/* Publishes the folders that are asked for. */
 bool folders_publish(struct folders *folders);
 
 /* Removes what was not published, and frees the rest. Accepts folders that were not opened. */

@@ -17,7 +17,7 @@ bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length) {
     return true;
 }
 
-static void insert_all(uint64_t *hashes, size_t count) {
+static void sort_by_insertion(uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint64_t hash = hashes[i];
         size_t at = i;
@@ -26,8 +26,8 @@ static void insert_all(uint64_t *hashes, size_t count) {
     }
 }
 
-/* Moves the hashes without this bit before those with it, and returns how many have it not. */
-static size_t divide(uint64_t *hashes, size_t count, uint64_t bit) {
+/* Moves the hashes without this bit before those with it, and returns how many are without it. */
+static size_t partition(uint64_t *hashes, size_t count, uint64_t bit) {
     size_t without = 0, end = count;
     while (without < end) {
         uint64_t hash = hashes[without];
@@ -41,19 +41,19 @@ static size_t divide(uint64_t *hashes, size_t count, uint64_t bit) {
     return without;
 }
 
-/* Sorts hashes that are equal above this bit, which is 0 behind the last one. It needs no memory beside them, which
- * qsort may do. */
-static void sort(uint64_t *hashes, size_t count, uint64_t bit) {
+/* Sorts hashes that are equal in all bits above `bit`; that is a power of two, or 0 if all bits are equal. Takes no
+ * memory beside them, as qsort may. */
+static void sort_from_bit(uint64_t *hashes, size_t count, uint64_t bit) {
     for (; count >= FEW_HASHES && bit != 0; bit >>= 1) {
-        size_t without = divide(hashes, count, bit);
-        sort(hashes, without, bit >> 1);
+        size_t without = partition(hashes, count, bit);
+        sort_from_bit(hashes, without, bit >> 1);
         hashes += without;
         count -= without;
     }
-    if (bit != 0) insert_all(hashes, count);
+    if (bit != 0) sort_by_insertion(hashes, count);
 }
 
-void id_hashes_sort(struct id_hashes *ids) { sort(ids->hashes, ids->count, UINT64_C(1) << 63); }
+void id_hashes_sort(struct id_hashes *ids) { sort_from_bit(ids->hashes, ids->count, UINT64_C(1) << 63); }
 
 size_t id_hashes_find(const struct id_hashes *ids, const void *id, size_t length) {
     uint64_t hash = idx_hash(IDX_HASH_XXH3, id, length);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Takes 8 bytes per ID. If all is zero, there are none. */
+/* Takes 8 bytes per ID. An ID that is added twice is there twice. If all is zero, there are none. */
 struct id_hashes {
     uint64_t *hashes;
     size_t count, capacity;
@@ -14,14 +14,13 @@ struct id_hashes {
 
 bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length);
 
-/* Sorts the IDs, once all are taken. */
+/* Sorts the hashes, once all IDs are added. */
 void id_hashes_sort(struct id_hashes *ids);
 
-/* Returns the number of the first hash, of those that are sorted, that is the ID's; or `count` if there is none. */
+/* Returns the place of the first of the sorted hashes that is the ID's, or `count` if there is none. */
 size_t id_hashes_find(const struct id_hashes *ids, const void *id, size_t length);
 
-/* Sets *repeated to how many of the sorted IDs were taken several times, and *documents to how often these were
- * taken. */
+/* Of the sorted IDs, sets how many were added several times, and how often these were added in all. */
 void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents);
 
 void id_hashes_free(struct id_hashes *ids);

@@ -19,14 +19,14 @@ struct preferred_record {
 
 /* Takes a document. Those with larger values are preferred, and of equal ones the first. */
 static bool preference_add(struct preference *preference, const struct tsv_record *record, int64_t value) {
-    const struct preferred_record kept = {record->fingerprint, record->id_length, record->escaped};
+    const struct preferred_record head = {record->fingerprint, record->id_length, record->escaped};
     struct output *output = &preference->documents.output;
     if (!array_grow(&preference->order, &preference->capacity, preference->count, sizeof *preference->order))
         return complain("out of memory");
     preference->order[preference->count] = (struct preferred_document){value, preference->count, preference->length};
     preference->count++;
-    preference->length += sizeof kept + kept.id_length;
-    output_bytes(output, &kept, sizeof kept);
+    preference->length += sizeof head + head.id_length;
+    output_bytes(output, &head, sizeof head);
     output_bytes(output, record->id, record->id_length);
     return output->error == 0 || temporary_flush(&preference->documents);
 }
@@ -37,27 +37,28 @@ static int compare_preference(const void *first, const void *second) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool add_preferred(struct preference *preference, struct idx_builder *builder, uint64_t offset) {
-    struct preferred_record kept;
-    memcpy(&kept, temporary_take(&preference->documents, &offset, sizeof kept), sizeof kept);
-    const struct tsv_record record = {.fingerprint = kept.fingerprint,
-                                      .id = temporary_take(&preference->documents, &offset, kept.id_length),
-                                      .id_length = kept.id_length,
-                                      .escaped = kept.escaped};
-    return making_add(builder, IDX_ID_TEXT, &record) && !interrupt_noted();
+/* Adds the document whose record is at `offset` to the index. Returns false also if a signal was noted. */
+static bool add_preferred_document(struct preference *preference, struct idx_builder *builder, uint64_t offset) {
+    struct preferred_record head;
+    memcpy(&head, temporary_take(&preference->documents, &offset, sizeof head), sizeof head);
+    const struct tsv_record record = {.fingerprint = head.fingerprint,
+                                      .id = temporary_take(&preference->documents, &offset, head.id_length),
+                                      .id_length = head.id_length,
+                                      .escaped = head.escaped};
+    return making_add_document(builder, IDX_ID_TEXT, &record) && !interrupt_noted();
 }
 
-/* Adds all documents to the index, in the order of preference. */
-static bool preference_build(struct preference *preference, struct idx_builder *builder) {
+/* Adds all documents to the index, in the order of preference. Returns false also if a signal was noted. */
+static bool add_all_by_preference(struct preference *preference, struct idx_builder *builder) {
     bool ok = temporary_map(&preference->documents);
     if (preference->count > 1)
         qsort(preference->order, preference->count, sizeof *preference->order, compare_preference);
     for (size_t i = 0; i < preference->count && ok; i++)
-        ok = add_preferred(preference, builder, preference->order[i].offset);
+        ok = add_preferred_document(preference, builder, preference->order[i].offset);
     return ok;
 }
 
-uint64_t preference_number(const struct preference *preference, uint64_t number) {
+uint64_t preference_input_number(const struct preference *preference, uint64_t number) {
     return preference->preferred == PREFERRED_NONE || number >= preference->count ? number
                                                                                   : preference->order[number].number;
 }
@@ -75,13 +76,12 @@ struct known_record {
     unsigned distance;
 };
 
-/* Keeps the ID of a document that the other index has, and the ID of the document that it is near to. Frees both
- * IDs. */
-static bool put_known(struct intake *intake, struct output *id, struct output *near, unsigned distance) {
-    const struct known_record record = {id->length, near->length, distance};
+/* Writes the record of a known document, with its ID and that of the document that it is near to. Frees both IDs. */
+static bool put_known_record(struct intake *intake, struct output *id, struct output *near, unsigned distance) {
+    const struct known_record head = {id->length, near->length, distance};
     bool ok = id->error == 0 && near->error == 0;
     if (ok) {
-        output_bytes(&intake->known.output, &record, sizeof record);
+        output_bytes(&intake->known.output, &head, sizeof head);
         output_bytes(&intake->known.output, id->bytes, id->length);
         output_bytes(&intake->known.output, near->bytes, near->length);
         intake->known_count++;
@@ -93,9 +93,10 @@ static bool put_known(struct intake *intake, struct output *id, struct output *n
     return ok;
 }
 
-static bool keep_known(struct intake *intake, const struct arrival *arrival, const struct idx_match *match) {
+/* Keeps the ID of an arrival, and that of the first document of its nearest match. */
+static bool keep_known_document(struct intake *intake, const struct arrival *arrival, const struct idx_match *match) {
     struct output near = OUTPUT_KEPT, id = OUTPUT_KEPT;
-    if (!against_put_id(intake->against, match, &near)) {
+    if (!against_put_match_id(intake->against, match, &near)) {
         free(near.bytes);
         return false;
     }
@@ -103,18 +104,19 @@ static bool keep_known(struct intake *intake, const struct arrival *arrival, con
         output_decimal(&id, arrival->record.number);
     else
         output_id(&id, arrival->record.id, arrival->record.id_length);
-    return put_known(intake, &id, &near, match->distance);
+    return put_known_record(intake, &id, &near, match->distance);
 }
 
-/* Takes an arrival that was looked up, with the nearest match if there is any. */
+/* Takes an arrival: as known, if looking it up found `match`, the nearest one; if that is NULL, hands it to what
+ * compares documents. One whose fate is not to be compared only goes into the journal. */
 static bool take_arrival(struct intake *intake, const struct arrival *arrival, const struct idx_match *match) {
     struct place place = arrival->place;
     const bool is_compared = place.fate == FATE_COMPARED;
     const struct tsv_record *record = &arrival->record;
     if (is_compared && match != NULL) place.fate = FATE_KNOWN;
-    if (intake->journal != NULL) journal_add(intake->journal, &place);
+    if (intake->journal != NULL) journal_add_place(intake->journal, &place);
     if (!is_compared) return true;
-    if (match != NULL) return keep_known(intake, arrival, match);
+    if (match != NULL) return keep_known_document(intake, arrival, match);
     intake->compared++;
     if (intake->divided != NULL)
         return divided_add(intake->divided, intake->resemble, (struct span){record->id, record->id_length},
@@ -124,7 +126,7 @@ static bool take_arrival(struct intake *intake, const struct arrival *arrival, c
                             arrival->shingle_count, arrival->value);
     if (intake->preference.preferred != PREFERRED_NONE)
         return preference_add(&intake->preference, record, arrival->value);
-    return making_add(intake->builder, intake->id_type, record);
+    return making_add_document(intake->builder, intake->id_type, record);
 }
 
 /* Sets the pointers to the IDs and shingles of a batch, once it is complete and they don't move any more. */
@@ -137,11 +139,11 @@ static void set_pointers(struct intake *intake) {
         arrival->record.id = id;
         arrival->shingles = shingles;
         id += arrival->record.id_length;
-        if (arrival->shingle_count > 0) shingles += arrival->shingle_count;
+        if (arrival->shingle_count > 0) shingles += arrival->shingle_count; /* Otherwise, it may be NULL. */
     }
 }
 
-/* Looks up the documents of a batch, and takes each as known or to be compared. Empties the batch. */
+/* Looks up the documents of the batch, and takes each as known or to be compared. Empties the batch. */
 static bool take_batch(struct intake *intake) {
     bool ok = (intake->ids.error == 0 && intake->shingles.error == 0) || complain("out of memory");
     set_pointers(intake);
@@ -155,8 +157,8 @@ static bool take_batch(struct intake *intake) {
     return ok;
 }
 
-/* Takes an arrival at once, or if it is looked up, once a batch is full. */
-static bool take(struct intake *intake, const struct arrival *arrival) {
+/* Takes an arrival at once, or if documents are looked up, adds it to the batch, which is taken once it is full. */
+static bool take_or_add_to_batch(struct intake *intake, const struct arrival *arrival) {
     if (!intake->looks_up) return take_arrival(intake, arrival, NULL);
     intake->arrivals[intake->count++] = *arrival;
     output_bytes(&intake->ids, arrival->record.id, arrival->record.id_length);
@@ -170,10 +172,11 @@ static bool note_id(struct intake *intake, const char *id, size_t length) {
 
 bool intake_take(struct intake *intake, const struct arrival *arrival) {
     bool has_text_id = intake->id_type == IDX_ID_TEXT;
-    return (!has_text_id || note_id(intake, arrival->record.id, arrival->record.id_length)) && take(intake, arrival);
+    return (!has_text_id || note_id(intake, arrival->record.id, arrival->record.id_length)) &&
+           take_or_add_to_batch(intake, arrival);
 }
 
-bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place) {
+bool intake_keep_apart(struct intake *intake, const char *id, size_t length, const struct place *place) {
     if (length > 0) {
         output_id(&intake->apart.output, id, length);
         output_byte(&intake->apart.output, '\n');
@@ -183,31 +186,31 @@ bool intake_keep(struct intake *intake, const char *id, size_t length, const str
     if (intake->journal == NULL) return true;
     struct arrival arrival = {.place = *place};
     arrival.place.fate = FATE_KEPT;
-    return take(intake, &arrival);
+    return take_or_add_to_batch(intake, &arrival);
 }
 
 bool intake_end(struct intake *intake) {
     if (intake->looks_up && !take_batch(intake)) return false;
     if (!temporary_flush(&intake->apart) || !temporary_flush(&intake->known)) return false;
     return intake->builder == NULL || intake->preference.preferred == PREFERRED_NONE ||
-           preference_build(&intake->preference, intake->builder);
+           add_all_by_preference(&intake->preference, intake->builder);
 }
 
 /* ---- Printing ---- */
 
 bool intake_put_known(struct intake *intake, struct output *output, const char *middle) {
-    struct known_record known;
+    struct known_record head;
     const char *record;
     uint64_t offset = 0;
     if (!temporary_map(&intake->known)) return false;
-    while ((record = temporary_take(&intake->known, &offset, sizeof known)) != NULL) {
-        memcpy(&known, record, sizeof known);
-        output_bytes(output, temporary_take(&intake->known, &offset, known.id_length), known.id_length);
-        const char *near = temporary_take(&intake->known, &offset, known.near_length);
+    while ((record = temporary_take(&intake->known, &offset, sizeof head)) != NULL) {
+        memcpy(&head, record, sizeof head);
+        output_bytes(output, temporary_take(&intake->known, &offset, head.id_length), head.id_length);
+        const char *near = temporary_take(&intake->known, &offset, head.near_length);
         if (middle != NULL) {
             output_text(output, middle);
-            output_bytes(output, near, known.near_length);
-            output_format(output, "\t%u", known.distance);
+            output_bytes(output, near, head.near_length);
+            output_format(output, "\t%u", head.distance);
         }
         output_byte(output, '\n');
     }

@@ -12,8 +12,7 @@
 #include "tools/input/tsv.h"
 #include "tools/text/pipeline.h"
 
-/* The values of --representative that idx_clusters does not know. The command numbers them behind those that it
- * knows. */
+/* The values of --representative that idx_clusters does not know; the command numbers them behind the others. */
 enum preferred { PREFERRED_NONE, PREFERRED_LONGEST, PREFERRED_NEWEST, PREFERRED_BEST };
 
 /* If representatives are chosen by texts, dates or scores, all documents are kept in a temporary file, and go into the
@@ -37,8 +36,9 @@ struct preference {
 #define PREFERENCE_NONE                                                                                                \
     { .documents = TEMPORARY_CLOSED }
 
-/* Returns the number of a document in the order in which documents came, from its number in the index. */
-uint64_t preference_number(const struct preference *preference, uint64_t number);
+/* Returns the number of a document in the order in which documents came, from its number in the index; these are the
+ * same unless there is an order of preference. */
+uint64_t preference_input_number(const struct preference *preference, uint64_t number);
 
 /* How many documents are looked up in the index of --against together, or so many bytes of shingles. */
 enum { INTAKE_BATCH = 1024, INTAKE_BYTES = 1 << 22 };
@@ -49,7 +49,7 @@ struct arrival {
     bool has_fingerprint;
     const uint64_t *shingles;
     size_t shingle_count;
-    const struct made *made; /* Where parts of documents are compared: these. Such arrivals are not looked up. */
+    const struct made *made; /* Has the parts, where parts of documents are compared. They are not looked up then. */
     struct place place;      /* All zero without a journal, but for the fate. */
     int64_t value;           /* Of near documents, the one with the largest is preferred. */
 };
@@ -61,8 +61,8 @@ struct intake {
     struct divided *divided; /* It takes documents and hands their parts to `resemble`; NULL: documents are compared. */
     enum idx_id_type id_type;
     struct against *against;
-    bool looks_up;           /* What is near to a document of `against` is known. */
-    bool notes_ids;          /* Hashes of all text IDs are kept. */
+    bool looks_up;           /* Documents near to one of `against` are known, and not compared. */
+    bool notes_ids;          /* Hashes of all text IDs are kept in `all_ids`. */
     struct journal *journal; /* NULL: no journal is kept. */
     struct preference preference;
 
@@ -81,22 +81,22 @@ struct intake {
     size_t match_counts[INTAKE_BATCH];
 };
 
-/* Takes a document; what the arrival points to is copied. */
+/* Takes a document that is to be compared; what the arrival points to is copied. */
 bool intake_take(struct intake *intake, const struct arrival *arrival);
 
 /* Takes the ID of a document that is kept without being compared, because it has too few features or no words, or
  * because it is a bad record. For what is kept but is no document, length is 0. */
-bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place);
+bool intake_keep_apart(struct intake *intake, const char *id, size_t length, const struct place *place);
 
-/* Handles the last batch, and adds documents in the order of preference if there is one. */
+/* Handles the last batch, and adds documents in the order of preference. Returns false also if a signal was noted. */
 bool intake_end(struct intake *intake);
 
 /* Prints the documents that the listing has not. With --keep, these are the ones that are kept without being compared;
  * otherwise, those that the other index has, as IDs to drop or as lines of clusters with - for the cluster. */
 bool intake_print(struct intake *intake, struct listing *listing);
 
-/* Writes a line for each document that the other index has: its ID, and unless `middle` is NULL, also `middle`, the
- * other ID, a tab and the distance. */
+/* Writes a line for each document that the other index has: its ID, and unless `middle` is NULL, also `middle`, the ID
+ * of the document that it is near to, a tab and the distance. */
 bool intake_put_known(struct intake *intake, struct output *output, const char *middle);
 
 void intake_close(struct intake *intake);

@@ -14,7 +14,7 @@ struct file_record {
     bool in_folder;
 };
 
-static const char read_twice[] =
+static const char read_once[] =
     "it can be read only once, but --write, --dropped and --report read inputs twice: save it as a file";
 
 static bool is_read_once(const char *path) {
@@ -24,10 +24,10 @@ static bool is_read_once(const char *path) {
 }
 
 bool journal_check_inputs(const struct strings *paths) {
-    const char *once = paths->count == 0 ? "-" : NULL;
-    for (size_t i = 0; i < paths->count && once == NULL; i++)
-        if (is_read_once(paths->values[i])) once = paths->values[i];
-    return once == NULL || complain("%s: %s", strcmp(once, "-") == 0 ? "standard input" : once, read_twice);
+    const char *refused = paths->count == 0 ? "-" : NULL; /* The first input that can be read only once. */
+    for (size_t i = 0; i < paths->count && refused == NULL; i++)
+        if (is_read_once(paths->values[i])) refused = paths->values[i];
+    return refused == NULL || complain("%s: %s", strcmp(refused, "-") == 0 ? "standard input" : refused, read_once);
 }
 
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder) {
@@ -37,13 +37,13 @@ bool journal_open(struct journal *journal, const struct scratch *scratch, const 
 bool journal_add_file(struct journal *journal, const struct opened_file *file) {
     struct file_record noted = {.length = strlen(file->path) + 1, .in_folder = file->in_folder};
     if (fstat(file->descriptor, &noted.status) != 0) return complain("%s: %s", file->path, strerror(errno));
-    if (!S_ISREG(noted.status.st_mode)) return complain("%s: %s", file->path, read_twice);
+    if (!S_ISREG(noted.status.st_mode)) return complain("%s: %s", file->path, read_once);
     output_bytes(&journal->files.output, &noted, sizeof noted);
     output_bytes(&journal->files.output, file->path, noted.length);
     return true;
 }
 
-void journal_add(struct journal *journal, const struct place *place) {
+void journal_add_place(struct journal *journal, const struct place *place) {
     output_bytes(&journal->places.output, place, sizeof *place);
 }
 
@@ -52,7 +52,7 @@ bool journal_rewind(struct journal *journal) {
     return temporary_map(&journal->places) && temporary_map(&journal->files);
 }
 
-bool journal_next(struct journal *journal, struct place *place) {
+bool journal_next_place(struct journal *journal, struct place *place) {
     const char *noted = temporary_take(&journal->places, &journal->place_offset, sizeof *place);
     if (noted != NULL) memcpy(place, noted, sizeof *place);
     return noted != NULL;
@@ -84,72 +84,76 @@ void journal_close(struct journal *journal) {
 
 /* ---- Reading documents once more ---- */
 
-static uint64_t count_wanted(const struct again *again) {
+static uint64_t count_wanted(const struct rereading *rereading) {
     uint64_t wanted = 0;
-    for (uint64_t i = 0; i <= again->compared / 64; i++) wanted += (uint64_t)__builtin_popcountll(again->wanted[i]);
+    for (uint64_t i = 0; i <= rereading->compared / 64; i++)
+        wanted += (uint64_t)__builtin_popcountll(rereading->wanted[i]);
     return wanted;
 }
 
-static void find_next_wanted(struct again *again) {
-    again->is_wanting = false;
-    while (!again->is_wanting && journal_next(again->journal, &again->place))
-        again->is_wanting = again->place.fate == FATE_COMPARED && bit_is_set(again->wanted, again->next_number++);
+/* Reads on in the journal to the next wanted document, and sets has_next to whether there is one. */
+static void find_next_wanted(struct rereading *rereading) {
+    rereading->has_next = false;
+    while (!rereading->has_next && journal_next_place(rereading->journal, &rereading->place))
+        rereading->has_next =
+            rereading->place.fate == FATE_COMPARED && bit_is_set(rereading->wanted, rereading->next_number++);
 }
 
-/* Returns the next file with a wanted document. If it is the file before, that document was not found there, so it has
- * changed. */
+/* Sets the file of the next wanted document. If it is the same as before, the document was not found there. */
 static bool next_wanted_file(void *context, struct opened_file *file, uint64_t *number) {
-    struct again *again = context;
-    const struct journal_file *noted = &again->journal->file;
-    if (!again->is_wanting || again->failed || interrupt_noted()) return false;
-    if (again->journal->next_file == again->place.file + 1) {
+    struct rereading *rereading = context;
+    const struct journal_file *noted = &rereading->journal->file;
+    if (!rereading->has_next || rereading->failed || interrupt_noted()) return false;
+    if (rereading->journal->next_file == rereading->place.file + 1) {
         complain("%s: it was changed while it was compared; run the command again", noted->path);
-        again->failed = true;
+        rereading->failed = true;
     }
-    journal_find_file(again->journal, again->place.file);
+    journal_find_file(rereading->journal, rereading->place.file);
     *file = (struct opened_file){noted->path, noted->in_folder, -1};
-    *number = again->place.file;
-    return !again->failed;
+    *number = rereading->place.file;
+    return !rereading->failed;
 }
 
-static bool check_file(void *context, const struct opened_file *file) {
-    struct again *again = context;
-    again->failed = again->failed || !journal_check_file(&again->journal->file, file->descriptor);
-    return !again->failed;
+static bool check_unchanged(void *context, const struct opened_file *file) {
+    struct rereading *rereading = context;
+    rereading->failed = rereading->failed || !journal_check_file(&rereading->journal->file, file->descriptor);
+    return !rereading->failed;
 }
 
-static bool is_wanted_document(void *context, const struct raw_document *raw) {
-    struct again *again = context;
-    const struct place *place = &again->place;
-    if (!again->is_wanting || raw->bad.kind != BAD_NONE || raw->file != place->file || raw->begins != place->begins ||
+/* Returns whether a document is the next wanted one, and if so, finds the one after it. */
+static bool is_next_wanted(void *context, const struct raw_document *raw) {
+    struct rereading *rereading = context;
+    const struct place *place = &rereading->place;
+    if (!rereading->has_next || raw->bad.kind != BAD_NONE || raw->file != place->file || raw->begins != place->begins ||
         raw->ends != place->ends)
         return false;
-    find_next_wanted(again);
+    find_next_wanted(rereading);
     return true;
 }
 
-/* Passes on the next wanted document. Results come in the order of the journal. This is a made_visitor. */
+/* Passes the next wanted document to `take` with its number: documents come in the order of the journal, which is that
+ * of their numbers. This is a made_visitor. */
 static bool pass_on(void *context, const struct raw_document *raw, const struct made *made) {
-    struct again *again = context;
-    while (!bit_is_set(again->wanted, again->taken)) again->taken++;
-    uint64_t number = again->taken++;
+    struct rereading *rereading = context;
+    while (!bit_is_set(rereading->wanted, rereading->next_to_pass)) rereading->next_to_pass++;
+    uint64_t number = rereading->next_to_pass++;
     if (interrupt_noted()) return false;
-    return raw->bad.kind != BAD_NONE || again->take(again->context, number, made);
+    return raw->bad.kind != BAD_NONE || rereading->take(rereading->context, number, made);
 }
 
-bool again_read(struct again *again, const struct pipeline_rules *rules) {
-    const struct pipeline_again reading = {next_wanted_file, is_wanted_document, count_wanted(again)};
-    struct pipeline_rules listing = *rules;
-    listing.recipe = text_default_recipe;
-    listing.table = listing.expected_recipe = NULL;
-    listing.strict = listing.others = false;
-    listing.visit = pass_on;
-    listing.makes = MAKES_BODY;
-    listing.visit_file = check_file;
-    listing.context = again;
-    listing.again = &reading;
-    if (!journal_rewind(again->journal)) return false;
-    again->next_number = again->taken = 0;
-    find_next_wanted(again);
-    return pipeline_run(&listing, NULL) == PIPELINE_WELL && !again->failed && !again->is_wanting;
+bool rereading_run(struct rereading *rereading, const struct pipeline_rules *rules) {
+    const struct pipeline_again wanted = {next_wanted_file, is_next_wanted, count_wanted(rereading)};
+    struct pipeline_rules reading = *rules;
+    reading.recipe = text_default_recipe;
+    reading.table = reading.expected_recipe = NULL;
+    reading.strict = reading.visits_others = false;
+    reading.visit = pass_on;
+    reading.makes = MAKES_BODY;
+    reading.visit_file = check_unchanged;
+    reading.context = rereading;
+    reading.again = &wanted;
+    if (!journal_rewind(rereading->journal)) return false;
+    rereading->next_number = rereading->next_to_pass = 0;
+    find_next_wanted(rereading);
+    return pipeline_run(&reading, NULL) == PIPELINE_WELL && !rereading->failed && !rereading->has_next;
 }

@@ -9,19 +9,15 @@
 
 #include <sys/stat.h>
 
-/* A command that reads its inputs twice notes, at the first time, which files there are, and where each document is in
- * them. */
-
 /* What became of a document. */
 enum fate {
-    FATE_COMPARED, /* It is in the index that is clustered. Such documents are numbered from 0, in the order of the
-                      inputs. */
+    FATE_COMPARED, /* It was compared. Such documents are numbered from 0, in the order of the inputs. */
     FATE_KEPT,     /* It has too few features, is a bad record, or is no document. */
     FATE_KNOWN,    /* The index of --against has it. */
 };
 
 struct place {
-    uint64_t file, begins, ends; /* As in struct raw_document. */
+    uint64_t file, begins, ends; /* As in struct raw_document: the file's number, and offsets when decompressed. */
     enum unit unit;
     enum fate fate;
     enum document_format format;
@@ -49,18 +45,18 @@ bool journal_check_inputs(const struct strings *paths);
 /* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. */
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);
 
-/* Notes a file. Another thread may call journal_add at the same time. Returns false if the file can't be read again. */
+/* Notes a file that can be read again, or returns false. Another thread may call journal_add_place meanwhile. */
 bool journal_add_file(struct journal *journal, const struct opened_file *file);
 
-void journal_add(struct journal *journal, const struct place *place);
+void journal_add_place(struct journal *journal, const struct place *place);
 
 /* Ends noting, and begins to read the journal, or begins to read it once more. */
 bool journal_rewind(struct journal *journal);
 
-/* Reads the next place. Returns false at the end. */
-bool journal_next(struct journal *journal, struct place *place);
+/* Reads the next place. Returns false at the end, without a complaint. */
+bool journal_next_place(struct journal *journal, struct place *place);
 
-/* Reads on to the file of this number, counted from 0, which must have been noted. Numbers ascend from call to call. */
+/* Reads on until `file` is the one of this number, which must have been noted. Numbers ascend from call to call. */
 void journal_find_file(struct journal *journal, uint64_t number);
 
 /* Checks that the open file is still the same as when it was noted. */
@@ -70,10 +66,10 @@ void journal_close(struct journal *journal);
 
 /* ---- Reading some of the documents that were compared once more ---- */
 
-struct again {
+struct rereading {
     /* These are set by the caller. */
     struct journal *journal;
-    const uint64_t *wanted; /* A bit for each document that was compared. */
+    const uint64_t *wanted; /* A bit for each document that was compared; none are set behind these. */
     uint64_t compared;      /* How many documents were compared. */
     /* Called for each wanted document that can be read, in order, with its number and its text. Returns false to stop,
      * after a complaint. */
@@ -81,12 +77,14 @@ struct again {
     void *context;
 
     /* These are private. */
-    struct place place; /* The place of the next document to be read. */
-    uint64_t next_number, taken;
-    bool is_wanting, failed;
+    bool has_next;         /* A wanted document is still to be found in the files: */
+    struct place place;    /* this is its place. */
+    uint64_t next_number;  /* The number of the next compared document in the journal. */
+    uint64_t next_to_pass; /* All wanted documents of smaller numbers were passed to `take`. */
+    bool failed;           /* A file has changed since it was noted. */
 };
 
 /* Reads the wanted documents as the rules say. Returns false also if a signal was noted. */
-bool again_read(struct again *again, const struct pipeline_rules *rules);
+bool rereading_run(struct rereading *rereading, const struct pipeline_rules *rules);
 
 #endif

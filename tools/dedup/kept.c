@@ -17,12 +17,12 @@ struct copying {
     const uint64_t *dropped;
     const struct divided *divided; /* NULL: documents are not divided. */
     const struct extract_rules *rules;
-    uint64_t number;     /* The number of the next document that was compared. */
-    struct output bytes; /* Of a document that is divided. */
+    uint64_t next_number; /* The number of the next document that was compared. */
+    struct output bytes;  /* Of a document that is divided. */
 
-    uint64_t file; /* The number of the open file, or UINT64_MAX if none is open. */
+    uint64_t file; /* The number of the open input, or UINT64_MAX if none is open. */
     struct source source;
-    struct sink sinks[2];
+    struct sink sinks[2]; /* The files of its name in both trees; one that gets nothing is not created. */
 };
 
 /* ---- Documents that are whole files ---- */
@@ -44,14 +44,14 @@ static bool write_bytes(int file, const char *bytes, size_t size) {
     return true;
 }
 
-/* Copies a file to its end, within the kernel where that is possible. */
+/* Copies a file to its end, within the kernel where that is possible. The tree and the path are for messages. */
 static bool copy_bytes(const struct tree *tree, int from, int to, const char *path) {
     char bytes[1 << 16];
 #ifdef IDX_LINUX
     for (;;) {
         ssize_t copied = copy_file_range(from, NULL, to, NULL, (size_t)1 << 30, 0);
         if (copied == 0) return true;
-        if (copied < 0 && errno != EINTR) break;
+        if (copied < 0 && errno != EINTR) break; /* Reading and writing goes on from there, or says what fails. */
     }
 #endif
     for (;;) {
@@ -62,12 +62,13 @@ static bool copy_bytes(const struct tree *tree, int from, int to, const char *pa
     }
 }
 
-static bool copy_file(struct copying *copying, const struct tree *tree) {
+/* Copies the file whose record the journal read last into a tree, and checks before and after that it is the same. */
+static bool copy_whole_file(struct copying *copying, const struct tree *tree) {
     const struct journal_file *file = &copying->journal->file;
     int from = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (from < 0) return say_failed(file->path, errno);
     bool copied = journal_check_file(file, from);
-    int to = copied ? tree_create(tree, file->path) : -1;
+    int to = copied ? tree_create_file(tree, file->path) : -1;
     copied = to >= 0 && copy_bytes(tree, from, to, file->path) && journal_check_file(file, from);
     if (to >= 0 && close(to) != 0 && errno != EINTR && copied) copied = say_not_written(tree, file->path, errno);
     close(from);
@@ -76,8 +77,9 @@ static bool copy_file(struct copying *copying, const struct tree *tree) {
 
 /* ---- Parts of files ---- */
 
-/* Closes the input and both outputs. Returns false also if the input has changed since it was noted. */
-static bool close_file(struct copying *copying) {
+/* Closes the input, if one is open, and its files in both trees. Returns false also if these could not be written, or
+ * if the input has changed since it was noted. */
+static bool close_files(struct copying *copying) {
     bool ok = true;
     if (copying->file == UINT64_MAX) return true;
     for (int i = 0; i < 2; i++) {
@@ -91,7 +93,8 @@ static bool close_file(struct copying *copying) {
     return ok;
 }
 
-static bool open_file(struct copying *copying, uint64_t number) {
+/* Opens the file of this number, which must be the same as when it was noted. */
+static bool open_input(struct copying *copying, uint64_t number) {
     const struct journal_file *file = &copying->journal->file;
     journal_find_file(copying->journal, number);
     copying->source.regular_only = true;
@@ -104,14 +107,14 @@ static bool open_file(struct copying *copying, uint64_t number) {
     return copying->file == number;
 }
 
-static bool begin_sink(struct copying *copying, int which) {
-    int descriptor = tree_create(copying->trees[which], copying->journal->file.path);
+/* Creates the open input's file in trees[which]. */
+static bool create_sink(struct copying *copying, int which) {
+    int descriptor = tree_create_file(copying->trees[which], copying->journal->file.path);
     if (descriptor >= 0) sink_open(&copying->sinks[which], descriptor, source_filter(&copying->source));
     return descriptor >= 0;
 }
 
-/* Complains of a file that ended before a document that was in it. Says nothing if it only ended because of a signal.
- * Returns false always. */
+/* Complains of a file that ended before a document in it, unless a signal ended it. Returns false always. */
 static bool say_ended(const struct copying *copying) {
     const struct source *source = &copying->source;
     const char *reason = source->broken || source->unreadable
@@ -135,25 +138,26 @@ static bool pass_bytes(struct copying *copying, uint64_t end, struct sink *sink)
     return true;
 }
 
-/* Opens the file that a document is in, and passes over what is before the document. */
+/* Reads on to where a document begins. If it is in another file than the open one, closes that and opens the other. */
 static bool go_to_document(struct copying *copying, const struct place *place) {
-    if (copying->file != place->file && !(close_file(copying) && open_file(copying, place->file))) return false;
+    if (copying->file != place->file && !(close_files(copying) && open_input(copying, place->file))) return false;
     return pass_bytes(copying, place->begins, NULL);
 }
 
-static bool copy_part(struct copying *copying, const struct place *place, int which) {
+/* Copies a document that is not a whole file into trees[which], compressed like its file. */
+static bool copy_embedded_document(struct copying *copying, const struct place *place, int which) {
     struct sink *sink = &copying->sinks[which];
     if (!go_to_document(copying, place)) return false;
-    if (sink->output.descriptor < 0 && !begin_sink(copying, which)) return false;
+    if (sink->output.descriptor < 0 && !create_sink(copying, which)) return false;
     if (!pass_bytes(copying, place->ends, sink)) return false;
-    if (place->unit == UNIT_RECORD) sink_write(sink, "\r\n\r\n", 4);
+    if (place->unit == UNIT_RECORD) sink_write(sink, "\r\n\r\n", 4); /* The end of a record of WARC. */
+    /* In WARC, each record is a compressed member of its own; lines share one member. */
     if (place->unit != UNIT_LINES) sink_end_member(sink);
-    return sink->output.error == 0 || close_file(copying);
+    return sink->output.error == 0 || close_files(copying); /* This complains of the error, and returns false. */
 }
 
 /* ---- Documents that are divided ---- */
 
-/* Reads a document into copying->bytes. */
 static bool read_document(struct copying *copying, const struct place *place) {
     struct source *source = &copying->source;
     const char *bytes;
@@ -169,7 +173,8 @@ static bool read_document(struct copying *copying, const struct place *place) {
     return copying->bytes.error == 0 || complain("out of memory");
 }
 
-/* Writes one tree's parts of a document, with all that is before and behind its text. */
+/* Writes the document in copying->bytes into trees[which], if that is asked for, with only the parts that belong there.
+ * `parts` has the document's text; what is before and behind the text goes into both trees. */
 static bool write_parts(struct copying *copying, const struct place *place, uint64_t number, struct parts parts,
                         int which) {
     const char *bytes = copying->bytes.bytes, *begin = parts.rest.bytes, *end = begin + parts.rest.length;
@@ -177,18 +182,18 @@ static bool write_parts(struct copying *copying, const struct place *place, uint
     struct span part;
     uint64_t next = copying->divided->documents[number].first;
     if (copying->trees[which]->path == NULL) return true;
-    if (sink->output.descriptor < 0 && !begin_sink(copying, which)) return false;
+    if (sink->output.descriptor < 0 && !create_sink(copying, which)) return false;
     sink_write(sink, bytes, (size_t)(begin - bytes));
     for (uint32_t i = 1; parts_next(&parts, &part); i++) {
-        if (divided_is_dropped(copying->divided, number, i, &next) == (which == 1))
+        if (divided_part_is_dropped(copying->divided, number, i, &next) == (which == 1))
             sink_write(sink, part.bytes, part.length);
     }
     sink_write(sink, end, copying->bytes.length - (size_t)(end - bytes));
     if (place->unit != UNIT_LINES) sink_end_member(sink);
-    return sink->output.error == 0 || close_file(copying);
+    return sink->output.error == 0 || close_files(copying); /* This complains of the error, and returns false. */
 }
 
-/* Copies the parts of a document to where they belong. */
+/* Divides a document of which parts are dropped between both trees. */
 static bool copy_divided(struct copying *copying, const struct place *place, uint64_t number) {
     struct parts parts = {.by = copying->divided->by};
     struct bad bad;
@@ -203,26 +208,27 @@ static bool copy_divided(struct copying *copying, const struct place *place, uin
 
 /* ---- All ---- */
 
-static bool is_dropped(struct copying *copying, const struct place *place) {
+/* Returns whether the next document of the journal is dropped as a whole, and counts it if it was compared. */
+static bool is_next_dropped(struct copying *copying, const struct place *place) {
     if (place->fate != FATE_COMPARED) return place->fate == FATE_KNOWN;
-    return bit_is_set(copying->dropped, copying->number++);
+    return bit_is_set(copying->dropped, copying->next_number++);
 }
 
 static bool copy_document(struct copying *copying, const struct place *place) {
-    const uint64_t number = copying->number;
-    int which = is_dropped(copying, place);
+    const uint64_t number = copying->next_number;
+    int which = is_next_dropped(copying, place);
     if (copying->divided != NULL && place->fate == FATE_COMPARED && which == 0 &&
-        divided_has_dropped(copying->divided, number))
+        divided_has_dropped_part(copying->divided, number))
         return copy_divided(copying, place, number);
     if (copying->trees[which]->path == NULL) return true;
-    if (place->unit != UNIT_FILE) return copy_part(copying, place, which);
-    if (!close_file(copying)) return false;
+    if (place->unit != UNIT_FILE) return copy_embedded_document(copying, place, which);
+    if (!close_files(copying)) return false;
     journal_find_file(copying->journal, place->file);
-    return copy_file(copying, copying->trees[which]);
+    return copy_whole_file(copying, copying->trees[which]);
 }
 
-bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
-                const struct divided *divided, const struct extract_rules *rules) {
+bool kept_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
+                       const struct divided *divided, const struct extract_rules *rules) {
     struct copying copying = {.journal = journal,
                               .trees = trees,
                               .dropped = dropped,
@@ -233,8 +239,8 @@ bool kept_write(struct journal *journal, const struct tree *const trees[2], cons
                               .sinks = {SINK_CLOSED, SINK_CLOSED}};
     struct place place;
     bool ok = journal_rewind(journal);
-    while (ok && journal_next(journal, &place)) ok = copy_document(&copying, &place) && !interrupt_noted();
-    ok = close_file(&copying) && ok;
+    while (ok && journal_next_place(journal, &place)) ok = copy_document(&copying, &place) && !interrupt_noted();
+    ok = close_files(&copying) && ok;
     source_free(&copying.source);
     free(copying.bytes.bytes);
     return ok;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The words of a shingle. */
-enum { SHINGLE_WORDS = 5 };
+/* The words of a shingle without --shingle. */
+enum { DEFAULT_SHINGLE_WORDS = 5 };
 
 bool resemblance_read(const char *option, const char *argument, int64_t *least) {
     /* A number that reading rounds is refused: with 0.79999, texts would be taken for less alike than they are. */
@@ -35,7 +35,7 @@ bool shingling_read(const char *argument, struct shingling *shingling) {
 }
 
 uint64_t shingling_count(const struct shingling *shingling, uint64_t words) {
-    const uint64_t width = shingling->width != 0 ? shingling->width : SHINGLE_WORDS;
+    const uint64_t width = shingling->width != 0 ? shingling->width : DEFAULT_SHINGLE_WORDS;
     return words < width ? words > 0 : words - width + 1;
 }
 
@@ -90,7 +90,6 @@ struct span resemble_id(struct resemble *resemble, uint64_t number) {
     return (struct span){temporary_take(&resemble->ids, &offset, length), length};
 }
 
-/* An ID, and the number of its document. */
 struct ranked_id {
     struct span id;
     uint64_t number;
@@ -105,8 +104,8 @@ static int compare_ids(const void *first, const void *second) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Prefers documents with smaller IDs. */
-static bool prefer_smallest(struct resemble *resemble, int64_t *values) {
+/* Sets the values of documents so that those with smaller IDs are preferred. */
+static bool prefer_smallest_ids(struct resemble *resemble, int64_t *values) {
     struct ranked_id *ids = calloc((size_t)resemble->count + 1, sizeof *ids);
     if (ids == NULL) return complain("out of memory");
     for (uint64_t i = 0; i < resemble->count; i++) ids[i] = (struct ranked_id){resemble_id(resemble, i), i};
@@ -116,14 +115,13 @@ static bool prefer_smallest(struct resemble *resemble, int64_t *values) {
     return true;
 }
 
-/* Fills the value of each document by which it is preferred. */
 static bool fill_values(struct resemble *resemble, int64_t *values) {
-    if (resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID) return prefer_smallest(resemble, values);
+    if (resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID) return prefer_smallest_ids(resemble, values);
     for (uint64_t i = 0; i < resemble->count; i++) values[i] = resemble->documents[i].value;
     return true;
 }
 
-/* Frees what only further questions need. */
+/* Frees what only more questions need. */
 static void close_sets(struct resemble *resemble) {
     idx_sets_close(resemble->sets);
     free(resemble->values);
@@ -149,7 +147,8 @@ bool resemble_decide(struct resemble *resemble) {
     return ok;
 }
 
-/* What both sets have, and either has, says how many a set has that joins another one, since that one joins itself. */
+/* A set i that joins set j has as many members as either of them has, plus those that both have, minus those of j. A
+ * set that is kept joins itself, so that `total` and `shared` are both how many it has. */
 uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number) {
     const struct idx_kept_set *kept = &resemble->kept[number];
     return kept->total + kept->shared - resemble->kept[kept->kept].total;
@@ -163,14 +162,13 @@ void resemble_keep(struct resemble *resemble, uint64_t number) {
 
 /* ---- Pairs ---- */
 
-/* Where pairs are written. */
 struct pair_writer {
     struct resemble *resemble;
     struct output *output;
     uint64_t pairs;
 };
 
-/* Writes a pair, unless both documents are known. This is an idx_set_pair_visitor. */
+/* Writes the line of a pair, unless both documents are known. This is an idx_set_pair_visitor. */
 static bool put_pair(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
     struct span first = resemble_id(writer->resemble, pair->first),
@@ -196,22 +194,22 @@ bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64
                                                  resemble->contained_size};
     struct pair_writer writer = {resemble, output, 0};
     struct idx_error error;
-    bool put = temporary_map(&resemble->ids) &&
-               succeeded(idx_sets_visit_pairs(resemble->sets, &options, put_pair, &writer, NULL, &error), &error);
+    bool ok = temporary_map(&resemble->ids) &&
+              succeeded(idx_sets_visit_pairs(resemble->sets, &options, put_pair, &writer, NULL, &error), &error);
     *pairs = writer.pairs;
-    return put && output->error == 0 && !interrupt_noted();
+    return ok && output->error == 0 && !interrupt_noted();
 }
 
 /* ---- Visiting ---- */
 
-/* How documents are visited. */
 struct visiting {
     struct resemble *resemble;
     resemble_visitor visit;
     void *context;
-    uint64_t cluster;
+    uint64_t cluster; /* The number of the cluster that is visited. */
 };
 
+/* Passes a document and the other one, which it joins, to the visitor. Returns false also if a signal was noted. */
 static bool visit_document(const struct visiting *visiting, uint64_t number) {
     struct resemble *resemble = visiting->resemble;
     uint64_t kept = resemble->kept[number].kept;
@@ -223,7 +221,7 @@ static bool visit_document(const struct visiting *visiting, uint64_t number) {
     return visiting->visit(visiting->context, &member, &resemble->kept[number]) && !interrupt_noted();
 }
 
-/* Completes the summary; counts[i] is how many documents join the one of number i, itself included. */
+/* Sets like_known, and the summary of all others. counts[i]: how many documents join document i, itself included. */
 static void summarize(struct resemble *resemble, const uint32_t *counts, struct idx_cluster_summary *summary) {
     *summary = (struct idx_cluster_summary){0};
     for (uint64_t i = 0; i < resemble->known; i++) resemble->like_known += counts[i] - 1;
@@ -236,23 +234,24 @@ static void summarize(struct resemble *resemble, const uint32_t *counts, struct 
     }
 }
 
-/* Lists the numbers of all documents, cluster by cluster, the representative of each first: that of number i and the
- * documents that join it begin at begins[i]. At first, that is how many these are. */
-static void list_by_cluster(const struct resemble *resemble, uint32_t *begins, uint32_t *list) {
+/* Lists the numbers of all documents, cluster by cluster, the representative of each first. At first, ends[i] is how
+ * many documents join document i, itself included; in the end, where these end in the list. */
+static void list_by_cluster(const struct resemble *resemble, uint32_t *ends, uint32_t *list) {
     uint32_t begin = 0;
     for (uint64_t i = 0; i < resemble->count; i++) {
-        uint32_t count = begins[i];
-        begins[i] = begin;
-        if (count > 0) list[begins[i]++] = (uint32_t)i;
+        uint32_t count = ends[i];
+        ends[i] = begin;
+        if (count > 0) list[ends[i]++] = (uint32_t)i;
         begin += count;
     }
     for (uint64_t i = 0; i < resemble->count; i++) {
         uint64_t kept = resemble->kept[i].kept;
-        if (kept != i) list[begins[kept]++] = (uint32_t)i;
+        if (kept != i) list[ends[kept]++] = (uint32_t)i;
     }
 }
 
-/* Visits the documents of clusters of two or more. */
+/* Visits the documents of clusters of two or more that have no known one, and then those that join a known one. Changes
+ * the counts, which are as in `summarize`. */
 static bool visit_clusters(struct visiting *visiting, uint32_t *counts) {
     struct resemble *resemble = visiting->resemble;
     uint32_t *list = calloc((size_t)resemble->count + 1, sizeof *list);

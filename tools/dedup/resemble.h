@@ -24,15 +24,15 @@ struct resemble {
     /* These are set by the caller. */
     int64_t threshold;               /* In units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: only what is contained is dropped. */
     int64_t contained;               /* The same, for texts that are contained in others; 0: none are looked for. */
-    uint64_t contained_size;         /* Not texts with fewer different shingles. */
+    uint64_t contained_size;         /* Texts with fewer different shingles are not looked for in others. */
     enum idx_representative prefers; /* IDX_REPRESENTATIVE_FIRST: by the values of documents. */
     struct most_common most_common;  /* Shingles that more documents have don't count. */
     uint64_t known;                  /* So many documents, the first ones, are known: all of them are kept. */
-    bool asks_more;                  /* Sets stay when that is decided, for more questions. */
+    bool asks_more;                  /* resemble_decide leaves the sets open, for more questions. */
 
-    struct idx_kept_set *kept; /* Which document each one joins, once that is decided. */
+    struct idx_kept_set *kept; /* Which document each one joins; set by resemble_decide. */
     uint64_t count;            /* How many documents were taken, known ones included. */
-    uint64_t like_known;       /* How many join a known one, once they are visited. */
+    uint64_t like_known;       /* How many join a known one; set by resemble_visit. */
     uint64_t ignored;          /* How many shingles did not count because they are common. */
 
     /* For more questions. */
@@ -41,9 +41,9 @@ struct resemble {
     struct idx_keep_options keeping; /* How it was decided. */
 
     /* These are used by resemble.c alone. */
-    int64_t *values;
-    struct temporary ids;
-    uint64_t id_bytes; /* Bytes of that file. */
+    int64_t *values;      /* Those by which documents are preferred; freed with the sets. */
+    struct temporary ids; /* The IDs of all documents, one after the other. */
+    uint64_t id_bytes;    /* Bytes of that file. */
     struct compared_text *documents;
     size_t capacity;
 };
@@ -57,7 +57,7 @@ bool resemblance_read(const char *option, const char *argument, int64_t *least);
 /* Reads the argument of --shingle: N words, or chars:N. */
 bool shingling_read(const char *argument, struct shingling *shingling);
 
-/* Returns how many shingles a text of so many words has, or characters where shingles have these. */
+/* Returns how many shingles a text of so many words has, or of so many characters if shingles are made of these. */
 uint64_t shingling_count(const struct shingling *shingling, uint64_t words);
 
 /* Reads the argument of --ignore-common: a number, or a share such as 0.1%. */
@@ -73,17 +73,18 @@ bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shi
 /* Removes the shingles that are too common, once all documents are taken. Returns false also if a signal was noted. */
 bool resemble_ignore_common(struct resemble *resemble);
 
-/* Writes all pairs of documents that resemble each other, ID, tab, ID, tab, resemblance: of those with the same
- * shingles as an earlier one, only the pair of these two. Sets *pairs to how many there are. Returns false also if a
- * signal was noted, or if output failed. */
+/* Writes all pairs of documents that resemble each other, unless both are known, as lines of ID, tab, ID, tab,
+ * resemblance, and if what is contained is looked for, another tab and share: that of the smaller set. A document with
+ * the same shingles as an earlier one is only in the pair of these two. Sets *pairs to how many lines there are.
+ * Returns false also if a signal was noted, or if output failed. */
 bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs);
 
-/* Decides which documents are kept. Returns false also if a signal was noted. */
+/* Decides which documents are kept, and sets `kept`. Returns false also if a signal was noted. */
 bool resemble_decide(struct resemble *resemble);
 
-/* A function that gets a document and the one of its cluster that is kept, the representative, and what both have in
- * common. Documents are numbered from 0, without the known ones. The member has no fingerprints. Returns false to
- * stop. */
+/* A function that gets a document and its representative, the one of its cluster that is kept, and what both have in
+ * common. Documents are numbered from 0, without the known ones; the number of a known representative means nothing.
+ * The member has no fingerprints. Returns false to stop. */
 typedef bool (*resemble_visitor)(void *context, const struct idx_cluster_member *member,
                                  const struct idx_kept_set *kept);
 
@@ -94,18 +95,19 @@ static inline bool resemble_is_like_known(const struct resemble *resemble, uint6
 
 /* Visits all documents that are not known, in the order in which they came; or with `clusters`, those of clusters of
  * two or more, cluster by cluster, the representative first, and then those that join a known one, whose cluster is
- * CLUSTER_KNOWN. Sets the summary of all others before that. Returns false also if a signal was noted, or if `visit`
- * did. */
+ * CLUSTER_KNOWN. Before that, sets like_known, and the summary of all that join none of the known ones. Returns false
+ * also if a signal was noted, or if `visit` did. */
 bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary);
 
-/* Returns the ID of a document, known ones included, once that is decided; it is valid until resemble_close. */
+/* Returns the ID of a document, whose number counts the known ones, too. Call it after resemble_decide, or while pairs
+ * are visited. The ID is valid until resemble_close. */
 struct span resemble_id(struct resemble *resemble, uint64_t number);
 
-/* Returns how many shingles a document has, each once, known documents included, once that is decided. */
+/* Returns how many different shingles a document has, by its number among all, known ones included; after deciding. */
 uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number);
 
-/* Keeps a document that joins one that is kept. Call it once that is decided, and before documents are visited. */
+/* Keeps a document, numbered without the known ones, though it joins another; after resemble_decide, before visits. */
 void resemble_keep(struct resemble *resemble, uint64_t number);
 
 void resemble_close(struct resemble *resemble);

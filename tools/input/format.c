@@ -14,20 +14,20 @@ const char *const input_format_names[] = {"auto", "tsv", "u64", "npy", NULL};
 
 static const char npy_mark[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
-static bool has_ending(const char *path, const char *ending) {
+static bool ends_with(const char *path, const char *ending) {
     size_t length = strlen(path), size = strlen(ending);
     return length > size && strcasecmp(path + length - size, ending) == 0;
 }
 
 #ifdef IDX_LINUX
 /* Copies the next bytes of a pipe, and leaves them there. Waits for a first byte, or a signal that is noted. Returns
- * how many bytes there are so far. */
-static size_t peek(int pipe, char *bytes, size_t size, bool *ended) {
+ * how many bytes there are so far, or 0 if that fails. Sets *ended if nothing more will come. */
+static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
     struct pollfd polled[2] = {{pipe, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
     int copy[2];
     ssize_t got = -1;
     while (poll(polled, 2, -1) < 0 && errno == EINTR) continue;
-    *ended = (polled[0].revents & POLLHUP) != 0; /* Nothing more will come then. */
+    *ended = (polled[0].revents & POLLHUP) != 0;
     if (polled[1].revents != 0 || pipe2(copy, O_CLOEXEC) != 0) return 0;
     if (tee(pipe, copy[1], size, SPLICE_F_NONBLOCK) > 0) got = read(copy[0], bytes, size);
     close(copy[0]);
@@ -35,7 +35,7 @@ static size_t peek(int pipe, char *bytes, size_t size, bool *ended) {
     return got < 0 ? 0 : (size_t)got;
 }
 #else
-static size_t peek(int pipe, char *bytes, size_t size, bool *ended) {
+static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
     (void)pipe, (void)bytes, (void)size, (void)ended;
     return 0;
 }
@@ -48,7 +48,7 @@ static bool pipe_begins_as_npy(int pipe) {
     char first[sizeof npy_mark];
     for (;;) {
         bool ended;
-        size_t got = peek(pipe, first, sizeof first, &ended);
+        size_t got = peek_at_pipe(pipe, first, sizeof first, &ended);
         if (got == 0 || memcmp(first, npy_mark, got) != 0) return false;
         if (got == sizeof first || ended) return got == sizeof first;
         nanosleep(&millisecond, NULL);
@@ -56,7 +56,7 @@ static bool pipe_begins_as_npy(int pipe) {
 }
 
 /* Returns whether a regular file begins with NumPy's mark, or standard input at the place where it is read next. */
-static bool begins_as_npy(const char *path) {
+static bool file_begins_as_npy(const char *path) {
     char first[sizeof npy_mark];
     struct stat status;
     bool standard = strcmp(path, "-") == 0;
@@ -71,9 +71,9 @@ static bool begins_as_npy(const char *path) {
 }
 
 enum input_format input_format_of(const char *path) {
-    if (has_ending(path, ".tsv")) return INPUT_TSV;
-    if (has_ending(path, ".u64")) return INPUT_U64;
-    return has_ending(path, ".npy") || begins_as_npy(path) ? INPUT_NPY : INPUT_AUTO;
+    if (ends_with(path, ".tsv")) return INPUT_TSV;
+    if (ends_with(path, ".u64")) return INPUT_U64;
+    return ends_with(path, ".npy") || file_begins_as_npy(path) ? INPUT_NPY : INPUT_AUTO;
 }
 
 static enum input_format format_or_tsv(const char *path) {
@@ -81,13 +81,13 @@ static enum input_format format_or_tsv(const char *path) {
     return format == INPUT_AUTO ? INPUT_TSV : format;
 }
 
-static bool is_standard_input(const struct strings *paths) {
+static bool are_standard_input(const struct strings *paths) {
     return paths->count == 0 || (paths->count == 1 && strcmp(paths->values[0], "-") == 0);
 }
 
 bool input_await_format(const struct strings *paths, enum input_format *format) {
     struct stat status;
-    if (*format == INPUT_AUTO && is_standard_input(paths) && fstat(STDIN_FILENO, &status) == 0 &&
+    if (*format == INPUT_AUTO && are_standard_input(paths) && fstat(STDIN_FILENO, &status) == 0 &&
         S_ISFIFO(status.st_mode) && pipe_begins_as_npy(STDIN_FILENO))
         *format = INPUT_NPY;
     return input_settle_format(paths, format);
@@ -107,7 +107,7 @@ bool input_settle_format(const struct strings *paths, enum input_format *format)
     return true;
 }
 
-const char *input_advice(const char *line, size_t length) {
+const char *input_advice_on_binary(const char *line, size_t length) {
     static const char *const compressed[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd\x37zXZ", "BZh"};
     for (size_t i = 0; i < sizeof compressed / sizeof *compressed; i++) {
         size_t size = strlen(compressed[i]);

@@ -17,16 +17,14 @@ extern const char *const input_format_names[];
  * standard input (`-`), that begins like one of NumPy, or else INPUT_AUTO. Consumes nothing. */
 enum input_format input_format_of(const char *path);
 
-/* Replaces INPUT_AUTO by the format of the files, which is TSV if nothing says another one. Returns false if files have
- * different formats. */
+/* Replaces INPUT_AUTO by the format of the files, or else TSV. Returns false if files have different formats. */
 bool input_settle_format(const struct strings *paths, enum input_format *format);
 
 /* Does the same for commands that read all input before they do anything else: if standard input is the only input, and
  * a pipe, it waits for the first bytes, and recognizes an array of NumPy by them. It consumes nothing. */
 bool input_await_format(const struct strings *paths, enum input_format *format);
 
-/* Returns advice about a bad line of TSV that seems to be part of a binary file, as the end of a sentence, or "" if it
- * is text. */
-const char *input_advice(const char *line, size_t length);
+/* Returns advice on a bad line of TSV that seems to be binary, as the end of a sentence; "" if it is text. */
+const char *input_advice_on_binary(const char *line, size_t length);
 
 #endif

@@ -12,23 +12,24 @@
 
 /* ---- Before an index is made ---- */
 
-static void check_room(const char *folder, const char *what, uint64_t bytes) {
-    char needed[SIZE_LENGTH], left[SIZE_LENGTH];
+/* Warns if the file system of a folder has less free space than `what` may need there. */
+static void warn_of_little_room(const char *folder, const char *what, uint64_t needed_bytes) {
+    char needed_text[SIZE_LENGTH], free_text[SIZE_LENGTH];
     struct statvfs status;
     if (statvfs(folder, &status) != 0) return;
-    double room = (double)status.f_bavail * (double)status.f_frsize;
-    if (room >= (double)bytes) return;
-    size_print(needed, (double)bytes);
-    size_print(left, room);
-    complain("the file system of %s has %s free, but %s may need %s there", folder, left, what, needed);
+    double free_bytes = (double)status.f_bavail * (double)status.f_frsize;
+    if (free_bytes >= (double)needed_bytes) return;
+    size_print(needed_text, (double)needed_bytes);
+    size_print(free_text, free_bytes);
+    complain("the file system of %s has %s free, but %s may need %s there", folder, free_text, what, needed_text);
 }
 
-static bool same_file_system(const char *a, const char *b) {
+static bool are_on_one_file_system(const char *a, const char *b) {
     struct stat status_a, status_b;
     return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 && status_a.st_dev == status_b.st_dev;
 }
 
-static void say_forecast(const struct idx_build_estimate *estimate, const struct input_size *size) {
+static void say_estimate(const struct idx_build_estimate *estimate, const struct input_size *size) {
     char memory[SIZE_LENGTH], index[SIZE_LENGTH], peak[SIZE_LENGTH];
     size_print(memory, (double)estimate->memory_bytes);
     size_print(index, (double)(estimate->index_bytes + size->id_bytes));
@@ -37,27 +38,28 @@ static void say_forecast(const struct idx_build_estimate *estimate, const struct
              memory, peak, index);
 }
 
-void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown) {
+void making_forecast(const struct idx_build_options *options, const char *output, const struct input_size *size,
+                     bool shown) {
     struct idx_build_estimate estimate;
     char *folder = folder_parent(output);
     if (folder == NULL || idx_estimate_build(options, size->documents, &estimate, NULL) != IDX_OK) {
         free(folder);
         return;
     }
-    if (shown) say_forecast(&estimate, size);
+    if (shown) say_estimate(&estimate, size);
     const char *temporary = options->temporary_folder;
-    if (temporary == NULL || same_file_system(folder, temporary)) {
-        check_room(folder, "the build", estimate.peak_bytes + size->id_bytes);
+    if (temporary == NULL || are_on_one_file_system(folder, temporary)) {
+        warn_of_little_room(folder, "the build", estimate.peak_bytes + size->id_bytes);
     } else {
-        check_room(folder, "the index", estimate.index_bytes + size->id_bytes);
-        check_room(temporary, "temporary files", estimate.temporary_bytes);
+        warn_of_little_room(folder, "the index", estimate.index_bytes + size->id_bytes);
+        warn_of_little_room(temporary, "temporary files", estimate.temporary_bytes);
     }
     free(folder);
 }
 
 /* ---- Adding documents ---- */
 
-bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
+bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
     struct idx_error error;
     enum idx_status status = id_type == IDX_ID_TEXT
                                  ? idx_builder_add(builder, record->fingerprint, record->id, record->id_length, &error)
@@ -73,7 +75,7 @@ static void say_summary(const char *path, const struct idx_build_summary *summar
     struct density density = density_of((double)summary->table_bytes / tables, summary->fingerprints, properties->bits);
     complain("added %" PRIu64 " %s to %s: %" PRIu64 " distinct fingerprints; scheme %s, %zu table%s of %" PRIu64
              " bytes in total; document map: %" PRIu64 " bytes",
-             summary->documents, names_of_documents(properties->id_type, summary->documents), path,
+             summary->documents, noun_for_documents(properties->id_type, summary->documents), path,
              summary->fingerprints, summary->scheme, summary->tables, summary->tables == 1 ? "" : "s",
              summary->table_bytes, summary->documents_bytes);
     if (summary->by_id_bytes > 0) complain("map from IDs: %" PRIu64 " bytes", summary->by_id_bytes);
@@ -89,13 +91,13 @@ static void say_summary(const char *path, const struct idx_build_summary *summar
 
 /* What one probe of each table of a segment searches, and the table with the largest group of equal prefixes. */
 struct skew {
-    double blocks,
-        even_blocks; /* Blocks that the probes search, and would search if fingerprints were spread evenly. */
-    size_t table;
-    struct idx_table_properties largest;
+    double blocks;                       /* How many blocks the probes search together. */
+    double even_blocks;                  /* How many they would search if fingerprints were spread evenly. */
+    size_t table;                        /* The number of the table with the largest group. */
+    struct idx_table_properties largest; /* Its properties. */
 };
 
-/* Measures the tables of the first segment. Returns false if the library fails. */
+/* Measures the skew of the first segment. Returns false, without a complaint, if the library fails. */
 static bool measure_skew(const struct idx_index *index, size_t tables, struct skew *skew) {
     struct idx_table_properties table;
     *skew = (struct skew){0};
@@ -110,7 +112,7 @@ static bool measure_skew(const struct idx_index *index, size_t tables, struct sk
     return true;
 }
 
-/* Warns of dead bits, and of prefixes that many fingerprints share. */
+/* Warns of dead bits, which are the same in all fingerprints, and of prefixes that many fingerprints share. */
 static void warn_of_skew(const struct idx_properties *properties, const struct skew *skew) {
     uint64_t dead = skew->largest.dead_bits;
     char mask[NOTATION_MAX_LENGTH];
@@ -129,6 +131,7 @@ static void warn_of_skew(const struct idx_properties *properties, const struct s
 /* A fingerprint is warned of if at least one of this many documents has it. */
 #define HEAVY_SHARE 100
 
+/* Warns of the fingerprint that the most documents have, if these are many. */
 static void warn_of_heaviest(const struct idx_index *index, const struct idx_properties *properties) {
     uint64_t fingerprint, documents;
     char text[NOTATION_MAX_LENGTH];
@@ -149,7 +152,7 @@ static void say_leftovers(const char *path, size_t leftovers) {
         complain("removed %zu folders that killed builds had left beside %s", leftovers, path);
 }
 
-/* If the index can't be opened here, messages about it are left out; it is published nevertheless. */
+/* If the index can't be opened, what would be said of it is left out, and no error: it has been published. */
 void making_report(const char *path, const struct idx_build_summary *summary, const struct progress *progress) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
@@ -174,22 +177,24 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
 /* From this many bytes of IDs on, a batch is full. */
 enum { ENOUGH_ID_BYTES = 1 << 20 };
 
-static void set_rules(struct writing *writing) {
-    static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64,
-                                             TSV_ID_NONE}; /* In the order of enum idx_id_type. */
+/* Sets, by the properties of the index, how lines are read, and whether the index takes a recipe. */
+static void set_input_rules(struct writing *writing) {
+    /* Both are in the order of enum idx_id_type. */
+    static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE};
     static const enum tsv_ids ids[] = {TSV_ID_TEXT_ALONE, TSV_ID_U64_ALONE, TSV_ID_NONE};
     struct tsv_rules *rules = &writing->input.rules;
     enum idx_id_type id_type = writing->properties.id_type;
     rules->bits = writing->properties.bits;
     rules->ids = writing->id_alone ? ids[id_type] : writing->fingerprint_alone ? TSV_ID_NONE : documents[id_type];
-    writing->input.gives_recipe = writing->adds && writing->properties.is_empty && *writing->properties.recipe == '\0';
+    writing->input.index_takes_recipe =
+        writing->adds && writing->properties.is_empty && *writing->properties.recipe == '\0';
 }
 
-/* Gives an empty index the recipe that the input has stated, before it gets any document. */
-static bool settle_recipe(struct writing *writing) {
+/* Gives an empty index the recipe that the input has stated, if it has, before it gets any document. */
+static bool give_index_recipe(struct writing *writing) {
     struct idx_error error;
-    if (!writing->input.gives_recipe || writing->input.recipe == NULL) return true;
-    writing->input.gives_recipe = false;
+    if (!writing->input.index_takes_recipe || writing->input.recipe == NULL) return true;
+    writing->input.index_takes_recipe = false;
     return succeeded(idx_writer_set_recipe(writing->writer, writing->input.recipe, &error), &error);
 }
 
@@ -210,7 +215,7 @@ bool writing_open(struct writing *writing) {
     writing->ids = (struct output)OUTPUT_KEPT;
     if (!succeeded(idx_writer_open(&writing->writer, writing->path, &options, &error), &error)) return false;
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
-    set_rules(writing);
+    set_input_rules(writing);
     if (!input_files_are_whole(&writing->input)) return false;
     if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_TEXT) return true;
     if (writing->fingerprint_alone) return true;
@@ -218,7 +223,8 @@ bool writing_open(struct writing *writing) {
                     writing->path);
 }
 
-static void add_records(struct writing *writing, const struct tsv_record *records, size_t count) {
+/* Adds documents to the batch. The pointers to their IDs are set later, since the memory of the IDs may still move. */
+static void add_to_batch(struct writing *writing, const struct tsv_record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const struct tsv_record *record = &records[i];
         writing->items[writing->count++] =
@@ -227,8 +233,8 @@ static void add_records(struct writing *writing, const struct tsv_record *record
     }
 }
 
-/* Sets the pointers to the IDs of a batch, once it is complete and its IDs don't move any more. */
-static void place_ids(struct writing *writing) {
+/* Sets the pointers to the IDs of a batch that is complete, so that the memory of its IDs does not move any more. */
+static void set_id_pointers(struct writing *writing) {
     const char *id = writing->ids.bytes;
     for (size_t i = 0; i < writing->count; i++) {
         if (writing->items[i].id_length == 0) continue;
@@ -237,22 +243,22 @@ static void place_ids(struct writing *writing) {
     }
 }
 
-enum input_status writing_gather(struct writing *writing) {
+enum input_status writing_gather_batch(struct writing *writing) {
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
     writing->count = writing->ids.length = 0;
     /* The writer's view may be another one since the last batch. */
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
-    writing->input.index_recipe = writing->properties.recipe;
+    writing->input.required_recipe = writing->properties.recipe;
     do {
-        writing->input.at_hand = writing->count > 0;
+        writing->input.never_waits = writing->count > 0;
         status = input_next(&writing->input, &records, &count);
-        if (!settle_recipe(writing)) {
+        if (!give_index_recipe(writing)) {
             writing->count = 0;
             return INPUT_FAILED;
         }
-        add_records(writing, records, count);
+        add_to_batch(writing, records, count);
     } while (status == INPUT_DOCUMENTS && writing->count <= WRITING_BATCH - INPUT_BATCH &&
              writing->ids.length < ENOUGH_ID_BYTES);
     if (writing->ids.error != 0) {
@@ -260,12 +266,11 @@ enum input_status writing_gather(struct writing *writing) {
         writing->count = 0;
         return INPUT_FAILED;
     }
-    place_ids(writing);
+    set_id_pointers(writing);
     return status == INPUT_PENDING ? INPUT_DOCUMENTS : status;
 }
 
-/* Waits for a compaction that the writer began, and complains if it failed. A signal, or a compaction by another
- * process, is no failure. */
+/* Waits for a compaction that the writer began. A signal, or a compaction by another process, is no failure. */
 static void wait_for_compaction(const struct writing *writing) {
     struct idx_error error;
     if (writing->writer == NULL || idx_writer_wait(writing->writer, &error) == IDX_OK) return;

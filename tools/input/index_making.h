@@ -10,11 +10,12 @@
 /* ---- Index making ---- */
 
 /* Says what a build is expected to need if `shown`, and warns in any case if a file system has less free space.
- * `output` is the path of the index that will be made. */
-void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown);
+ * `output` is the path of the index that will be made. Says nothing if the library can't estimate that. */
+void making_forecast(const struct idx_build_options *options, const char *output, const struct input_size *size,
+                     bool shown);
 
-/* Adds a document. */
-bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record);
+/* Adds a document to a new index, whose type of IDs says whether the record's ID is text, a number or none. */
+bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record);
 
 /* Says what there is to say of a new index at `path`: how large it is and what it took, if progress is shown; how many
  * folders of killed builds were removed; and what is unusual about its fingerprints. */
@@ -29,11 +30,10 @@ enum { WRITING_BATCH = 8 * INPUT_BATCH };
 
 struct writing {
     /* Set by the caller: of the input, paths, format, notation and skip_bad_lines. */
-    const char *path;
+    const char *path; /* That of the index. */
     struct input input;
-    /* A line of TSV is not a document, but only its fingerprint or its ID. */
-    bool fingerprint_alone, id_alone;
-    bool adds;        /* Documents are added: an empty index takes the recipe that the input states. */
+    bool fingerprint_alone, id_alone; /* A line of TSV is not a document, but only its fingerprint or its ID. */
+    bool adds;                        /* Documents are added: an empty index takes the recipe that the input states. */
     uint64_t compact; /* How many pending records make the writer compact; 0: none do; UINT64_MAX: the default. */
     unsigned threads; /* Threads for look-ups. */
 
@@ -43,18 +43,18 @@ struct writing {
 
     struct idx_writer *writer;
     struct idx_properties properties; /* Those of the index when the batch was begun. */
-    struct output ids;                /* The IDs of the batch. */
+    struct output ids;                /* The bytes of the IDs of the batch, to which its items point. */
 };
 
 /* Opens the writer of the index at `path`, and sets by its properties how lines are read. */
 bool writing_open(struct writing *writing);
 
-/* Makes a batch of the documents that can be read without waiting, but waits for the first one. If the result is not
- * INPUT_DOCUMENTS, the batch, which may have documents, is the last one. */
-enum input_status writing_gather(struct writing *writing);
+/* Replaces the batch by the next documents that can be read without waiting, but waits for the first one. An empty
+ * index gets the recipe that the input states. If the result is not INPUT_DOCUMENTS, the batch is the last one; it may
+ * have documents, which precede the end or the error. */
+enum input_status writing_gather_batch(struct writing *writing);
 
-/* Says how many bad lines were skipped, if any; waits for a running compaction, and complains if it fails; closes and
- * frees everything. */
+/* Says how many bad lines were skipped, waits for a running compaction, and closes and frees everything. */
 void writing_close(struct writing *writing);
 
 #endif

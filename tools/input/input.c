@@ -1,5 +1,4 @@
-/* input.c: reads the documents of all inputs, one after the other, for `idx build`, `idx add`, `idx remove` and
- * others. */
+/* input.c: reads the documents of all inputs, one after the other. */
 #include "tools/input/input.h"
 
 #include <fcntl.h>
@@ -9,15 +8,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Complains of the line or row that was read last. */
-static void complain_of(const struct input *input, const char *sentence) {
+/* Complains of the line or row that was read last, and names its place. */
+static void complain_with_place(const struct input *input, const char *sentence) {
     if (input->format == INPUT_TSV)
         complain("%s:%" PRIu64 ": %s", input->reader.name, input->reader.line, sentence);
     else
-        complain("%s, row %" PRIu64 " (counted from 0): %s", input->reader.name, input->row - 1, sentence);
+        complain("%s, row %" PRIu64 " (counted from 0): %s", input->reader.name, input->next_row - 1, sentence);
 }
 
-static enum input_status from_reader(enum reader_status status) {
+/* Returns the status for one of the reader that comes without a line or bytes. */
+static enum input_status from_reader_status(enum reader_status status) {
     switch (status) {
         case READER_END: return INPUT_END;
         case READER_PENDING: return INPUT_PENDING;
@@ -26,14 +26,15 @@ static enum input_status from_reader(enum reader_status status) {
     }
 }
 
-static enum input_status complain_of_file(const struct input *input, const char *sentence) {
+/* Complains of the file that is being read. Returns INPUT_FAILED. */
+static enum input_status fail_with_file(const struct input *input, const char *sentence) {
     complain("%s: %s", input->reader.name, sentence);
     return INPUT_FAILED;
 }
 
 /* ---- TSV ---- */
 
-static bool is_recipe(const struct tsv_record *record) {
+static bool has_usable_recipe(const struct tsv_record *record) {
     if (record->id_length == 0 || record->id_length > IDX_MAX_RECIPE_BYTES) return false;
     for (size_t i = 0; i < record->id_length; i++) {
         if ((unsigned char)record->id[i] < ' ' || record->id[i] == 0x7f) return false;
@@ -41,64 +42,68 @@ static bool is_recipe(const struct tsv_record *record) {
     return true;
 }
 
-static bool keep_recipe(struct input *input, const struct tsv_record *record) {
-    input->recipe = input->own_recipe = strndup(record->id, record->id_length);
+/* Makes the recipe that a line states the recipe of the inputs. */
+static bool adopt_recipe(struct input *input, const struct tsv_record *record) {
+    input->recipe = input->stated_recipe = strndup(record->id, record->id_length);
     input->recipe_settled = true;
-    if (input->own_recipe == NULL) complain_of(input, "out of memory");
-    return input->own_recipe != NULL;
+    if (input->stated_recipe == NULL) complain_with_place(input, "out of memory");
+    return input->stated_recipe != NULL;
 }
 
-/* Complains of a recipe that is not that of `owner`. Returns false. */
+/* Complains that a line states another recipe than `recipe`, which `owner` has. Returns false. */
 static bool refuse_recipe(const struct input *input, enum recipe_owner owner, const char *recipe,
                           const struct tsv_record *record) {
     struct problem problem;
-    recipes_differ(&problem, owner, recipe, record->id, record->id_length);
-    complain_of(input, problem.sentence);
+    recipes_explain_difference(&problem, owner, recipe, record->id, record->id_length);
+    complain_with_place(input, problem.sentence);
     return false;
 }
 
-/* Takes a line #recipe: where none is known yet it is that of the fingerprints, and others must be comparable. */
-static bool check_recipe(struct input *input, const struct tsv_record *record) {
-    if (input->gives_recipe && !input->recipe_settled && is_recipe(record)) {
-        if (!keep_recipe(input, record)) return false;
-        input->index_recipe = input->own_recipe;
+/* Takes a line #recipe that must match required_recipe, unless that is "". If an index takes a recipe, the first one
+ * that is stated, before any fingerprint, becomes required_recipe. */
+static bool take_recipe_to_match(struct input *input, const struct tsv_record *record) {
+    if (input->index_takes_recipe && !input->recipe_settled && has_usable_recipe(record)) {
+        if (!adopt_recipe(input, record)) return false;
+        input->required_recipe = input->stated_recipe;
     }
-    if (*input->index_recipe == '\0' ||
-        recipes_match(input->index_recipe, record->id, record->id_length, &input->warned_of_icu))
+    if (*input->required_recipe == '\0' ||
+        recipes_match(input->required_recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
-    return refuse_recipe(input, input->recipe_owner, input->index_recipe, record);
+    return refuse_recipe(input, input->recipe_owner, input->required_recipe, record);
 }
 
-/* Takes a line #recipe. The first one, before any fingerprint, states the recipe, and all others have to match it. */
+/* Takes a line #recipe. Where required_recipe is NULL, the first one, before any fingerprint, states the recipe of all
+ * inputs, and the others have to match it. */
 static bool take_recipe(struct input *input, const struct tsv_record *record) {
-    if (input->index_recipe != NULL) return check_recipe(input, record);
-    if (input->recipe != NULL && input->own_recipe == NULL) return true; /* The user gave it by --recipe. */
-    if (!is_recipe(record)) {
-        complain_of(input, "the recipe is empty, too long, or has control characters; correct it, or give --recipe");
+    if (input->required_recipe != NULL) return take_recipe_to_match(input, record);
+    if (input->recipe != NULL && input->stated_recipe == NULL) return true; /* The user gave it by --recipe. */
+    if (!has_usable_recipe(record)) {
+        complain_with_place(input,
+                            "the recipe is empty, too long, or has control characters; correct it, or give --recipe");
         return false;
     }
-    if (!input->recipe_settled) return keep_recipe(input, record);
+    if (!input->recipe_settled) return adopt_recipe(input, record);
     if (input->recipe != NULL && recipes_match(input->recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
     if (input->recipe != NULL) return refuse_recipe(input, RECIPE_OF_THOSE_BEFORE, input->recipe, record);
-    complain_of(input, "a recipe after fingerprints without one; give --recipe for all of them");
+    complain_with_place(input, "a recipe after fingerprints without one; give --recipe for all of them");
     return false;
 }
 
-static void complain_of_line(const struct input *input, const struct problem *problem, const char *line,
-                             size_t length) {
+static void complain_of_bad_line(const struct input *input, const struct problem *problem, const char *line,
+                                 size_t length) {
     struct problem advised;
-    problem_set(&advised, "%s%s", problem->sentence, input_advice(line, length));
-    complain_of(input, advised.sentence);
+    problem_set(&advised, "%s%s", problem->sentence, input_advice_on_binary(line, length));
+    complain_with_place(input, advised.sentence);
 }
 
+/* Skips a bad line, and complains of the first one. If bad lines are not to be skipped, complains and returns false. */
 static bool skip_bad_line(struct input *input, const struct problem *problem, const char *line, size_t length) {
-    if (!input->skip_bad_lines || input->skipped == 0) complain_of_line(input, problem, line, length);
-    if (input->skip_bad_lines) input->skipped++;
+    if (!input->skip_bad_lines || input->skipped_lines == 0) complain_of_bad_line(input, problem, line, length);
+    if (input->skip_bad_lines) input->skipped_lines++;
     return input->skip_bad_lines;
 }
 
-/* Takes a line that is too long, which is a bad one. */
 static bool take_long_line(struct input *input, const char *line, size_t length) {
     struct problem problem;
     reader_explain_long(&problem);
@@ -110,6 +115,7 @@ void reader_unescape(struct reader *reader, struct tsv_record *record) {
     record->id_length = escape_undo(reader->bytes + (record->id - reader->bytes), record->id_length);
 }
 
+/* Takes a line of any kind; that of a document becomes the next record. Returns false if the line ends the reading. */
 static bool take_line(struct input *input, const char *line, size_t length) {
     struct tsv_record *record = &input->records[input->count];
     struct problem problem;
@@ -132,49 +138,52 @@ static bool take_line(struct input *input, const char *line, size_t length) {
 /* The bytes of a line of 16 hex digits, with its \n. */
 enum { PLAIN_LINE = 17 };
 
-static uint64_t load_big(const char *bytes) {
+static uint64_t load_big_endian(const char *bytes) {
     uint64_t word = 0;
     for (int i = 0; i < 8; i++) word = word << 8 | (unsigned char)bytes[i];
     return word;
 }
 
-/* Returns the highest bit of each byte that is from `least` to `most`. All bytes must be below 0x80. */
-static uint64_t find_between(uint64_t bytes, uint64_t least, uint64_t most) {
+/* Marks the bytes from `least` to `most`, each by its highest bit. All bytes must be below 0x80. The first term keeps
+ * that bit where a byte is not below `least`, the second where it is not above `most`; none borrows from another. */
+static uint64_t mark_bytes_between(uint64_t bytes, uint64_t least, uint64_t most) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     return ((bytes | ones * 0x80) - ones * least) & (ones * (0x80 + most) - bytes) & ones * 0x80;
 }
 
-/* Reads eight hex digits at once: it joins digits, then pairs, then fours. Sets bits of *odd if a byte is no hex
- * digit. */
-static uint64_t read_digits(const char *bytes, uint64_t *odd) {
+/* Returns the number that eight hex digits make: joins them to pairs, these to fours, and those to the number. The low
+ * four bits of a letter are 9 less than its value. Sets bits of *invalid if a byte is no hex digit. */
+static uint64_t parse_eight_digits(const char *bytes, uint64_t *invalid) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t text = load_big(bytes), ascii = text & ones * 0x7f;
-    uint64_t small = find_between(ascii, 'a', 'f'), letter = small | find_between(ascii, 'A', 'F');
-    uint64_t digits = (ascii & ones * 0x0f) + (letter >> 7) * 9;
-    *odd |= (text & ones * 0x80) | ((letter | find_between(ascii, '0', '9')) ^ ones * 0x80);
+    uint64_t text = load_big_endian(bytes), ascii = text & ones * 0x7f;
+    uint64_t lower = mark_bytes_between(ascii, 'a', 'f'), letters = lower | mark_bytes_between(ascii, 'A', 'F');
+    uint64_t digits = (ascii & ones * 0x0f) + (letters >> 7) * 9;
+    *invalid |= (text & ones * 0x80) | ((letters | mark_bytes_between(ascii, '0', '9')) ^ ones * 0x80);
     digits = (digits | digits >> 4) & UINT64_C(0x00ff00ff00ff00ff);
     digits = (digits | digits >> 8) & UINT64_C(0x0000ffff0000ffff);
     return (digits | digits >> 16) & UINT64_C(0xffffffff);
 }
 
-/* Takes lines of 16 hex digits and nothing else, up to the first other line. */
+/* Reads lines of 16 hex digits and nothing else, up to the first other line, which stays unread. Returns
+ * INPUT_DOCUMENTS even if that is the first one, so that there are no records. */
 static enum input_status read_plain_lines(struct input *input) {
     const char *bytes;
     size_t got, at = 0;
     enum reader_status status = reader_bytes(&input->reader, (size_t)PLAIN_LINE * INPUT_BATCH, &bytes, &got);
-    if (status != READER_OK) return from_reader(status);
+    if (status != READER_OK) return from_reader_status(status);
     for (; got - at >= PLAIN_LINE && bytes[at + PLAIN_LINE - 1] == '\n'; at += PLAIN_LINE) {
-        uint64_t odd = 0, high = read_digits(bytes + at, &odd), low = read_digits(bytes + at + 8, &odd);
-        if (odd != 0) break;
+        uint64_t invalid = 0, high = parse_eight_digits(bytes + at, &invalid),
+                 low = parse_eight_digits(bytes + at + 8, &invalid);
+        if (invalid != 0) break;
         input->records[input->count++] = (struct tsv_record){.fingerprint = high << 32 | low};
     }
     reader_give_back(&input->reader, got - at);
     input->reader.line += input->count;
-    input->totals.lines += input->count;
+    input->totals.fingerprints += input->count;
     return INPUT_DOCUMENTS;
 }
 
-/* Takes a line, and further ones that were read with it. */
+/* Takes the next line, and those behind it that the reader holds already. Not every line makes a record. */
 static enum input_status read_lines(struct input *input) {
     const char *line;
     size_t length;
@@ -183,9 +192,9 @@ static enum input_status read_lines(struct input *input) {
         enum input_status plain = read_plain_lines(input);
         if (plain != INPUT_DOCUMENTS || input->count > 0) return plain;
     }
-    enum reader_status status = reader_any_line(&input->reader, !input->at_hand, &line, &length);
+    enum reader_status status = reader_any_line(&input->reader, !input->never_waits, &line, &length);
     if (status == READER_LONG) return take_long_line(input, line, length) ? INPUT_DOCUMENTS : INPUT_FAILED;
-    if (status != READER_OK) return from_reader(status);
+    if (status != READER_OK) return from_reader_status(status);
     do {
         if (!take_line(input, line, length)) return INPUT_FAILED;
     } while (input->count < INPUT_BATCH && reader_held_line(&input->reader, &line, &length));
@@ -195,57 +204,57 @@ static enum input_status read_lines(struct input *input) {
 /* ---- u64 and npy ---- */
 
 /* Reads a little-endian number. Compilers make one load of this. */
-static uint64_t load_little(const char *bytes) {
+static uint64_t load_little_endian(const char *bytes) {
     const unsigned char *byte = (const unsigned char *)bytes;
     return (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 | (uint64_t)byte[3] << 24 |
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
 static bool take_rows(struct input *input, const char *bytes, size_t count) {
-    uint64_t over = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits, number = input->documents;
+    uint64_t excess_bits = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits,
+             first_number = input->documents;
     bool big_endian = input->array.big_endian;
     for (size_t i = 0; i < count; i++) {
-        uint64_t row = load_little(bytes + 8 * i), fingerprint = big_endian ? __builtin_bswap64(row) : row;
-        input->records[i] = (struct tsv_record){.fingerprint = fingerprint, .number = number + i};
-        if ((fingerprint & over) == 0) continue;
-        input->row += i + 1;
-        complain_of(input, "the fingerprint has more bits than --bits allows");
+        uint64_t word = load_little_endian(bytes + 8 * i), fingerprint = big_endian ? __builtin_bswap64(word) : word;
+        input->records[i] = (struct tsv_record){.fingerprint = fingerprint, .number = first_number + i};
+        if ((fingerprint & excess_bits) == 0) continue;
+        input->next_row += i + 1;
+        complain_with_place(input, "the fingerprint has more bits than --bits allows");
         return false;
     }
-    input->row += count;
+    input->next_row += count;
     input->count = count;
     return true;
 }
 
-/* Reads rows. After the last row of a .npy file, as its header counts them, it tries to read one byte more, which must
- * not be there. */
+/* Reads rows. After the last row of a .npy file, tries to read one byte more, which must not be there. */
 static enum input_status read_rows(struct input *input) {
-    uint64_t left = input->format == INPUT_NPY ? input->array.rows - input->row : INPUT_BATCH;
+    uint64_t left = input->format == INPUT_NPY ? input->array.rows - input->next_row : INPUT_BATCH;
     size_t want = left == 0 ? 1 : left < INPUT_BATCH ? 8 * (size_t)left : 8 * INPUT_BATCH, got;
     const char *bytes;
     enum reader_status status = reader_bytes(&input->reader, want, &bytes, &got);
     if (status == READER_END && input->format == INPUT_NPY && left > 0)
-        return complain_of_file(input, "the file is incomplete: it ends before its last row");
-    if (status != READER_OK) return from_reader(status);
-    if (left == 0) return complain_of_file(input, "the file continues after the last row that its header counts");
+        return fail_with_file(input, "the file is incomplete: it ends before its last row");
+    if (status != READER_OK) return from_reader_status(status);
+    if (left == 0) return fail_with_file(input, "the file continues after the last row that its header counts");
     if (!take_rows(input, bytes, got / 8)) return INPUT_FAILED;
     if (got % 8 == 0) return INPUT_DOCUMENTS;
-    return complain_of_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
+    return fail_with_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
 }
 
-static enum input_status start_npy(struct input *input) {
+static enum input_status begin_npy_file(struct input *input) {
     const char *bytes = NULL;
     size_t got = 0;
     struct npy_prefix prefix = {0, 0};
     struct problem problem;
     enum reader_status status = reader_bytes(&input->reader, NPY_PREFIX_BYTES, &bytes, &got);
-    if (status != READER_OK && status != READER_END) return from_reader(status);
-    if (!npy_read_prefix(bytes, got, &prefix, &problem)) return complain_of_file(input, problem.sentence);
+    if (status != READER_OK && status != READER_END) return from_reader_status(status);
+    if (!npy_read_prefix(bytes, got, &prefix, &problem)) return fail_with_file(input, problem.sentence);
     reader_give_back(&input->reader, NPY_PREFIX_BYTES - prefix.header_offset);
     status = reader_bytes(&input->reader, prefix.header_length, &bytes, &got);
-    if (status != READER_OK && status != READER_END) return from_reader(status);
-    if (got < prefix.header_length) return complain_of_file(input, "the file is incomplete: it ends within its header");
-    if (!npy_read_header(bytes, got, &input->array, &problem)) return complain_of_file(input, problem.sentence);
+    if (status != READER_OK && status != READER_END) return from_reader_status(status);
+    if (got < prefix.header_length) return fail_with_file(input, "the file is incomplete: it ends within its header");
+    if (!npy_read_header(bytes, got, &input->array, &problem)) return fail_with_file(input, problem.sentence);
     return INPUT_DOCUMENTS;
 }
 
@@ -257,31 +266,32 @@ static const char *path_of(const struct input *input, size_t number) {
     return input->paths.count == 0 ? "-" : input->paths.values[number];
 }
 
-/* Returns whether the file that ends here is whole. */
-static bool check_totals(struct input *input) {
+/* Returns whether the file that ends here is whole, and clears its totals for the next one. */
+static bool check_ended_file(struct input *input) {
     bool ok = input->partial || totals_check(&input->totals, input->reader.name);
     input->totals = (struct totals){0};
     return ok;
 }
 
-static enum input_status open_next(struct input *input) {
-    if (!check_totals(input)) return INPUT_FAILED;
+/* Closes the open file and opens the next one. Returns INPUT_DOCUMENTS, or INPUT_END after the last one. */
+static enum input_status open_next_file(struct input *input) {
+    if (!check_ended_file(input)) return INPUT_FAILED;
     reader_close(&input->reader);
-    if (input->path == count_paths(input)) return INPUT_END;
-    const char *path = path_of(input, input->path++);
-    input->row = 0;
+    if (input->opened_paths == count_paths(input)) return INPUT_END;
+    const char *path = path_of(input, input->opened_paths++);
+    input->next_row = 0;
     input->array = (struct npy_array){0, false};
     if (!reader_open(&input->reader, path)) return INPUT_FAILED;
-    return input->format == INPUT_NPY ? start_npy(input) : INPUT_DOCUMENTS;
+    return input->format == INPUT_NPY ? begin_npy_file(input) : INPUT_DOCUMENTS;
 }
 
-/* Reads one or more documents. */
-static enum input_status read_next(struct input *input) {
-    enum input_status status = input->path == 0 ? open_next(input) : INPUT_DOCUMENTS;
+/* Reads one or more records into `records`, of the next file as well if the open one has no more. */
+static enum input_status read_batch(struct input *input) {
+    enum input_status status = input->opened_paths == 0 ? open_next_file(input) : INPUT_DOCUMENTS;
     input->count = 0;
     while (status == INPUT_DOCUMENTS && input->count == 0) {
         status = input->format == INPUT_TSV ? read_lines(input) : read_rows(input);
-        if (status == INPUT_END) status = open_next(input);
+        if (status == INPUT_END) status = open_next_file(input);
     }
     input->documents += input->count;
     return status;
@@ -289,12 +299,12 @@ static enum input_status read_next(struct input *input) {
 
 /* ---- Whether files are whole ---- */
 
-static bool is_regular(const char *path) {
+static bool is_regular_file(const char *path) {
     struct stat status;
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-static bool count_totals(const struct input *input, struct reader *reader, struct totals *totals) {
+static bool count_all_lines(const struct input *input, struct reader *reader, struct totals *totals) {
     struct tsv_record record;
     struct problem problem;
     enum reader_status status;
@@ -313,8 +323,8 @@ bool input_files_are_whole(const struct input *input) {
     bool ok = true;
     for (size_t i = 0; i < input->paths.count && input->format == INPUT_TSV && !input->partial && ok; i++) {
         struct totals totals = {0};
-        if (!is_regular(input->paths.values[i])) continue;
-        ok = reader_open(&reader, input->paths.values[i]) && count_totals(input, &reader, &totals) &&
+        if (!is_regular_file(input->paths.values[i])) continue;
+        ok = reader_open(&reader, input->paths.values[i]) && count_all_lines(input, &reader, &totals) &&
              totals_check(&totals, reader.name);
         reader_close(&reader);
     }
@@ -327,14 +337,14 @@ bool input_files_are_whole(const struct input *input) {
 enum input_status input_find_recipe(struct input *input) {
     input->recipe_settled = input->recipe != NULL;
     if (input->recipe != NULL || input->format != INPUT_TSV) return INPUT_DOCUMENTS;
-    input->first_status = read_next(input);
-    input->ahead = true;
+    input->first_status = read_batch(input);
+    input->holds_first = true;
     return input->first_status;
 }
 
 enum input_status input_next(struct input *input, const struct tsv_record **records, size_t *count) {
-    enum input_status status = input->ahead ? input->first_status : read_next(input);
-    input->ahead = false;
+    enum input_status status = input->holds_first ? input->first_status : read_batch(input);
+    input->holds_first = false;
     *records = input->records;
     *count = input->count;
     return status;
@@ -342,12 +352,13 @@ enum input_status input_next(struct input *input, const struct tsv_record **reco
 
 /* ---- How much there is ---- */
 
+/* The size of a TSV file is estimated by so many bytes of it. */
 enum { SAMPLE_BYTES = 1 << 16 };
 
-/* Adds the estimated size of a TSV file of `bytes` bytes, as if all its lines were like these, of which the last may be
- * cut. */
-static void guess_lines(const struct input *input, const char *lines, size_t length, double bytes,
-                        struct input_size *size) {
+/* Adds the estimated size of a TSV file of `bytes` bytes, as if all its lines were like these in number and length. The
+ * last line of the sample may be cut. */
+static void add_guess_by_sample(const struct input *input, const char *lines, size_t length, double bytes,
+                                struct input_size *size) {
     struct tsv_record record;
     struct problem problem;
     uint64_t documents = 0, id_bytes = 0;
@@ -358,35 +369,36 @@ static void guess_lines(const struct input *input, const char *lines, size_t len
         if (input->rules.ids == TSV_ID_TEXT) id_bytes += record.id_length;
     }
     if (at == lines) return;
-    double times = bytes / (double)(at - lines);
-    size->documents += (uint64_t)((double)documents * times);
-    size->id_bytes += (uint64_t)((double)id_bytes * times);
+    double factor = bytes / (double)(at - lines);
+    size->documents += (uint64_t)((double)documents * factor);
+    size->id_bytes += (uint64_t)((double)id_bytes * factor);
 }
 
-/* Estimates the size of a TSV file. Of a large one, it reads lines in the middle, since the first ones may be shorter
- * if IDs are numbers that grow. */
-static bool guess_tsv(const struct input *input, int file, uint64_t bytes, struct input_size *size) {
+/* Adds the estimated size of a TSV file. Of a large one, it reads lines in the middle, since the first ones may be
+ * shorter if IDs are numbers that grow. Returns false, without a complaint, if it can't be read. */
+static bool guess_tsv_size(const struct input *input, int file, uint64_t bytes, struct input_size *size) {
     static char sample[SAMPLE_BYTES];
     bool large = bytes > 2 * SAMPLE_BYTES;
     ssize_t got = pread(file, sample, sizeof sample, large ? (off_t)(bytes / 2) : 0);
     if (got <= 0) return got == 0;
     const char *newline = large ? memchr(sample, '\n', (size_t)got) : NULL;
     size_t start = newline != NULL ? (size_t)(newline - sample) + 1 : 0;
-    guess_lines(input, sample + start, (size_t)got - start, (double)bytes, size);
+    add_guess_by_sample(input, sample + start, (size_t)got - start, (double)bytes, size);
     return true;
 }
 
-/* Opens a regular file, and returns -1 for others: if a FIFO were opened twice, what is written to it in between would
- * be lost. */
-static int open_regular(const char *path) {
+/* Opens a regular file, or returns the descriptor of standard input for `-`. Returns -1 for anything else: if a FIFO
+ * were opened twice, what is written to it in between would be lost. */
+static int open_for_size(const char *path) {
     if (strcmp(path, "-") == 0) return STDIN_FILENO;
-    return !is_regular(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    return !is_regular_file(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-static bool guess_file(const struct input *input, int file, struct input_size *size) {
+/* Adds the estimated size of a file. Returns false, without a complaint, if it is no regular file or can't be read. */
+static bool guess_file_size(const struct input *input, int file, struct input_size *size) {
     struct stat status;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    if (input->format == INPUT_TSV) return guess_tsv(input, file, (uint64_t)status.st_size, size);
+    if (input->format == INPUT_TSV) return guess_tsv_size(input, file, (uint64_t)status.st_size, size);
     size->documents += (uint64_t)status.st_size / sizeof(uint64_t);
     return true;
 }
@@ -395,21 +407,21 @@ bool input_guess_size(const struct input *input, struct input_size *size) {
     bool known = true;
     *size = (struct input_size){0, 0};
     for (size_t i = 0; i < count_paths(input) && known; i++) {
-        int file = open_regular(path_of(input, i));
-        known = file >= 0 && guess_file(input, file, size);
+        int file = open_for_size(path_of(input, i));
+        known = file >= 0 && guess_file_size(input, file, size);
         if (file > STDIN_FILENO) close(file);
     }
     return known;
 }
 
 void input_say_skipped(const struct input *input) {
-    if (input->skipped == 1)
+    if (input->skipped_lines == 1)
         complain("skipped 1 bad line, which is reported above");
-    else if (input->skipped > 1)
-        complain("skipped %" PRIu64 " bad lines; the first one is reported above", input->skipped);
+    else if (input->skipped_lines > 1)
+        complain("skipped %" PRIu64 " bad lines; the first one is reported above", input->skipped_lines);
 }
 
 void input_free(struct input *input) {
     reader_free(&input->reader);
-    free(input->own_recipe);
+    free(input->stated_recipe);
 }

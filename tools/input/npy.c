@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-struct cursor {
+/* What was not read yet of the header, or a string in it. */
+struct range {
     const char *at, *end;
 };
 
@@ -23,53 +24,53 @@ bool npy_read_prefix(const void *bytes, size_t length, struct npy_prefix *prefix
     return true;
 }
 
-static void skip_spaces(struct cursor *cursor) {
-    while (cursor->at < cursor->end && strchr(" \t\n", *cursor->at) != NULL && *cursor->at != '\0') cursor->at++;
+static void skip_spaces(struct range *rest) {
+    while (rest->at < rest->end && strchr(" \t\n", *rest->at) != NULL && *rest->at != '\0') rest->at++;
 }
 
-/* Returns whether the next character after spaces is this one, and skips it if so. */
-static bool take_character(struct cursor *cursor, char character) {
-    skip_spaces(cursor);
-    if (cursor->at == cursor->end || *cursor->at != character) return false;
-    cursor->at++;
+/* Returns whether this character is next after spaces, and skips it if so. */
+static bool take_character(struct range *rest, char character) {
+    skip_spaces(rest);
+    if (rest->at == rest->end || *rest->at != character) return false;
+    rest->at++;
     return true;
 }
 
-/* Reads a string in single or double quotes, and sets `string` to its bounds. Returns false if there is none. */
-static bool take_string(struct cursor *cursor, struct cursor *string) {
-    skip_spaces(cursor);
-    if (cursor->at == cursor->end || (*cursor->at != '\'' && *cursor->at != '"')) return false;
-    char quote = *cursor->at++;
-    const char *close = memchr(cursor->at, quote, (size_t)(cursor->end - cursor->at));
+/* Skips a string in quotes, and sets *string to what is between them. Returns false if there is none. */
+static bool take_string(struct range *rest, struct range *string) {
+    skip_spaces(rest);
+    if (rest->at == rest->end || (*rest->at != '\'' && *rest->at != '"')) return false;
+    char quote = *rest->at++;
+    const char *close = memchr(rest->at, quote, (size_t)(rest->end - rest->at));
     if (close == NULL) return false;
-    *string = (struct cursor){cursor->at, close};
-    cursor->at = close + 1;
+    *string = (struct range){rest->at, close};
+    rest->at = close + 1;
     return true;
 }
 
-static bool equals(const struct cursor *string, const char *text) {
+static bool equals(const struct range *string, const char *text) {
     size_t length = (size_t)(string->end - string->at);
     return length == strlen(text) && memcmp(string->at, text, length) == 0;
 }
 
-static bool take_word(struct cursor *cursor, const char *word) {
-    skip_spaces(cursor);
+static bool take_word(struct range *rest, const char *word) {
+    skip_spaces(rest);
     size_t length = strlen(word);
-    if ((size_t)(cursor->end - cursor->at) < length || memcmp(cursor->at, word, length) != 0) return false;
-    cursor->at += length;
+    if ((size_t)(rest->end - rest->at) < length || memcmp(rest->at, word, length) != 0) return false;
+    rest->at += length;
     return true;
 }
 
-static bool take_number(struct cursor *cursor, uint64_t *number) {
-    skip_spaces(cursor);
-    const char *start = cursor->at;
-    while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9') cursor->at++;
-    return number_parse_digits(start, (size_t)(cursor->at - start), number);
+static bool take_number(struct range *rest, uint64_t *number) {
+    skip_spaces(rest);
+    const char *start = rest->at;
+    while (rest->at < rest->end && *rest->at >= '0' && *rest->at <= '9') rest->at++;
+    return number_parse_digits(start, (size_t)(rest->at - start), number);
 }
 
-static bool read_descr(struct cursor *cursor, struct npy_array *array, struct problem *problem) {
-    struct cursor type;
-    if (!take_string(cursor, &type))
+static bool read_descr(struct range *rest, struct npy_array *array, struct problem *problem) {
+    struct range type;
+    if (!take_string(rest, &type))
         return problem_set(problem, "the elements are records, but only arrays of uint64 are supported");
     array->big_endian = equals(&type, ">u8");
     if (array->big_endian || equals(&type, "<u8")) return true;
@@ -78,38 +79,43 @@ static bool read_descr(struct cursor *cursor, struct npy_array *array, struct pr
         (int)(type.end - type.at > 16 ? 16 : type.end - type.at), type.at);
 }
 
-static bool read_shape(struct cursor *cursor, struct npy_array *array, struct problem *problem) {
-    bool one = take_character(cursor, '(') && take_number(cursor, &array->rows) && take_character(cursor, ',') &&
-               take_character(cursor, ')');
-    return one || problem_set(problem, "the array is not one-dimensional (array.ravel() makes it so)");
+static bool read_shape(struct range *rest, struct npy_array *array, struct problem *problem) {
+    bool ok = take_character(rest, '(') && take_number(rest, &array->rows) && take_character(rest, ',') &&
+              take_character(rest, ')');
+    return ok || problem_set(problem, "the array is not one-dimensional (array.ravel() makes it so)");
 }
 
-static bool syntax_error(struct problem *problem) {
+/* Returns false always. */
+static bool set_syntax_error(struct problem *problem) {
     return problem_set(problem, "the header of this .npy file is not in NumPy's format");
 }
 
-static bool read_value(struct cursor *cursor, const struct cursor *key, unsigned *seen, struct npy_array *array,
+enum { KEY_DESCR, KEY_FORTRAN_ORDER, KEY_SHAPE, KEYS };
+
+/* Reads the value of a key, and notes in *seen, which has a bit for each key, that there was this one. The order of the
+ * elements does not matter if there is one dimension. */
+static bool read_value(struct range *rest, const struct range *key, unsigned *seen, struct npy_array *array,
                        struct problem *problem) {
-    static const char *const keys[] = {"descr", "fortran_order", "shape"};
-    size_t which = 0;
-    while (which < 3 && !equals(key, keys[which])) which++;
-    if (which == 3 || (*seen & 1U << which) != 0) return syntax_error(problem);
-    *seen |= 1U << which;
-    if (which == 0) return read_descr(cursor, array, problem);
-    if (which == 2) return read_shape(cursor, array, problem);
-    return take_word(cursor, "True") || take_word(cursor, "False") || syntax_error(problem);
+    static const char *const keys[] = {
+        [KEY_DESCR] = "descr", [KEY_FORTRAN_ORDER] = "fortran_order", [KEY_SHAPE] = "shape"};
+    size_t number = 0;
+    while (number < KEYS && !equals(key, keys[number])) number++;
+    if (number == KEYS || (*seen & 1U << number) != 0) return set_syntax_error(problem);
+    *seen |= 1U << number;
+    if (number == KEY_DESCR) return read_descr(rest, array, problem);
+    if (number == KEY_SHAPE) return read_shape(rest, array, problem);
+    return take_word(rest, "True") || take_word(rest, "False") || set_syntax_error(problem);
 }
 
 bool npy_read_header(const char *text, size_t length, struct npy_array *array, struct problem *problem) {
-    struct cursor cursor = {text, text + length}, key;
+    struct range rest = {text, text + length}, key;
     unsigned seen = 0;
-    if (!take_character(&cursor, '{')) return syntax_error(problem);
-    while (!take_character(&cursor, '}')) {
-        if (!take_string(&cursor, &key) || !take_character(&cursor, ':')) return syntax_error(problem);
-        if (!read_value(&cursor, &key, &seen, array, problem)) return false;
-        if (!take_character(&cursor, ',') && (cursor.at == cursor.end || *cursor.at != '}'))
-            return syntax_error(problem);
+    if (!take_character(&rest, '{')) return set_syntax_error(problem);
+    while (!take_character(&rest, '}')) {
+        if (!take_string(&rest, &key) || !take_character(&rest, ':')) return set_syntax_error(problem);
+        if (!read_value(&rest, &key, &seen, array, problem)) return false;
+        if (!take_character(&rest, ',') && (rest.at == rest.end || *rest.at != '}')) return set_syntax_error(problem);
     }
-    skip_spaces(&cursor);
-    return (seen == 7 && cursor.at == cursor.end) || syntax_error(problem);
+    skip_spaces(&rest);
+    return (seen == (1U << KEYS) - 1 && rest.at == rest.end) || set_syntax_error(problem);
 }

@@ -8,35 +8,37 @@
 #include <sys/stat.h>
 
 /* How many fingerprints the visitor gets at a time. */
-enum { KEPT = 1 << 20 };
+enum { CHUNK = 1 << 20 };
 
-struct kept {
+/* Fingerprints that the visitor has not got yet. */
+struct chunk {
     struct passing *passing;
     passing_visitor visit;
     void *context;
     size_t count;
-    uint64_t fingerprints[KEPT];
+    uint64_t fingerprints[CHUNK];
 };
 
-static bool hand_over(struct kept *kept) {
-    size_t count = kept->count;
-    kept->count = 0;
-    return count == 0 || kept->visit(kept->context, kept->fingerprints, count);
+/* Passes the chunk to the visitor, and empties it. */
+static bool hand_over(struct chunk *chunk) {
+    size_t count = chunk->count;
+    chunk->count = 0;
+    return count == 0 || chunk->visit(chunk->context, chunk->fingerprints, count);
 }
 
-static bool keep_fingerprint(struct kept *kept, uint64_t fingerprint) {
-    kept->fingerprints[kept->count++] = fingerprint;
-    return kept->count < KEPT || hand_over(kept);
+static bool add_fingerprint(struct chunk *chunk, uint64_t fingerprint) {
+    chunk->fingerprints[chunk->count++] = fingerprint;
+    return chunk->count < CHUNK || hand_over(chunk);
 }
 
 /* Passes on the fingerprints of all files, whose recipe must match that of the queries. */
-static bool read_files(struct kept *kept) {
-    const struct passing *passing = kept->passing;
+static bool pass_files(struct chunk *chunk) {
+    const struct passing *passing = chunk->passing;
     struct input input = {.paths = passing->paths,
                           .format = passing->format,
                           .rules = passing->rules,
                           .partial = passing->partial,
-                          .index_recipe = passing->recipe == NULL ? "" : passing->recipe,
+                          .required_recipe = passing->recipe == NULL ? "" : passing->recipe,
                           .recipe_owner = RECIPE_OF_QUERIES,
                           .reader = READER_INIT};
     const struct tsv_record *records;
@@ -44,25 +46,26 @@ static bool read_files(struct kept *kept) {
     size_t count;
     bool ok = true;
     while (ok && (status = input_next(&input, &records, &count)) == INPUT_DOCUMENTS) {
-        for (size_t i = 0; i < count && ok; i++) ok = keep_fingerprint(kept, records[i].fingerprint);
+        for (size_t i = 0; i < count && ok; i++) ok = add_fingerprint(chunk, records[i].fingerprint);
     }
     input_free(&input);
     return ok && status == INPUT_END;
 }
 
-static bool keep_all(void *context, const uint64_t *fingerprints, size_t count) {
-    struct kept *kept = context;
+/* Adds fingerprints of the index, and notes whether the visitor stopped. The library calls this. */
+static bool add_from_index(void *context, const uint64_t *fingerprints, size_t count) {
+    struct chunk *chunk = context;
     bool ok = true;
-    for (size_t i = 0; i < count && ok; i++) ok = keep_fingerprint(kept, fingerprints[i]);
-    kept->passing->failed |= !ok;
+    for (size_t i = 0; i < count && ok; i++) ok = add_fingerprint(chunk, fingerprints[i]);
+    chunk->passing->failed |= !ok;
     return ok;
 }
 
-static bool read_index(struct kept *kept) {
-    struct passing *passing = kept->passing;
+static bool pass_index(struct chunk *chunk) {
+    struct passing *passing = chunk->passing;
     struct idx_error error;
     uint32_t parts = passing->parts == 0 ? 1 : passing->parts;
-    return succeeded(idx_visit_part(passing->index, passing->part, parts, keep_all, kept, &error), &error) &&
+    return succeeded(idx_visit_part(passing->index, passing->part, parts, add_from_index, chunk, &error), &error) &&
            !passing->failed;
 }
 
@@ -72,18 +75,18 @@ bool passing_open(struct passing *passing) {
         passing->paths.count == 1 && stat(passing->paths.values[0], &status) == 0 && S_ISDIR(status.st_mode);
     if (!is_index && passing->parts > 0) complain_of_usage("--part needs an index");
     if (!is_index) return passing->parts == 0 && input_await_format(&passing->paths, &passing->format);
-    return open_unloaded(&passing->index, passing->paths.values[0]);
+    return open_index_unloaded(&passing->index, passing->paths.values[0]);
 }
 
 bool passing_read(struct passing *passing, passing_visitor visit, void *context) {
-    struct kept *kept = malloc(sizeof *kept);
-    if (kept == NULL) return complain("out of memory");
-    kept->passing = passing;
-    kept->visit = visit;
-    kept->context = context;
-    kept->count = 0;
-    bool ok = (passing->index != NULL ? read_index(kept) : read_files(kept)) && hand_over(kept);
-    free(kept);
+    struct chunk *chunk = malloc(sizeof *chunk);
+    if (chunk == NULL) return complain("out of memory");
+    chunk->passing = passing;
+    chunk->visit = visit;
+    chunk->context = context;
+    chunk->count = 0;
+    bool ok = (passing->index != NULL ? pass_index(chunk) : pass_files(chunk)) && hand_over(chunk);
+    free(chunk);
     return ok;
 }
 

@@ -11,19 +11,19 @@ struct passing {
     struct tsv_rules rules;
     bool partial;               /* Files that state a recipe need not be whole (struct totals). */
     const char *recipe;         /* The recipe of the queries; NULL: not known. */
-    uint32_t part, parts;       /* The part of the index, from 0, and their number; 0: all of it is read. */
+    uint32_t part, parts;       /* The part of an index that is read, from 0, and how many it has; 0: all is read. */
     struct idx_index *index;    /* NULL: files are read. */
-    bool warned_of_icu, failed; /* `failed`: the visitor returned false. */
+    bool warned_of_icu, failed; /* `failed`: the visitor stopped reading the index. */
 };
 
-/* A function that takes fingerprints. It returns false to stop, and keeps its errors itself. */
+/* A function that takes fingerprints, valid until it returns. It returns false to stop, and keeps its errors itself. */
 typedef bool (*passing_visitor)(void *context, const uint64_t *fingerprints, size_t count);
 
-/* Opens the index if the only path is a folder. */
+/* Opens the index if the only path is a folder; otherwise finds out the format of the files. */
 bool passing_open(struct passing *passing);
 
-/* Passes all fingerprints to the visitor, many at a time. Returns false also if the visitor did, or if a signal was
- * noted. */
+/* Passes all fingerprints to the visitor, many at a time. Returns false also, without a complaint, if the visitor did,
+ * or if a signal was noted. */
 bool passing_read(struct passing *passing, passing_visitor visit, void *context);
 
 void passing_close(struct passing *passing);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Opens the fingerprinter, and warns if its version of ICU is not that of the index. */
-static bool open_text(struct queries *queries) {
+/* Opens the fingerprinter, with its table if there is one. Warns if its version of ICU is not that of the index. */
+static bool open_text_reader(struct queries *queries) {
     if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
     if (!text_reader_open(&queries->reader, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
         return false;
@@ -23,15 +23,15 @@ bool queries_open(struct queries *queries) {
     queries->lines = (struct reader)READER_INIT;
     if (queries->ids.count > 0) return true;
     if (queries->texts.count == 0) return queries->fingerprints.count > 0 || reader_open(&queries->lines, "-");
-    if (*queries->recipe != '\0') return open_text(queries);
+    if (*queries->recipe != '\0') return open_text_reader(queries);
     return complain(
         "the index does not record the recipe of its fingerprints, so texts can't be compared with them; build it "
         "with --recipe, or from the output of idx fingerprint");
 }
 
 static enum queries_status next_argument(struct queries *queries, struct query *query) {
-    if (queries->next == queries->fingerprints.count) return QUERIES_END;
-    const char *text = queries->fingerprints.values[queries->next++];
+    if (queries->taken == queries->fingerprints.count) return QUERIES_END;
+    const char *text = queries->fingerprints.values[queries->taken++];
     *query = (struct query){0, NULL, 0, {NULL, 0}};
     bool ok = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
                              &queries->problem);
@@ -40,65 +40,67 @@ static enum queries_status next_argument(struct queries *queries, struct query *
 
 static enum queries_status next_text(struct queries *queries, struct query *query);
 
-/* Returns the next document of the folder that is being read, or the next query after the folder. */
-static enum queries_status next_below(struct queries *queries, struct query *query) {
+/* Returns the next document of the folder that is being read, or if there is none, the next text behind the folder. */
+static enum queries_status next_in_folder(struct queries *queries, struct query *query) {
     uint64_t fingerprint;
     struct span id;
     struct span shingles = {NULL, 0};
-    enum below_status status =
-        below_next(queries->below, &fingerprint, &id, queries->lists_shingles ? &shingles : NULL);
-    if (status == BELOW_ONE) {
+    enum folder_texts_status status =
+        folder_texts_next(queries->folder, &fingerprint, &id, queries->lists_shingles ? &shingles : NULL);
+    if (status == FOLDER_TEXTS_ONE) {
         *query = (struct query){fingerprint, id.bytes, id.length, shingles};
         return QUERIES_ONE;
     }
-    queries->partly = queries->partly || status == BELOW_PARTLY;
-    below_free(queries->below);
-    queries->below = NULL;
-    return status == BELOW_FAILED ? QUERIES_FAILED : next_text(queries, query);
+    queries->missed_file = queries->missed_file || status == FOLDER_TEXTS_PARTLY;
+    folder_texts_close(queries->folder);
+    queries->folder = NULL;
+    return status == FOLDER_TEXTS_FAILED ? QUERIES_FAILED : next_text(queries, query);
 }
 
-/* Fingerprints a text, and lists its shingles if these are asked for. */
-static bool read_text(struct queries *queries, const char *path) {
+/* Sets what is made of the text at a path, and its shingles if these are asked for. */
+static bool fingerprint_text(struct queries *queries, const char *path) {
     struct output body = OUTPUT_KEPT;
     struct bad bad = {.kind = BAD_NONE};
     queries->shingles.length = 0;
-    bool read =
+    bool ok =
         text_reader_fingerprint_file(&queries->reader, path, &queries->made, queries->lists_shingles ? &body : NULL);
     const struct span text = {body.bytes, body.length};
-    if (read && queries->lists_shingles && !text_list_shingles(&text, &(struct shingling){0}, &queries->shingles, &bad))
-        read = complain("%s: %s", path, bad.problem.sentence);
+    if (ok && queries->lists_shingles && !text_list_shingles(&text, &(struct shingling){0}, &queries->shingles, &bad))
+        ok = complain("%s: %s", path, bad.problem.sentence);
     free(body.bytes);
-    return read;
+    return ok;
 }
 
+/* Returns the next fingerprint of the last text, or the first one of the next text. A folder stands for its texts. */
 static enum queries_status next_text(struct queries *queries, struct query *query) {
     const struct text_result *made = &queries->made;
     if (queries->given < made->count) {
-        const char *file = queries->texts.values[queries->next - 1];
+        const char *file = queries->texts.values[queries->taken - 1];
         const struct span shingles = {queries->shingles.bytes, queries->shingles.length};
         *query = (struct query){made->fingerprints[queries->given++], file, strlen(file), shingles};
         return QUERIES_ONE;
     }
-    if (queries->below != NULL) return next_below(queries, query);
-    if (queries->next == queries->texts.count) return queries->partly ? QUERIES_FAILED : QUERIES_END;
-    const char *path = queries->texts.values[queries->next++];
+    if (queries->folder != NULL) return next_in_folder(queries, query);
+    if (queries->taken == queries->texts.count) return queries->missed_file ? QUERIES_FAILED : QUERIES_END;
+    const char *path = queries->texts.values[queries->taken++];
     if (strpbrk(path, "\t\n") != NULL) {
         problem_set(&queries->problem,
                     "the path contains a tab or a newline, which an ID can't contain; rename the file");
         return QUERIES_BAD;
     }
     queries->given = queries->made.count = 0;
-    bool read = folder_is_at(path) ? (queries->below = below_new(&queries->reader, path, &queries->globs)) != NULL
-                                   : read_text(queries, path);
-    return read ? next_text(queries, query) : QUERIES_FAILED;
+    bool ok = folder_is_at(path)
+                  ? (queries->folder = folder_texts_open(&queries->reader, path, &queries->globs)) != NULL
+                  : fingerprint_text(queries, path);
+    return ok ? next_text(queries, query) : QUERIES_FAILED;
 }
 
-/* Returns the next fingerprint of the last ID, or the first one of the next ID that the index has. */
+/* Returns the next fingerprint of the last ID, or the first of the next ID that the index has. Complains of others. */
 static enum queries_status next_id(struct queries *queries, struct query *query) {
     while (queries->given == queries->found_count) {
         struct idx_error error;
-        if (queries->next == queries->ids.count) return QUERIES_END;
-        const char *id = queries->ids.values[queries->next++];
+        if (queries->taken == queries->ids.count) return QUERIES_END;
+        const char *id = queries->ids.values[queries->taken++];
         struct document_id wanted = {id, strlen(id), 0};
         if (queries->id_type == IDX_ID_U64 && !number_parse_digits(id, wanted.length, &wanted.number)) {
             problem_set(&queries->problem, "the IDs of this index are decimal numbers below 2^64");
@@ -106,21 +108,23 @@ static enum queries_status next_id(struct queries *queries, struct query *query)
         }
         queries->given = queries->found_count = 0;
         free(queries->found);
-        if (!succeeded(find_document(queries->index, &wanted, &queries->found, &queries->found_count, &error), &error))
+        if (!succeeded(find_fingerprints_of_id(queries->index, &wanted, &queries->found, &queries->found_count, &error),
+                       &error))
             return QUERIES_FAILED;
         if (queries->found_count == 0) complain("'%s': the index has no document with this ID", id);
     }
-    const char *id = queries->ids.values[queries->next - 1];
+    const char *id = queries->ids.values[queries->taken - 1];
     *query = (struct query){queries->found[queries->given++], id, strlen(id), {NULL, 0}};
     return QUERIES_ONE;
 }
 
-/* Checks a line #recipe: fingerprints of another recipe than that of the index can't be compared with it. */
-static bool check_recipe(struct queries *queries, const struct tsv_record *record) {
+/* Returns whether the recipe that a line states matches that of the index, if this has one. Sets `problem` if not. */
+static bool matches_index_recipe(struct queries *queries, const struct tsv_record *record) {
     if (*queries->recipe == '\0' ||
         recipes_match(queries->recipe, record->id, record->id_length, &queries->warned_of_icu))
         return true;
-    return recipes_differ(&queries->problem, RECIPE_OF_INDEX, queries->recipe, record->id, record->id_length);
+    return recipes_explain_difference(&queries->problem, RECIPE_OF_INDEX, queries->recipe, record->id,
+                                      record->id_length);
 }
 
 /* Returns the next query of standard input. At its end, checks that the lines are whole. */
@@ -137,7 +141,7 @@ static enum queries_status next_line(struct queries *queries, bool wait, struct 
         enum tsv_kind kind = tsv_parse(&queries->rules, line, length, &record, &queries->problem);
         if (kind == TSV_BAD) return QUERIES_BAD;
         totals_count(&queries->totals, kind, &record);
-        if (kind == TSV_RECIPE && !check_recipe(queries, &record)) return QUERIES_BAD;
+        if (kind == TSV_RECIPE && !matches_index_recipe(queries, &record)) return QUERIES_BAD;
         if (kind != TSV_RECORD) continue;
         if (record.escaped) reader_unescape(&queries->lines, &record);
         *query = (struct query){record.fingerprint, record.id, record.id_length, {NULL, 0}};
@@ -154,17 +158,17 @@ enum queries_status queries_next(struct queries *queries, bool wait, struct quer
 
 void queries_complain(const struct queries *queries) {
     if (queries->fingerprints.count > 0)
-        complain("'%s': %s", queries->fingerprints.values[queries->next - 1], queries->problem.sentence);
+        complain("'%s': %s", queries->fingerprints.values[queries->taken - 1], queries->problem.sentence);
     else if (queries->texts.count > 0)
-        complain("%s: %s", queries->texts.values[queries->next - 1], queries->problem.sentence);
+        complain("%s: %s", queries->texts.values[queries->taken - 1], queries->problem.sentence);
     else if (queries->ids.count > 0)
-        complain("'%s': %s", queries->ids.values[queries->next - 1], queries->problem.sentence);
+        complain("'%s': %s", queries->ids.values[queries->taken - 1], queries->problem.sentence);
     else
         complain("%s:%" PRIu64 ": %s", queries->lines.name, queries->lines.line, queries->problem.sentence);
 }
 
 void queries_close(struct queries *queries) {
-    below_free(queries->below);
+    folder_texts_close(queries->folder);
     text_reader_close(&queries->reader);
     text_table_free(queries->table);
     reader_free(&queries->lines);

@@ -15,7 +15,7 @@ struct query {
 };
 
 enum queries_status {
-    QUERIES_ONE,
+    QUERIES_ONE, /* There is a query. */
     QUERIES_END,
     QUERIES_PENDING, /* There is nothing more without waiting. */
     QUERIES_BAD,     /* queries_complain says why. */
@@ -37,30 +37,30 @@ struct queries {
     const char *table_path;       /* A table of document frequencies, for recipes that need one, or NULL. */
 
     /* These are private. */
-    size_t next;
+    size_t taken; /* How many of the fingerprints, texts or IDs above were taken. */
     struct reader lines;
     struct totals totals; /* Those of the lines. */
     struct text_reader reader;
     struct idx_text_table *table;
-    struct text_result made; /* Those of the last text. */
-    struct output shingles;  /* Those of the last text. */
-    struct below *below;     /* The documents of the last folder that are left, or NULL. */
-    bool partly;             /* A file in a folder could not be read. */
-    uint64_t *found;         /* The fingerprints of the last ID. */
+    struct text_result made;     /* What was made of the last text. */
+    struct output shingles;      /* The hashes of its shingles. */
+    struct folder_texts *folder; /* The documents of the last folder that are left, or NULL. */
+    bool missed_file;            /* A file in a folder could not be read. */
+    uint64_t *found;             /* The fingerprints of the last ID. */
     size_t found_count;
     size_t given; /* How many fingerprints of the last text or ID were returned. */
     bool warned_of_icu;
-    struct problem problem;
+    struct problem problem; /* What is wrong with the last query, if it is QUERIES_BAD. */
 };
 
-/* Opens standard input or the fingerprinter, if queries need them. */
+/* Opens standard input, or the fingerprinter and its table, if queries need them. */
 bool queries_open(struct queries *queries);
 
-/* Sets *query to the next query, whose ID is valid until the next call. Without `wait`, returns QUERIES_PENDING instead
- * of waiting for standard input. */
+/* Sets *query to the next query, whose ID and shingles are valid until the next call. Without `wait`, returns
+ * QUERIES_PENDING instead of waiting for standard input. At the end, checks that the lines are whole. */
 enum queries_status queries_next(struct queries *queries, bool wait, struct query *query);
 
-/* Says what was wrong with the query that was QUERIES_BAD. */
+/* Complains of the query that was QUERIES_BAD, and names its place. */
 void queries_complain(const struct queries *queries);
 
 void queries_close(struct queries *queries);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The most bytes that are read at a time. */
 enum { READ_SIZE = 1 << 18 };
 
 bool reader_open(struct reader *reader, const char *path) {
@@ -17,7 +18,7 @@ bool reader_open(struct reader *reader, const char *path) {
     reader->ended = false;
     reader->start = reader->end = reader->searched = 0;
     reader->line = 0;
-    reader->passes = false;
+    reader->in_long = false;
     /* Opening a FIFO does not wait for its writer here; reading does, and notices signals meanwhile. */
     reader->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (reader->descriptor < 0) return complain("%s: %s", path, strerror(errno));
@@ -25,21 +26,22 @@ bool reader_open(struct reader *reader, const char *path) {
     return true;
 }
 
-static enum reader_status complain_of_error(const struct reader *reader, int error) {
+static enum reader_status fail_with_error(const struct reader *reader, int error) {
     complain("%s: %s", reader->name, strerror(error));
     return READER_FAILED;
 }
 
-static enum reader_status wait_for_input(const struct reader *reader, bool wait) {
+/* Waits for input or a signal; without `wait`, looks whether there is any. */
+static enum reader_status poll_input(const struct reader *reader, bool wait) {
     struct pollfd polled[2] = {{reader->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
     while (poll(polled, 2, wait ? -1 : 0) < 0) {
-        if (errno != EINTR && errno != EAGAIN) return complain_of_error(reader, errno);
+        if (errno != EINTR && errno != EAGAIN) return fail_with_error(reader, errno);
     }
     if (polled[1].revents != 0) return READER_INTERRUPTED;
     return polled[0].revents != 0 ? READER_OK : READER_PENDING;
 }
 
-/* Makes room for READ_SIZE bytes behind those that were not returned yet. Returns false if memory ran out. */
+/* Makes room for READ_SIZE bytes behind the held ones. Returns false, without a complaint, if memory ran out. */
 static bool make_room(struct reader *reader) {
     if (reader->capacity - reader->end >= READ_SIZE) return true;
     size_t held = reader->end - reader->start;
@@ -55,19 +57,20 @@ static bool make_room(struct reader *reader) {
     return true;
 }
 
-/* Reads further bytes, or sets `ended` at the end of the file. */
+/* Reads further bytes, or sets `ended` at the end of the file. READER_OK may come without either, after a signal. */
 static enum reader_status read_more(struct reader *reader, bool wait) {
-    enum reader_status status = wait_for_input(reader, wait);
+    enum reader_status status = poll_input(reader, wait);
     if (status != READER_OK) return status;
-    if (!make_room(reader)) return complain_of_error(reader, ENOMEM);
+    if (!make_room(reader)) return fail_with_error(reader, ENOMEM);
     ssize_t got = read(reader->descriptor, reader->bytes + reader->end, READ_SIZE);
-    if (got < 0) return errno == EINTR || errno == EAGAIN ? READER_OK : complain_of_error(reader, errno);
+    if (got < 0) return errno == EINTR || errno == EAGAIN ? READER_OK : fail_with_error(reader, errno);
     reader->end += (size_t)got;
     reader->ended = got == 0;
     return READER_OK;
 }
 
-static void take_held(struct reader *reader, size_t length, const char **bytes, size_t *got) {
+/* Returns the next `length` of the bytes that are held. */
+static void hand_out(struct reader *reader, size_t length, const char **bytes, size_t *got) {
     *bytes = reader->bytes + reader->start;
     *got = length;
     reader->start += length;
@@ -83,32 +86,32 @@ bool reader_held_line(struct reader *reader, const char **line, size_t *length) 
         reader->searched = held;
         return false;
     }
-    take_held(reader, newline != NULL ? (size_t)(newline - from) : held, line, length);
+    hand_out(reader, newline != NULL ? (size_t)(newline - from) : held, line, length);
     if (newline != NULL) reader->start++;
     reader->line++;
     return true;
 }
 
-/* Passes over the rest of a line that is too long. */
-static enum reader_status pass_over(struct reader *reader, bool wait) {
-    while (reader->passes) {
+/* Passes over the rest of the line that was returned last, if that was too long. */
+static enum reader_status skip_rest_of_long(struct reader *reader, bool wait) {
+    while (reader->in_long) {
         size_t held = reader->end - reader->start;
         const char *from = reader->bytes + reader->start, *newline = held == 0 ? NULL : memchr(from, '\n', held);
         reader->start = newline != NULL ? reader->start + (size_t)(newline - from) + 1 : reader->end;
-        reader->passes = newline == NULL && !reader->ended;
-        enum reader_status status = reader->passes ? read_more(reader, wait) : READER_OK;
+        reader->in_long = newline == NULL && !reader->ended;
+        enum reader_status status = reader->in_long ? read_more(reader, wait) : READER_OK;
         if (status != READER_OK) return status;
     }
     return READER_OK;
 }
 
 enum reader_status reader_any_line(struct reader *reader, bool wait, const char **line, size_t *length) {
-    enum reader_status status = pass_over(reader, wait);
+    enum reader_status status = skip_rest_of_long(reader, wait);
     while (status == READER_OK && !reader_held_line(reader, line, length)) {
         if (reader->ended) return READER_END;
-        reader->passes = reader->end - reader->start > READER_MOST_LINE;
-        if (reader->passes) {
-            take_held(reader, reader->end - reader->start, line, length);
+        reader->in_long = reader->end - reader->start > READER_MOST_LINE;
+        if (reader->in_long) {
+            hand_out(reader, reader->end - reader->start, line, length);
             reader->line++;
             return READER_LONG;
         }
@@ -136,7 +139,7 @@ enum reader_status reader_bytes(struct reader *reader, size_t want, const char *
         if (status != READER_OK) return status;
     }
     size_t held = reader->end - reader->start;
-    take_held(reader, held < want ? held : want, bytes, got);
+    hand_out(reader, held < want ? held : want, bytes, got);
     return *got > 0 ? READER_OK : READER_END;
 }
 

@@ -20,12 +20,12 @@ enum reader_status {
 struct reader {
     const char *name; /* The path, or "standard input", for messages. */
     int descriptor;   /* -1: the reader is closed. */
-    bool ended;
-    char *bytes; /* Those from `start` to `end` were read, but not returned yet. */
+    bool ended;       /* The end of the file was read. */
+    char *bytes;      /* Those from `start` to `end` were read, but not returned yet. */
     size_t start, end, capacity;
     size_t searched; /* Bytes from `start` on that are known to have no \n. */
     uint64_t line;   /* Number of the line that was returned last, from 1. */
-    bool passes;     /* That line was too long, and what is read next is the rest of it. */
+    bool in_long;    /* That line was too long, and what is read next is the rest of it. */
 };
 
 #define READER_INIT                                                                                                    \
@@ -35,26 +35,26 @@ struct reader {
  * closed reader may be opened again, and keeps its buffer. */
 bool reader_open(struct reader *reader, const char *path);
 
-/* Sets *line to the next line without its \n, of at most READER_MOST_LINE bytes, which is valid until the next call.
- * Without `wait`, returns READER_PENDING if the rest of the line has not come yet. */
+/* Sets *line to the next line without its \n, valid until the next call. Complains of one of more than READER_MOST_LINE
+ * bytes, and returns READER_FAILED. Without `wait`, may return READER_PENDING before the whole line has come. */
 enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length);
 
-/* Does the same, but says of a longer line nothing but READER_LONG, and sets *line to more than READER_MOST_LINE bytes
- * of its beginning. The next call passes over the rest of it, so it may wait even then. */
+/* Does the same, but without a complaint of a longer line: returns READER_LONG, and sets *line to more than
+ * READER_MOST_LINE bytes of its beginning. The next call passes over the rest of it. */
 enum reader_status reader_any_line(struct reader *reader, bool wait, const char **line, size_t *length);
 
 /* Says what is wrong with a line that is READER_LONG. */
 void reader_explain_long(struct problem *problem);
 
-/* Sets *line to the next line if all of it was read already, and returns false otherwise. It reads nothing, so earlier
- * lines stay valid as well. */
+/* Sets *line to the next line if all of it was read already, or else returns false, without a complaint. It reads
+ * nothing, so earlier lines stay valid as well. */
 bool reader_held_line(struct reader *reader, const char **line, size_t *length);
 
-/* Sets *bytes to the next `want` bytes, which are valid until the next call. At the end, *got is less; with READER_END,
- * it is 0. */
+/* Sets *bytes to the next `want` bytes, for which it waits, and which are valid until the next call. At the end of the
+ * file, *got is less; with READER_END, it is 0. */
 enum reader_status reader_bytes(struct reader *reader, size_t want, const char **bytes, size_t *got);
 
-/* Takes back the last `count` of the bytes that reader_bytes returned last. */
+/* Takes back the last `count` of the bytes that reader_bytes returned last, so that they are read once more. */
 void reader_give_back(struct reader *reader, size_t count);
 
 /* Closes the file. */

@@ -6,26 +6,26 @@
 
 static const char recipe_mark[] = "#recipe\t", total_mark[] = "#total\t";
 
-static bool parse_number(struct tsv_record *record, struct problem *problem) {
+static bool parse_number_id(struct tsv_record *record, struct problem *problem) {
     if (number_parse_digits(record->id, record->id_length, &record->number)) return true;
     if (record->id[record->id_length - 1] == '\r')
         return problem_set(problem, "the ID ends in a carriage return; lines must end in \\n alone");
     return problem_set(problem, "the ID is not a decimal number below 2^64, as --id-type u64 requires");
 }
 
-static bool is_alone(const struct tsv_rules *rules) {
+static bool has_ids_alone(const struct tsv_rules *rules) {
     return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
 }
 
-static bool check_length(size_t bytes, struct problem *problem) {
+static bool check_id_length(size_t bytes, struct problem *problem) {
     return bytes <= IDX_MAX_ID_BYTES ||
            problem_set(problem, "an ID of %zu bytes is too long: the maximum is %d", bytes, IDX_MAX_ID_BYTES);
 }
 
 /* Takes the ID behind one more tab, which is escaped, and checks its escape sequences. */
-static bool take_escaped(const struct tsv_rules *rules, const char *id, const char *end, struct tsv_record *record,
-                         struct problem *problem) {
-    bool alone = is_alone(rules);
+static bool take_escaped_id(const struct tsv_rules *rules, const char *id, const char *end, struct tsv_record *record,
+                            struct problem *problem) {
+    bool alone = has_ids_alone(rules);
     size_t bytes = 0;
     char byte;
     record->id = id;
@@ -42,7 +42,7 @@ static bool take_escaped(const struct tsv_rules *rules, const char *id, const ch
                                alone ? "" : "second ");
         at += read;
     }
-    return check_length(bytes, problem);
+    return check_id_length(bytes, problem);
 }
 
 /* Takes the ID, which goes from `id` to the end of the line, and checks it by the rules. */
@@ -51,18 +51,18 @@ static bool take_id(const struct tsv_rules *rules, const char *id, const char *e
     record->id = id;
     record->id_length = (size_t)(end - id);
     if (record->id_length == 0)
-        return problem_set(problem, is_alone(rules) ? "the ID is missing" : "the ID after the tab is empty");
+        return problem_set(problem, has_ids_alone(rules) ? "the ID is missing" : "the ID after the tab is empty");
     bool number = rules->ids == TSV_ID_U64 || rules->ids == TSV_ID_U64_ALONE;
-    if (*id == '\t' && !number) return take_escaped(rules, id + 1, end, record, problem);
+    if (*id == '\t' && !number) return take_escaped_id(rules, id + 1, end, record, problem);
     if (memchr(id, '\t', record->id_length) != NULL)
-        return problem_set(problem, is_alone(rules) ? "the line has a tab, which an ID can't contain"
-                                                    : "the line has a second tab, which an ID can't contain");
-    return number ? parse_number(record, problem) : check_length(record->id_length, problem);
+        return problem_set(problem, has_ids_alone(rules) ? "the line has a tab, which an ID can't contain"
+                                                         : "the line has a second tab, which an ID can't contain");
+    return number ? parse_number_id(record, problem) : check_id_length(record->id_length, problem);
 }
 
-/* Reads what follows the fingerprint, which ends at `tab`, or is the whole line if that is NULL. */
-static bool parse_id(const struct tsv_rules *rules, const char *tab, const char *end, struct tsv_record *record,
-                     struct problem *problem) {
+/* Takes the ID behind the fingerprint by the rules. `tab` ends the fingerprint; NULL: it is the whole line. */
+static bool take_id_behind(const struct tsv_rules *rules, const char *tab, const char *end, struct tsv_record *record,
+                           struct problem *problem) {
     if (rules->ids == TSV_ID_IGNORED) return true;
     if (rules->ids == TSV_ID_NONE && tab != NULL)
         return problem_set(
@@ -74,8 +74,8 @@ static bool parse_id(const struct tsv_rules *rules, const char *tab, const char 
     return take_id(rules, tab + 1, end, record, problem);
 }
 
-/* Returns whether the line begins with a mark, and sets the record's `id` to the rest if so. */
-static bool take_marked(const char *line, size_t length, const char *mark, struct tsv_record *record) {
+/* Returns whether the line begins with a mark, and if so, sets the record's `id` to what follows. */
+static bool take_behind_mark(const char *line, size_t length, const char *mark, struct tsv_record *record) {
     size_t size = strlen(mark);
     if (length < size || memcmp(line, mark, size) != 0) return false;
     record->id = line + size;
@@ -86,21 +86,22 @@ static bool take_marked(const char *line, size_t length, const char *mark, struc
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem) {
     memset(record, 0, sizeof *record);
-    if (is_alone(rules)) return take_id(rules, line, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
+    if (has_ids_alone(rules)) return take_id(rules, line, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
     if (length > 0 && line[0] == '#') {
-        if (take_marked(line, length, recipe_mark, record)) return TSV_RECIPE;
-        return take_marked(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
+        if (take_behind_mark(line, length, recipe_mark, record)) return TSV_RECIPE;
+        return take_behind_mark(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
     }
     const char *tab = length > 0 ? memchr(line, '\t', length) : NULL;
     size_t digits = tab != NULL ? (size_t)(tab - line) : length;
     if (!notation_parse(rules->notation, rules->bits, line, digits, &record->fingerprint, problem)) return TSV_BAD;
-    return parse_id(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
+    return take_id_behind(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
 }
 
 /* ---- Whether a stream is whole ---- */
 
-/* Reads a number that ends at a tab, or the last one, which ends at `end`. */
-static bool read_total_number(const char **at, const char *end, bool last, uint64_t *number) {
+/* Reads the number at *at, and moves *at behind it. It must end at a tab, or if it is the last one, at `end`. Returns
+ * false, without a complaint, if it does not. */
+static bool take_total_number(const char **at, const char *end, bool last, uint64_t *number) {
     const char *tab = memchr(*at, '\t', (size_t)(end - *at)), *stop = tab == NULL ? end : tab;
     bool ok = (tab == NULL) == last && number_parse_digits(*at, (size_t)(stop - *at), number);
     *at = tab == NULL ? end : tab + 1;
@@ -109,35 +110,35 @@ static bool read_total_number(const char **at, const char *end, bool last, uint6
 
 static void add_total(struct totals *totals, const struct tsv_record *record) {
     const char *at = record->id, *end = record->id + record->id_length;
-    uint64_t lines = 0, left_out, status = 0;
-    bool ok = read_total_number(&at, end, false, &lines) && read_total_number(&at, end, false, &left_out) &&
-              read_total_number(&at, end, true, &status);
-    totals->totals++;
-    totals->stated += lines;
-    totals->failed |= status != 0;
-    totals->broken |= !ok;
+    uint64_t lines = 0, left_out, exit_status = 0;
+    bool ok = take_total_number(&at, end, false, &lines) && take_total_number(&at, end, false, &left_out) &&
+              take_total_number(&at, end, true, &exit_status);
+    totals->total_lines++;
+    totals->stated_fingerprints += lines;
+    totals->states_failure |= exit_status != 0;
+    totals->any_unreadable |= !ok;
 }
 
 void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record) {
-    totals->recipes += kind == TSV_RECIPE;
-    totals->lines += kind == TSV_RECORD || kind == TSV_BAD;
+    totals->recipe_lines += kind == TSV_RECIPE;
+    totals->fingerprints += kind == TSV_RECORD || kind == TSV_BAD;
     if (kind == TSV_TOTAL) add_total(totals, record);
 }
 
 bool totals_check(const struct totals *totals, const char *name) {
     static const char advice[] = "make them again, or take what there is with --partial";
-    if (totals->recipes == 0) return true;
-    if (totals->broken) return complain("%s: the line #total does not have three numbers; %s", name, advice);
-    if (totals->failed)
+    if (totals->recipe_lines == 0) return true;
+    if (totals->any_unreadable) return complain("%s: the line #total does not have three numbers; %s", name, advice);
+    if (totals->states_failure)
         return complain("%s: the command that printed these fingerprints failed, so some are missing; %s", name,
                         advice);
-    if (totals->totals < totals->recipes)
+    if (totals->total_lines < totals->recipe_lines)
         return complain(
             "%s: the fingerprints state a recipe, but their last line (#total) is missing, so the command that "
             "printed them may have failed; %s",
             name, advice);
-    if (totals->stated != totals->lines)
+    if (totals->stated_fingerprints != totals->fingerprints)
         return complain("%s: there are %" PRIu64 " fingerprints, but the line #total says %" PRIu64 "; %s", name,
-                        totals->lines, totals->stated, advice);
+                        totals->fingerprints, totals->stated_fingerprints, advice);
     return true;
 }

@@ -41,7 +41,8 @@ struct tsv_record {
     uint64_t number; /* The ID, with TSV_ID_U64 and TSV_ID_U64_ALONE. */
 };
 
-/* Reads a line of `length` bytes, without its \n. A \r at its end belongs to the ID. */
+/* Reads a line of `length` bytes, without its \n. A \r at its end belongs to the ID. An escaped ID stays as it is, but
+ * its escape sequences are checked. */
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem);
 
@@ -54,19 +55,18 @@ void reader_unescape(struct reader *reader, struct tsv_record *record);
  * line counts wherever it is in the stream, because sorting moves it. Concatenated streams have several such lines,
  * whose numbers are added. */
 struct totals {
-    uint64_t recipes; /* Lines that state a recipe; without any, the stream needs no total. */
-    uint64_t lines;   /* Lines with fingerprints, bad ones included. */
-    uint64_t totals;  /* Lines with a total. */
-    uint64_t stated;  /* The sum of these totals. */
-    bool failed;      /* One of them states a failure. */
-    bool broken;      /* One of them can't be read. */
+    uint64_t recipe_lines;        /* Lines that state a recipe; without any, the stream needs no total. */
+    uint64_t fingerprints;        /* Lines with fingerprints, bad ones included. */
+    uint64_t total_lines;         /* Lines #total. */
+    uint64_t stated_fingerprints; /* How many lines with fingerprints these state together. */
+    bool states_failure;          /* One of them states a failure. */
+    bool any_unreadable;          /* One of them can't be read. */
 };
 
 /* Counts a line, with what tsv_parse made of it. */
 void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record);
 
-/* Returns, at the end of a stream, whether it is whole or states no recipe. A complaint begins with the name of the
- * stream and names --partial. */
+/* Returns whether a stream that ended is whole or states no recipe. A complaint names it, and advises --partial. */
 bool totals_check(const struct totals *totals, const char *name);
 
 #endif

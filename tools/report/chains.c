@@ -9,8 +9,8 @@ enum { MOST_FOLLOWED = 1 << 17 };
 
 /* ---- Choosing ---- */
 
-/* Keeps the cluster that ended, if it is among the largest. Of clusters of equal size the first comes first. */
-static void end_cluster(struct findings *findings) {
+/* Keeps the cluster that ended, if it has documents far from the representative and is among the largest of those. */
+static void keep_ended_cluster(struct findings *findings) {
     const struct chain_ends *ends = &findings->current;
     size_t place = findings->chain_count;
     if (ends->size.far == 0) return;
@@ -24,7 +24,7 @@ static void end_cluster(struct findings *findings) {
 void chains_note(struct findings *findings, const struct idx_cluster_member *member) {
     struct chain_ends *ends = &findings->current;
     if (member == NULL || member->cluster != ends->size.cluster) {
-        end_cluster(findings);
+        keep_ended_cluster(findings);
         *ends = (struct chain_ends){.distance = 0};
     }
     if (member == NULL) return;
@@ -41,7 +41,7 @@ void chains_note(struct findings *findings, const struct idx_cluster_member *mem
 
 struct node {
     uint64_t fingerprint;
-    uint32_t parent;
+    uint32_t parent; /* The place of the node from which it was reached. */
 };
 
 struct following {
@@ -53,7 +53,7 @@ struct following {
     struct idx_error *error;
 };
 
-/* Adds a fingerprint as a node unless it was reached before. */
+/* Adds a fingerprint as a node, unless it was reached before, or there are MOST_FOLLOWED nodes already. */
 static void add_node(struct following *following, uint64_t fingerprint, size_t parent) {
     size_t mask = 2 * MOST_FOLLOWED - 1, at = (size_t)sample_mix(fingerprint) & mask;
     while (following->slots[at] != 0) {
@@ -65,7 +65,7 @@ static void add_node(struct following *following, uint64_t fingerprint, size_t p
     following->slots[at] = (uint32_t)following->count;
 }
 
-static enum idx_status add_near(struct following *following, size_t node) {
+static enum idx_status add_near_nodes(struct following *following, size_t node) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct idx_match_lists lists;
     options.distance = following->k;
@@ -77,15 +77,14 @@ static enum idx_status add_near(struct following *following, size_t node) {
     return IDX_OK;
 }
 
-/* Searches from near fingerprint to near fingerprint, breadth first, so that the chain is a shortest one. Sets *found
- * to the place of the fingerprint that is sought, or to 0 if it was not reached. Returns false after an error or a
- * signal. */
+/* Searches breadth first from near fingerprint to near fingerprint, so that the chain is a shortest one. Sets *found to
+ * the place of what is sought, or to 0 if it was not reached. Returns false after an error or a signal. */
 static bool find_chain(struct following *following, uint64_t from, uint64_t sought, size_t *found) {
     *found = following->count = 0;
     memset(following->slots, 0, 2 * MOST_FOLLOWED * sizeof *following->slots);
     add_node(following, from, 0);
     for (size_t at = 0; at < following->count && *found == 0; at++) {
-        if (interrupt_noted() || add_near(following, at) != IDX_OK) return false;
+        if (interrupt_noted() || add_near_nodes(following, at) != IDX_OK) return false;
         if (following->nodes[at].fingerprint == sought) *found = at;
     }
     return true;

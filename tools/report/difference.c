@@ -15,24 +15,24 @@ struct comparison {
     int32_t *ends;     /* The word of `a` at which each path ends; -1: there is none on this diagonal. */
 };
 
-/* Returns the ends of all paths with `edits` edits. Path i is on diagonal 2 i - edits. */
-static int32_t *get_row(const struct comparison *comparison, int32_t edits) {
+/* Returns the ends of the edits + 1 paths with `edits` edits. Path i is on diagonal 2 i - edits. */
+static int32_t *ends_after(const struct comparison *comparison, int32_t edits) {
     return comparison->ends + edits * (edits + 1) / 2;
 }
 
-/* Returns the word of `a` that path i reaches by its last edit, or -1. The edit leaves out a word of `b` if
- * *of_b is set. */
+/* Returns the word of `a` that path i, of `edits` edits, reaches by its last edit, or -1 if there is no such path. The
+ * edit leaves out a word of `b` if *of_b is set, and otherwise a word of `a`. */
 static int32_t reach_by_edit(const struct comparison *comparison, int32_t edits, int32_t i, bool *of_b) {
-    const int32_t *before = get_row(comparison, edits - 1);
-    int32_t a = -1, b = -1, diagonal = 2 * i - edits;
-    if (i > 0 && before[i - 1] >= 0 && before[i - 1] < (int32_t)comparison->a.count) a = before[i - 1] + 1;
-    if (i < edits && before[i] >= 0 && before[i] - diagonal - 1 < (int32_t)comparison->b.count) b = before[i];
-    *of_b = b >= a;
-    return *of_b ? b : a;
+    const int32_t *before = ends_after(comparison, edits - 1);
+    int32_t by_a = -1, by_b = -1, diagonal = 2 * i - edits;
+    if (i > 0 && before[i - 1] >= 0 && before[i - 1] < (int32_t)comparison->a.count) by_a = before[i - 1] + 1;
+    if (i < edits && before[i] >= 0 && before[i] - diagonal - 1 < (int32_t)comparison->b.count) by_b = before[i];
+    *of_b = by_b >= by_a;
+    return *of_b ? by_b : by_a;
 }
 
 /* Returns the first word of `a` from x on, along the diagonal, that differs from its counterpart or has none. */
-static int32_t pass_equal(const struct comparison *comparison, int32_t x, int32_t diagonal) {
+static int32_t pass_equal_words(const struct comparison *comparison, int32_t x, int32_t diagonal) {
     const struct words *a = &comparison->a, *b = &comparison->b;
     while (x >= 0 && (size_t)x < a->count && (size_t)(x - diagonal) < b->count &&
            a->hashes[x] == b->hashes[x - diagonal])
@@ -40,24 +40,26 @@ static int32_t pass_equal(const struct comparison *comparison, int32_t x, int32_
     return x;
 }
 
-/* Returns the edits of the shortest path that passes all words, or else of the path that passes most with MOST_EDITS.
- * Sets *path to its number. */
+/* Finds the shortest path that passes all words; or where that takes more than MOST_EDITS edits, the one that passes
+ * most words with so many. Returns its edits, and sets *path to its number. */
 static int32_t find_path(const struct comparison *comparison, int32_t *path) {
-    int64_t all = (int64_t)(comparison->a.count + comparison->b.count), most = -1;
+    /* -1 until a path may be taken: one that passes all words, or after MOST_EDITS edits, the one that passes most. */
+    int64_t word_count = (int64_t)(comparison->a.count + comparison->b.count), most_passed = -1;
     bool of_b;
     for (int32_t edits = 0;; edits++) {
         for (int32_t i = 0; i <= edits; i++) {
-            int32_t diagonal = 2 * i - edits, x = edits == 0 ? 0 : reach_by_edit(comparison, edits, i, &of_b);
-            get_row(comparison, edits)[i] = x = pass_equal(comparison, x, diagonal);
-            int64_t passed = x < 0 ? -1 : 2 * (int64_t)x - diagonal;
-            if ((passed < all && edits < MOST_EDITS) || passed <= most) continue;
-            most = passed;
+            int32_t diagonal = 2 * i - edits, reached = edits == 0 ? 0 : reach_by_edit(comparison, edits, i, &of_b);
+            ends_after(comparison, edits)[i] = reached = pass_equal_words(comparison, reached, diagonal);
+            int64_t passed = reached < 0 ? -1 : 2 * (int64_t)reached - diagonal;
+            if ((passed < word_count && edits < MOST_EDITS) || passed <= most_passed) continue;
+            most_passed = passed;
             *path = i;
         }
-        if (most >= 0) return edits;
+        if (most_passed >= 0) return edits;
     }
 }
 
+/* Leaves out the first words, which a path has passed. */
 static void skip_words(struct words *words, size_t passed) {
     words->hashes += passed;
     words->differs += passed;
@@ -72,14 +74,14 @@ bool difference_find(struct words *a, struct words *b) {
     if (b->count > 0) memset(b->differs, 0, b->count);
     while (ok && comparison.a.count + comparison.b.count > 0) {
         int32_t edits = find_path(&comparison, &path), diagonal = 2 * path - edits;
-        int32_t end = get_row(&comparison, edits)[path], end_of_b = end - diagonal;
-        for (; edits > 0; edits--) {
+        int32_t end = ends_after(&comparison, edits)[path], end_of_b = end - diagonal;
+        for (; edits > 0; edits--) { /* Goes back along the path, and marks what each edit leaves out. */
             int32_t x = reach_by_edit(&comparison, edits, path, &of_b);
             if (of_b)
                 comparison.b.differs[x - (2 * path - edits) - 1] = true;
             else
                 comparison.a.differs[x - 1] = true;
-            path -= !of_b;
+            path -= !of_b; /* By an edit of `b`, the path before has the same number; by one of `a`, one less. */
         }
         skip_words(&comparison.a, (size_t)end);
         skip_words(&comparison.b, (size_t)end_of_b);

@@ -1,5 +1,4 @@
-/* difference.h: finds which words of two texts differ. As many words as possible are matched in order; the others
- * differ. */
+/* difference.h: finds which words of two texts differ. As many as possible are matched in order; the others differ. */
 #ifndef IDX_TOOLS_REPORT_DIFFERENCE_H
 #define IDX_TOOLS_REPORT_DIFFERENCE_H
 

@@ -16,6 +16,7 @@ enum {
 
 /* ---- Words ---- */
 
+/* Makes room for so many words. Returns false if memory ran out, without a complaint; what there is can be freed. */
 static bool grow_words(struct side *side, size_t capacity) {
     struct piece *pieces = realloc(side->pieces, capacity * sizeof *pieces);
     if (pieces != NULL) side->pieces = pieces;
@@ -26,7 +27,8 @@ static bool grow_words(struct side *side, size_t capacity) {
     return pieces != NULL && hashes != NULL && differs != NULL;
 }
 
-/* Words of which one begins before the other ends come of one character, and are one piece. */
+/* Adds a word as a piece, or to the piece before it, if that ends behind the beginning of the word, since such words
+ * come of one character. This is an idx_text_word_visitor. */
 static bool take_word(void *context, const struct idx_text_word *word) {
     struct side *side = context;
     const char *text = side->shown->text;
@@ -44,12 +46,12 @@ static bool take_word(void *context, const struct idx_text_word *word) {
     return true;
 }
 
-static bool cut_words(struct side *side) {
+static bool cut_into_words(struct side *side) {
     enum idx_status status = idx_text_visit_words(side->shown->text, side->shown->text_length, take_word, side, NULL);
     return status == IDX_OK && !side->failed;
 }
 
-bool excerpt_compare(const struct shown two[2], double *resemblance) {
+bool excerpt_find_resemblance(const struct shown two[2], double *resemblance) {
     return idx_text_resemblance(two[0].text, two[0].text_length, two[1].text, two[1].text_length, NULL, resemblance,
                                 NULL) == IDX_OK;
 }
@@ -60,7 +62,7 @@ bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
     bool ok = true;
     for (size_t i = 0; i < 2 && ok; i++) {
         struct side *side = &excerpt->sides[i];
-        ok = cut_words(side);
+        ok = cut_into_words(side);
         words[i] = (struct words){side->hashes, side->differs, side->count};
     }
     ok = ok && difference_find(&words[0], &words[1]);
@@ -84,7 +86,7 @@ struct writing {
     struct output *output;
     const struct side *side;
     size_t at;      /* The place of the next word. */
-    size_t longest; /* Length of the output from which on no more words are shown. */
+    size_t longest; /* From this length of the output on, no more words are shown. */
 };
 
 static void put_word(const struct writing *writing) {
@@ -92,7 +94,7 @@ static void put_word(const struct writing *writing) {
     html_text(writing->output, word->bytes, word->length, true, LONGEST_WORD);
 }
 
-/* Writes what is between a word and the next one. */
+/* Writes what is between the word and the next one, or the end of the text. */
 static void put_space(const struct writing *writing) {
     const struct side *side = writing->side;
     const struct piece *word = &side->pieces[writing->at];
@@ -110,6 +112,7 @@ static void put_words(struct writing *writing, size_t to) {
     }
 }
 
+/* Writes one word or more, up to place `to`, within an element, and behind the element what follows the last one. */
 static void put_marked(struct writing *writing, size_t to, const char *element) {
     output_format(writing->output, "<%s>", element);
     for (; writing->at < to && !is_full(writing); writing->at++) {
@@ -128,7 +131,7 @@ static void put_gap(struct output *output, uint64_t count, const char *what) {
     output_text(output, " …]</span> ");
 }
 
-/* Writes a run of equal words, and leaves out those that are far from words that differ. */
+/* Writes the equal words up to place `to`, and leaves out those that are far from words that differ. */
 static void put_equal(struct writing *writing, size_t to) {
     size_t before = writing->side->differing == 0 ? 10 * AROUND : AROUND;
     size_t after = to == writing->side->count ? 0 : AROUND, count = to - writing->at;
@@ -140,7 +143,8 @@ static void put_equal(struct writing *writing, size_t to) {
     put_words(writing, to);
 }
 
-static size_t find_end(const struct side *side, size_t from) {
+/* Returns the place behind the run of words from `from` on that all differ, or are all equal. */
+static size_t find_end_of_run(const struct side *side, size_t from) {
     size_t to = from + 1;
     while (to < side->count && side->differs[to] == side->differs[from]) to++;
     return to;
@@ -154,7 +158,7 @@ void excerpt_put(struct output *output, const struct excerpt *excerpt, size_t wh
     size_t head = side->count > 0 ? (size_t)(side->pieces[0].bytes - shown->text) : shown->text_length;
     html_text(output, shown->text, head, true, LONGEST_WORD);
     while (writing.at < side->count && !is_full(&writing)) {
-        size_t to = find_end(side, writing.at);
+        size_t to = find_end_of_run(side, writing.at);
         if (side->differs[writing.at])
             put_marked(&writing, to, which == 0 ? "del" : "ins");
         else

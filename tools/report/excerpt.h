@@ -4,6 +4,7 @@
 
 #include "tools/report/findings.h"
 
+/* A word of a text, or several that come of one character. */
 struct piece {
     const char *bytes;
     size_t length;
@@ -12,23 +13,21 @@ struct piece {
 struct excerpt {
     struct side {
         const struct shown *shown;
-        struct piece *pieces; /* Its words. */
-        uint64_t *hashes;
-        bool *differs;
-        size_t count, differing;
-        bool failed; /* Memory ran out. */
+        struct piece *pieces;
+        uint64_t *hashes;        /* One for each piece, and so are the next ones. */
+        bool *differs;           /* The piece has no equal in the other text. */
+        size_t count, differing; /* How many pieces there are, and how many of them differ. */
+        bool failed;             /* Memory ran out. */
     } sides[2];
 };
 
-/* Computes how much two texts resemble each other, as far as they are kept, by idx_text_resemblance. Returns false if
- * memory ran out. */
-bool excerpt_compare(const struct shown two[2], double *resemblance);
+/* Finds how much two texts, as far as they are kept, resemble each other. Returns false if memory ran out. */
+bool excerpt_find_resemblance(const struct shown two[2], double *resemblance);
 
-/* Cuts the texts of two documents into words, and finds which words differ. The caller frees the excerpt in any case.
- */
+/* Cuts two documents' texts into words, and finds which words differ. The caller frees the excerpt in any case. */
 bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]);
 
-/* Writes one of the two texts as the content of an element. */
+/* Writes the text of sides[which] as the content of an element. */
 void excerpt_put(struct output *output, const struct excerpt *excerpt, size_t which);
 
 void excerpt_free(struct excerpt *excerpt);

@@ -7,12 +7,12 @@
 
 enum {
     FINDINGS_DISTANCES = IDX_MAX_K + 1, /* Distances begin at 0. */
-    FINDINGS_THRESHOLDS = 12,           /* None, all tenths from 1 down to 0.1, and the one that was asked for. */
+    FINDINGS_THRESHOLDS = 12,           /* All tenths from 1 down to 0.1, the one that was asked for, and none. */
     FINDINGS_PAIRS = 32,                /* Pairs of each distance whose texts are compared. */
     FINDINGS_PAIRS_SHOWN = 4,           /* How many of these are shown, from the first on. */
     FINDINGS_CHAINS = 3,                /* Chains that are followed. */
     FINDINGS_STEPS = 24,                /* Steps of a chain that are shown. */
-    FINDINGS_ID = 600,                  /* Bytes of an ID that are kept. */
+    FINDINGS_ID_BYTES = 600,            /* Bytes of an ID that are kept. */
     FINDINGS_DOCUMENTS = 2 * (FINDINGS_DISTANCES * FINDINGS_PAIRS + FINDINGS_CHAINS),
 };
 
@@ -22,8 +22,8 @@ struct shown {
     bool is_compared;   /* It is not shown, so its text is freed once it was compared. */
     double resemblance; /* Of the pair, in its first document; below 0: unknown. It is known if both have texts. */
     double contained;   /* Of the pair, as above: the share of the smaller one that both have; 0: not asked for. */
-    uint64_t number;    /* The document's number, by which its text is found again. */
-    char id[FINDINGS_ID + 1]; /* A NUL byte follows it. */
+    uint64_t number;    /* Its number in the index; once texts are read, in the order in which documents came. */
+    char id[FINDINGS_ID_BYTES + 1]; /* A NUL byte follows it. */
     size_t id_length;
     bool id_is_cut;
     char *text; /* Belongs to the findings; a NUL byte follows it. NULL: there is none. */
@@ -33,7 +33,7 @@ struct shown {
 
 /* Two fingerprints, or the numbers of two documents, that are to be compared. */
 struct shown_pair {
-    uint64_t key; /* A hash of the pair, but for its highest bit: those with the smallest keys are compared. */
+    uint64_t key; /* A hash of the pair below the highest bit: those with the smallest keys are compared. */
     uint64_t a, b;
     double resemblance;            /* Below 0: unknown. */
     double contained;              /* The share of the smaller one that both have; 0: not asked for. */
@@ -89,15 +89,15 @@ struct findings {
     uint64_t fingerprints;
     uint64_t ones[IDX_MAX_BITS]; /* How many fingerprints have each bit set. */
     uint64_t sampled;            /* Fingerprints, or documents, in the sample. */
-    struct level at[FINDINGS_DISTANCES];
+    struct level levels[FINDINGS_DISTANCES];
 
-    /* Documents that are compared by their resemblance have no fingerprints: `at` is then by threshold, the highest
+    /* Documents that are compared by their resemblance have no fingerprints: `levels` is then by threshold, the highest
      * first. With `contained`, the level before these has all pairs that are contained, whatever their resemblance. */
-    size_t thresholds; /* 0: by distance. */
-    size_t exact;      /* How many levels have exact pairs; those of others are estimates from a sample. */
-    size_t decided;    /* The same for what is dropped. */
-    size_t asked;      /* The level of the threshold that was asked for. */
-    int64_t contained; /* As in struct resemble, and so is the next one. */
+    size_t threshold_count; /* How many levels there are then; 0: documents were compared by distance. */
+    size_t exact_count;     /* So many levels, from the first on, have exact pairs; others, estimates from a sample. */
+    size_t decided_count;   /* The same for what is dropped. */
+    size_t asked_level;     /* The level of the threshold that was asked for. */
+    int64_t contained;      /* As in struct resemble, and so is the next one. */
     uint64_t contained_size;
 
     /* The clusters that were asked for. */
@@ -118,7 +118,7 @@ struct findings {
     size_t shown_count;
 };
 
-/* Returns the level of the highest threshold. */
-static inline size_t findings_first(const struct findings *findings) { return findings->contained > 0; }
+/* Returns the level of the highest threshold: 1 with `contained`, whose level comes first, and otherwise 0. */
+static inline size_t findings_first_level(const struct findings *findings) { return findings->contained > 0; }
 
 #endif

@@ -7,25 +7,25 @@
 
 /* ---- Pairs ---- */
 
-void gather_offer(struct level *at, struct shown_pair pair) {
-    size_t place = at->shown_count;
+void gather_offer(struct level *level, struct shown_pair pair) {
+    size_t place = level->shown_count;
     pair.key |= sample_mix(pair.a ^ sample_mix(pair.b)) >> 1;
-    if (place == FINDINGS_PAIRS && pair.key >= at->shown[place - 1].key) return;
-    for (size_t i = 0; i < at->shown_count; i++)
-        if (at->shown[i].a == pair.a && at->shown[i].b == pair.b) return;
+    if (place == FINDINGS_PAIRS && pair.key >= level->shown[place - 1].key) return;
+    for (size_t i = 0; i < level->shown_count; i++)
+        if (level->shown[i].a == pair.a && level->shown[i].b == pair.b) return;
     if (place == FINDINGS_PAIRS) place--;
-    for (; place > 0 && at->shown[place - 1].key > pair.key; place--) at->shown[place] = at->shown[place - 1];
-    at->shown[place] = pair;
-    if (at->shown_count < FINDINGS_PAIRS) at->shown_count++;
+    for (; place > 0 && level->shown[place - 1].key > pair.key; place--) level->shown[place] = level->shown[place - 1];
+    level->shown[place] = pair;
+    if (level->shown_count < FINDINGS_PAIRS) level->shown_count++;
 }
 
 /* This is an idx_pairs_visitor. */
 static bool count_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct findings *findings = context;
     for (size_t i = 0; i < count; i++) {
-        struct level *at = &findings->at[pairs[i].distance];
-        at->pairs++;
-        gather_offer(at, (struct shown_pair){.a = pairs[i].a, .b = pairs[i].b, .resemblance = -1});
+        struct level *level = &findings->levels[pairs[i].distance];
+        level->pairs++;
+        gather_offer(level, (struct shown_pair){.a = pairs[i].a, .b = pairs[i].b, .resemblance = -1});
     }
     return !interrupt_noted();
 }
@@ -43,17 +43,17 @@ static enum idx_status find_pairs(struct findings *findings, const struct idx_in
 
 /* ---- Clusters of each distance ---- */
 
-/* The cluster whose document was visited last, and where pairs of equal fingerprints are offered. */
+/* Where pairs of equal fingerprints are offered, and the cluster whose document was visited last. */
 struct last {
-    struct level *at;
+    struct level *level;
     uint64_t cluster;
 };
 
-/* This is an idx_cluster_visitor for clusters of documents that share a fingerprint. */
+/* Offers a pair for each document of a cluster of equal fingerprints but the first. This is an idx_cluster_visitor. */
 static bool offer_equal(void *context, const struct idx_cluster_member *member) {
     struct last *last = context;
     const struct shown_pair pair = {.a = member->fingerprint, .b = member->fingerprint, .resemblance = -1};
-    if (last->cluster == member->cluster) gather_offer(last->at, pair);
+    if (last->cluster == member->cluster) gather_offer(last->level, pair);
     last->cluster = member->cluster;
     return true;
 }
@@ -67,29 +67,28 @@ static bool ignore_member(void *context, const struct idx_cluster_member *member
 static enum idx_status find_clusters(struct findings *findings, const struct idx_index *index,
                                      const struct idx_cluster_options *options, struct idx_error *error) {
     struct idx_cluster_options nearer = *options;
-    struct last last = {&findings->at[0], UINT64_MAX};
+    struct last last = {&findings->levels[0], UINT64_MAX};
     enum idx_status status = IDX_OK;
     nearer.alone = false;
     for (nearer.distance = 0; nearer.distance <= findings->k && status == IDX_OK; nearer.distance++) {
-        struct idx_cluster_summary *clusters = &findings->at[nearer.distance].clusters;
+        struct idx_cluster_summary *clusters = &findings->levels[nearer.distance].clusters;
         status =
             idx_clusters(index, &nearer, nearer.distance == 0 ? offer_equal : ignore_member, &last, clusters, error);
     }
-    findings->at[0].pairs = findings->at[0].clusters.clustered - findings->at[0].clusters.clusters;
+    findings->levels[0].pairs = findings->levels[0].clusters.clustered - findings->levels[0].clusters.clusters;
     return status;
 }
 
 /* ---- Documents ---- */
 
-void gather_describe(struct shown *shown, uint64_t number, const char *id, size_t id_length) {
+void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t id_length) {
     shown->number = number;
-    shown->id_is_cut = id_length > FINDINGS_ID;
-    shown->id_length = shown->id_is_cut ? FINDINGS_ID : id_length;
+    shown->id_is_cut = id_length > FINDINGS_ID_BYTES;
+    shown->id_length = shown->id_is_cut ? FINDINGS_ID_BYTES : id_length;
     if (shown->id_length > 0) memcpy(shown->id, id, shown->id_length);
 }
 
-/* Sets what is known of document number `which`, from 0, of a fingerprint. Without documents, that is its
- * fingerprint. */
+/* Sets the fingerprint, and unless `documents` is NULL, number and ID of its document `which`, from 0. */
 static enum idx_status describe_document(struct shown *shown, struct idx_documents *documents, uint64_t fingerprint,
                                          size_t which, struct idx_error *error) {
     struct idx_document document = {0};
@@ -100,18 +99,17 @@ static enum idx_status describe_document(struct shown *shown, struct idx_documen
     status = idx_documents_find(documents, fingerprint, NULL, error);
     for (size_t i = 0; i <= which && found && status == IDX_OK; i++)
         status = idx_documents_next(documents, &document, &found, error);
-    if (status == IDX_OK && found) gather_describe(shown, document.number, document.id, document.id_length);
+    if (status == IDX_OK && found) gather_set_id(shown, document.number, document.id, document.id_length);
     return status;
 }
 
-/* Swaps two documents. The one that was added first is shown first. */
 static void swap_documents(struct shown two[2]) {
     struct shown first = two[0];
     two[0] = two[1];
     two[1] = first;
 }
 
-/* Describes the documents of the chains; those of their ends are among those that are shown with their texts. */
+/* Describes the documents of the chains. Those of both ends are also added to findings->shown. */
 static enum idx_status show_chains(struct findings *findings, struct idx_documents *documents,
                                    struct idx_error *error) {
     enum idx_status status = IDX_OK;
@@ -129,13 +127,15 @@ static enum idx_status show_chains(struct findings *findings, struct idx_documen
     return status;
 }
 
-/* Describes both documents of each pair. At distance 0, these are the first two of the same fingerprint. */
-static enum idx_status show_all(struct findings *findings, struct idx_documents *documents, struct idx_error *error) {
+/* Adds both documents of each pair to findings->shown, the one that was added to the index first before the other, and
+ * then those of the chains. At distance 0, a pair's documents are the first two of its fingerprint. */
+static enum idx_status show_pairs_and_chains(struct findings *findings, struct idx_documents *documents,
+                                             struct idx_error *error) {
     enum idx_status status = IDX_OK;
     for (unsigned d = 0; d <= findings->farthest; d++) {
-        struct level *at = &findings->at[d];
-        for (size_t i = 0; i < at->shown_count && status == IDX_OK; i++) {
-            struct shown_pair *pair = &at->shown[i];
+        struct level *level = &findings->levels[d];
+        for (size_t i = 0; i < level->shown_count && status == IDX_OK; i++) {
+            struct shown_pair *pair = &level->shown[i];
             struct shown *two = &findings->shown[findings->shown_count];
             status = describe_document(&two[0], documents, pair->a, 0, error);
             if (status == IDX_OK) status = describe_document(&two[1], documents, pair->b, d == 0, error);
@@ -153,14 +153,15 @@ static enum idx_status show_documents(struct findings *findings, const struct id
     struct idx_documents *documents = NULL;
     enum idx_status status = IDX_OK;
     if (findings->properties.id_type != IDX_ID_NONE) status = idx_documents_open(index, &documents, error);
-    if (status == IDX_OK) status = show_all(findings, documents, error);
+    if (status == IDX_OK) status = show_pairs_and_chains(findings, documents, error);
     idx_documents_close(documents);
     return status;
 }
 
 /* ---- All ---- */
 
-bool gather(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options) {
+bool gather_findings(struct findings *findings, const struct idx_index *index,
+                     const struct idx_cluster_options *options) {
     struct idx_error error = {.status = IDX_OK};
     idx_get_properties(index, &findings->properties);
     findings->properties.recipe = NULL; /* These two are freed with the index. */
@@ -170,7 +171,7 @@ bool gather(struct findings *findings, const struct idx_index *index, const stru
     if (findings->shown == NULL) return complain("out of memory");
     bool ok = find_pairs(findings, index, options, &error) == IDX_OK && !interrupt_noted() &&
               find_clusters(findings, index, options, &error) == IDX_OK &&
-              sample_far(findings, index, options, &error) && chains_follow(findings, index, &error) &&
+              sample_index(findings, index, options, &error) && chains_follow(findings, index, &error) &&
               show_documents(findings, index, &error) == IDX_OK;
     if (!ok && error.status != IDX_OK && error.status != IDX_CANCELLED) complain("%s", error.sentence);
     return ok;

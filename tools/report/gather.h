@@ -7,30 +7,31 @@
 
 /* Fills the findings except for tallies and texts; clusters are found by the options. The caller frees `shown`. Returns
  * false also if a signal was noted. */
-bool gather(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options);
+bool gather_findings(struct findings *findings, const struct idx_index *index,
+                     const struct idx_cluster_options *options);
 
-/* Offers a pair to be shown at its level. A pair that was offered before counts once. Its key is 0, or has the highest
- * bit, so that it is shown only where there are too few others. */
-void gather_offer(struct level *at, struct shown_pair pair);
+/* Offers a pair to be shown at its level, which keeps those with the smallest hashes. A pair that was offered before
+ * counts once. Its key is 0, or the highest bit alone, so that it is shown only where there are too few others. */
+void gather_offer(struct level *level, struct shown_pair pair);
 
-/* Sets what is known of a document, but for its ID. */
-void gather_describe(struct shown *shown, uint64_t number, const char *id, size_t id_length);
+/* Sets the number and the ID of a document; the ID is cut to FINDINGS_ID_BYTES. */
+void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t id_length);
 
 /* levels.c does the same by resemblance. */
 
-/* Fills the findings like gather, for documents whose sets were compared. `memory` is how many bytes --memory allows;
- * 0: it was not given. */
+/* Fills the findings like gather_findings, for documents whose sets were compared. `memory` is how many bytes --memory
+ * allows; 0: it was not given. */
 bool levels_gather(struct findings *findings, struct resemble *resemble, uint64_t memory);
 
 /* sample.c looks beyond the distance of an index: it compares some of its fingerprints with all. */
 
-/* Mixes the bits of a value, so that equal values stay equal and different ones seem random. */
+/* Returns a hash of a value: different values have different ones. */
 uint64_t sample_mix(uint64_t value);
 
 /* Counts fingerprints and their bits, and the matches of the sample beyond k. Returns false after an error, and with
  * status IDX_OK where a signal was noted or after a complaint. */
-bool sample_far(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
-                struct idx_error *error);
+bool sample_index(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
+                  struct idx_error *error);
 
 /* chains.c finds the largest clusters that have documents far from the representative, and the near-duplicates that
  * lead from the representative to the farthest document. */

@@ -9,7 +9,8 @@
 
 enum { LONGEST_ID = 600 /* The most bytes of an ID as it is written. */ };
 
-static void put_escaped(struct output *output, const char *piece) {
+/* Writes a character, or the escape of a byte, so that it is no markup. */
+static void put_without_markup(struct output *output, const char *piece) {
     switch (*piece) {
         case '<': output_text(output, "&lt;"); break;
         case '>': output_text(output, "&gt;"); break;
@@ -24,18 +25,18 @@ static bool is_space(char byte) { return byte == ' ' || (byte >= '\t' && byte <=
 void html_text(struct output *output, const char *bytes, size_t length, bool spaces, size_t most) {
     const char *end = bytes + length;
     size_t longest = output->length + most;
-    bool hidden = false;
+    bool in_span = false;
     while (bytes < end && output->length < longest) {
         char piece[PRINTABLE_PIECE];
         size_t step = spaces && is_space(*bytes) ? 1 : printable_piece(bytes, piece);
         if (spaces && is_space(*bytes)) strcpy(piece, " ");
-        bool hides = piece[0] == '\\' && *bytes != '\\';
-        if (hides != hidden) output_text(output, hides ? "<span class=\"byte\">" : "</span>");
-        hidden = hides;
-        put_escaped(output, piece);
+        bool is_escape = piece[0] == '\\' && *bytes != '\\';
+        if (is_escape != in_span) output_text(output, is_escape ? "<span class=\"byte\">" : "</span>");
+        in_span = is_escape;
+        put_without_markup(output, piece);
         bytes += step;
     }
-    if (hidden) output_text(output, "</span>");
+    if (in_span) output_text(output, "</span>");
     if (bytes < end) output_text(output, "…");
 }
 
@@ -75,20 +76,22 @@ void html_count(struct output *output, uint64_t number, const char *what) {
 }
 
 void html_bits(struct output *output, uint64_t bits) {
-    const char *before = (bits & (bits - 1)) == 0 ? "bit " : "bits ";
+    const char *separator = (bits & (bits - 1)) == 0 ? "bit " : "bits ";
     if (bits == 0) output_text(output, "no bit");
     for (unsigned bit = IDX_MAX_BITS; bit-- > 0;) {
         if ((bits >> bit & 1) == 0) continue;
-        output_format(output, "%s%u", before, bit);
-        before = ", ";
+        output_format(output, "%s%u", separator, bit);
+        separator = ", ";
     }
 }
 
 /* ---- Charts ---- */
 
+/* In units of the drawing. LEFT and RIGHT are the room for labels and values beside the bars. */
 enum { WIDTH = 400, LEFT = 78, RIGHT = 84, ROW = 18, BITS_HEIGHT = 90 };
 
-/* The remark is beside the title, for those who see the drawing; the description is for those who don't. */
+/* Begins a figure, which the caller ends. The remark is beside the title, for those who see the drawing; the
+ * description is for those who don't. */
 static void begin_figure(struct output *output, const char *name, const char *title, const char *remark,
                          const char *description, unsigned height) {
     output_format(output,
@@ -109,9 +112,9 @@ void chart_put(struct output *output, const char *name, const char *title, const
         double length = (WIDTH - LEFT - RIGHT) * log1p((double)bars[i].value) / log1p((double)most);
         output_format(output, "<text class=\"label\" x=\"%d\" y=\"%u\">%s</text>", LEFT - 6, y + 12, bars[i].label);
         output_format(output, "<rect class=\"%s\" x=\"%d\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>",
-                      bars[i].about ? "bar about" : "bar", LEFT, y + 1, length, ROW - 4);
+                      bars[i].is_estimate ? "bar about" : "bar", LEFT, y + 1, length, ROW - 4);
         output_format(output, "<text x=\"%.1f\" y=\"%u\">%s%s</text>\n", LEFT + length + 5, y + 12,
-                      bars[i].about ? "≈ " : "", html_digits(digits, bars[i].value));
+                      bars[i].is_estimate ? "≈ " : "", html_digits(digits, bars[i].value));
     }
     output_text(output, "</svg></figure>\n");
 }

@@ -1,13 +1,12 @@
-/* html.h: writes text from outside so that it neither becomes markup nor changes the order of reading, and histograms
- * as SVG. */
+/* html.h: writes text from outside so that it neither is markup nor changes the reading order, and charts as SVG. */
 #ifndef IDX_TOOLS_REPORT_HTML_H
 #define IDX_TOOLS_REPORT_HTML_H
 
 #include "tools/report/findings.h"
 
 /* Writes a text. The byte behind its end must be readable and must not continue a character. Bytes that can't be shown
- * are written as \xNN, but with `spaces` white space is written as a space. An ellipsis is written once the text has
- * taken `most` bytes. */
+ * are written as \xNN, but with `spaces` white space is written as a space. Once `most` bytes or more are written, an
+ * ellipsis takes the place of the rest. */
 void html_text(struct output *output, const char *bytes, size_t length, bool spaces, size_t most);
 
 /* Writes a document's ID, or its fingerprint if it has none. */
@@ -28,15 +27,15 @@ void html_bits(struct output *output, uint64_t bits);
 struct bar {
     char label[24]; /* It is written as it is, so it must not have markup. */
     uint64_t value;
-    bool about; /* The value is an estimate. */
+    bool is_estimate; /* It is marked as one. */
 };
 
-/* Writes a figure of bars whose lengths are the logarithms of their values. `name` must be unique in the page; `title`
- * and `description` are markup. */
+/* Writes a figure of bars that are as long as the logarithms of their values. `name` must be unique in the page;
+ * `title` and `description` are markup. */
 void chart_put(struct output *output, const char *name, const char *title, const char *description,
                const struct bar *bars, size_t count);
 
-/* Writes a figure of how often each bit is 1 in `all` fingerprints, the most significant bit first. */
+/* Writes a figure of how often each bit is 1, the most significant bit first: ones[i] times of `all` for bit i. */
 void chart_put_bits(struct output *output, const char *title, const uint64_t *ones, unsigned bits, uint64_t all);
 
 #endif

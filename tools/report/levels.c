@@ -9,9 +9,8 @@
 enum { MOST_SAMPLED = 4096 };
 #define SAMPLE_WORK ((uint64_t)1 << 33)
 
-/* Pairs are found exactly if they take no more than one part in so many of the memory, which the library's sorts have
- * for them. What is dropped, too, is found exactly if so many hashes at most have to be compared, which takes about a
- * minute. */
+/* Pairs are found exactly if they take at most one part in so many of the memory; what is dropped, too, if so many
+ * hashes at most have to be compared, which takes about a minute. */
 enum { BYTES_OF_PAIR = 16, PAIRS_SHARE = 8 };
 #define MOST_WORK ((uint64_t)1 << 35)
 
@@ -23,9 +22,9 @@ struct asking {
     struct findings *findings;
     struct idx_sets *sets;
     struct idx_keep_options options;
-    size_t count;
-    uint64_t *numbers;                /* The documents of the sample, ascending; NULL: all. */
-    int64_t *preferences;             /* Those of the sample; NULL: see `options`. */
+    size_t count;                     /* How many sets there are. */
+    uint64_t *numbers;                /* The documents of the sample, ascending; NULL: all documents. */
+    int64_t *preferences;             /* Those of the sample, which `options` points to; NULL: of all documents. */
     struct idx_kept_set *kept;        /* The answer for one threshold. */
     uint32_t *counts;                 /* How many documents join each one, itself included. */
     double work[FINDINGS_THRESHOLDS]; /* Pairs of sets that were compared for each level. */
@@ -34,17 +33,18 @@ struct asking {
 /* ---- Thresholds ---- */
 
 static void add_threshold(struct findings *findings, int64_t threshold) {
-    findings->at[findings->thresholds++].threshold = threshold;
+    findings->levels[findings->threshold_count++].threshold = threshold;
 }
 
-/* Sets the thresholds: all tenths, and the one that was asked for, unless it is 0; and before them, none. */
+/* Sets the thresholds: all tenths from 1 down, and between them the one that was asked for, unless it is 0. What is
+ * contained is asked for without a threshold, too: this level comes before them. */
 static void set_thresholds(struct findings *findings, int64_t asked) {
     const int64_t tenth = IDX_DECIMAL_WEIGHT_ONE / 10;
     if (findings->contained > 0) add_threshold(findings, 0);
     for (int64_t threshold = IDX_DECIMAL_WEIGHT_ONE; threshold > 0; threshold -= tenth) {
         add_threshold(findings, threshold);
         if (asked < threshold && asked > threshold - tenth) add_threshold(findings, asked);
-        if (asked <= threshold && asked > threshold - tenth) findings->asked = findings->thresholds - 1;
+        if (asked <= threshold && asked > threshold - tenth) findings->asked_level = findings->threshold_count - 1;
     }
 }
 
@@ -55,15 +55,15 @@ static bool reaches(uint64_t shared, uint64_t total, int64_t share) {
 
 /* Returns the level of a resemblance, which is behind the last one if it is less. */
 static size_t level_of(const struct findings *findings, uint64_t shared, uint64_t total) {
-    size_t level = findings_first(findings);
-    while (level < findings->thresholds && !reaches(shared, total, findings->at[level].threshold)) level++;
+    size_t level = findings_first_level(findings);
+    while (level < findings->threshold_count && !reaches(shared, total, findings->levels[level].threshold)) level++;
     return level;
 }
 
 /* ---- Asking ---- */
 
-/* Takes a pair. Two documents that were known do not count, and one of them is not shown, since only the inputs are
- * read again. This is an idx_set_pair_visitor. */
+/* Counts a pair at its level unless both documents are known, and offers it unless one is: only inputs are read again.
+ * Contained ones that resemble each other as much are shown last. This is an idx_set_pair_visitor. */
 static bool take_pair(void *context, const struct idx_set_pair *pair) {
     const struct asking *asking = context;
     const uint64_t *numbers = asking->numbers, known = asking->options.known;
@@ -72,9 +72,9 @@ static bool take_pair(void *context, const struct idx_set_pair *pair) {
     const int64_t contained = findings->contained;
     const bool is_contained =
         contained > 0 && size >= findings->contained_size && reaches(pair->shared, size, contained);
-    const bool is_late = is_contained && reaches(pair->shared, pair->total, contained);
-    struct level *at = &findings->at[is_contained ? 0 : level_of(findings, pair->shared, pair->total)];
-    const struct shown_pair shown = {.key = (uint64_t)is_late << 63,
+    const bool comes_last = is_contained && reaches(pair->shared, pair->total, contained);
+    struct level *at = &findings->levels[is_contained ? 0 : level_of(findings, pair->shared, pair->total)];
+    const struct shown_pair shown = {.key = (uint64_t)comes_last << 63,
                                      .a = numbers != NULL ? numbers[pair->first] : pair->first,
                                      .b = numbers != NULL ? numbers[pair->second] : pair->second,
                                      .resemblance = (double)pair->shared / pair->total,
@@ -84,43 +84,44 @@ static bool take_pair(void *context, const struct idx_set_pair *pair) {
     return !interrupt_noted();
 }
 
-/* Finds all pairs down to a level. */
+/* Finds all pairs down to a level. Returns false also if a signal was noted. */
 static bool ask_pairs(struct asking *asking, size_t level) {
     struct idx_error error;
     struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
-    options.threshold = asking->findings->at[level].threshold;
+    options.threshold = asking->findings->levels[level].threshold;
     options.contained = asking->findings->contained;
     options.contained_size = asking->findings->contained_size;
     return succeeded(idx_sets_visit_pairs(asking->sets, &options, take_pair, asking, NULL, &error), &error) &&
            !interrupt_noted();
 }
 
-static void count_clusters(struct asking *asking, struct level *at, const struct idx_kept_set *kept) {
-    uint64_t leaders = 0;
-    at->largest = at->clusters.clusters = 0;
+/* Sets a level's clusters, the largest one, and how many documents are dropped, by which document each one joins. */
+static void count_clusters(struct asking *asking, struct level *level, const struct idx_kept_set *kept) {
+    uint64_t kept_count = 0;
+    level->largest = level->clusters.clusters = 0;
     for (size_t i = 0; i < asking->count; i++) asking->counts[i] = 0;
     for (size_t i = 0; i < asking->count; i++) asking->counts[kept[i].kept]++;
     for (size_t i = 0; i < asking->count; i++) {
         uint64_t documents = asking->counts[i];
-        leaders += documents > 0;
-        at->clusters.clusters += documents > 1;
-        if (documents > 1 && documents > at->largest) at->largest = documents;
+        kept_count += documents > 0;
+        level->clusters.clusters += documents > 1;
+        if (documents > 1 && documents > level->largest) level->largest = documents;
     }
-    at->dropped = asking->count - leaders;
+    level->dropped = asking->count - kept_count;
 }
 
-/* Finds which documents would be kept at a level. */
+/* Finds what would be kept at a level, and sets its clusters and its work. Returns false also if a signal was noted. */
 static bool ask_kept(struct asking *asking, size_t level) {
     struct idx_sets_summary summary;
     struct idx_error error;
-    asking->options.threshold = asking->findings->at[level].threshold;
+    asking->options.threshold = asking->findings->levels[level].threshold;
     if (!succeeded(idx_sets_keep(asking->sets, &asking->options, asking->kept, &summary, &error), &error)) return false;
     asking->work[level] = (double)summary.candidates;
-    count_clusters(asking, &asking->findings->at[level], asking->kept);
+    count_clusters(asking, &asking->findings->levels[level], asking->kept);
     return !interrupt_noted();
 }
 
-static bool allocate(struct asking *asking) {
+static bool allocate_asking(struct asking *asking) {
     asking->kept = calloc(asking->count + 1, sizeof *asking->kept);
     asking->counts = calloc(asking->count + 1, sizeof *asking->counts);
     return (asking->kept != NULL && asking->counts != NULL) || complain("out of memory");
@@ -135,9 +136,9 @@ static void free_asking(struct asking *asking) {
 
 /* ---- The sample ---- */
 
-/* Chooses the documents of the sample, each with the same chance, and always the same ones. Of so many that come, as
- * many as are still wanted are chosen (Knuth's algorithm S). */
-static void choose(struct asking *sample, const struct resemble *resemble) {
+/* Chooses the documents of the sample, each with the same chance, and always the same ones: the next document is taken
+ * with a chance of those still wanted to those still to come (Knuth's algorithm S). Known ones stay the first ones. */
+static void choose_sample(struct asking *sample, const struct resemble *resemble) {
     size_t chosen = 0;
     const int64_t *preferences = sample->options.preferences;
     sample->options.known = 0;
@@ -151,71 +152,73 @@ static void choose(struct asking *sample, const struct resemble *resemble) {
     if (preferences != NULL) sample->options.preferences = sample->preferences;
 }
 
-/* Asks all questions about the sample. */
+/* Asks all questions about the sample: the pairs and what is dropped, at all levels. */
 static bool ask_sample(struct asking *sample, const struct resemble *resemble) {
     struct idx_error error;
     sample->numbers = calloc(sample->count, sizeof *sample->numbers);
     sample->preferences = calloc(sample->count, sizeof *sample->preferences);
     if (sample->numbers == NULL || sample->preferences == NULL) return complain("out of memory");
-    choose(sample, resemble);
+    choose_sample(sample, resemble);
     bool ok =
-        allocate(sample) && succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
+        allocate_asking(sample) && succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
         succeeded(idx_sets_add_from(sample->sets, resemble->sets, sample->numbers, sample->count, &error), &error) &&
-        ask_pairs(sample, sample->findings->thresholds - 1);
-    for (size_t i = 0; i < sample->findings->thresholds && ok; i++) ok = ask_kept(sample, i);
+        ask_pairs(sample, sample->findings->threshold_count - 1);
+    for (size_t i = 0; i < sample->findings->threshold_count && ok; i++) ok = ask_kept(sample, i);
     idx_sets_close(sample->sets);
     return ok;
 }
 
-/* Makes estimates of the pairs of the sample, and decides which levels are to be found exactly, whose pairs are
- * forgotten. */
+/* Scales the sample's pairs up to those of `all` documents, and decides at how many levels pairs, and what is dropped,
+ * are to be found exactly; the sample's pairs at those levels are forgotten. `members` is how many a set has on
+ * average, and `memory` is in bytes. */
 static void estimate_pairs(const struct asking *sample, uint64_t all, double members, uint64_t memory) {
     struct findings *findings = sample->findings;
     const double scale = (double)all * (double)(all - 1) / ((double)sample->count * (double)(sample->count - 1));
     double pairs = 0;
-    findings->exact = findings->decided = 0;
-    for (size_t i = 0; i < findings->thresholds; i++) {
-        struct level *at = &findings->at[i];
+    findings->exact_count = findings->decided_count = 0;
+    for (size_t i = 0; i < findings->threshold_count; i++) {
+        struct level *at = &findings->levels[i];
         const double found = (double)at->pairs * scale;
         pairs += found;
-        if (findings->decided == i && sample->work[i] * scale * members <= (double)MOST_WORK) findings->decided++;
-        const bool fits =
-            findings->exact == i && findings->decided > i && pairs * BYTES_OF_PAIR <= (double)(memory / PAIRS_SHARE);
-        findings->exact += fits;
+        if (findings->decided_count == i && sample->work[i] * scale * members <= (double)MOST_WORK)
+            findings->decided_count++;
+        const bool fits = findings->exact_count == i && findings->decided_count > i &&
+                          pairs * BYTES_OF_PAIR <= (double)(memory / PAIRS_SHARE);
+        findings->exact_count += fits;
         at->pairs = fits ? 0 : (uint64_t)(found + 0.5);
         if (fits) at->shown_count = 0;
     }
 }
 
-/* Makes estimates of what is dropped at the other levels: in the sample, and among all, the same share of what the last
- * exact one keeps is kept. Without one, that would be a threshold that keeps all. */
-static void estimate_dropped(struct findings *findings, uint64_t all, const uint64_t sampled[FINDINGS_THRESHOLDS]) {
-    const size_t last = findings->decided - 1;
+/* Makes estimates of what is dropped at the levels that were not decided exactly: of what the last exact level keeps,
+ * or of all documents if no level is exact, they keep the same share as in the sample. */
+static void estimate_dropped(struct findings *findings, uint64_t all,
+                             const uint64_t dropped_in_sample[FINDINGS_THRESHOLDS]) {
+    const size_t last = findings->decided_count - 1;
     double kept = (double)all, of = (double)findings->sampled;
-    if (findings->decided > 0) {
-        kept -= (double)findings->at[last].dropped;
-        of -= (double)sampled[last];
+    if (findings->decided_count > 0) {
+        kept -= (double)findings->levels[last].dropped;
+        of -= (double)dropped_in_sample[last];
     }
-    for (size_t i = findings->decided; i < findings->thresholds; i++)
-        if (i != findings->asked)
-            findings->at[i].dropped =
-                all - (uint64_t)(kept * ((double)findings->sampled - (double)sampled[i]) / of + 0.5);
+    for (size_t i = findings->decided_count; i < findings->threshold_count; i++)
+        if (i != findings->asked_level)
+            findings->levels[i].dropped =
+                all - (uint64_t)(kept * ((double)findings->sampled - (double)dropped_in_sample[i]) / of + 0.5);
 }
 
-/* Returns how many members a set has on average. */
-static double count_members(const struct resemble *resemble) {
+static double average_members(const struct resemble *resemble) {
     double sum = 0;
     for (uint64_t i = 0; i < resemble->count; i++) sum += resemble_set_size(resemble, i);
     return resemble->count == 0 ? 0 : sum / (double)resemble->count;
 }
 
-/* Compares a sample, unless there are so few documents that all are compared. */
+/* Compares a sample, which decides what levels are found exactly: all, without a sample, if there are few documents. */
 static bool sample_levels(struct findings *findings, const struct resemble *resemble, uint64_t memory) {
     struct asking sample = {.findings = findings, .options = resemble->keeping, .count = MOST_SAMPLED};
-    const double members = count_members(resemble);
+    const double members = average_members(resemble);
     while ((double)sample.count * (double)sample.count / 2 * members > (double)SAMPLE_WORK && sample.count > 2)
         sample.count /= 2;
-    findings->exact = findings->decided = findings->thresholds;
+    findings->exact_count = findings->decided_count = findings->threshold_count;
     if (resemble->count <= sample.count) return true;
     findings->sampled = sample.count;
     bool ok = ask_sample(&sample, resemble);
@@ -226,24 +229,25 @@ static bool sample_levels(struct findings *findings, const struct resemble *rese
 
 /* ---- All ---- */
 
+/* Finds exactly what sample_levels decided, and estimates the rest. */
 static bool find_levels(struct findings *findings, const struct resemble *resemble) {
     struct asking asking = {
         .findings = findings, .sets = resemble->sets, .options = resemble->keeping, .count = (size_t)resemble->count};
-    uint64_t sampled[FINDINGS_THRESHOLDS];
-    for (size_t i = 0; i < findings->thresholds; i++) sampled[i] = findings->at[i].dropped;
-    bool ok = allocate(&asking) && (findings->exact == 0 || ask_pairs(&asking, findings->exact - 1));
-    for (size_t i = 0; i < findings->decided && ok; i++)
-        if (i != findings->asked) ok = ask_kept(&asking, i);
-    if (ok) count_clusters(&asking, &findings->at[findings->asked], resemble->kept);
-    if (ok && findings->sampled > 0) estimate_dropped(findings, resemble->count, sampled);
+    uint64_t dropped_in_sample[FINDINGS_THRESHOLDS];
+    for (size_t i = 0; i < findings->threshold_count; i++) dropped_in_sample[i] = findings->levels[i].dropped;
+    bool ok = allocate_asking(&asking) && (findings->exact_count == 0 || ask_pairs(&asking, findings->exact_count - 1));
+    for (size_t i = 0; i < findings->decided_count && ok; i++)
+        if (i != findings->asked_level) ok = ask_kept(&asking, i);
+    if (ok) count_clusters(&asking, &findings->levels[findings->asked_level], resemble->kept);
+    if (ok && findings->sampled > 0) estimate_dropped(findings, resemble->count, dropped_in_sample);
     free_asking(&asking);
     return ok;
 }
 
-/* Describes both documents of the pairs that are shown, and drops the others. */
+/* Adds both documents of the pairs that are shown to findings->shown, and forgets the other pairs. */
 static void show_pairs(struct findings *findings, struct resemble *resemble) {
-    for (size_t i = 0; i < findings->thresholds; i++) {
-        struct level *at = &findings->at[i];
+    for (size_t i = 0; i < findings->threshold_count; i++) {
+        struct level *at = &findings->levels[i];
         if (at->shown_count > FINDINGS_PAIRS_SHOWN) at->shown_count = FINDINGS_PAIRS_SHOWN;
         for (size_t j = 0; j < at->shown_count; j++) {
             struct shown *two = &findings->shown[findings->shown_count];
@@ -252,7 +256,7 @@ static void show_pairs(struct findings *findings, struct resemble *resemble) {
                 const struct span id = resemble_id(resemble, numbers[k]);
                 two[k].resemblance = at->shown[j].resemblance;
                 two[k].contained = at->shown[j].contained;
-                gather_describe(&two[k], numbers[k] - resemble->known, id.bytes, id.length);
+                gather_set_id(&two[k], numbers[k] - resemble->known, id.bytes, id.length);
             }
             at->shown[j].documents = two;
             findings->shown_count += 2;

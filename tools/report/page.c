@@ -10,7 +10,7 @@ const char page_begin[] = "<!DOCTYPE html>\n<!-- A report of idx. -->\n";
 
 /* Writes the page up to its first section. Its policy forbids scripts, and anything from other files. */
 static void put_head(struct output *output, const struct findings *findings, const struct page_origin *origin) {
-    const bool by_distance = findings->thresholds == 0;
+    const bool by_distance = findings->threshold_count == 0;
     output_text(output, page_begin);
     output_text(output,
                 "<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n"
@@ -53,13 +53,15 @@ static void put_tallies(struct output *output, const struct findings *findings, 
     output_text(output, "</tbody></table>\n");
 }
 
+/* The most bytes of a fact as it is written. */
+enum { LONGEST_FACT = 2000 };
+
 static void put_fact(struct output *output, const char *name, const char *value) {
     output_format(output, "<tr><th scope=\"row\">%s</th><td>", name);
-    html_text(output, value, strlen(value), false, 2000);
+    html_text(output, value, strlen(value), false, LONGEST_FACT);
     output_text(output, "</td></tr>\n");
 }
 
-/* Says what a shingle is, and which ones count. */
 static void put_shingles(struct output *output, const struct page_origin *origin) {
     static const char chars[] = "chars:";
     const char *size = origin->shingle;
@@ -74,20 +76,19 @@ static void put_shingles(struct output *output, const struct page_origin *origin
         put_fact(output, "Those of more documents don't count (--ignore-common)", origin->ignore_common);
 }
 
-/* Says what makes texts near-duplicates. */
 static void put_thresholds(struct output *output, const struct findings *findings) {
-    const int64_t threshold = findings->at[findings->asked].threshold;
+    const int64_t threshold = findings->levels[findings->asked_level].threshold;
     char number[24];
-    snprintf(number, sizeof number, "%.4g", page_share(threshold));
+    snprintf(number, sizeof number, "%.4g", page_fraction(threshold));
     if (threshold > 0) put_fact(output, "Resemblance (--resemble)", number);
-    snprintf(number, sizeof number, "%.4g", page_share(findings->contained));
+    snprintf(number, sizeof number, "%.4g", page_fraction(findings->contained));
     if (findings->contained > 0) put_fact(output, "In another text (--contained)", number);
 }
 
 static void put_facts(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     char number[24];
     output_text(output, "<table class=\"facts\"><caption>How they were compared</caption>\n<tbody>\n");
-    if (findings->thresholds > 0) {
+    if (findings->threshold_count > 0) {
         put_thresholds(output, findings);
         put_shingles(output, origin);
     } else {
@@ -101,23 +102,22 @@ static void put_facts(struct output *output, const struct findings *findings, co
     output_text(output, "</tbody></table>\n");
 }
 
-/* Writes the options that decide by texts. */
+/* Writes the options that say how much texts must have in common, with their values. */
 static void put_options(struct output *output, const struct findings *findings) {
-    const int64_t threshold = findings->at[findings->asked].threshold;
+    const int64_t threshold = findings->levels[findings->asked_level].threshold;
     output_text(output, ", <code>");
-    if (threshold > 0) output_format(output, "--resemble %.4g", page_share(threshold));
+    if (threshold > 0) output_format(output, "--resemble %.4g", page_fraction(threshold));
     if (findings->contained > 0)
-        output_format(output, "%s--contained %.4g", threshold > 0 ? " " : "", page_share(findings->contained));
+        output_format(output, "%s--contained %.4g", threshold > 0 ? " " : "", page_fraction(findings->contained));
     output_text(output, "</code>");
 }
 
-/* Writes how much is kept and dropped, and by which rules. */
 static void put_summary(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     const uint64_t all = findings->kept.documents + findings->dropped.documents;
     char kept[HTML_DIGITS], dropped[HTML_DIGITS];
     output_text(output, "<section aria-labelledby=\"summary\"><h2 id=\"summary\">Summary</h2>\n<p>Of ");
     html_count(output, all, findings->properties.id_type == IDX_ID_NONE ? "fingerprint" : "document");
-    if (findings->thresholds > 0)
+    if (findings->threshold_count > 0)
         put_options(output, findings);
     else
         output_format(output, ", a distance of %u %s", findings->k, findings->k == 1 ? "bit" : "bits");
@@ -135,9 +135,10 @@ static void put_summary(struct output *output, const struct findings *findings, 
 
 /* ---- Distances ---- */
 
-/* Returns the number of pairs, which beyond k is an estimate from the sample. */
-static uint64_t estimate(const struct findings *findings, unsigned d) {
-    const struct level *at = &findings->at[d];
+/* Returns the number of pairs at distance d, which beyond k is an estimate from the sample. There, a pair was counted
+ * once for each of its two fingerprints that is sampled: twice if all are. */
+static uint64_t estimate_pairs(const struct findings *findings, unsigned d) {
+    const struct level *at = &findings->levels[d];
     if (d <= findings->k) return at->pairs;
     double all = (double)at->pairs * (double)findings->fingerprints / (2 * (double)findings->sampled);
     return findings->sampled == 0 ? 0 : (uint64_t)(all + 0.5);
@@ -152,12 +153,12 @@ void page_put_cell(struct output *output, uint64_t number) {
     output_format(output, "<td>%s</td>", html_digits(digits, number));
 }
 
-/* Writes the row of a distance. Clusters were found up to k only. */
+/* Writes the row of distance d; `within` is how many sampled fingerprints have another one within d. */
 static void put_row(struct output *output, const struct findings *findings, unsigned d, uint64_t within) {
-    const struct idx_cluster_summary *clusters = &findings->at[d].clusters;
+    const struct idx_cluster_summary *clusters = &findings->levels[d].clusters;
     char digits[HTML_DIGITS];
     output_format(output, "<tr%s><th scope=\"row\">%u</th><td>%s%s</td>", d == findings->k ? " class=\"chosen\"" : "",
-                  d, is_estimated(findings, d) ? "≈ " : "", html_digits(digits, estimate(findings, d)));
+                  d, is_estimated(findings, d) ? "≈ " : "", html_digits(digits, estimate_pairs(findings, d)));
     if (d <= findings->k) {
         page_put_cell(output, clusters->clustered - clusters->clusters);
         page_put_cell(output, clusters->clusters);
@@ -193,7 +194,7 @@ static void put_table(struct output *output, const struct findings *findings) {
                           "<th scope=\"col\">Far from the kept one</th>"
                           "<th scope=\"col\">Fingerprints with another one within</th></tr></thead>\n<tbody>\n");
     for (unsigned d = 0; d <= findings->farthest; d++) {
-        within += findings->at[d].nearest;
+        within += findings->levels[d].nearest;
         put_row(output, findings, d, within);
     }
     output_text(output, "</tbody></table></div>\n");
@@ -208,7 +209,7 @@ static void put_distances(struct output *output, const struct findings *findings
                         "Choose a <code>-k</code> below the distance at which the numbers begin to grow fast, "
                         "and look at the <a href=\"#pairs\">pairs</a> on both sides of it.</p>\n");
     for (unsigned d = 0; d <= findings->farthest; d++) {
-        bars[d] = (struct bar){.value = estimate(findings, d), .about = is_estimated(findings, d)};
+        bars[d] = (struct bar){.value = estimate_pairs(findings, d), .is_estimate = is_estimated(findings, d)};
         snprintf(bars[d].label, sizeof bars[d].label, d == findings->k ? "-k %u" : "%u", d);
     }
     put_explanation(output, findings);
@@ -255,7 +256,8 @@ static void put_sizes(struct output *output, const struct findings *findings) {
     page_put_bars(output, "Clusters of each size", "Documents", "Clusters", bars + 1, count);
 }
 
-static void put_far(struct output *output, const struct findings *findings) {
+/* Writes how many documents were dropped at each distance from their representatives. */
+static void put_dropped(struct output *output, const struct findings *findings) {
     struct bar bars[IDX_MAX_BITS + 1];
     size_t count = 0;
     for (size_t i = 0; i <= IDX_MAX_BITS; i++) {
@@ -275,16 +277,15 @@ static void put_clusters(struct output *output, const struct findings *findings)
     output_text(output, "<div class=\"beside\"><div>");
     put_sizes(output, findings);
     output_text(output, "</div><div>");
-    if (findings->thresholds > 0)
+    if (findings->threshold_count > 0)
         page_put_dropped(output, findings);
     else
-        put_far(output, findings);
+        put_dropped(output, findings);
     output_text(output, "</div></div></section>\n");
 }
 
 /* ---- Bits ---- */
 
-/* Writes which bits are dead, and how often each of the others is 1. */
 static void put_bits(struct output *output, const struct findings *findings) {
     unsigned bits = findings->properties.bits;
     uint64_t dead = 0;
@@ -313,7 +314,7 @@ static void put_bits(struct output *output, const struct findings *findings) {
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     put_head(output, findings, origin);
     put_summary(output, findings, origin);
-    const bool by_distance = findings->thresholds == 0;
+    const bool by_distance = findings->threshold_count == 0; /* Otherwise, documents were compared by resemblance. */
     if (by_distance)
         put_distances(output, findings);
     else

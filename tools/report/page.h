@@ -21,10 +21,10 @@ extern const char page_begin[];
 /* The style sheet of the page, which the build makes of style.css. */
 extern const char page_style[];
 
-/* Appends the page to an output that is kept. */
+/* Appends the page to an output that is kept. If the findings have no thresholds, documents were compared by the
+ * distance of their fingerprints, and the page has sections of distances, chains and bits. */
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);
 
-/* Writes a number as a cell of a table. */
 void page_put_cell(struct output *output, uint64_t number);
 
 /* Writes the bars of a chart as a table, for those who can't see the chart. */
@@ -36,10 +36,10 @@ void page_put_bars(struct output *output, const char *caption, const char *label
 void page_put_levels(struct output *output, const struct findings *findings);
 void page_put_dropped(struct output *output, const struct findings *findings);
 
-/* Returns a threshold as a fraction, up to 1. */
-double page_share(int64_t share);
+/* Returns a share in units of 1/IDX_DECIMAL_WEIGHT_ONE, such as a threshold, as a fraction up to 1. */
+double page_fraction(int64_t share);
 
-/* The bounds of a level, such as "0.8 to 0.9", or with another word in between; or "contained". */
+/* Sets and returns the name of a level by resemblance: its bounds with `to` in between, or "1", or "contained". */
 enum { PAGE_LEVEL = 24 };
 const char *page_name_level(char name[PAGE_LEVEL], const struct findings *findings, size_t level, const char *to);
 

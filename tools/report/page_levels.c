@@ -4,34 +4,36 @@
 
 #include <stdio.h>
 
-double page_share(int64_t share) { return (double)share / (double)IDX_DECIMAL_WEIGHT_ONE; }
+double page_fraction(int64_t share) { return (double)share / (double)IDX_DECIMAL_WEIGHT_ONE; }
 
 const char *page_name_level(char name[PAGE_LEVEL], const struct findings *findings, size_t level, const char *to) {
-    const size_t first = findings_first(findings);
+    const size_t first = findings_first_level(findings);
     if (level <= first)
         snprintf(name, PAGE_LEVEL, level < first ? "contained" : "1");
     else
-        snprintf(name, PAGE_LEVEL, "%.4g%s%.4g", page_share(findings->at[level].threshold), to,
-                 page_share(findings->at[level - 1].threshold));
+        snprintf(name, PAGE_LEVEL, "%.4g%s%.4g", page_fraction(findings->levels[level].threshold), to,
+                 page_fraction(findings->levels[level - 1].threshold));
     return name;
 }
 
-static void put_about(struct output *output, uint64_t number, bool is_exact) {
+/* Writes a number, which is marked as an estimate unless it is exact, as a cell of a table. */
+static void put_maybe_estimate(struct output *output, uint64_t number, bool is_exact) {
     char digits[HTML_DIGITS];
     output_format(output, "<td>%s%s</td>", is_exact ? "" : "≈ ", html_digits(digits, number));
 }
 
-/* Writes the row of a threshold. What was dropped with the one that was asked for is never an estimate. */
+/* Writes the row of a level; `pairs` are those of this level and all before it. What was dropped with the threshold
+ * that was asked for is never an estimate. */
 static void put_row(struct output *output, const struct findings *findings, size_t level, uint64_t pairs) {
-    const struct level *at = &findings->at[level];
-    const bool is_asked = level == findings->asked, is_decided = level < findings->decided || is_asked;
+    const struct level *at = &findings->levels[level];
+    const bool is_asked = level == findings->asked_level, is_decided = level < findings->decided_count || is_asked;
     output_format(output, "<tr%s><th scope=\"row\">", is_asked ? " class=\"chosen\"" : "");
     if (at->threshold > 0)
-        output_format(output, "%.4g</th>", page_share(findings->at[level].threshold));
+        output_format(output, "%.4g</th>", page_fraction(findings->levels[level].threshold));
     else
         output_text(output, "none</th>");
-    put_about(output, pairs, level < findings->exact);
-    put_about(output, at->dropped, is_decided);
+    put_maybe_estimate(output, pairs, level < findings->exact_count);
+    put_maybe_estimate(output, at->dropped, is_decided);
     if (is_decided) {
         page_put_cell(output, at->clusters.clusters);
         page_put_cell(output, at->largest);
@@ -49,23 +51,23 @@ static void put_table(struct output *output, const struct findings *findings) {
                   "<th scope=\"col\">Pairs of T or more%s</th><th scope=\"col\">Dropped with this T</th>"
                   "<th scope=\"col\">Clusters</th><th scope=\"col\">Largest</th></tr></thead>\n<tbody>\n",
                   findings->contained > 0 ? ", or contained" : "");
-    for (size_t i = 0; i < findings->thresholds; i++) put_row(output, findings, i, pairs += findings->at[i].pairs);
+    for (size_t i = 0; i < findings->threshold_count; i++)
+        put_row(output, findings, i, pairs += findings->levels[i].pairs);
     output_text(output, "</tbody></table></div>\n");
 }
 
-/* Says which numbers are estimates, and why. */
 static void put_sampling(struct output *output, const struct findings *findings) {
-    if (findings->exact == findings->thresholds) return;
+    if (findings->exact_count == findings->threshold_count) return;
     output_text(output, "<p>≈ marks estimates from a sample: ");
     html_count(output, findings->sampled, "document");
     output_text(output, ", compared with each other. ");
-    if (findings->at[findings->exact].threshold > 0)
-        output_format(output, "From T = %.4g down", page_share(findings->at[findings->exact].threshold));
+    if (findings->levels[findings->exact_count].threshold > 0)
+        output_format(output, "From T = %.4g down", page_fraction(findings->levels[findings->exact_count].threshold));
     else
         output_text(output, "Even without T");
     output_text(output, ", there are more pairs of all documents than ");
     output_text(output, "<code>--memory</code> allows, or finding them would take long.");
-    if (findings->decided < findings->thresholds)
+    if (findings->decided_count < findings->threshold_count)
         output_text(output, " So would finding what is dropped: documents have fewer near-duplicates in a sample than "
                             "among all, so that these estimates are low.");
     output_text(output, "</p>\n");
@@ -74,7 +76,7 @@ static void put_sampling(struct output *output, const struct findings *findings)
 /* Says what changes where texts that are contained in others are dropped, too. */
 static void put_contained(struct output *output, const struct findings *findings) {
     if (findings->contained == 0) return;
-    const double share = page_share(findings->contained);
+    const double share = page_fraction(findings->contained);
     char digits[HTML_DIGITS];
     output_format(output,
                   "<p>Each row is of <code>--resemble T</code> together with <code>--contained %.4g</code>, the first "
@@ -97,13 +99,13 @@ void page_put_levels(struct output *output, const struct findings *findings) {
     put_contained(output, findings);
     put_sampling(output, findings);
     output_text(output, "</div><div>");
-    for (size_t i = 0; i < findings->thresholds; i++) {
-        bars[i] = (struct bar){.value = findings->at[i].pairs, .about = i >= findings->exact};
+    for (size_t i = 0; i < findings->threshold_count; i++) {
+        bars[i] = (struct bar){.value = findings->levels[i].pairs, .is_estimate = i >= findings->exact_count};
         page_name_level(bars[i].label, findings, i, "–");
     }
     chart_put(output, "levels-chart", "Number of pairs by resemblance",
               "Bars are as long as the logarithm of the number of pairs. The table below has their sums.", bars,
-              findings->thresholds);
+              findings->threshold_count);
     output_text(output, "</div></div>\n");
     put_table(output, findings);
     output_text(output, "</section>\n");
@@ -113,7 +115,8 @@ void page_put_dropped(struct output *output, const struct findings *findings) {
     struct bar bars[FINDINGS_THRESHOLDS];
     uint64_t all = 0;
     size_t count = 0;
-    for (size_t i = findings_first(findings), end = findings->contained > 0 ? findings->thresholds : findings->asked;
+    for (size_t i = findings_first_level(findings),
+                end = findings->contained > 0 ? findings->threshold_count : findings->asked_level;
          i <= end; i++, count++) {
         bars[count] = (struct bar){.value = findings->distances[i]};
         page_name_level(bars[count].label, findings, i, "–");

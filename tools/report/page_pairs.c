@@ -22,8 +22,8 @@ static bool are_equal(const struct shown *two) {
            memcmp(two[0].text, two[1].text, two[0].text_length) == 0;
 }
 
-/* Rounds a share down to hundredths, so that it is 1 only if all is shared; but 0.29, which is a little less as a
- * binary fraction, is 0.29. */
+/* Rounds a share down to hundredths, so that it is 1 only if all is shared. 1e-9 is added because 0.29 is a little less
+ * as a binary fraction, but shall stay 0.29. */
 static double round_share(double share) { return (double)(unsigned)(share * 100 + 1e-9) / 100; }
 
 static void put_measures(struct output *output, const struct shown *two) {
@@ -31,7 +31,6 @@ static void put_measures(struct output *output, const struct shown *two) {
     if (two->contained > 0) output_format(output, ", contained %.2f", round_share(two->contained));
 }
 
-/* Says how much of the two texts differs. */
 static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     const struct side *a = &excerpt->sides[0], *b = &excerpt->sides[1];
     char digits[HTML_DIGITS];
@@ -60,7 +59,7 @@ static bool put_pair(struct output *output, const struct findings *findings, con
     output_text(output, ": ");
     if (ok) put_verdict(output, &excerpt);
     output_text(output, "</summary>\n");
-    if (findings->thresholds == 0) put_fingerprints(output, findings, two);
+    if (findings->threshold_count == 0) put_fingerprints(output, findings, two);
     output_text(output, "<div class=\"two\">\n");
     for (size_t i = 0; i < 2 && ok; i++) {
         output_text(output, "<div><h4>");
@@ -90,6 +89,7 @@ static void put_row(struct output *output, const struct findings *findings, cons
     output_text(output, "</td></tr>\n");
 }
 
+/* Returns how many pairs of a level are shown; others are only compared. */
 static size_t count_shown(const struct level *at) {
     return at->shown_count < FINDINGS_PAIRS_SHOWN ? at->shown_count : FINDINGS_PAIRS_SHOWN;
 }
@@ -112,7 +112,7 @@ static const unsigned percents[] = {50, 60, 70, 80, 90, 100};
 enum { PERCENTS = sizeof percents / sizeof *percents };
 
 /* Estimates how many pairs at a distance resemble each other by `percent` or more, from those that were compared. */
-static double count_alike(const struct level *at, unsigned percent) {
+static double estimate_alike(const struct level *at, unsigned percent) {
     size_t compared = 0, alike = 0;
     for (size_t i = 0; i < at->shown_count; i++) {
         double resemblance = at->shown[i].documents->resemblance;
@@ -122,7 +122,7 @@ static double count_alike(const struct level *at, unsigned percent) {
     return compared == 0 ? 0 : (double)at->pairs * (double)alike / (double)compared;
 }
 
-static void put_counts(struct output *output, const char *name, const double counts[PERCENTS], uint64_t pairs) {
+static void put_alike_row(struct output *output, const char *name, const double counts[PERCENTS], uint64_t pairs) {
     char digits[HTML_DIGITS];
     output_format(output, "<tr><th scope=\"row\">%s</th><td>%s</td>", name, html_digits(digits, pairs));
     for (size_t i = 0; i < PERCENTS; i++)
@@ -146,12 +146,12 @@ static void put_resemblance(struct output *output, const struct findings *findin
         output_format(output, "<th scope=\"col\">T = %.1f</th>", (double)percents[i] / 100);
     output_text(output, "</tr></thead>\n<tbody>\n");
     for (unsigned d = 0; d <= findings->k; d++) {
-        for (size_t i = 0; i < PERCENTS; i++) sums[i] += counts[i] = count_alike(&findings->at[d], percents[i]);
-        pairs += findings->at[d].pairs;
+        for (size_t i = 0; i < PERCENTS; i++) sums[i] += counts[i] = estimate_alike(&findings->levels[d], percents[i]);
+        pairs += findings->levels[d].pairs;
         snprintf(name, sizeof name, "%u", d);
-        put_counts(output, name, counts, findings->at[d].pairs);
+        put_alike_row(output, name, counts, findings->levels[d].pairs);
     }
-    put_counts(output, "all", sums, pairs);
+    put_alike_row(output, "all", sums, pairs);
     output_text(output, "</tbody></table></div>\n");
 }
 
@@ -160,13 +160,13 @@ static void put_resemblance(struct output *output, const struct findings *findin
 /* Writes the heading of the pairs of a level: of one distance, or from one threshold to the next. */
 static void put_heading(struct output *output, const struct findings *findings, size_t level) {
     char name[PAGE_LEVEL];
-    const bool has_threshold = findings->thresholds > 0 && findings->at[findings->asked].threshold > 0;
+    const bool has_threshold = findings->threshold_count > 0 && findings->levels[findings->asked_level].threshold > 0;
     const char *beyond = has_threshold ? ", below <code>--resemble</code>" : ", only with <code>--resemble</code>";
-    if (level < findings_first(findings))
-        output_format(output, "<h3 id=\"level-0\">Contained %.4g or more</h3>\n", page_share(findings->contained));
-    else if (findings->thresholds > 0)
+    if (level < findings_first_level(findings))
+        output_format(output, "<h3 id=\"level-0\">Contained %.4g or more</h3>\n", page_fraction(findings->contained));
+    else if (findings->threshold_count > 0)
         output_format(output, "<h3 id=\"level-%zu\">Resemblance %s%s</h3>\n", level,
-                      page_name_level(name, findings, level, " to "), level > findings->asked ? beyond : "");
+                      page_name_level(name, findings, level, " to "), level > findings->asked_level ? beyond : "");
     else
         output_format(output, "<h3 id=\"distance-%zu\">Distance %zu%s</h3>\n", level, level,
                       level > findings->k ? ", beyond <code>-k</code>" : "");
@@ -174,7 +174,7 @@ static void put_heading(struct output *output, const struct findings *findings, 
 
 /* Says which pairs the first section has, and the others don't. */
 static void put_contained(struct output *output, const struct findings *findings) {
-    const double share = page_share(findings->contained);
+    const double share = page_fraction(findings->contained);
     output_format(output,
                   "<p>All pairs, whatever their resemblance, where both have %.4g or more of the shingles of the text "
                   "that has fewer. The sections below have only the others. Pairs whose resemblance is below %.4g come "
@@ -182,25 +182,25 @@ static void put_contained(struct output *output, const struct findings *findings
                   share, share);
 }
 
-/* Writes the pairs of one level: those with texts side by side, and the others as a table. */
+/* Writes the pairs of a level: those with texts side by side; others, if compared by distance, as a table. */
 static bool put_level(struct output *output, const struct findings *findings, size_t level) {
-    const struct level *at = &findings->at[level];
-    bool ok = true, bare = false;
+    const struct level *at = &findings->levels[level];
+    bool ok = true, lacks_texts = false;
     put_heading(output, findings, level);
-    if (level < findings_first(findings)) put_contained(output, findings);
+    if (level < findings_first_level(findings)) put_contained(output, findings);
     for (size_t i = 0; i < count_shown(at) && ok; i++) {
         bool texts = have_texts(at->shown[i].documents);
         if (texts) ok = put_pair(output, findings, at->shown[i].documents, i == 0);
-        bare = bare || (!texts && findings->thresholds == 0);
+        lacks_texts = lacks_texts || (!texts && findings->threshold_count == 0);
     }
-    if (bare) put_table(output, findings, at);
+    if (lacks_texts) put_table(output, findings, at);
     if (at->shown_count == 0) output_text(output, "<p>None were found.</p>\n");
     return ok;
 }
 
 bool page_put_pairs(struct output *output, const struct findings *findings) {
-    const bool by_distance = findings->thresholds == 0;
-    const size_t levels = by_distance ? findings->farthest + 1 : findings->thresholds;
+    const bool by_distance = findings->threshold_count == 0;
+    const size_t levels = by_distance ? findings->farthest + 1 : findings->threshold_count;
     bool ok = true;
     output_format(output,
                   "<section aria-labelledby=\"pairs\"><h2 id=\"pairs\">Pairs to look at</h2>\n<p>Up to %d pairs "

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const char option[] = "--report";
-static const char made[] = "report"; /* The name of the page in the scratch folder. */
+static const char page_name[] = "report"; /* The name of the page in the scratch folder. */
 
 /* ---- Checking ---- */
 
@@ -24,10 +24,10 @@ static bool is_report(const char *path) {
     struct stat status;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) return false;
-    bool is = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && read(file, begin, length) == (ssize_t)length &&
+    bool ok = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && read(file, begin, length) == (ssize_t)length &&
               memcmp(begin, page_begin, length) == 0;
     close(file);
-    return is;
+    return ok;
 }
 
 bool report_check(const struct report *report) {
@@ -51,7 +51,7 @@ void report_note(struct report *report, const struct idx_cluster_member *member)
     chains_note(&report->findings, member);
 }
 
-/* Takes over what the listing knows. */
+/* Takes over what the listing knows: how many documents are kept and dropped, and what represents a cluster. */
 static void take_summary(struct report *report) {
     const struct listing *listing = report->listing;
     const struct idx_cluster_summary *clusters = &listing->summary;
@@ -65,12 +65,12 @@ static void take_summary(struct report *report) {
 bool report_gather(struct report *report, const struct idx_index *index) {
     const struct listing *listing = report->listing;
     struct idx_cluster_options options = listing->options;
-    chains_note(&report->findings, NULL);
+    chains_note(&report->findings, NULL); /* There are no more members. */
     take_summary(report);
     snprintf(report->recipe, sizeof report->recipe, "%s", listing->properties.recipe);
     if (report->origin.recipe == NULL) report->origin.recipe = report->recipe;
     report->origin.method = cluster_method_names[listing->method];
-    bool gathered = gather(&report->findings, index, &options);
+    bool gathered = gather_findings(&report->findings, index, &options);
     progress_end(options.context);
     return gathered;
 }
@@ -82,7 +82,7 @@ bool report_gather_levels(struct report *report, struct resemble *resemble) {
     return gathered;
 }
 
-bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped) {
+bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped) {
     struct findings *findings = &report->findings;
     struct place place;
     uint64_t number = 0;
@@ -93,7 +93,7 @@ bool report_count(struct report *report, struct intake *intake, const uint64_t *
     if (intake->journal == NULL) return true;
     findings->has_bytes = true;
     if (!journal_rewind(intake->journal)) return false;
-    while (journal_next(intake->journal, &place)) {
+    while (journal_next_place(intake->journal, &place)) {
         uint64_t bytes = place.ends - place.begins;
         bool compared = place.fate == FATE_COMPARED;
         bool is_known = compared ? resemble_is_like_known(intake->resemble, number) : place.fate == FATE_KNOWN;
@@ -117,10 +117,11 @@ static bool keep_text(struct shown *shown, const struct made *text) {
     return true;
 }
 
-/* Compares the texts of two documents that are shown together, once both were read. */
-static bool compare_two(struct shown two[2]) {
+/* Computes the resemblance of the two documents of a pair once the texts of both were read, unless it is known. Frees
+ * the texts of those that are only compared, and not shown. */
+static bool compare_if_both_read(struct shown two[2]) {
     if (two[0].text == NULL || two[1].text == NULL || two[0].resemblance >= 0) return true;
-    if (!excerpt_compare(two, &two[0].resemblance)) return complain("out of memory");
+    if (!excerpt_find_resemblance(two, &two[0].resemblance)) return complain("out of memory");
     for (int i = 0; i < 2 && two[0].is_compared; i++) {
         free(two[i].text);
         two[i].text = NULL;
@@ -128,12 +129,13 @@ static bool compare_two(struct shown two[2]) {
     return true;
 }
 
+/* Keeps the text of a document for each pair that it is in, of which `shown` has the two documents side by side. */
 static bool take_text(void *context, uint64_t number, const struct made *text) {
     struct findings *findings = context;
     for (size_t i = 0; i < findings->shown_count; i++) {
         struct shown *shown = &findings->shown[i];
         if (shown->number != number || shown->text != NULL) continue;
-        if (!keep_text(shown, text) || !compare_two(&findings->shown[i / 2 * 2])) return false;
+        if (!keep_text(shown, text) || !compare_if_both_read(&findings->shown[i / 2 * 2])) return false;
     }
     return true;
 }
@@ -143,17 +145,17 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
     report->wanted = bits_make(intake->compared);
     if (report->wanted == NULL) return false;
     for (size_t i = 0; i < findings->shown_count; i++) {
-        uint64_t number = preference_number(&intake->preference, findings->shown[i].number);
+        uint64_t number = preference_input_number(&intake->preference, findings->shown[i].number);
         findings->shown[i].number = number;
         if (number < intake->compared) bit_set(report->wanted, number);
     }
-    struct again again = {.journal = intake->journal,
-                          .wanted = report->wanted,
-                          .compared = intake->compared,
-                          .take = take_text,
-                          .context = findings};
+    struct rereading rereading = {.journal = intake->journal,
+                                  .wanted = report->wanted,
+                                  .compared = intake->compared,
+                                  .take = take_text,
+                                  .context = findings};
     findings->has_texts = true;
-    return again_read(&again, rules);
+    return rereading_run(&rereading, rules);
 }
 
 /* ---- Writing ---- */
@@ -180,7 +182,7 @@ bool report_write(struct report *report) {
     char *folder = folder_parent(report->path), *path = NULL;
     bool ok = folder != NULL && page_put(&page, &report->findings, &report->origin) && !interrupt_noted() &&
               scratch_open(&report->scratch, folder, option);
-    if (ok) ok = (path = scratch_path(&report->scratch, made)) != NULL;
+    if (ok) ok = (path = scratch_path(&report->scratch, page_name)) != NULL;
     if (folder == NULL || (report->scratch.path != NULL && path == NULL)) complain("out of memory");
     ok = ok && write_file(report, &page, path);
     free(page.bytes);
@@ -190,7 +192,7 @@ bool report_write(struct report *report) {
 }
 
 bool report_publish(const struct report *report) {
-    char *path = scratch_path(&report->scratch, made);
+    char *path = scratch_path(&report->scratch, page_name);
     if (path == NULL) complain("out of memory");
     bool published = path != NULL && (rename(path, report->path) == 0 || complain_of_writing(report));
     free(path);

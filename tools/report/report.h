@@ -14,28 +14,27 @@ struct report {
     /* The caller does not touch these. */
     struct findings findings;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe of the index. */
-    uint64_t *wanted;                      /* A bit per compared document: its text is to be read. */
+    uint64_t *wanted;                      /* A bit for each document that was compared: its text is to be read. */
     struct scratch scratch;                /* The page is written here first. */
 };
 
-/* Checks whether the page can be written at its path, where only a report is replaced. */
+/* Checks, before all the work, that the page can be written at its path, where only a report is replaced. */
 bool report_check(const struct report *report);
 
-/* Notes the next document of the clusters that are asked for. */
+/* Notes the next document of the listing's clusters, with its distance. */
 void report_note(struct report *report, const struct idx_cluster_member *member);
 
-/* Goes through the index, once its clusters are listed. Returns false also if a signal was noted. */
+/* Finds in the index what the page says, once the clusters are listed. Returns false also if a signal was noted. */
 bool report_gather(struct report *report, const struct idx_index *index);
 
-/* Asks about other thresholds than that of `resemble`, once its documents are listed. Returns false like
- * report_gather. */
+/* Does the same where documents are compared by resemblance: asks `resemble` about other thresholds than its own.
+ * Returns false like report_gather. */
 bool report_gather_levels(struct report *report, struct resemble *resemble);
 
-/* Adds how many documents and bytes of the inputs were kept and dropped; `dropped` has a bit for each document that was
- * compared. */
-bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped);
+/* Adds how much of the inputs was kept and dropped; `dropped` has a bit for each document that was compared. */
+bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped);
 
-/* Reads again, by the journal, the texts that are compared or shown. Returns false also if a signal was noted. */
+/* Reads again the texts that are compared or shown. Returns false also if a signal was noted. */
 bool report_read_texts(struct report *report, struct intake *intake, const struct pipeline_rules *rules);
 
 /* Writes the page to the disk, beside its place. Returns false also if a signal was noted. */

@@ -13,9 +13,9 @@ struct sampling {
     struct findings *findings;
     uint64_t *fingerprints; /* Candidates for the sample, up to twice as many as it has; in the end, the sample. */
     uint64_t limit;         /* No fingerprint with a greater hash can be in the sample. */
-    size_t count, most;
-    size_t query;     /* The sampled fingerprint whose matches were visited last. */
-    unsigned nearest; /* The distance of its nearest other one so far; UINT_MAX: none was found. */
+    size_t count, most;     /* How many candidates there are, and how many fingerprints the sample has. */
+    size_t query;           /* The sampled fingerprint whose matches were visited last. */
+    unsigned nearest;       /* The distance of its nearest other one so far; UINT_MAX: none was found. */
 };
 
 /* This is a bijection, so that different fingerprints have different hashes. */
@@ -27,8 +27,8 @@ uint64_t sample_mix(uint64_t value) {
 
 /* ---- Choosing ---- */
 
-/* This is an idx_fingerprints_visitor. */
-static bool count_bits(void *context, const uint64_t *fingerprints, size_t count) {
+/* Counts fingerprints, and how many of them have each bit set. This is an idx_fingerprints_visitor. */
+static bool count_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct findings *findings = context;
     for (size_t i = 0; i < count; i++)
         for (unsigned bit = 0; bit < findings->properties.bits; bit++)
@@ -42,44 +42,46 @@ static int compare_hashes(const void *first, const void *second) {
     return (a > b) - (a < b);
 }
 
-/* Drops all fingerprints but those with the smallest hashes. */
-static void drop_others(struct sampling *sampling) {
+/* Keeps only as many candidates as the sample has, those with the smallest hashes. */
+static void keep_smallest(struct sampling *sampling) {
     qsort(sampling->fingerprints, sampling->count, sizeof *sampling->fingerprints, compare_hashes);
     if (sampling->count > sampling->most) sampling->count = sampling->most;
     if (sampling->count == sampling->most) sampling->limit = sample_mix(sampling->fingerprints[sampling->count - 1]);
 }
 
-/* This is an idx_fingerprints_visitor. */
+/* Adds the fingerprints that may be in the sample to the candidates. This is an idx_fingerprints_visitor. */
 static bool choose_sample(void *context, const uint64_t *fingerprints, size_t count) {
     struct sampling *sampling = context;
     for (size_t i = 0; i < count; i++) {
         if (sample_mix(fingerprints[i]) > sampling->limit) continue;
         sampling->fingerprints[sampling->count++] = fingerprints[i];
-        if (sampling->count == 2 * sampling->most) drop_others(sampling);
+        if (sampling->count == 2 * sampling->most) keep_smallest(sampling);
     }
     return !interrupt_noted();
 }
 
 /* ---- Comparing ---- */
 
-static void note_nearest(struct sampling *sampling) {
-    if (sampling->nearest <= sampling->findings->farthest) sampling->findings->at[sampling->nearest].nearest++;
+/* Counts at which distance the nearest fingerprint is to the one whose matches were visited, if it has any. */
+static void end_query(struct sampling *sampling) {
+    if (sampling->nearest <= sampling->findings->farthest) sampling->findings->levels[sampling->nearest].nearest++;
     sampling->nearest = UINT_MAX;
 }
 
-/* This is an idx_batch_visitor, whose queries are the sample. */
+/* Notes the nearest match of a query, counts those beyond k, and offers them as pairs. This is an idx_batch_visitor,
+ * whose queries are the sample. */
 static bool take_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
     struct sampling *sampling = context;
-    if (query != sampling->query) note_nearest(sampling);
+    if (query != sampling->query) end_query(sampling);
     sampling->query = query;
     for (size_t i = 0; i < count; i++) {
         uint64_t a = matches[i].fingerprint, b = sampling->fingerprints[query];
-        struct level *at = &sampling->findings->at[matches[i].distance];
+        struct level *level = &sampling->findings->levels[matches[i].distance];
         if (matches[i].distance == 0) continue;
         if (matches[i].distance < sampling->nearest) sampling->nearest = matches[i].distance;
         if (matches[i].distance <= sampling->findings->k) continue;
-        at->pairs++;
-        gather_offer(at, (struct shown_pair){.a = a < b ? a : b, .b = a < b ? b : a, .resemblance = -1});
+        level->pairs++;
+        gather_offer(level, (struct shown_pair){.a = a < b ? a : b, .b = a < b ? b : a, .resemblance = -1});
     }
     return !interrupt_noted();
 }
@@ -97,7 +99,7 @@ static bool compare_sample(struct sampling *sampling, const struct idx_index *in
     comparing.context = &unseen;
     bool compared =
         idx_batch(index, sampling->fingerprints, sampling->count, &comparing, take_matches, sampling, error) == IDX_OK;
-    note_nearest(sampling);
+    end_query(sampling);
     return compared && !interrupt_noted();
 }
 
@@ -111,9 +113,9 @@ static unsigned choose_farthest(const struct findings *findings) {
     return farthest < most ? farthest : most;
 }
 
-bool sample_far(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
-                struct idx_error *error) {
-    if (idx_visit_part(index, 0, 1, count_bits, findings, error) != IDX_OK || interrupt_noted()) return false;
+bool sample_index(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
+                  struct idx_error *error) {
+    if (idx_visit_part(index, 0, 1, count_fingerprints, findings, error) != IDX_OK || interrupt_noted()) return false;
     uint64_t count = findings->fingerprints, most = count == 0 ? 0 : SAMPLED_PAIRS / count;
     findings->farthest = choose_farthest(findings);
     if (most < LEAST_SAMPLED) most = LEAST_SAMPLED;
@@ -123,7 +125,7 @@ bool sample_far(struct findings *findings, const struct idx_index *index, const 
     sampling.fingerprints = calloc(2 * sampling.most, sizeof *sampling.fingerprints);
     if (sampling.fingerprints == NULL) return complain("out of memory");
     bool ok = idx_visit_part(index, 0, 1, choose_sample, &sampling, error) == IDX_OK && !interrupt_noted();
-    if (ok) drop_others(&sampling);
+    if (ok) keep_smallest(&sampling);
     findings->sampled = sampling.count;
     ok = ok && compare_sample(&sampling, index, options, error);
     free(sampling.fingerprints);

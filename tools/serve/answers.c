@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-unsigned answers_farthest(const struct service *service, const struct idx_properties *properties) {
+unsigned answers_most_distance(const struct service *service, const struct idx_properties *properties) {
     unsigned unpacked = service->options->distance;
     return unpacked != UINT_MAX && unpacked > properties->k ? unpacked : properties->k;
 }
@@ -15,7 +15,7 @@ unsigned answers_farthest(const struct service *service, const struct idx_proper
 bool answers_set_distance(struct answers *answers) {
     struct request *request = answers->request;
     unsigned k = answers->properties->k, most = k;
-    if (answers->view != NULL) most = answers_farthest(request->service, answers->properties);
+    if (answers->view != NULL) most = answers_most_distance(request->service, answers->properties);
     answers->distance = request->distance == UINT_MAX ? k : request->distance;
     if (answers->distance <= most) return true;
     return request_fail(request, MHD_HTTP_BAD_REQUEST, "k is %u, but the index %s for distances up to %u",
@@ -29,7 +29,7 @@ bool answers_begin(struct answers *answers, struct request *request) {
     return answers_set_distance(answers);
 }
 
-bool answers_by_id(struct request *request, const struct idx_properties *properties) {
+bool answers_require_map_from_ids(struct request *request, const struct idx_properties *properties) {
     return properties->by_id || request_fail(request, MHD_HTTP_CONFLICT,
                                              "the index has no map from IDs to fingerprints; build it with --by-id");
 }
@@ -49,8 +49,7 @@ bool answers_read_fingerprint(const struct answers *answers, const char *text, s
 
 /* ---- Documents ---- */
 
-/* Writes the documents of a fingerprint, and "more" if there are more than the request wants. Returns false if the
- * request failed. */
+/* Writes the documents of a fingerprint, and "more" if there are more. Returns false where the request failed. */
 static bool put_documents(struct answers *answers, uint64_t fingerprint) {
     struct output *output = &answers->request->answer;
     size_t most = answers->request->max_documents;
@@ -59,21 +58,25 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
     bool found = false;
     if ((answers->cursor == NULL && idx_documents_open(answers->index, &answers->cursor, &error) != IDX_OK) ||
         idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
-        return request_fail_by(answers->request, &error);
+        return request_fail_by_error(answers->request, &error);
     output_text(output, ",\"documents\":[");
+    /* One more is read than is written, which tells whether there are more. */
     for (size_t i = 0; i <= most; i++) {
         if (idx_documents_next(answers->cursor, &document, &found, &error) != IDX_OK)
-            return request_fail_by(answers->request, &error);
+            return request_fail_by_error(answers->request, &error);
         if (!found || i == most) break;
         if (i > 0) output_byte(output, ',');
         put_json_id(output, &document);
-        if (output->length > MOST_ANSWER_BYTES && !request_goes_on(answers->request)) return false;
+        if (output->length > MOST_ANSWER_BYTES && !request_check_limits(answers->request)) return false;
     }
     output_text(output, found ? "],\"more\":true" : "]");
     return true;
 }
 
 /* ---- Matches ---- */
+
+/* Without documents, a request's limits are checked once in so many matches. */
+enum { MATCHES_UNCHECKED = 1024 };
 
 static void put_fingerprint(const struct answers *answers, uint64_t fingerprint) {
     output_fingerprint(&answers->request->answer, NOTATION_HEX, answers->properties->bits, fingerprint);
@@ -82,7 +85,7 @@ static void put_fingerprint(const struct answers *answers, uint64_t fingerprint)
 bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t count) {
     struct request *request = answers->request;
     struct output *output = &request->answer;
-    bool documents = answers->properties->id_type != IDX_ID_NONE && request->max_documents > 0;
+    bool with_documents = answers->properties->id_type != IDX_ID_NONE && request->max_documents > 0;
     output_text(output, "\"count\":");
     output_decimal(output, count);
     output_text(output, ",\"matches\":[");
@@ -91,9 +94,9 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
         put_fingerprint(answers, matches[i].fingerprint);
         output_text(output, "\",\"distance\":");
         output_decimal(output, matches[i].distance);
-        if (documents && !put_documents(answers, matches[i].fingerprint)) return false;
+        if (with_documents && !put_documents(answers, matches[i].fingerprint)) return false;
         output_byte(output, '}');
-        if ((documents || (i + 1) % 1024 == 0) && !request_goes_on(request)) return false;
+        if ((with_documents || (i + 1) % MATCHES_UNCHECKED == 0) && !request_check_limits(request)) return false;
     }
     output_byte(output, ']');
     answers->queries++;
@@ -101,7 +104,8 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
     return true;
 }
 
-bool answers_put(struct answers *answers, uint64_t query, const struct idx_match *matches, size_t count) {
+bool answers_put_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
+                                   size_t count) {
     struct output *output = &answers->request->answer;
     output_text(output, "\"query\":\"");
     put_fingerprint(answers, query);
@@ -109,7 +113,7 @@ bool answers_put(struct answers *answers, uint64_t query, const struct idx_match
     return answers_put_matches(answers, matches, count);
 }
 
-bool answers_put_query(struct answers *answers, uint64_t query) {
+bool answers_look_up_and_put(struct answers *answers, uint64_t query) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
     struct idx_match_lists lists;
@@ -117,9 +121,9 @@ bool answers_put_query(struct answers *answers, uint64_t query) {
     options.distance = answers->distance;
     options.max_matches = request->limit;
     if (idx_match_lists_make(answers->index, &query, 1, &options, &lists, &error) != IDX_OK)
-        return request_fail_by(request, &error);
+        return request_fail_by_error(request, &error);
     output_byte(&request->answer, '{');
-    bool ok = answers_put(answers, query, lists.matches, (size_t)lists.counts[0]);
+    bool ok = answers_put_query_and_matches(answers, query, lists.matches, (size_t)lists.counts[0]);
     if (ok) output_byte(&request->answer, '}');
     idx_match_lists_free(&lists);
     return ok;

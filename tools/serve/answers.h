@@ -21,30 +21,33 @@ struct answers {
  * The caller calls answers_end in either case. */
 bool answers_begin(struct answers *answers, struct request *request);
 
-/* The largest distance that look-ups in the service's views take: these may be unpacked for more than the k of the
- * index, unlike the view of a writer. */
-unsigned answers_farthest(const struct service *service, const struct idx_properties *properties);
+/* Returns the largest distance that look-ups in the service's views take: these may be unpacked for more than the k of
+ * the index, unlike the view of a writer. */
+unsigned answers_most_distance(const struct service *service, const struct idx_properties *properties);
 
 /* Sets the distance that the request asks for. Returns false, and fails the request, if the index can't answer it. */
 bool answers_set_distance(struct answers *answers);
 
-/* Returns whether the index has a map from IDs. Fails the request if not. */
-bool answers_by_id(struct request *request, const struct idx_properties *properties);
+/* Returns whether the index has a map from IDs, and fails the request if it has none. */
+bool answers_require_map_from_ids(struct request *request, const struct idx_properties *properties);
 
+/* Lets go of the view, and adds what was answered to the counts of the service. */
 void answers_end(struct answers *answers);
 
 /* Reads a fingerprint of as many bits as the index has. Returns false and sets *problem if the text is none. */
 bool answers_read_fingerprint(const struct answers *answers, const char *text, size_t length, uint64_t *fingerprint,
                               struct problem *problem);
 
-/* Writes "query":…,"count":…,"matches":[…]. `matches` has the nearest of the query's `count` matches: all of them, or
- * as many as the request wants. Returns false where the request failed. */
-bool answers_put(struct answers *answers, uint64_t query, const struct idx_match *matches, size_t count);
+/* Writes "query":…,"count":…,"matches":[…], with their documents, and counts the query as answered. `matches` has the
+ * nearest of the query's `count` matches: all of them, or as many as the request wants. Returns false where the request
+ * failed. */
+bool answers_put_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
+                                   size_t count);
 
-/* Writes "count":…,"matches":[…] alone. */
+/* Does the same without "query":…. */
 bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t count);
 
-/* Looks a fingerprint up, and writes what answers_put writes as an object. */
-bool answers_put_query(struct answers *answers, uint64_t query);
+/* Looks a fingerprint up, and writes an object that has what answers_put_query_and_matches writes. */
+bool answers_look_up_and_put(struct answers *answers, uint64_t query);
 
 #endif

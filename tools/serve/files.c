@@ -19,9 +19,10 @@ int files_open_folder(const char *path) {
     return folder;
 }
 
-/* Opens one part of a path. Opening a FIFO or a terminal does not wait. */
-static int open_part(int folder, const char *name, bool last) {
-    int flags = last ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY;
+/* Opens one part of a path: the last one as a file, without waiting if it is a FIFO or a terminal, and others as
+ * folders. Returns -1 and sets errno if that fails, as it does for `..`, which would lead out of the folder. */
+static int open_part(int folder, const char *name, bool is_last) {
+    int flags = is_last ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY;
     if (strcmp(name, "..") == 0) {
         errno = EACCES;
         return -1;
@@ -31,45 +32,45 @@ static int open_part(int folder, const char *name, bool last) {
 
 /* Opens a relative path below the folder. Returns -1 and sets errno if that fails. */
 static int open_below(int folder, const char *path) {
-    char parts[PATH_MAX], *part = parts, *end;
-    int at = folder, file = -1;
+    char parts[PATH_MAX], *part = parts, *next;
+    int reached = folder, file = -1;
     if (strlen(path) >= sizeof parts) {
         errno = ENAMETOOLONG;
         return -1;
     }
     strcpy(parts, path);
-    for (; part != NULL; part = end) {
-        end = strchr(part, '/');
-        if (end != NULL) *end++ = '\0';
-        if (*part == '\0' && end != NULL) continue; /* A part is empty in a//b. */
-        file = open_part(at, part, end == NULL);
+    for (; part != NULL; part = next) {
+        next = strchr(part, '/');
+        if (next != NULL) *next++ = '\0';
+        if (*part == '\0' && next != NULL) continue; /* A part is empty in a//b. */
+        file = open_part(reached, part, next == NULL);
         int error = errno;
-        if (at != folder) close(at);
+        if (reached != folder) close(reached);
         errno = error;
         if (file < 0) return -1;
-        at = file;
+        reached = file;
     }
     return file;
 }
 
-/* Opens the file that an ID names. The ID is relative to the folder, or begins with the folder's path as --documents
- * has it. */
-static int open_id(const struct service *service, const char *id) {
+/* Opens the file that an ID names, or returns -1 if there is none. The ID is relative to the folder, or begins with the
+ * folder's path as --documents has it. */
+static int open_document(const struct service *service, const char *id) {
     const char *folder = service->options->documents;
     size_t length = strlen(folder);
     while (length > 0 && folder[length - 1] == '/') length--;
-    int file = *id == '/' ? -1 : open_below(service->documents, id);
+    int file = *id == '/' ? -1 : open_below(service->documents_folder, id);
     if (file < 0 && strncmp(id, folder, length) == 0 && id[length] == '/')
-        file = open_below(service->documents, id + length + 1);
+        file = open_below(service->documents_folder, id + length + 1);
     return file;
 }
 
-static void fail_by_size(struct request *request) {
+static void fail_as_too_large(struct request *request) {
     request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the document has more than %d bytes", MOST_FILE_BYTES);
 }
 
-/* Appends the file to `bytes`. Returns false where the request failed. */
-static bool read_file(struct request *request, int file, struct output *bytes) {
+/* Appends the file to `bytes`, and counts them as held by the request. Returns false where the request failed. */
+static bool read_and_hold(struct request *request, int file, struct output *bytes) {
     char piece[1 << 16];
     struct stat status;
     ssize_t length = -1;
@@ -78,7 +79,7 @@ static bool read_file(struct request *request, int file, struct output *bytes) {
     while (bytes->length <= MOST_FILE_BYTES && (length = read(file, piece, sizeof piece)) > 0)
         output_bytes(bytes, piece, (size_t)length);
     if (bytes->length > MOST_FILE_BYTES)
-        fail_by_size(request);
+        fail_as_too_large(request);
     else if (length < 0)
         request_fail(request, MHD_HTTP_INTERNAL_SERVER_ERROR, "the document can't be read: %s", strerror(errno));
     else if (bytes->error != 0 || !request_hold(request, bytes->length))
@@ -90,30 +91,31 @@ bool files_read(const struct service *service, const char *id, struct output *by
     char piece[1 << 16];
     struct stat status;
     ssize_t length = -1;
-    int file = open_id(service, id);
+    int file = open_document(service, id);
     if (file < 0) return false;
     if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
         while (bytes->length <= MOST_FILE_BYTES && (length = read(file, piece, sizeof piece)) > 0)
             output_bytes(bytes, piece, (size_t)length);
     }
     close(file);
-    return length == 0 && bytes->error == 0;
+    return length == 0 && bytes->error == 0; /* A length of 0 is the end of the file. */
 }
 
 void files_answer(struct request *request) {
     struct service *service = request->service;
     struct output bytes = OUTPUT_KEPT;
     int file = -1;
-    if (service->documents < 0) {
+    if (service->documents_folder < 0) {
         request_fail(request, MHD_HTTP_NOT_FOUND, "this service shows no documents; --documents names their folder");
         return;
     }
-    if (strlen(request->id) == request->id_length) file = open_id(service, request->id);
+    /* An ID with a NUL byte names no file. */
+    if (strlen(request->id) == request->id_length) file = open_document(service, request->id);
     if (file < 0)
         request_fail(request, MHD_HTTP_NOT_FOUND, "no document below the folder has this name");
-    else if (read_file(request, file, &bytes))
-        texts_put(request, &bytes, request->id);
+    else if (read_and_hold(request, file, &bytes))
+        texts_put_document(request, &bytes, request->id);
     if (file >= 0) close(file);
     free(bytes.bytes);
-    request_end(request, "text/plain; charset=utf-8");
+    request_finish_answer(request, "text/plain; charset=utf-8");
 }

@@ -11,15 +11,15 @@
 
 /* ---- The token ---- */
 
-/* Returns how many bytes of the file were read, up to `size`, or -1 if that fails. */
-static ssize_t read_file(const char *path, char *bytes, size_t size) {
+/* Reads up to `size` bytes of the file. Returns how many, or -1. */
+static ssize_t read_token_file(const char *path, char *bytes, size_t size) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = 0, more = 1;
-    while (file >= 0 && more > 0 && (size_t)length < size) {
-        more = read(file, bytes + length, size - (size_t)length);
-        if (more > 0) length += more;
+    ssize_t length = 0, got = 1;
+    while (file >= 0 && got > 0 && (size_t)length < size) {
+        got = read(file, bytes + length, size - (size_t)length);
+        if (got > 0) length += got;
     }
-    if (file < 0 || more < 0) {
+    if (file < 0 || got < 0) {
         complain("can't read the token in %s: %s", path, strerror(errno));
         length = -1;
     }
@@ -44,7 +44,7 @@ bool guard_open(struct guard *guard, const struct serve_options *options) {
     const char *variable = getenv(TOKEN_VARIABLE), *where = options->token_file;
     ssize_t length;
     if (where != NULL) {
-        length = read_file(where, guard->token, sizeof guard->token);
+        length = read_token_file(where, guard->token, sizeof guard->token);
         if (length < 0) return false;
     } else if (variable != NULL) {
         where = "the environment variable " TOKEN_VARIABLE;
@@ -69,11 +69,13 @@ bool guard_takes_token(const struct guard *guard, const char *authorization) {
     size_t length = strnlen(authorization, sizeof given);
     memcpy(given, authorization, length);
     for (size_t i = 0; i < sizeof given; i++) difference |= (unsigned char)(given[i] ^ guard->token[i]);
+    /* Unlike &&, & compares both in any case, so that the time does not tell which one differs. */
     return guard->token_length > 0 && (length == guard->token_length) & (difference == 0);
 }
 
 /* ---- Names ---- */
 
+/* Compares without regard to case. */
 static bool is_among(const struct strings *strings, const char *text) {
     for (size_t i = 0; i < strings->count; i++) {
         if (strcasecmp(strings->values[i], text) == 0) return true;
@@ -89,7 +91,7 @@ static bool is_port(const char *text) {
 bool guard_takes_host(const struct guard *guard, const char *host) {
     unsigned char address[sizeof(struct in6_addr)];
     char name[256];
-    bool bracketed = *host == '[';
+    bool bracketed = *host == '['; /* An IPv6 address. */
     size_t length = bracketed ? strcspn(host, "]") : strcspn(host, ":");
     const char *rest = host + length;
     if (bracketed && *rest++ == '\0') return false;
@@ -102,7 +104,7 @@ bool guard_takes_host(const struct guard *guard, const char *host) {
     return inet_pton(AF_INET, name, address) == 1 || strcasecmp(name, "localhost") == 0 || is_among(guard->hosts, name);
 }
 
-bool guard_named_origin(const struct guard *guard, const char *origin) { return is_among(guard->origins, origin); }
+bool guard_names_origin(const struct guard *guard, const char *origin) { return is_among(guard->origins, origin); }
 
 bool guard_takes_origin(const struct guard *guard, const char *origin, const char *host) {
     static const char *const schemes[] = {"http://", "https://"};
@@ -110,5 +112,5 @@ bool guard_takes_origin(const struct guard *guard, const char *origin, const cha
         size_t length = strlen(schemes[i]);
         if (strncasecmp(origin, schemes[i], length) == 0 && strcasecmp(origin + length, host) == 0) return true;
     }
-    return guard_named_origin(guard, origin);
+    return guard_names_origin(guard, origin);
 }

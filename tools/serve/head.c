@@ -11,11 +11,12 @@
 
 /* ---- The whole head ---- */
 
+/* What is known of the head while its parts are checked one after the other. */
 struct walk {
-    const char *begin, *end; /* Where the head begins and ends. */
-    const char *after;       /* The end of the last part that was checked. */
-    const char *length;      /* The value of Content-Length, or NULL. */
-    unsigned hosts, encodings;
+    const char *begin, *end;    /* Where the head begins and ends. */
+    const char *checked_end;    /* The end of the last part that was checked. */
+    const char *content_length; /* The value of Content-Length, or NULL. */
+    unsigned hosts, encodings;  /* How many headers Host and Transfer-Encoding there are. */
     bool is_chunked;
     const char *fault; /* NULL: no fault was found so far. */
 };
@@ -28,77 +29,81 @@ void head_take_uri(struct request *request, const char *uri) {
     if (strchr(uri, ' ') != NULL) request->uri_fault = "the URL has a space; write it as %20";
 }
 
-/* Checks the gap between the last part of the head and the next one: it may have white space, the bytes that
- * libmicrohttpd overwrote, and the ends of `lines` lines. libmicrohttpd may keep a part outside the head; such a part
- * is skipped. */
+/* Checks the gap between the last part of the head and the next one: it may have white space, and the ends of `lines`
+ * lines, each of up to two bytes. NUL bytes may be where libmicrohttpd overwrote these or, within a line, one byte.
+ * libmicrohttpd may keep a part outside the head; such a part is skipped. */
 static void check_gap(struct walk *walk, const char *from, const char *to, unsigned lines) {
-    size_t nuls = 0, ends = 0, most = 2 * (size_t)lines;
+    size_t nuls = 0, end_bytes = 0, most = 2 * (size_t)lines;
     if (from < walk->begin || to > walk->end) return;
     for (; from < to && walk->fault == NULL; from++) {
         nuls += *from == '\0';
-        ends += *from == '\r' || *from == '\n';
-        if (nuls > most + (lines == 0) || ends > most || memchr("\0\r\n \t", *from, 5) == NULL)
+        end_bytes += *from == '\r' || *from == '\n';
+        if (nuls > most + (lines == 0) || end_bytes > most || memchr("\0\r\n \t", *from, 5) == NULL)
             walk->fault = "the head has a NUL byte, or a header that goes on in the next line";
     }
 }
 
-static bool is_token(const char *name, size_t length) {
-    static const char others[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    return length > 0 && strspn(name, others) == length;
+static bool is_header_name(const char *name, size_t length) {
+    static const char allowed[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    return length > 0 && strspn(name, allowed) == length;
 }
 
-static bool has_control(const char *value, size_t length) {
+/* Returns whether a value has a control character other than a tab. */
+static bool has_control_character(const char *value, size_t length) {
     for (size_t i = 0; i < length; i++) {
         if (((unsigned char)value[i] < ' ' && value[i] != '\t') || value[i] == 0x7f) return true;
     }
     return false;
 }
 
-static void count_header(struct walk *walk, const char *name, const char *value) {
+/* Notes a header that says where the request ends or which host it is for. A second Content-Length is a fault if it
+ * differs; find_fault finds other contradictions once all headers are noted. */
+static void note_header(struct walk *walk, const char *name, const char *value) {
     if (strcasecmp(name, "Host") == 0) {
         walk->hosts++;
     } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
         walk->encodings++;
         walk->is_chunked = strcasecmp(value, "chunked") == 0;
     } else if (strcasecmp(name, "Content-Length") == 0) {
-        if (walk->length != NULL && strcmp(walk->length, value) != 0) walk->fault = "two Content-Lengths differ";
-        walk->length = value;
+        if (walk->content_length != NULL && strcmp(walk->content_length, value) != 0)
+            walk->fault = "two Content-Lengths differ";
+        walk->content_length = value;
     }
 }
 
-/* Checks one header, and the gap before it. libmicrohttpd calls this for each header in order, and stops after
- * MHD_NO. */
+/* Checks one header, and the gap before it. libmicrohttpd calls this for each header, and stops after MHD_NO. */
 static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
                                     const char *value, size_t length) {
     struct walk *walk = context;
     (void)kind;
     if (value == NULL) value = "", length = 0;
-    check_gap(walk, walk->after, name, 1);
-    if (walk->fault == NULL && !is_token(name, name_length))
+    check_gap(walk, walk->checked_end, name, 1);
+    if (walk->fault == NULL && !is_header_name(name, name_length))
         walk->fault = "the name of a header has a character that is not allowed there";
-    else if (walk->fault == NULL && has_control(value, length))
+    else if (walk->fault == NULL && has_control_character(value, length))
         walk->fault = "a header has a control character";
     if (walk->fault == NULL) check_gap(walk, name + name_length, value, 0);
-    if (walk->fault == NULL) count_header(walk, name, value);
-    walk->after = value + length;
+    if (walk->fault == NULL) note_header(walk, name, value);
+    walk->checked_end = value + length;
     return walk->fault == NULL ? MHD_YES : MHD_NO;
 }
 
 static const char *find_fault(const struct walk *walk) {
     if (walk->fault != NULL) return walk->fault;
     if (walk->hosts > 1) return "there is more than one header Host";
-    if (walk->encodings > 0 && walk->length != NULL) return "Content-Length and Transfer-Encoding exclude each other";
+    if (walk->encodings > 0 && walk->content_length != NULL)
+        return "Content-Length and Transfer-Encoding exclude each other";
     if (walk->encodings > 1 || (walk->encodings == 1 && !walk->is_chunked))
         return "the Transfer-Encoding can only be chunked";
     return NULL;
 }
 
 bool head_check(struct request *request, const char *method, const char *version, size_t length) {
-    struct walk walk = {.begin = method, .end = method + length, .after = version + strlen(version)};
+    struct walk walk = {.begin = method, .end = method + length, .checked_end = version + strlen(version)};
     walk.fault = request->uri_fault;
     check_gap(&walk, request->uri_end, version, 0);
     if (walk.fault == NULL) MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, check_header, &walk);
-    if (walk.fault == NULL) check_gap(&walk, walk.after, walk.end, 2);
+    if (walk.fault == NULL) check_gap(&walk, walk.checked_end, walk.end, 2);
     const char *fault = find_fault(&walk);
     if (fault == NULL) return true;
     request->closes = true;
@@ -107,6 +112,7 @@ bool head_check(struct request *request, const char *method, const char *version
 
 /* ---- Parameters ---- */
 
+/* Returns false, and fails the request, unless the text is a whole number from `least` to `most`. */
 static bool read_number(struct request *request, const char *name, const char *text, size_t length, uint64_t least,
                         uint64_t most, uint64_t *number) {
     if (text != NULL && number_parse_digits(text, length, number) && *number >= least && *number <= most) return true;
@@ -114,6 +120,7 @@ static bool read_number(struct request *request, const char *name, const char *t
                         least, most);
 }
 
+/* Fails the request unless the text is a resemblance above 0. */
 static void read_resemblance(struct request *request, const char *text, size_t length) {
     int64_t *resemble = &request->resemble;
     if (text == NULL || !idx_weight_parse(text, length, resemble) || *resemble < 1 ||
@@ -121,14 +128,14 @@ static void read_resemblance(struct request *request, const char *text, size_t l
         request_fail(request, MHD_HTTP_BAD_REQUEST, "resemble has to be a number above 0 and up to 1, such as 0.8");
 }
 
-/* Stores the value of a parameter. Fails the request, and returns false, if the route does not take it or it is bad. */
+/* Stores the value of a parameter. Returns false where the request failed: it is bad, or the route does not take it. */
 static bool read_parameter(struct request *request, const char *name, const char *text, size_t length) {
     unsigned takes = request->route->takes;
-    uint64_t number = 0, most = takes & TAKES_FEW ? MOST_FEW : MOST_LIMIT;
+    uint64_t number = 0, most_limit = takes & TAKES_SMALL_LIMIT ? MOST_SMALL_LIMIT : MOST_LIMIT;
     if ((takes & TAKES_DISTANCE) && strcmp(name, "k") == 0) {
         if (read_number(request, name, text, length, 0, IDX_MAX_BITS, &number)) request->distance = (unsigned)number;
-    } else if ((takes & (TAKES_LIMIT | TAKES_FEW)) && strcmp(name, "limit") == 0) {
-        if (read_number(request, name, text, length, 1, most, &number)) request->limit = (size_t)number;
+    } else if ((takes & (TAKES_LIMIT | TAKES_SMALL_LIMIT)) && strcmp(name, "limit") == 0) {
+        if (read_number(request, name, text, length, 1, most_limit, &number)) request->limit = (size_t)number;
     } else if ((takes & TAKES_DOCUMENTS) && strcmp(name, "max-documents") == 0) {
         if (read_number(request, name, text, length, 0, MOST_LIMIT, &number)) request->max_documents = (size_t)number;
     } else if ((takes & TAKES_RESEMBLE) && strcmp(name, "resemble") == 0) {
@@ -143,17 +150,18 @@ static bool read_parameter(struct request *request, const char *name, const char
     return request->status == 0;
 }
 
+/* libmicrohttpd calls this for each parameter of the URL, and stops after MHD_NO. */
 static enum MHD_Result visit_parameter(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
                                        const char *text, size_t length) {
     struct request *request = context;
     (void)kind;
-    if (strlen(name) != name_length) name = "";
+    if (strlen(name) != name_length) name = ""; /* No route takes a name that has a NUL byte. */
     return read_parameter(request, name, text, length) ? MHD_YES : MHD_NO;
 }
 
-bool parameters_read(struct request *request) {
+bool head_read_parameters(struct request *request) {
     request->distance = UINT_MAX;
-    request->limit = request->route->takes & TAKES_FEW ? MOST_FEW : DEFAULT_LIMIT;
+    request->limit = request->route->takes & TAKES_SMALL_LIMIT ? MOST_SMALL_LIMIT : DEFAULT_LIMIT;
     request->max_documents = DEFAULT_MAX_DOCUMENTS;
     MHD_get_connection_values_n(request->connection, MHD_GET_ARGUMENT_KIND, visit_parameter, request);
     if (request->status == 0 && (request->route->takes & TAKES_ID) && request->id == NULL)

@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-/* Returns false, and fails the request, if it waited too long or no longer needs an answer. */
-static bool can_begin(struct request *request) {
+/* Fails a waiting request that waited too long, or is beyond its limits. Returns whether it is still to be answered. */
+static bool check_waiting(struct request *request) {
     if (request_seconds(request) > JOBS_WAIT_SECONDS)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
-    return request_goes_on(request);
+    return request_check_limits(request);
 }
 
-/* Waits for a request and returns it, or NULL once the service ends. */
+/* Waits for a request and takes it out of those that wait. Returns NULL once jobs_stop was called and none waits. */
 static struct request *take_next(struct jobs *jobs) {
     pthread_mutex_lock(&jobs->mutex);
     while (jobs->first == NULL && !jobs_ended(jobs)) pthread_cond_wait(&jobs->changed, &jobs->mutex);
@@ -24,11 +24,12 @@ static struct request *take_next(struct jobs *jobs) {
     return request;
 }
 
+/* Answers requests until the service ends, in a thread, and lets their connections go on. */
 static void *answer_until_end(void *context) {
     struct jobs *jobs = context;
     struct request *request;
     while ((request = take_next(jobs)) != NULL) {
-        if (can_begin(request)) request->route->answer(request);
+        if (check_waiting(request)) request->route->answer(request);
         MHD_resume_connection(request->connection);
     }
     return NULL;
@@ -38,9 +39,9 @@ bool jobs_start(struct jobs *jobs, unsigned threads) {
     *jobs = (struct jobs){.last = &jobs->first};
     pthread_mutex_init(&jobs->mutex, NULL);
     pthread_cond_init(&jobs->changed, NULL);
-    jobs->thread = calloc(threads, sizeof *jobs->thread);
-    while (jobs->thread != NULL && jobs->threads < threads) {
-        if (pthread_create(&jobs->thread[jobs->threads], NULL, answer_until_end, jobs) != 0) break;
+    jobs->handles = calloc(threads, sizeof *jobs->handles);
+    while (jobs->handles != NULL && jobs->threads < threads) {
+        if (pthread_create(&jobs->handles[jobs->threads], NULL, answer_until_end, jobs) != 0) break;
         jobs->threads++;
     }
     if (jobs->threads < threads) complain("can't start %u threads", threads);
@@ -63,20 +64,20 @@ bool jobs_submit(struct jobs *jobs, struct request *request) {
     return taken;
 }
 
-void jobs_reap(struct jobs *jobs) {
+void jobs_refuse_overdue(struct jobs *jobs) {
     pthread_mutex_lock(&jobs->mutex);
-    struct request **at = &jobs->first;
-    while (*at != NULL) {
-        struct request *request = *at;
-        if (can_begin(request)) {
-            at = &request->next;
+    struct request **link = &jobs->first;
+    while (*link != NULL) {
+        struct request *request = *link;
+        if (check_waiting(request)) {
+            link = &request->next;
             continue;
         }
-        *at = request->next;
+        *link = request->next;
         jobs->waiting--;
         MHD_resume_connection(request->connection);
     }
-    jobs->last = at;
+    jobs->last = link;
     pthread_mutex_unlock(&jobs->mutex);
 }
 
@@ -85,14 +86,14 @@ void jobs_stop(struct jobs *jobs) {
     atomic_store(&jobs->ended, true);
     pthread_cond_broadcast(&jobs->changed);
     pthread_mutex_unlock(&jobs->mutex);
-    jobs_reap(jobs);
+    jobs_refuse_overdue(jobs);
 }
 
 bool jobs_ended(const struct jobs *jobs) { return atomic_load_explicit(&jobs->ended, memory_order_relaxed); }
 
-void jobs_end(struct jobs *jobs) {
-    for (unsigned i = 0; i < jobs->threads; i++) pthread_join(jobs->thread[i], NULL);
-    free(jobs->thread);
+void jobs_join(struct jobs *jobs) {
+    for (unsigned i = 0; i < jobs->threads; i++) pthread_join(jobs->handles[i], NULL);
+    free(jobs->handles);
 }
 
 void jobs_close(struct jobs *jobs) {

@@ -13,32 +13,32 @@ enum { JOBS_MOST_WAITING = 256, JOBS_WAIT_SECONDS = 30 };
 
 struct jobs {
     pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    struct request *first, **last;
-    unsigned waiting;
+    pthread_cond_t changed;        /* A request waits, or jobs_stop was called. */
+    struct request *first, **last; /* The requests that wait; where the next one is linked. */
+    unsigned waiting;              /* How many these are. */
     atomic_bool ended;
     unsigned threads; /* Threads that were started. */
-    pthread_t *thread;
+    pthread_t *handles;
 };
 
-/* Starts threads. The other functions must be called even if this fails. */
+/* Starts threads. jobs_stop, jobs_join and jobs_close must be called even if this fails. */
 bool jobs_start(struct jobs *jobs, unsigned threads);
 
-/* Suspends the connection of a request until the request was answered. Returns false where too many requests wait, and
- * after jobs_stop. */
+/* Has a thread answer the request, whose connection is suspended until then. Returns false, and does nothing, where too
+ * many requests wait, and after jobs_stop. */
 bool jobs_submit(struct jobs *jobs, struct request *request);
 
-/* Refuses the requests that have waited too long or whose clients have gone. The service calls it several times a
- * second. */
-void jobs_reap(struct jobs *jobs);
+/* Refuses requests that waited too long, or whose clients have gone. The service calls this several times a second. */
+void jobs_refuse_overdue(struct jobs *jobs);
 
-/* Takes no more requests, and refuses those that wait. From now on request_goes_on refuses those that are being
- * answered. */
+/* Takes no more requests, and refuses those that wait; request_check_limits refuses those that are being answered. */
 void jobs_stop(struct jobs *jobs);
+
+/* Returns whether jobs_stop was called. */
 bool jobs_ended(const struct jobs *jobs);
 
 /* Waits for the threads to end, which they do once they have answered. jobs_stop must come first. */
-void jobs_end(struct jobs *jobs);
+void jobs_join(struct jobs *jobs);
 
 /* Frees the rest, once nobody can submit any more. */
 void jobs_close(struct jobs *jobs);

@@ -25,15 +25,16 @@ static bool has_few_values(const char *line, size_t length) {
         if (line[i] == '"')
             quoted = !quoted;
         else if (quoted)
-            i += line[i] == '\\';
+            i += line[i] == '\\'; /* The byte behind a backslash ends no string. */
         else
             marks += line[i] == '[' || line[i] == '{' || line[i] == ':' || line[i] == ',';
     }
     return marks <= MOST_MARKS;
 }
 
-static bool read_line(struct request *request, const char *line, size_t length, line_visitor visit, void *context,
-                      struct problem *problem) {
+/* Parses a line for the visitor. Returns false, and sets *problem or fails the request, if that fails. */
+static bool visit_line(struct request *request, const char *line, size_t length, line_visitor visit, void *context,
+                       struct problem *problem) {
     json_error_t error;
     if (!has_few_values(line, length)) return problem_set(problem, "it has more values than a fingerprint and an id");
     json_t *value = json_loadb(line, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
@@ -48,10 +49,10 @@ static bool read_line(struct request *request, const char *line, size_t length, 
 void lines_read(struct request *request, line_visitor visit, void *context) {
     const char *line = request->body.bytes, *end = line + request->body.length;
     struct problem problem;
-    for (size_t number = 1; line < end && request_goes_on(request); number++) {
+    for (size_t number = 1; line < end && request_check_limits(request); number++) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         size_t length = (size_t)((newline == NULL ? end : newline) - line);
-        bool ok = is_blank(line, length) || read_line(request, line, length, visit, context, &problem);
+        bool ok = is_blank(line, length) || visit_line(request, line, length, visit, context, &problem);
         if (!ok && request->status == 0)
             request_fail(request, MHD_HTTP_BAD_REQUEST, "line %zu of the body: %s", number, problem.sentence);
         line += length + 1;
@@ -60,28 +61,27 @@ void lines_read(struct request *request, line_visitor visit, void *context) {
 
 /* ---- Documents ---- */
 
-static int value_of_digit(char character) {
+static int hex_value(char character) {
     static const char digits[] = "0123456789abcdef";
     const char *at = character == '\0' ? NULL : strchr(digits, character);
     return at == NULL ? -1 : (int)(at - digits);
 }
 
-/* Reads {"hex":"…"}, which stands for bytes that are not UTF-8. */
-static bool read_hex(struct items *items, json_t *id, struct idx_item *item) {
+/* Reads an ID of the form {"hex":"…"}, for bytes that are not UTF-8. Returns false if it has another form. */
+static bool read_hex_id(struct items *items, json_t *id, struct idx_item *item) {
     json_t *hex = json_object_get(id, "hex");
     const char *text = json_string_value(hex);
     size_t length = json_string_length(hex);
     if (text == NULL || length % 2 != 0 || json_object_size(id) != 1) return false;
     for (size_t i = 0; i < length; i += 2) {
-        if (value_of_digit(text[i]) < 0 || value_of_digit(text[i + 1]) < 0) return false;
-        output_byte(&items->ids, (char)(value_of_digit(text[i]) * 16 + value_of_digit(text[i + 1])));
+        if (hex_value(text[i]) < 0 || hex_value(text[i + 1]) < 0) return false;
+        output_byte(&items->ids, (char)(hex_value(text[i]) * 16 + hex_value(text[i + 1])));
     }
     item->id_length = length / 2;
     return true;
 }
 
-/* Reads an ID as the index's type has it. The bytes of a text ID are appended to `ids`; items_read sets the pointers to
- * them at the end. */
+/* Reads an ID as the index's type has it. The bytes of a text ID go to `ids`; items_read sets the pointers to them. */
 static bool read_id(struct items *items, json_t *id, struct idx_item *item, struct problem *problem) {
     const char *text = json_string_value(id);
     size_t length = json_string_length(id);
@@ -95,22 +95,22 @@ static bool read_id(struct items *items, json_t *id, struct idx_item *item, stru
         }
         return problem_set(problem, "the IDs of this index are decimal numbers below 2^64, as strings");
     }
-    if (json_is_object(id) && read_hex(items, id, item)) return true;
+    if (json_is_object(id) && read_hex_id(items, id, item)) return true;
     if (text == NULL) return problem_set(problem, "the id is neither a string nor {\"hex\":\"…\"}");
     item->id_length = length;
     output_bytes(&items->ids, text, length);
     return true;
 }
 
-/* Checks that a line has the keys that it needs and no others, and the same ones as the lines before it. */
+/* Checks that a line has the keys that it needs alone, and those of earlier lines. Notes them for the next lines. */
 static bool check_keys(struct items *items, json_t *value, int keys, struct problem *problem) {
-    bool none = items->properties->id_type == IDX_ID_NONE;
-    int whole = none ? ITEM_FINGERPRINT : ITEM_BOTH;
+    bool without_ids = items->properties->id_type == IDX_ID_NONE;
+    int all_keys = without_ids ? ITEM_FINGERPRINT : ITEM_BOTH;
     size_t count = (size_t)((keys & ITEM_FINGERPRINT) != 0) + (size_t)((keys & ITEM_ID) != 0);
     if (!json_is_object(value) || json_object_size(value) != count || keys == 0)
         return problem_set(problem, "it is no object with the keys %s alone",
-                           none ? "fingerprint" : "fingerprint and id");
-    if (keys != whole && !items->may_lack_key)
+                           without_ids ? "fingerprint" : "fingerprint and id");
+    if (keys != all_keys && !items->may_lack_key)
         return problem_set(problem, "the key %s is missing", keys & ITEM_ID ? "fingerprint" : "id");
     if (items->keys != 0 && items->keys != keys)
         return problem_set(problem, "its keys are not those of the lines before it");

@@ -5,25 +5,28 @@
 #include "tools/serve/request.h"
 #include "tools/shared/json.h"
 
-/* A function that gets each value. It returns false and sets *problem if the value is wrong. */
+/* A function that gets each value, which stays valid until it returns. It returns false if the value is wrong, and sets
+ * *problem, or if the request has failed. */
 typedef bool (*line_visitor)(void *context, json_t *value, struct problem *problem);
 
-/* Visits the values of the body's lines, and skips blank lines. Stops once the request has failed; the answer names a
- * bad line by its number, counted from 1. */
+/* Visits the values of the body's lines, and skips blank lines. A bad line fails the request, with an answer that has
+ * the line's number, from 1. Stops once the request has failed. */
 void lines_read(struct request *request, line_visitor visit, void *context);
 
+/* Which keys a line has. */
 enum item_keys { ITEM_FINGERPRINT = 1, ITEM_ID = 2, ITEM_BOTH = 3 };
 
+/* The documents in a body. The caller sets `properties`, and all that is not mentioned to 0. */
 struct items {
     const struct idx_properties *properties;
     struct idx_item *list;
     size_t count, capacity;
-    struct output ids;
+    struct output ids; /* The bytes of all text IDs. */
     int keys;          /* Every line has these keys, of enum item_keys; 0 before the first line. */
-    bool may_lack_key; /* The caller sets this where either key alone is enough. */
+    bool may_lack_key; /* The caller sets this to true where either key alone is enough. */
 };
 
-/* Reads the documents in the body of a request. Returns false where the request failed. */
+/* Reads the documents in a body. Returns false where the request failed. The caller calls items_free in either case. */
 bool items_read(struct items *items, struct request *request);
 
 void items_free(struct items *items);

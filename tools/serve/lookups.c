@@ -16,6 +16,7 @@ static uint64_t read_u64(const unsigned char *bytes) {
     return number;
 }
 
+/* Returns where the next number goes. */
 static unsigned char *write_u64(unsigned char *bytes, uint64_t number) {
     for (unsigned i = 0; i < 8; i++) bytes[i] = (unsigned char)(number >> (8 * i));
     return bytes + 8;
@@ -24,32 +25,34 @@ static unsigned char *write_u64(unsigned char *bytes, uint64_t number) {
 /* The bytes of a match in the columns: a fingerprint and a distance. */
 enum { MATCH_BYTES = 9 };
 
-/* Writes the columns that service.h describes: offsets, fingerprints, distances. */
-static void put_columns(struct request *request, const struct idx_match_lists *lists, size_t count) {
-    size_t matches = (size_t)lists->offsets[count], bytes = (count + 1) * 8 + matches * MATCH_BYTES;
+/* Writes the columns that lookups.h describes: offsets, fingerprints, distances. */
+static void put_columns(struct request *request, const struct idx_match_lists *lists, size_t queries) {
+    size_t matches = (size_t)lists->offsets[queries], bytes = (queries + 1) * 8 + matches * MATCH_BYTES;
     unsigned char *at = (unsigned char *)output_reserve(&request->answer, bytes);
     if (at == NULL) return;
-    for (size_t i = 0; i <= count; i++) at = write_u64(at, (uint64_t)lists->offsets[i]);
+    for (size_t i = 0; i <= queries; i++) at = write_u64(at, (uint64_t)lists->offsets[i]);
     for (size_t i = 0; i < matches; i++) at = write_u64(at, lists->matches[i].fingerprint);
     for (size_t i = 0; i < matches; i++) *at++ = (unsigned char)lists->matches[i].distance;
     request->answer.length += bytes;
 }
 
-/* Cancels a call when its request is not to go on. An idx_progress_visitor, whose context is the request. */
-static bool go_on(void *context, const struct idx_progress *progress) {
+/* This is an idx_progress_visitor, whose context is the request. It cancels the call once the request has failed. */
+static bool check_progress(void *context, const struct idx_progress *progress) {
     (void)progress;
-    return request_goes_on(context);
+    return request_check_limits(context);
 }
 
-static void answer_queries(struct answers *answers, const uint64_t *queries, size_t count) {
+/* Looks the queries up, and writes the columns of the answer. */
+static void answer_in_columns(struct answers *answers, const uint64_t *queries, size_t count) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
     struct idx_match_lists lists;
     struct idx_error error;
     options.distance = answers->distance;
     options.max_matches = request->limit;
+    /* The lists have counts, offsets, and at most as many matches as an answer has room for. */
     options.max_bytes = (2 * count + 1) * 8 + MOST_ANSWER_BYTES / MATCH_BYTES * sizeof(struct idx_match);
-    options.progress = go_on;
+    options.progress = check_progress;
     options.context = request;
     enum idx_status status = idx_match_lists_make(answers->index, queries, count, &options, &lists, &error);
     if (status == IDX_LIMIT)
@@ -57,7 +60,7 @@ static void answer_queries(struct answers *answers, const uint64_t *queries, siz
                      "the answer has more than %zu bytes; ask for fewer fingerprints at once, or set limit",
                      MOST_ANSWER_BYTES);
     else if (status != IDX_OK && request->status == 0)
-        request_fail_by(request, &error);
+        request_fail_by_error(request, &error);
     if (status != IDX_OK) return;
     put_columns(request, &lists, count);
     answers->queries += count;
@@ -65,8 +68,7 @@ static void answer_queries(struct answers *answers, const uint64_t *queries, siz
     idx_match_lists_free(&lists);
 }
 
-/* Answers a body of fingerprints with columns. */
-static void answer_columns(struct answers *answers) {
+static void answer_raw_body(struct answers *answers) {
     struct request *request = answers->request;
     const unsigned char *bytes = (const unsigned char *)request->body.bytes;
     size_t length = request->body.length;
@@ -75,12 +77,12 @@ static void answer_columns(struct answers *answers) {
                      "the body has %zu bytes, which is no multiple of the 8 of a fingerprint", length);
         return;
     }
-    uint64_t *queries = malloc(length + 1);
+    uint64_t *queries = malloc(length + 1); /* Never 0 bytes, for which it may return NULL. */
     for (size_t i = 0; i < length / 8 && queries != NULL; i++) queries[i] = read_u64(bytes + 8 * i);
     if (queries == NULL)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
     else
-        answer_queries(answers, queries, length / 8);
+        answer_in_columns(answers, queries, length / 8);
     free(queries);
 }
 
@@ -89,7 +91,8 @@ enum { QUICK_MATCHES = 16, QUICK_DOCUMENTS = 100 };
 
 /* ---- One ---- */
 
-static bool read_path(struct answers *answers, uint64_t *query) {
+/* Reads the fingerprint that the path ends in. Returns false where the request failed. */
+static bool read_query(struct answers *answers, uint64_t *query) {
     struct request *request = answers->request;
     struct problem problem;
     if (answers_read_fingerprint(answers, request->rest, strlen(request->rest), query, &problem)) return true;
@@ -102,34 +105,38 @@ bool lookups_answer_one_quickly(struct request *request) {
     struct idx_error error;
     uint64_t query;
     size_t count = 0;
-    bool few = request->max_documents <= QUICK_DOCUMENTS;
-    if (!few) return false;
-    if (answers_begin(&answers, request) && read_path(&answers, &query)) {
+    bool is_quick = request->max_documents <= QUICK_DOCUMENTS;
+    if (!is_quick) return false;
+    if (answers_begin(&answers, request) && read_query(&answers, &query)) {
         if (idx_lookup(answers.index, query, answers.distance, matches, QUICK_MATCHES, &count, &error) != IDX_OK)
-            request_fail_by(request, &error);
-        few = count <= QUICK_MATCHES || request->limit <= QUICK_MATCHES;
-        if (request->status == 0 && few) {
+            request_fail_by_error(request, &error);
+        /* The count is that of all matches, of which only the nearest QUICK_MATCHES are there. */
+        is_quick = count <= QUICK_MATCHES || request->limit <= QUICK_MATCHES;
+        if (request->status == 0 && is_quick) {
             output_byte(&request->answer, '{');
-            if (answers_put(&answers, query, matches, count)) output_text(&request->answer, "}\n");
+            if (answers_put_query_and_matches(&answers, query, matches, count)) output_text(&request->answer, "}\n");
         }
     }
     answers_end(&answers);
-    if (few) request_end(request, "application/json");
-    return few;
+    if (is_quick) request_finish_answer(request, "application/json");
+    return is_quick;
 }
 
 void lookups_answer_one(struct request *request) {
     struct answers answers;
     uint64_t query;
-    if (answers_begin(&answers, request) && read_path(&answers, &query) && answers_put_query(&answers, query))
+    if (answers_begin(&answers, request) && read_query(&answers, &query) && answers_look_up_and_put(&answers, query))
         output_byte(&request->answer, '\n');
     answers_end(&answers);
-    request_end(request, "application/json");
+    request_finish_answer(request, "application/json");
 }
 
 /* ---- Many ---- */
 
-/* Answers a line, which is a fingerprint or an object that has one. */
+/* The place, from 0, among the types of this route's bodies in router.c. */
+enum { RAW_TYPE = 2 };
+
+/* Answers a line, which is a fingerprint or an object that has one. This is a line_visitor. */
 static bool answer_line(void *context, json_t *line, struct problem *problem) {
     struct answers *answers = context;
     json_t *text = json_is_object(line) ? json_object_get(line, "fingerprint") : line;
@@ -138,44 +145,45 @@ static bool answer_line(void *context, json_t *line, struct problem *problem) {
         return problem_set(problem, "it is neither \"FINGERPRINT\" nor {\"fingerprint\":\"FINGERPRINT\"}");
     if (!answers_read_fingerprint(answers, json_string_value(text), json_string_length(text), &query, problem))
         return false;
-    if (answers_put_query(answers, query)) output_byte(&answers->request->answer, '\n');
+    if (answers_look_up_and_put(answers, query)) output_byte(&answers->request->answer, '\n');
     return true;
 }
 
 void lookups_answer_many(struct request *request) {
     struct answers answers;
-    bool raw = request->type == 2;
+    bool is_raw = request->body_type == RAW_TYPE;
     if (answers_begin(&answers, request)) {
-        if (raw)
-            answer_columns(&answers);
+        if (is_raw)
+            answer_raw_body(&answers);
         else
             lines_read(request, answer_line, &answers);
     }
     answers_end(&answers);
-    request_end(request, raw ? "application/octet-stream" : "application/x-ndjson");
+    request_finish_answer(request, is_raw ? "application/octet-stream" : "application/x-ndjson");
 }
 
 /* ---- By ID ---- */
 
-/* Finds the fingerprints of the request's ID, which the caller frees. Nothing is found where the request failed. */
-static void find_id(struct answers *answers, uint64_t **found, size_t *count) {
+/* Finds the fingerprints of the documents with the request's ID, or fails the request. The caller frees *found. */
+static void find_by_id(struct answers *answers, uint64_t **found, size_t *count) {
     struct request *request = answers->request;
     struct document_id id = {request->id, request->id_length, 0};
     struct idx_error error;
     if (answers->properties->id_type == IDX_ID_U64 && !number_parse_digits(id.bytes, id.length, &id.number))
         request_fail(request, MHD_HTTP_BAD_REQUEST, "the IDs of this index are decimal numbers below 2^64");
-    else if (find_document(answers->index, &id, found, count, &error) != IDX_OK)
-        request_fail_by(request, &error);
+    else if (find_fingerprints_of_id(answers->index, &id, found, count, &error) != IDX_OK)
+        request_fail_by_error(request, &error);
 }
 
-static void answer_fingerprints(struct answers *answers, const uint64_t *fingerprints, size_t count) {
+/* Writes the answer for the request's ID: what is near to each of its fingerprints. Stops where the request failed. */
+static void put_answer_for_id(struct answers *answers, const uint64_t *fingerprints, size_t count) {
     struct request *request = answers->request;
     output_text(&request->answer, "{\"id\":");
     json_put_bytes(&request->answer, request->id, request->id_length);
     output_text(&request->answer, ",\"answers\":[");
     for (size_t i = 0; i < count; i++) {
         if (i > 0) output_byte(&request->answer, ',');
-        if (!answers_put_query(answers, fingerprints[i]) || !request_goes_on(request)) return;
+        if (!answers_look_up_and_put(answers, fingerprints[i]) || !request_check_limits(request)) return;
     }
     output_text(&request->answer, "]}\n");
 }
@@ -185,12 +193,12 @@ void lookups_answer_id(struct request *request) {
     if (answers_begin(&answers, request)) {
         uint64_t *found = NULL;
         size_t count = 0;
-        if (answers_by_id(request, answers.properties)) find_id(&answers, &found, &count);
+        if (answers_require_map_from_ids(request, answers.properties)) find_by_id(&answers, &found, &count);
         if (request->status == 0 && count == 0)
             request_fail(request, MHD_HTTP_NOT_FOUND, "the index has no document with this ID");
-        if (request->status == 0) answer_fingerprints(&answers, found, count);
+        if (request->status == 0) put_answer_for_id(&answers, found, count);
         free(found);
     }
     answers_end(&answers);
-    request_end(request, "application/json");
+    request_finish_answer(request, "application/json");
 }

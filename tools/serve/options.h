@@ -6,13 +6,12 @@
 
 struct serve_options {
     const char *path;       /* The path of the index. */
-    struct strings listen;  /* Each one is ADDRESS:PORT or unix:PATH. Without any, the service listens at the sockets
-                             that  systemd passes, or else at the default address. */
+    struct strings listen;  /* ADDRESS:PORT or unix:PATH each. None: systemd's sockets, or else the default address. */
     struct strings hosts;   /* Clients may call the service by these names. */
     struct strings origins; /* Pages of these origins may use the service as well. */
     unsigned threads;
-    unsigned connections;
-    uint64_t max_body;
+    unsigned connections;     /* The most that are open at once. */
+    uint64_t max_body;        /* In bytes. */
     unsigned refresh_seconds; /* 0: only SIGHUP makes the service look for changes. */
     bool unpacked;
     unsigned distance; /* The largest distance of look-ups, if above the index's k; UINT_MAX: not given. */
@@ -20,7 +19,7 @@ struct serve_options {
     const char *token_file; /* NULL: the environment has the token. */
     const char *documents;  /* NULL: the service shows no documents. */
     const char *table_path; /* NULL: there is no table of document frequencies. */
-    bool main_text;
+    bool main_text;         /* Of HTML, only the main text counts. */
 };
 
 /* The largest value that --max-body may have, in bytes. */

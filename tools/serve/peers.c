@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 /* A connection that waits for a request gets at least this much time before it is closed to make room for others. */
-#define PEER_LEAST_NANOSECONDS ((uint64_t)100000000)
+#define LEAST_WAIT_NANOSECONDS ((uint64_t)100000000)
 
 void peers_open(struct peers *peers, unsigned most) {
     *peers = (struct peers){.most = most};
@@ -59,7 +59,7 @@ bool peer_has_gone(const struct peer *peer) {
 
 unsigned peers_count(const struct peers *peers) { return atomic_load(&peers->count); }
 
-static bool is_over(const struct peer *peer, uint64_t time) {
+static bool is_overdue(const struct peer *peer, uint64_t time) {
     static const uint64_t seconds[] = {
         [PEER_WAITS] = PEER_HEAD_SECONDS, [PEER_SENDS] = PEER_BODY_SECONDS, [PEER_RECEIVES] = PEER_ANSWER_SECONDS};
     int phase = atomic_load(&peer->phase);
@@ -83,24 +83,24 @@ static struct peer *longest_waiting(const struct peers *peers, uint64_t time) {
     struct peer *longest = NULL;
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         if (atomic_load(&peer->phase) != PEER_WAITS || peer->socket < 0) continue;
-        if (time < atomic_load(&peer->since) + PEER_LEAST_NANOSECONDS) continue;
+        if (time < atomic_load(&peer->since) + LEAST_WAIT_NANOSECONDS) continue;
         if (longest == NULL || atomic_load(&peer->since) < atomic_load(&longest->since)) longest = peer;
     }
     return longest;
 }
 
-/* Shuts the socket down. The thread that serves the connection notices, and closes it. */
+/* Shuts the socket down, unless that was done before. The thread that serves the connection notices, and closes it. */
 static void shut_down(struct peer *peer, int how) {
     if (peer->socket >= 0) shutdown(peer->socket, how);
     peer->socket = -1;
 }
 
-void peers_reap(struct peers *peers) {
+void peers_close_overdue(struct peers *peers) {
     uint64_t time = now_nanoseconds();
     unsigned closed = 0;
     pthread_mutex_lock(&peers->mutex);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
-        if (is_over(peer, time)) shut_down(peer, SHUT_RDWR);
+        if (is_overdue(peer, time)) shut_down(peer, SHUT_RDWR);
         if (has_given_up(peer, time)) shut_down(peer, SHUT_RD); /* What the client sent is still read. */
         closed += peer->socket < 0;
     }
@@ -112,7 +112,7 @@ void peers_reap(struct peers *peers) {
     pthread_mutex_unlock(&peers->mutex);
 }
 
-void peers_end(struct peers *peers) {
+void peers_drain(struct peers *peers) {
     pthread_mutex_lock(&peers->mutex);
     atomic_store(&peers->ending, true);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {

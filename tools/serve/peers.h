@@ -10,8 +10,7 @@
  * slowly: libmicrohttpd and proxies limit only the time between two bytes. If there are too many connections, those
  * that have waited longest for a request are closed first. */
 
-/* The seconds that a client may take between two bytes, for a head with the pause before it, for a body, and to receive
- * an answer. */
+/* The seconds that a client may take: between two bytes, for pause and head, for a body, and to receive an answer. */
 enum { PEER_SILENCE_SECONDS = 30, PEER_HEAD_SECONDS = 40, PEER_BODY_SECONDS = 60, PEER_ANSWER_SECONDS = 300 };
 
 enum peer_phase {
@@ -34,17 +33,20 @@ struct peers {
     pthread_mutex_t mutex;
     struct peer *first;
     atomic_uint count;
-    unsigned most;
-    atomic_bool ending;
+    unsigned most;      /* If there are more, peers_close_overdue closes some that wait for a request. */
+    atomic_bool ending; /* Each connection is closed after its answer. */
 };
 
+/* Begins without connections, of which there may be `most`. */
 void peers_open(struct peers *peers, unsigned most);
 
-/* Add a connection that begins, and remove one that ends, whose socket must still be open. peers_add returns NULL if
- * memory ran out. */
+/* Adds a connection that begins, in PEER_WAITS. Returns NULL, without a complaint, if memory ran out. */
 struct peer *peers_add(struct peers *peers, int socket);
+
+/* Removes a connection that ends, and frees it. Its socket must still be open. */
 void peers_remove(struct peers *peers, struct peer *peer);
 
+/* Begins a phase, whose time counts from now on. */
 void peer_enter(struct peer *peer, enum peer_phase phase);
 
 /* Returns whether the client has closed the whole connection, rather than its own side alone. */
@@ -52,11 +54,11 @@ bool peer_has_gone(const struct peer *peer);
 
 unsigned peers_count(const struct peers *peers);
 
-/* Closes the connections whose time is over, and enough others to keep to the limit. */
-void peers_reap(struct peers *peers);
+/* Closes connections that are overdue, or given up by clients, and if there are too many, some that are idle. */
+void peers_close_overdue(struct peers *peers);
 
-/* Closes the connections that wait for a request, and has the others closed after their answer. */
-void peers_end(struct peers *peers);
+/* Closes the connections that wait for a request, and has the others closed after their answer, without waiting. */
+void peers_drain(struct peers *peers);
 
 void peers_close(struct peers *peers);
 

@@ -16,14 +16,14 @@
 /* ---- What a request may take ---- */
 
 /* The time between two checks whether the client is still there. */
-#define LOOK_NANOSECONDS ((uint64_t)250000000)
+#define CHECK_NANOSECONDS ((uint64_t)250000000)
 
 /* The most bytes of an error's sentence before some are escaped; the rest is cut off. */
 enum { MOST_SENTENCE = 2048 };
 
-double request_seconds(const struct request *request) { return (double)(now_nanoseconds() - request->whole) / 1e9; }
+double request_seconds(const struct request *request) { return (double)(now_nanoseconds() - request->received) / 1e9; }
 
-/* Removes the last letter of a text that was cut, since the cut may have gone through it. */
+/* Removes the last letter of a UTF-8 text that was cut, since the cut may have gone through it. */
 static void drop_last_letter(char *text) {
     size_t length = strlen(text);
     while (length > 0 && ((unsigned char)text[length - 1] & 0xc0) == 0x80) length--;
@@ -59,7 +59,7 @@ bool request_fail(struct request *request, unsigned status, const char *format, 
     return false;
 }
 
-bool request_fail_by(struct request *request, const struct idx_error *error) {
+bool request_fail_by_error(struct request *request, const struct idx_error *error) {
     unsigned status = error->status == IDX_OUT_OF_MEMORY || error->status == IDX_BUSY ? MHD_HTTP_SERVICE_UNAVAILABLE
                       : error->status == IDX_DISK_FULL                                ? MHD_HTTP_INSUFFICIENT_STORAGE
                       : error->status < IDX_NOT_FOUND                                 ? MHD_HTTP_BAD_REQUEST
@@ -68,16 +68,15 @@ bool request_fail_by(struct request *request, const struct idx_error *error) {
     return request_fail(request, status, "%s", error->sentence);
 }
 
-/* Returns whether the client has gone. It checks at most once per LOOK_NANOSECONDS, since each check is a system
- * call. */
+/* Returns whether the client has gone; false if that was checked a short time ago, since a check is a system call. */
 static bool client_has_gone(struct request *request) {
     uint64_t time = now_nanoseconds();
-    if (time < request->looked + LOOK_NANOSECONDS) return false;
-    request->looked = time;
+    if (time < request->client_checked + CHECK_NANOSECONDS) return false;
+    request->client_checked = time;
     return peer_has_gone(request->peer);
 }
 
-bool request_goes_on(struct request *request) {
+bool request_check_limits(struct request *request) {
     if (request->status != 0) return false;
     if (request->answer.length > MOST_ANSWER_BYTES)
         return request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT,
@@ -94,41 +93,44 @@ bool request_goes_on(struct request *request) {
     return true;
 }
 
-void request_end(struct request *request, const char *type) {
-    if (request->answer.length > MOST_ANSWER_BYTES || request->answer.error != 0) request_goes_on(request);
+void request_finish_answer(struct request *request, const char *type) {
+    if (request->answer.length > MOST_ANSWER_BYTES || request->answer.error != 0) request_check_limits(request);
     if (request->status != 0) return;
     request->status = MHD_HTTP_OK;
     request->answer_type = type;
 }
 
 bool request_hold(struct request *request, size_t bytes) {
-    size_t held = atomic_fetch_add(&request->service->held, bytes);
-    request->held += bytes;
+    size_t held = atomic_fetch_add(&request->service->held_bytes, bytes);
+    request->held_bytes += bytes;
     return held + bytes <= MOST_HELD_BYTES;
 }
 
 /* ---- The answer on its way ---- */
 
 /* The page comes with one script and one style sheet, and asks this service alone. */
-static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-                             "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+                                  "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/* Returns whether browsers show or run the answer; otherwise programs read it. */
+/* Returns whether the answer is one that browsers show or run, and not one that programs read. */
 static bool is_for_browsers(const struct request *request) { return strncmp(request->answer_type, "text/", 5) == 0; }
 
 static bool add_header(struct MHD_Response *response, const char *name, const char *value) {
     return MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
-static bool add_for_pages(struct MHD_Response *response) {
+/* Adds headers by which browsers keep other pages from showing or reading the page. */
+static bool add_page_headers(struct MHD_Response *response) {
     return add_header(response, "Cache-Control", "no-store") &&
-           add_header(response, "Content-Security-Policy", policy) &&
+           add_header(response, "Content-Security-Policy", page_policy) &&
            add_header(response, "Cross-Origin-Resource-Policy", "same-origin") &&
            add_header(response, "X-Frame-Options", "DENY") && add_header(response, "Referrer-Policy", "no-referrer") &&
            add_header(response, "Cross-Origin-Opener-Policy", "same-origin");
 }
 
-static bool add_for_origin(struct MHD_Response *response, const struct request *request) {
+/* Adds headers by which browsers let pages of the request's origin read the answer. Those of an answer to OPTIONS also
+ * say what such pages may send. */
+static bool add_origin_headers(struct MHD_Response *response, const struct request *request) {
     bool ok =
         add_header(response, "Access-Control-Allow-Origin", request->origin) && add_header(response, "Vary", "Origin");
     if (!request->preflight) return ok;
@@ -137,7 +139,7 @@ static bool add_for_origin(struct MHD_Response *response, const struct request *
            add_header(response, "Access-Control-Max-Age", "600");
 }
 
-static bool add_for_status(struct MHD_Response *response, unsigned status) {
+static bool add_status_header(struct MHD_Response *response, unsigned status) {
     if (status == MHD_HTTP_UNAUTHORIZED) return add_header(response, "WWW-Authenticate", "Bearer");
     if (status == MHD_HTTP_SERVICE_UNAVAILABLE) return add_header(response, "Retry-After", "1");
     return true;
@@ -149,20 +151,23 @@ static bool add_headers(struct MHD_Response *response, const struct request *req
     if (request->answer_type != NULL) {
         ok = add_header(response, "Content-Type", request->answer_type) &&
              add_header(response, "X-Content-Type-Options", "nosniff");
-        if (is_for_browsers(request)) ok = ok && add_for_pages(response);
+        if (is_for_browsers(request)) ok = ok && add_page_headers(response);
     }
-    if (request->status != MHD_HTTP_OK) ok = ok && add_for_status(response, request->status);
+    if (request->status != MHD_HTTP_OK) ok = ok && add_status_header(response, request->status);
     if (request->allow != NULL) ok = ok && add_header(response, "Allow", request->allow);
-    if (request->origin != NULL) ok = ok && add_for_origin(response, request);
+    if (request->origin != NULL) ok = ok && add_origin_headers(response, request);
     if (request->closes || atomic_load_explicit(&request->service->peers.ending, memory_order_relaxed))
         ok = ok && add_header(response, "Connection", "close");
     return ok;
 }
 
-enum MHD_Result reply(struct request *request) {
+/* An answer of up to so many bytes is sent even if requests hold more memory than they may. */
+enum { SMALL_ANSWER_BYTES = 1 << 16 };
+
+enum MHD_Result request_reply(struct request *request) {
     size_t length = request->answer.length;
     peer_enter(request->peer, PEER_RECEIVES);
-    if (!request_hold(request, length) && length > 1 << 16 && !request->committed) {
+    if (!request_hold(request, length) && length > SMALL_ANSWER_BYTES && !request->committed) {
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
         length = request->answer.length;
     }

@@ -19,7 +19,7 @@ enum {
     DEFAULT_LIMIT = 1000,        /* Matches of a query. */
     DEFAULT_MAX_DOCUMENTS = 100, /* Documents of a match. */
     MOST_LIMIT = 10000,          /* The upper limit of both. */
-    MOST_FEW = 16,               /* The upper limit of the matches of a document that /check-and-add did not add. */
+    MOST_SMALL_LIMIT = 16,       /* The upper limit of the matches of a document that /check-and-add did not add. */
 };
 
 /* Beyond these limits, in seconds and bytes, an error replaces the answer. */
@@ -31,30 +31,30 @@ enum { MOST_SECONDS = 60 };
 
 /* A route takes some of these parameters of a URL. */
 enum parameters {
-    TAKES_DISTANCE = 1 << 0,  /* The parameter is k. */
-    TAKES_LIMIT = 1 << 1,     /* The parameter is limit. */
-    TAKES_DOCUMENTS = 1 << 2, /* The parameter is max-documents. */
-    TAKES_FEW = 1 << 3,       /* The parameter is limit, up to MOST_FEW. */
-    TAKES_ID = 1 << 4,        /* The parameter is id, which must be given. */
-    TAKES_RESEMBLE = 1 << 5,  /* The parameter is resemble. */
+    TAKES_DISTANCE = 1 << 0,    /* The parameter is k. */
+    TAKES_LIMIT = 1 << 1,       /* The parameter is limit. */
+    TAKES_DOCUMENTS = 1 << 2,   /* The parameter is max-documents. */
+    TAKES_SMALL_LIMIT = 1 << 3, /* The parameter is limit, up to MOST_SMALL_LIMIT. */
+    TAKES_ID = 1 << 4,          /* The parameter is id, which must be given. */
+    TAKES_RESEMBLE = 1 << 5,    /* The parameter is resemble. */
 };
 
 enum { TAKES_MATCHES = TAKES_DISTANCE | TAKES_LIMIT | TAKES_DOCUMENTS };
 
 /* A path that clients may ask for, the method by which they do, and the function that answers. */
 struct route {
-    const char *path; /* A path that ends in /, but not / itself, means all paths below it. */
-    bool post;        /* false: the methods are GET and HEAD. */
-    bool writes;      /* The writing thread answers, and the client needs the token. */
-    unsigned takes;
+    const char *path;                        /* A path that ends in /, but not / itself, means all paths below it. */
+    bool post;                               /* false: the methods are GET and HEAD. */
+    bool writes;                             /* The writing thread answers, and the client needs the token. */
+    unsigned takes;                          /* Of enum parameters. */
     const char *name;                        /* The metrics use this name. */
     const char *types[3];                    /* Bodies have one of these types; the list ends with NULL. */
     void (*answer)(struct request *request); /* Sets the status, or fails the request. */
-    /* Answers at once if that takes no time to speak of; may be NULL. It returns false if `answer` is to do it, as a
-     * long job. */
+    /* NULL, or answers at once if that takes almost no time; returns false to leave it to `answer`, as a long job. */
     bool (*answer_quickly)(struct request *request);
 };
 
+/* What libmicrohttpd calls for next: the head; the body, in parts, and its end; or the answer, which is ready then. */
 enum stage { STAGE_HEAD, STAGE_BODY, STAGE_ANSWERED };
 
 struct request {
@@ -63,59 +63,61 @@ struct request {
     struct peer *peer;
     const struct route *route; /* NULL: there is no such path. */
     enum stage stage;
-    uint64_t started;  /* When the request began, by now_nanoseconds. */
-    uint64_t whole;    /* When the whole request had come. */
-    uint64_t looked;   /* When it was last checked that the client is still there. */
-    size_t uri_length; /* Bytes of the URL before it was decoded. */
-    const char *uri_end;
-    const char *uri_fault; /* Says what is wrong with the URL; NULL: nothing is. */
-    const char *rest;      /* What follows the route's path in the URL. */
-    bool preflight;        /* The method is OPTIONS. */
-    bool closes;           /* The connection is closed, because the answer comes before the body was read. */
-    const char *origin;    /* Pages of this origin may read the answer; it may be NULL. */
-    const char *allow;     /* An answer of status 405 lists these methods. */
+    uint64_t started;        /* When the request began, by now_nanoseconds. */
+    uint64_t received;       /* When the whole request had come. */
+    uint64_t client_checked; /* When it was last checked that the client is still there. */
+    size_t uri_length;       /* Bytes of the URL before it was decoded. */
+    const char *uri_end;     /* Where the URL ended in the head before it was decoded. */
+    const char *uri_fault;   /* Says what is wrong with the URL; NULL: nothing is. */
+    const char *rest;        /* What follows the route's path in the URL. */
+    bool preflight;          /* The method is OPTIONS, by which browsers ask what pages of another origin may do. */
+    bool closes;             /* The connection is closed after the answer, without waiting for the body's end. */
+    const char *origin;      /* Pages of this origin may read the answer; it may be NULL. */
+    const char *allow;       /* The methods that an answer to OPTIONS or of status 405 lists; NULL: none. */
 
-    unsigned distance; /* UINT_MAX: it is the k of the index. */
-    size_t limit, max_documents;
-    int64_t resemble; /* In units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: it is not given. */
-    const char *id;   /* The ID, of id_length bytes; NULL: there is none. */
+    unsigned distance;           /* UINT_MAX: it is the k of the index. */
+    size_t limit, max_documents; /* Matches of a query, and documents of a match, that are written. */
+    int64_t resemble;            /* In units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: it is not given. */
+    const char *id;              /* The ID, of id_length bytes; NULL: there is none. */
     size_t id_length;
-    int type; /* The body has this one of the route's types. */
+    int body_type; /* The body has this one, from 0, of the route's types. */
 
     struct output body;
-    size_t held; /* The bytes that request_hold counted. */
+    size_t held_bytes; /* The bytes that request_hold counted. */
 
     unsigned status; /* 0: it is not yet known. */
     bool committed;  /* What the request asked for is on disk, so that it can't fail any more. */
     const char *answer_type;
     struct output answer;
 
-    struct request *next; /* The request that waits behind this one. */
+    struct request *next; /* The request that waits for a thread behind this one. */
 };
 
 /* Returns the seconds since the whole request came, which include the time that it waited for a thread. */
 double request_seconds(const struct request *request);
 
-/* Makes the answer an error, {"error":"…"}, in place of what was answered so far. Nothing happens to a request that is
- * committed. What is not printable in the sentence is escaped. Returns false always, so that a check can return it. */
+/* Makes the answer an error of this HTTP status, {"error":"…"}, in place of what was answered so far. Nothing happens
+ * to a request that is committed. What is not printable in the sentence is escaped. Returns false always, so that a
+ * check can return it. */
 __attribute__((format(printf, 3, 4))) bool request_fail(struct request *request, unsigned status, const char *format,
                                                         ...);
 
-/* Does the same with an error of the library. */
-bool request_fail_by(struct request *request, const struct idx_error *error);
+/* Does the same by an error of the library. If the request is committed, complains of the error instead. */
+bool request_fail_by_error(struct request *request, const struct idx_error *error);
 
-/* Ends an answer with status 200. An answer that is too long fails the request instead, unless it is committed. */
-void request_end(struct request *request, const char *type);
+/* Ends an answer with status 200 and this type, unless the request has failed. An answer that is too long, or for which
+ * memory ran out, fails the request instead, unless it is committed. */
+void request_finish_answer(struct request *request, const char *type);
 
-/* Returns whether the answer may still grow, and fails the request if not. It is called before an answer is made, and
- * now and then while it is made. */
-bool request_goes_on(struct request *request);
+/* Returns whether the answer may go on; call it before and while it is made. If not, fails the request: it is too long,
+ * takes too long, memory ran out, the service ends, or the client has gone. */
+bool request_check_limits(struct request *request);
 
-/* Counts bytes as held. Returns false if there is no room for them. */
+/* Counts bytes as held by this request until it ends. Returns false, without failing the request, if all requests hold
+ * more than they may; the bytes count even then. */
 bool request_hold(struct request *request, size_t bytes);
 
-/* Hands the answer to libmicrohttpd, which sends and frees it. Returns MHD_NO if it can't, which closes the
- * connection. */
-enum MHD_Result reply(struct request *request);
+/* Hands the answer to libmicrohttpd, which sends and frees it. MHD_NO closes the connection. */
+enum MHD_Result request_reply(struct request *request);
 
 #endif

@@ -7,16 +7,18 @@
 
 struct sets_file;
 
-/* Opens the file of sets at `path`, for an index. Leaves *file NULL where there is no file. */
+/* Opens the file of sets at `path`, for an index. *file is NULL before, and stays so where there is no file. The caller
+ * closes it even if the result is false. */
 bool sets_file_open(struct sets_file **file, const char *path, const struct idx_index *index);
 
 /* NULL is accepted. */
 void sets_file_close(struct sets_file *file);
 
-/* Returns whether the index answers by resemblance, and how. If not, the request failed. */
-bool resembling_check(struct answers *answers, struct sketch *sketch);
+/* Reads how the index, one of sketches, answers by resemblance. Returns false where the request failed, as it does if
+ * the index has no sketches or has others than the sets of --documents. */
+bool resembling_read_sketch(struct answers *answers, struct sketch *sketch);
 
-/* Answers with the documents that resemble the text whose set this is. */
-void resembling_put(struct answers *answers, const struct idx_set *set, const struct sketch *sketch);
+/* Looks the set of a text up, and writes the documents that resemble the text, unless the request fails. */
+void resembling_answer_set(struct answers *answers, const struct idx_set *set, const struct sketch *sketch);
 
 #endif

@@ -19,8 +19,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The most bytes of a URL and of a whole head. libmicrohttpd's own limit is higher, and beyond it libmicrohttpd answers
- * with a page of its own. */
+/* The most bytes of a URL and of a head. Beyond its own, higher limit, libmicrohttpd answers with a page of its own. */
 enum { MOST_URI = 4096, MOST_HEAD = 8192 };
 
 #define LINES "application/x-ndjson"
@@ -57,7 +56,7 @@ static const struct route routes[] = {
     {.path = "/check-and-add",
      .post = true,
      .writes = true,
-     .takes = TAKES_DISTANCE | TAKES_FEW | TAKES_DOCUMENTS,
+     .takes = TAKES_DISTANCE | TAKES_SMALL_LIMIT | TAKES_DOCUMENTS,
      .name = "check-and-add",
      .types = {LINES, JSON, NULL},
      .answer = writes_answer_add},
@@ -76,6 +75,7 @@ static const struct route routes[] = {
 enum { ROUTES = sizeof routes / sizeof *routes };
 _Static_assert((int)ROUTES < (int)METRICS_ROUTES, "each route has its counts, and so has none");
 
+/* This is a route_namer. */
 static const char *name_route(unsigned route) { return route < ROUTES ? routes[route].name : "none"; }
 
 static bool answer_metrics(struct request *request) { return metrics_answer(request, name_route); }
@@ -95,18 +95,18 @@ static bool answer_asset(struct request *request) {
     for (size_t i = 0; i < sizeof assets / sizeof *assets; i++) {
         if (strcmp(assets[i].path, request->route->path) != 0) continue;
         output_bytes(&request->answer, assets[i].bytes, *assets[i].length);
-        request_end(request, assets[i].type);
+        request_finish_answer(request, assets[i].type);
     }
     return true;
 }
 
 /* ---- The head ---- */
 
-static const char *header(const struct request *request, const char *name) {
+static const char *find_header(const struct request *request, const char *name) {
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
-static bool is_at(const struct route *route, const char *path) {
+static bool is_for_path(const struct route *route, const char *path) {
     size_t length = strlen(route->path);
     if (length > 1 && route->path[length - 1] == '/') return strncmp(path, route->path, length) == 0;
     return strcmp(path, route->path) == 0;
@@ -117,10 +117,10 @@ static bool takes_method(const struct route *route, const char *method) {
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
-/* Finds the route, or fails the request if the path or the method is wrong. */
+/* Finds the route, or fails the request. The method OPTIONS is answered at once, by the list of methods. */
 static void find_route(struct request *request, const char *path, const char *method) {
     for (const struct route *route = routes; route < routes + ROUTES; route++) {
-        if (!is_at(route, path)) continue;
+        if (!is_for_path(route, path)) continue;
         request->allow = route->post ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
         request->rest = path + strlen(route->path);
         request->preflight = strcmp(method, "OPTIONS") == 0;
@@ -139,10 +139,10 @@ static void find_route(struct request *request, const char *path, const char *me
 }
 
 /* Checks who asks. A page of another origin is refused, and so is a name that leads to this machine but is not the
- * service's. */
-static bool check_names(struct request *request) {
+ * service's. A UNIX socket needs no name. Notes the origin of a page that may read the answer. */
+static bool check_host_and_origin(struct request *request) {
     const struct guard *guard = &request->service->guard;
-    const char *host = header(request, "Host"), *origin = header(request, "Origin");
+    const char *host = find_header(request, "Host"), *origin = find_header(request, "Origin");
     if (!request->peer->local && host == NULL)
         request_fail(request, MHD_HTTP_BAD_REQUEST, "the header Host is missing");
     else if (!request->peer->local && !guard_takes_host(guard, host))
@@ -152,46 +152,46 @@ static bool check_names(struct request *request) {
         request_fail(request, MHD_HTTP_FORBIDDEN,
                      "pages of this origin may not use the service; --allow-origin lets "
                      "them");
-    else if (origin != NULL && guard_named_origin(guard, origin))
+    else if (origin != NULL && guard_names_origin(guard, origin))
         request->origin = origin;
     return request->status == 0;
 }
 
-static bool check_writing(struct request *request) {
+static bool check_right_to_write(struct request *request) {
     const struct guard *guard = &request->service->guard;
     if (!request->route->writes) return true;
     if (guard->token_length == 0)
         request_fail(request, MHD_HTTP_FORBIDDEN, "this service does not write; it has to be started with --writable");
-    else if (!guard_takes_token(guard, header(request, "Authorization")))
+    else if (!guard_takes_token(guard, find_header(request, "Authorization")))
         request_fail(request, MHD_HTTP_UNAUTHORIZED,
                      "writing needs the token of the service, in a header: Authorization: Bearer TOKEN");
     return request->status == 0;
 }
 
-static void fail_by_length(struct request *request) {
+static void fail_as_too_long(struct request *request) {
     request_fail(request, MHD_HTTP_CONTENT_TOO_LARGE, "the body has more than %" PRIu64 " bytes",
                  request->service->options->max_body);
 }
 
-/* Checks the type and the length of the body that is to come. */
-static bool check_body(struct request *request) {
-    const char *type = header(request, "Content-Type"), *length = header(request, "Content-Length");
+/* Checks the type and the length of the body that is to come, by the head, and notes the type. */
+static bool check_body_headers(struct request *request) {
+    const char *type = find_header(request, "Content-Type"), *length = find_header(request, "Content-Length");
     const char *const *types = request->route->types;
-    size_t named = type == NULL ? 0 : strcspn(type, "; \t"), count = 0;
+    size_t type_length = type == NULL ? 0 : strcspn(type, "; \t"), count = 0;
     uint64_t bytes = 0;
-    request->type = -1;
+    request->body_type = -1;
     for (; count < 3 && types[count] != NULL; count++) {
-        if (type != NULL && strlen(types[count]) == named && strncasecmp(type, types[count], named) == 0)
-            request->type = (int)count;
+        if (type != NULL && strlen(types[count]) == type_length && strncasecmp(type, types[count], type_length) == 0)
+            request->body_type = (int)count;
     }
     if (length != NULL) bytes = strtoull(length, NULL, 10);
-    if (request->type < 0)
+    if (request->body_type < 0)
         request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "the Content-Type has to be %s%s%s%s%s", types[0],
                      count > 2 ? ", " : " or ", types[1], count > 2 ? " or " : "", count > 2 ? types[2] : "");
-    else if (header(request, "Content-Encoding") != NULL)
+    else if (find_header(request, "Content-Encoding") != NULL)
         request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "bodies can't be compressed: omit Content-Encoding");
     else if (bytes > request->service->options->max_body)
-        fail_by_length(request);
+        fail_as_too_long(request);
     return request->status == 0;
 }
 
@@ -206,34 +206,36 @@ static void check_head(struct request *request, const char *path, const char *me
         request_fail(request, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "the request has more than %d bytes of headers",
                      MOST_HEAD);
     if (request->status != 0 || !head_check(request, method, version, size->header_size)) return;
-    if (!check_names(request)) return;
+    if (!check_host_and_origin(request)) return;
     find_route(request, path, method);
-    if (request->status != 0 || !check_writing(request)) return;
-    if (parameters_read(request) && request->route->post) check_body(request);
+    if (request->status != 0 || !check_right_to_write(request)) return;
+    if (head_read_parameters(request) && request->route->post) check_body_headers(request);
 }
 
 /* Returns whether the body of a refused request is short enough to be read to its end, since a client reads the answer
- * only then. */
-static bool can_drain(const struct request *request) {
-    const char *length = header(request, "Content-Length"), *expect = header(request, "Expect");
+ * only then. With the header Expect, a client waits for an answer before it sends the body. */
+static bool can_read_whole_body(const struct request *request) {
+    const char *length = find_header(request, "Content-Length"), *expect = find_header(request, "Expect");
     return expect == NULL && (length == NULL || strtoull(length, NULL, 10) <= SERVE_MOST_BODY);
 }
 
+/* Checks the head. A refused request whose body is not to be read is answered, and its connection closed. */
 static enum MHD_Result take_head(struct request *request, const char *path, const char *method, const char *version) {
     request->stage = STAGE_BODY;
     check_head(request, path, method, version);
     peer_enter(request->peer, PEER_SENDS);
-    if (request->status < 400 || (!request->closes && can_drain(request))) return MHD_YES;
+    if (request->status < 400 || (!request->closes && can_read_whole_body(request))) return MHD_YES;
     request->closes = true;
-    return reply(request);
+    return request_reply(request);
 }
 
 /* ---- The body, and the answer ---- */
 
-static void take_body(struct request *request, const char *bytes, size_t length) {
+/* Appends a part of the body, unless the request has failed or its route takes no body; then the part is discarded. */
+static void take_body_part(struct request *request, const char *bytes, size_t length) {
     if (request->status != 0 || !request->route->post) return;
     if (request->body.length + length > request->service->options->max_body)
-        fail_by_length(request);
+        fail_as_too_long(request);
     else if (!request_hold(request, length))
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
     else
@@ -241,13 +243,13 @@ static void take_body(struct request *request, const char *bytes, size_t length)
     if (request->body.error != 0) request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the body");
 }
 
-/* Answers, or has a job do it. Returns true if a job answers. */
+/* Answers, or has a job do it. Returns true if a job does; otherwise the answer, which may be an error, is ready. */
 static bool begin_answer(struct request *request) {
     struct service *service = request->service;
     const struct route *route = request->route;
     if (request->status != 0) return false;
     peer_enter(request->peer, PEER_WORKS);
-    request->whole = request->looked = now_nanoseconds();
+    request->received = request->client_checked = now_nanoseconds();
     request->stage = STAGE_ANSWERED;
     if (route->answer_quickly != NULL && route->answer_quickly(request)) return false;
     if (jobs_submit(route->writes ? &service->writing : &service->jobs, request)) return true;
@@ -275,12 +277,12 @@ enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, 
     if (request == NULL) return MHD_NO;
     if (request->stage == STAGE_HEAD) return take_head(request, url, method, version);
     if (request->stage == STAGE_BODY && *upload_size > 0) {
-        take_body(request, upload, *upload_size);
-        *upload_size = 0;
+        take_body_part(request, upload, *upload_size);
+        *upload_size = 0; /* All of the part was taken. */
         return MHD_YES;
     }
     if (request->stage == STAGE_BODY && begin_answer(request)) return MHD_YES;
-    return reply(request);
+    return request_reply(request);
 }
 
 void router_end(void *context, struct MHD_Connection *connection, void **state,
@@ -289,10 +291,10 @@ void router_end(void *context, struct MHD_Connection *connection, void **state,
     struct request *request = *state;
     (void)connection, (void)reason;
     if (request == NULL) return;
-    unsigned route = request->route == NULL ? METRICS_ROUTES - 1 : (unsigned)(request->route - routes);
+    unsigned route = request->route == NULL ? METRICS_NO_ROUTE : (unsigned)(request->route - routes);
     metrics_count(&service->metrics, route, request->status, now_nanoseconds() - request->started);
     peer_enter(request->peer, PEER_WAITS);
-    if (request->held > 0) atomic_fetch_sub(&service->held, request->held);
+    if (request->held_bytes > 0) atomic_fetch_sub(&service->held_bytes, request->held_bytes);
     free(request->body.bytes);
     free(request->answer.bytes);
     free(request);

@@ -17,17 +17,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A connection has CONNECTION_BYTES for what it receives and sends, besides its body and its answer. At the end,
- * requests under way have END_SECONDS, and then their clients REFUSAL_SECONDS to take the refusal. Connections are
- * looked at every TICK milliseconds. OTHER_DESCRIPTORS are kept for other things than connections, or SPARE_DESCRIPTORS
- * besides those in use if the limit is low. */
 enum {
-    CONNECTION_BYTES = 16384,
-    END_SECONDS = 30,
-    REFUSAL_SECONDS = 1,
-    TICK = 250,
-    OTHER_DESCRIPTORS = 256,
-    SPARE_DESCRIPTORS = 16
+    CONNECTION_BYTES = 16384, /* For what a connection receives and sends, besides its body and its answer. */
+    END_SECONDS = 30,         /* For requests that are under way when the service ends. */
+    REFUSAL_SECONDS = 1,      /* For their clients to take the refusal, after that. */
+    TICK_MILLISECONDS = 250,  /* Between two looks at what is overdue. */
+    ACCEPTED_AT_ONCE = 64,    /* Connections of a socket, so that other sockets and signals get their turn. */
+    OTHER_DESCRIPTORS = 256,  /* Kept for other things than connections, if the limit allows it; */
+    SPARE_DESCRIPTORS = 16    /* or else so many besides those in use. */
 };
 
 struct server {
@@ -35,14 +32,16 @@ struct server {
     struct sockets sockets;
     struct MHD_Daemon **daemons;
     unsigned threads; /* Threads that were started. */
-    unsigned next;    /* The thread that gets the next connection. */
-    rlim_t limit;     /* How many descriptors the process may have. */
+    unsigned next;    /* Counts connections, which the threads get in turn. */
+    rlim_t descriptor_limit;
 };
 
 /* ---- Threads ---- */
 
-static void notify_connection(void *context, struct MHD_Connection *connection, void **socket_context,
-                              enum MHD_ConnectionNotificationCode code) {
+/* libmicrohttpd calls this when a connection begins, and when it ends. The context of its socket is its struct peer, or
+ * NULL if memory ran out; then router_begin refuses its requests. */
+static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+                            enum MHD_ConnectionNotificationCode code) {
     struct service *service = context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -62,12 +61,14 @@ static void say_nothing(void *context, const char *format, va_list arguments) {
  * to head.c, and if it is strict, ends some connections without an answer. */
 #define IS_STRICT (MHD_VERSION >= 0x01000000)
 
+/* Starts a thread of libmicrohttpd. Its own limit of connections, beyond which libmicrohttpd closes them without an
+ * answer, is more than take_connection lets in. Returns NULL, without a complaint, if that fails. */
 static struct MHD_Daemon *start_thread(struct service *service) {
     const unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
                            MHD_USE_ITC | MHD_USE_ERROR_LOG;
     return MHD_start_daemon(flags, 0, NULL, NULL, router_handle, service, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
                             MHD_OPTION_URI_LOG_CALLBACK, router_begin, service, MHD_OPTION_NOTIFY_COMPLETED, router_end,
-                            service, MHD_OPTION_NOTIFY_CONNECTION, notify_connection, service,
+                            service, MHD_OPTION_NOTIFY_CONNECTION, note_connection, service,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_LIMIT,
                             service->options->connections * 4 + 64, MHD_OPTION_CONNECTION_TIMEOUT,
                             (unsigned)PEER_SILENCE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, IS_STRICT, MHD_OPTION_END);
@@ -87,7 +88,7 @@ static bool start_threads(struct server *server) {
 
 /* ---- Connections ---- */
 
-/* Answers a connection that is one too many even after the waiting ones were closed. */
+/* Answers a connection that is one too many even after the waiting ones were closed, and closes it. */
 static void refuse_connection(int connection) {
     static const char body[] = "{\"error\":\"there are too many connections; try again later\"}\n";
     char answer[512], request[4096];
@@ -101,6 +102,8 @@ static void refuse_connection(int connection) {
     close(connection);
 }
 
+/* Hands a connection to the next thread. There may be twice as many as allowed, since those that wait for a request are
+ * closed only then, and the threads need a while for it. */
 static void take_connection(struct server *server, int connection, const struct sockaddr *address, socklen_t length) {
     struct peers *peers = &server->service->peers;
     unsigned count = peers_count(peers);
@@ -110,15 +113,14 @@ static void take_connection(struct server *server, int connection, const struct 
     }
     /* libmicrohttpd closes the connection if it can't serve it. */
     MHD_add_connection(server->daemons[server->next++ % server->threads], connection, address, length);
-    if (count >= peers->most) peers_reap(peers);
+    if (count >= peers->most) peers_close_overdue(peers);
 }
 
-/* Accepts the connections that wait at a socket, at most 64, so that other sockets and signals get their turn. */
-static void accept_some(struct server *server, int from) {
-    for (unsigned i = 0; i < 64; i++) {
+static void accept_some(struct server *server, int listener) {
+    for (unsigned i = 0; i < ACCEPTED_AT_ONCE; i++) {
         struct sockaddr_storage address;
         socklen_t length = sizeof address;
-        int connection = accept4(from, (struct sockaddr *)&address, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int connection = accept4(listener, (struct sockaddr *)&address, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (connection >= 0) {
             take_connection(server, connection, (struct sockaddr *)&address, length);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -130,36 +132,35 @@ static void accept_some(struct server *server, int from) {
     }
 }
 
-static void reap_all(struct service *service) {
-    peers_reap(&service->peers);
-    jobs_reap(&service->jobs);
-    jobs_reap(&service->writing);
+static void end_overdue(struct service *service) {
+    peers_close_overdue(&service->peers);
+    jobs_refuse_overdue(&service->jobs);
+    jobs_refuse_overdue(&service->writing);
 }
 
-/* Accepts connections until a signal ends the service. In between, it has views refreshed after SIGHUP, and reaps every
- * TICK. */
+/* Accepts connections until a signal ends the service, refreshes views after SIGHUP, and ends what is overdue. */
 static void accept_until_signal(struct server *server) {
     struct pollfd polled[MOST_SOCKETS + 1] = {{.fd = interrupt_descriptor(), .events = POLLIN}};
     unsigned count = server->sockets.count + 1;
-    uint64_t looked = now_nanoseconds();
+    uint64_t last_tick = now_nanoseconds();
     for (unsigned i = 1; i < count; i++)
         polled[i] = (struct pollfd){.fd = server->sockets.list[i - 1], .events = POLLIN};
     while (!interrupt_noted()) {
-        if (poll(polled, count, TICK) < 0 && errno != EINTR) break;
+        if (poll(polled, count, TICK_MILLISECONDS) < 0 && errno != EINTR) break;
         for (unsigned i = 1; i < count; i++) {
             if (polled[i].revents != 0) accept_some(server, polled[i].fd);
         }
-        if (interrupt_take_hangup()) views_ask(&server->service->views);
-        if (now_nanoseconds() - looked < (uint64_t)TICK * 1000000) continue;
-        looked = now_nanoseconds();
-        reap_all(server->service);
+        if (interrupt_take_hangup()) views_ask_refresh(&server->service->views);
+        if (now_nanoseconds() - last_tick < (uint64_t)TICK_MILLISECONDS * 1000000) continue;
+        last_tick = now_nanoseconds();
+        end_overdue(server->service);
     }
 }
 
 /* ---- The whole ---- */
 
-/* Raises the limit of descriptors to what connections and others need, as far as the system allows. Returns the
- * limit. */
+/* Raises the limit of descriptors, as far as the system allows, to what others need and twice as many connections as
+ * are allowed, since take_connection accepts these. Returns how many of them the process may have. */
 static rlim_t raise_limit(unsigned connections, rlim_t others) {
     struct rlimit limit;
     rlim_t wanted = 2 * (rlim_t)connections + others;
@@ -169,49 +170,48 @@ static rlim_t raise_limit(unsigned connections, rlim_t others) {
     return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
 }
 
-/* Takes as many connections as there are descriptors for, besides those of the threads. Returns false if there is room
- * for none. */
+/* Lowers the number of connections to what there are descriptors for. Returns false if that is none. */
 static bool fit_connections(struct server *server) {
     struct peers *peers = &server->service->peers;
-    int lowest = fcntl(interrupt_descriptor(), F_DUPFD_CLOEXEC, 0); /* All descriptors below this one are in use. */
-    if (lowest >= 0) close(lowest);
-    rlim_t others = (rlim_t)(lowest < 0 ? 0 : lowest) + 2 * (rlim_t)server->service->options->threads;
+    int lowest_free = fcntl(interrupt_descriptor(), F_DUPFD_CLOEXEC, 0); /* All descriptors below are in use. */
+    if (lowest_free >= 0) close(lowest_free);
+    rlim_t others = (rlim_t)(lowest_free < 0 ? 0 : lowest_free) + 2 * (rlim_t)server->service->options->threads;
     others += SPARE_DESCRIPTORS;
-    server->limit = raise_limit(peers->most, others < OTHER_DESCRIPTORS ? OTHER_DESCRIPTORS : others);
-    if (lowest < 0 || server->limit < others + 2)
+    server->descriptor_limit = raise_limit(peers->most, others < OTHER_DESCRIPTORS ? OTHER_DESCRIPTORS : others);
+    if (lowest_free < 0 || server->descriptor_limit < others + 2)
         return complain("the limit of %ju file descriptors leaves no room for connections; raise it, as with ulimit -n",
-                        (uintmax_t)server->limit);
-    rlim_t room = (server->limit - others) / 2;
+                        (uintmax_t)server->descriptor_limit);
+    rlim_t room = (server->descriptor_limit - others) / 2;
     if (room < peers->most) peers->most = (unsigned)room;
     return true;
 }
 
-static void say_room(const struct server *server) {
+static void say_fewer_connections(const struct server *server) {
     unsigned room = server->service->peers.most, wanted = server->service->options->connections;
     if (room == wanted) return;
     complain("the limit of %ju file descriptors leaves room for %u of %u connections; raise it, as with ulimit -n",
-             (uintmax_t)server->limit, room, wanted);
+             (uintmax_t)server->descriptor_limit, room, wanted);
 }
 
-/* Waits until all connections are closed, but at most `seconds` seconds. */
-static void await_end(struct service *service, unsigned seconds) {
+static void await_connections_end(struct service *service, unsigned seconds) {
     uint64_t end = now_nanoseconds() + (uint64_t)seconds * 1000000000;
     while (peers_count(&service->peers) > 0 && now_nanoseconds() < end) {
         usleep(20000);
-        reap_all(service);
+        end_overdue(service);
     }
 }
 
-/* Lets requests under way be answered. A second signal ends the process at once. */
+/* Takes no more requests, and waits for those under way to be answered. A second signal ends the process at once. */
 static void finish_requests(struct server *server) {
     struct service *service = server->service;
     sockets_notify("STOPPING=1");
     sockets_close(&server->sockets);
     interrupt_end_at_once();
-    peers_end(&service->peers);
-    await_end(service, END_SECONDS);
+    peers_drain(&service->peers);
+    await_connections_end(service, END_SECONDS);
 }
 
+/* Starts all threads. Even if one can't be started, the others begin what stop_server ends. */
 static bool start_server(struct server *server) {
     const struct serve_options *options = server->service->options;
     struct service *service = server->service;
@@ -227,10 +227,10 @@ static void stop_server(struct server *server) {
     struct service *service = server->service;
     jobs_stop(&service->jobs);
     jobs_stop(&service->writing);
-    jobs_end(&service->jobs); /* The threads of libmicrohttpd do not wait for suspended connections, so that jobs must
-                                 end first. */
-    jobs_end(&service->writing);
-    await_end(service, REFUSAL_SECONDS);
+    /* The threads of libmicrohttpd do not wait for suspended connections, so that jobs must end first. */
+    jobs_join(&service->jobs);
+    jobs_join(&service->writing);
+    await_connections_end(service, REFUSAL_SECONDS);
     for (unsigned i = 0; i < server->threads; i++) MHD_stop_daemon(server->daemons[i]);
     free(server->daemons);
     jobs_close(&service->jobs);
@@ -239,11 +239,12 @@ static void stop_server(struct server *server) {
     peers_close(&service->peers);
 }
 
+/* Starts the threads, and serves until a signal. Returns the status of the process. */
 static int run_server(struct server *server) {
     bool started = start_server(server);
     if (started) {
         sockets_say(&server->sockets);
-        say_room(server);
+        say_fewer_connections(server);
         sockets_notify("READY=1");
         accept_until_signal(server);
         finish_requests(server);
@@ -255,12 +256,12 @@ static int run_server(struct server *server) {
 /* Opens the folder of the documents, unless what --documents names is their file of sets, which is open. */
 static bool open_documents(struct service *service) {
     if (service->options->documents == NULL || service->texts.sets != NULL) return true;
-    service->documents = files_open_folder(service->options->documents);
-    return service->documents >= 0;
+    service->documents_folder = files_open_folder(service->options->documents);
+    return service->documents_folder >= 0;
 }
 
-/* Runs the service after the index was opened and before threads are started. */
-static int run_open(struct service *service) {
+/* Opens the other parts of the service, whose index is open, and runs it. Returns the status of the process. */
+static int run_with_index(struct service *service) {
     struct server server = {.service = service};
     int status = ENDS_BADLY;
     bool texts = texts_open(&service->texts, service->options, service->views.current->index);
@@ -271,7 +272,7 @@ static int run_open(struct service *service) {
     }
     writes_close(&service->writes);
     texts_close(&service->texts);
-    if (service->documents >= 0) close(service->documents);
+    if (service->documents_folder >= 0) close(service->documents_folder);
     return status;
 }
 
@@ -280,12 +281,12 @@ int serve_run(const struct serve_options *options) {
     struct idx_open_options opening = IDX_OPEN_OPTIONS_INIT;
     int status = ENDS_BADLY;
     service.options = options;
-    service.documents = -1;
+    service.documents_folder = -1;
     if (!guard_open(&service.guard, options)) return status;
     if (options->unpacked) opening.residence = IDX_RESIDENCE_UNPACKED;
     if (options->unpacked) opening.distance = options->distance;
     opening.threads = options->threads;
-    if (views_open(&service.views, options->path, &opening)) status = run_open(&service);
+    if (views_open(&service.views, options->path, &opening)) status = run_with_index(&service);
     views_close(&service.views);
     return status;
 }

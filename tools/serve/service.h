@@ -20,8 +20,8 @@ struct service {
     struct jobs writing; /* One thread answers the requests that write. */
     struct writes writes;
     struct texts_service texts;
-    int documents;      /* The descriptor of the folder of --documents, or -1. */
-    atomic_size_t held; /* Bytes of all bodies and answers together. */
+    int documents_folder;     /* The descriptor of the folder of --documents, or -1. */
+    atomic_size_t held_bytes; /* Those of all bodies and answers together. */
 };
 
 #endif

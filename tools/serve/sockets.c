@@ -11,7 +11,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 1024, FIRST_PASSED = 3 };
+/* How many connections wait at a socket until they are accepted; and the descriptor of the first socket that systemd
+ * passes, the one behind those of standard input, output and error. */
+enum { BACKLOG = 1024, FIRST_PASSED_DESCRIPTOR = 3 };
 
 /* An address of any family. Its members share their storage, as the socket calls expect. */
 union address {
@@ -24,6 +26,7 @@ static bool complain_of(const char *address, const char *why) {
     return complain("can't listen at %s: %s", address, why);
 }
 
+/* Has a socket listen at an address, which messages call `name`. */
 static bool listen_at(int socket, const union address *at, socklen_t length, const char *name) {
     if (bind(socket, &at->any, length) == 0 && listen(socket, BACKLOG) == 0 && fcntl(socket, F_SETFL, O_NONBLOCK) == 0)
         return true;
@@ -33,36 +36,37 @@ static bool listen_at(int socket, const union address *at, socklen_t length, con
 /* ---- UNIX sockets ---- */
 
 /* Removes the socket that a killed service left. A socket at which somebody answers stays. */
-static void remove_stale(const union address *at) {
+static void remove_stale_socket(const union address *address) {
     struct stat status;
-    if (lstat(at->local.sun_path, &status) != 0 || !S_ISSOCK(status.st_mode)) return;
+    if (lstat(address->local.sun_path, &status) != 0 || !S_ISSOCK(status.st_mode)) return;
     int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (probe < 0) return;
-    if (connect(probe, &at->any, sizeof at->local) != 0 && errno == ECONNREFUSED) unlink(at->local.sun_path);
+    if (connect(probe, &address->any, sizeof address->local) != 0 && errno == ECONNREFUSED)
+        unlink(address->local.sun_path);
     close(probe);
 }
 
-/* Listens at a UNIX socket. Its path is noted for removal only once it is bound, so that nobody else's socket is
- * removed. */
+/* Listens at a UNIX socket. Only once it is bound, its path is noted for removal: before, it may be somebody else's. */
 static bool open_local(struct sockets *sockets, const char *path, const char *name) {
-    union address at = {.local = {.sun_family = AF_UNIX}};
-    if (*path == '\0' || strlen(path) >= sizeof at.local.sun_path)
+    union address address = {.local = {.sun_family = AF_UNIX}};
+    if (*path == '\0' || strlen(path) >= sizeof address.local.sun_path)
         return complain_of(name, "the path is empty, or too long for a socket");
-    strcpy(at.local.sun_path, path);
-    remove_stale(&at);
-    int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (made < 0) return complain_of(name, strerror(errno));
-    sockets->list[sockets->count] = made;
+    strcpy(address.local.sun_path, path);
+    remove_stale_socket(&address);
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener < 0) return complain_of(name, strerror(errno));
+    sockets->list[sockets->count] = listener;
     sockets->paths[sockets->count] = NULL;
     sockets->count++;
-    if (!listen_at(made, &at, sizeof at.local, name)) return false;
+    if (!listen_at(listener, &address, sizeof address.local, name)) return false;
     sockets->paths[sockets->count - 1] = path;
     return true;
 }
 
 /* ---- Addresses ---- */
 
-/* Splits ADDRESS:PORT. An IPv6 address has brackets. */
+/* Splits ADDRESS:PORT, where an IPv6 address has brackets. Returns false, without a complaint, if the name has another
+ * form. The host is copied without brackets; the port stays within the name. */
 static bool split_address(const char *name, char *host, size_t size, const char **port) {
     const char *colon = strrchr(name, ':');
     uint64_t number;
@@ -76,10 +80,10 @@ static bool split_address(const char *name, char *host, size_t size, const char 
     return true;
 }
 
-/* Listens at ADDRESS:PORT or unix:PATH; of several addresses that a name has, at the first. */
+/* Listens at ADDRESS:PORT or unix:PATH; of several addresses that a host has, at the first. */
 static bool open_address(struct sockets *sockets, const char *name) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
-    union address at;
+    union address address;
     char host[256];
     const char *port;
     int on = 1;
@@ -89,29 +93,31 @@ static bool open_address(struct sockets *sockets, const char *name) {
     int error = getaddrinfo(host, port, &hints, &found);
     if (error != 0) return complain_of(name, gai_strerror(error));
     socklen_t length = found->ai_addrlen;
-    memcpy(&at, found->ai_addr, length);
-    int made = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    memcpy(&address, found->ai_addr, length);
+    int listener = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     freeaddrinfo(found);
-    if (made < 0) return complain_of(name, strerror(errno));
-    sockets->list[sockets->count++] = made;
-    setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    return listen_at(made, &at, length, name);
+    if (listener < 0) return complain_of(name, strerror(errno));
+    sockets->list[sockets->count++] = listener;
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    return listen_at(listener, &address, length, name);
 }
 
 /* ---- systemd ---- */
 
+/* Reads a number from the environment. Returns false, without a complaint, if there is none. */
 static bool read_variable(const char *name, uint64_t *number) {
     const char *text = getenv(name);
     return text != NULL && number_parse_digits(text, strlen(text), number);
 }
 
-/* Takes the sockets that systemd passed to this process, as sd_listen_fds(3) describes it. */
-static bool take_passed(struct sockets *sockets) {
+/* Takes the sockets, if any, that systemd passed to this process, as sd_listen_fds(3) describes it: LISTEN_FDS
+ * descriptors, one after the other, for the process LISTEN_PID. */
+static bool take_passed_sockets(struct sockets *sockets) {
     uint64_t process, count;
     if (!read_variable("LISTEN_PID", &process) || process != (uint64_t)getpid() || !read_variable("LISTEN_FDS", &count))
         return true;
     for (uint64_t i = 0; i < count; i++) {
-        int passed = FIRST_PASSED + (int)i, type, listens;
+        int passed = FIRST_PASSED_DESCRIPTOR + (int)i, type, listens;
         socklen_t length = sizeof type;
         if (sockets->count == MOST_SOCKETS) return complain("more than %d sockets were passed", MOST_SOCKETS);
         if (getsockopt(passed, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM ||
@@ -128,14 +134,14 @@ static bool take_passed(struct sockets *sockets) {
 
 void sockets_notify(const char *line) {
     const char *path = getenv("NOTIFY_SOCKET");
-    union address at = {.local = {.sun_family = AF_UNIX}};
-    if (path == NULL || (*path != '/' && *path != '@') || strlen(path) >= sizeof at.local.sun_path) return;
-    strcpy(at.local.sun_path, path);
-    if (*path == '@') at.local.sun_path[0] = '\0';
-    int to = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    union address address = {.local = {.sun_family = AF_UNIX}};
+    if (path == NULL || (*path != '/' && *path != '@') || strlen(path) >= sizeof address.local.sun_path) return;
+    strcpy(address.local.sun_path, path);
+    if (*path == '@') address.local.sun_path[0] = '\0'; /* An abstract socket, whose name begins with a NUL byte. */
+    int sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
-    if (to >= 0) (void)!sendto(to, line, strlen(line), MSG_NOSIGNAL, &at.any, length);
-    if (to >= 0) close(to);
+    if (sender >= 0) (void)!sendto(sender, line, strlen(line), MSG_NOSIGNAL, &address.any, length);
+    if (sender >= 0) close(sender);
 }
 
 /* ---- All ---- */
@@ -146,21 +152,21 @@ bool sockets_open(struct sockets *sockets, const struct strings *addresses) {
     for (size_t i = 0; i < addresses->count; i++) {
         if (!open_address(sockets, addresses->values[i])) return false;
     }
-    if (sockets->count == 0 && !take_passed(sockets)) return false;
+    if (sockets->count == 0 && !take_passed_sockets(sockets)) return false;
     return sockets->count > 0 || open_address(sockets, DEFAULT_ADDRESS);
 }
 
 void sockets_say(const struct sockets *sockets) {
     for (unsigned i = 0; i < sockets->count; i++) {
-        union address at;
-        socklen_t length = sizeof at;
+        union address address;
+        socklen_t length = sizeof address;
         char host[128], port[16];
-        if (getsockname(sockets->list[i], &at.any, &length) != 0) continue;
-        if (at.any.sa_family == AF_UNIX)
+        if (getsockname(sockets->list[i], &address.any, &length) != 0) continue;
+        if (address.any.sa_family == AF_UNIX)
             complain("listening at unix:%.*s", (int)(length - offsetof(struct sockaddr_un, sun_path)),
-                     at.local.sun_path);
-        else if (getnameinfo(&at.any, length, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) ==
-                 0)
+                     address.local.sun_path);
+        else if (getnameinfo(&address.any, length, host, sizeof host, port, sizeof port,
+                             NI_NUMERICHOST | NI_NUMERICSERV) == 0)
             complain(strchr(host, ':') == NULL ? "listening at http://%s:%s/" : "listening at http://[%s]:%s/", host,
                      port);
     }

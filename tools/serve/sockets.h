@@ -15,16 +15,16 @@ struct sockets {
     unsigned count;
 };
 
-/* Listens at the given addresses, or else at the sockets that systemd passed, or else at the default address. */
+/* Listens at the given addresses, or else at the sockets that systemd passed, or else at the default address. The
+ * caller calls sockets_close even if this fails, and keeps the addresses until then. */
 bool sockets_open(struct sockets *sockets, const struct strings *addresses);
 
-/* Says at which addresses the service listens. */
 void sockets_say(const struct sockets *sockets);
 
 /* Closes the sockets, and removes those of UNIX that were made. */
 void sockets_close(struct sockets *sockets);
 
-/* Sends systemd a line such as READY=1, if systemd asked for that. */
+/* Sends systemd a line such as READY=1 if it asked for that. Errors are ignored: the service works without it. */
 void sockets_notify(const char *line);
 
 #endif

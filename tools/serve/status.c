@@ -12,31 +12,31 @@
 /* ---- Metrics ---- */
 
 /* The upper bounds of all buckets but the last, which has none, in nanoseconds. */
-static const uint64_t bounds[METRICS_BUCKETS - 1] = {
+static const uint64_t bucket_bounds[METRICS_BUCKETS - 1] = {
     50000,    100000,    250000,    500000,    1000000,    2500000,    5000000,     10000000,
     25000000, 100000000, 250000000, 500000000, 1000000000, 5000000000, 30000000000,
 };
 
 void metrics_count(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds) {
-    struct route_metrics *of = &metrics->routes[route < METRICS_ROUTES ? route : METRICS_ROUTES - 1];
+    struct route_metrics *counts = &metrics->routes[route < METRICS_ROUTES ? route : METRICS_NO_ROUTE];
     unsigned bucket = 0;
-    while (bucket < METRICS_BUCKETS - 1 && nanoseconds > bounds[bucket]) bucket++;
-    atomic_fetch_add_explicit(&of->statuses[status < METRICS_STATUSES ? status : 0], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&of->buckets[bucket], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&of->nanoseconds, nanoseconds, memory_order_relaxed);
+    while (bucket < METRICS_BUCKETS - 1 && nanoseconds > bucket_bounds[bucket]) bucket++;
+    atomic_fetch_add_explicit(&counts->statuses[status < METRICS_STATUSES ? status : 0], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counts->buckets[bucket], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counts->nanoseconds, nanoseconds, memory_order_relaxed);
 }
 
-static void put_head(struct output *output, const char *name, const char *type, const char *help) {
+static void put_metric_head(struct output *output, const char *name, const char *type, const char *help) {
     output_format(output, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void put_number(struct output *output, const char *name, const char *type, const char *help, uint64_t number) {
-    put_head(output, name, type, help);
+static void put_metric(struct output *output, const char *name, const char *type, const char *help, uint64_t number) {
+    put_metric_head(output, name, type, help);
     output_format(output, "%s %" PRIu64 "\n", name, number);
 }
 
 static void put_requests(const struct metrics *metrics, route_namer name, struct output *output) {
-    put_head(output, "idx_requests_total", "counter", "Requests that were answered.");
+    put_metric_head(output, "idx_requests_total", "counter", "Requests that were answered.");
     for (unsigned i = 0; i < METRICS_ROUTES; i++) {
         for (unsigned status = 0; status < METRICS_STATUSES; status++) {
             uint64_t count = atomic_load(&metrics->routes[i].statuses[status]);
@@ -47,38 +47,39 @@ static void put_requests(const struct metrics *metrics, route_namer name, struct
     }
 }
 
-/* Writes the times of one route. Prometheus wants each bucket to count the faster answers as well. */
+/* Writes the times of one route, unless it has no answers. Prometheus wants each bucket to count the faster answers as
+ * well, so `answered` is first the number of all answers, and then of those up to the bound of a bucket. */
 static void put_histogram(const struct route_metrics *metrics, const char *route, struct output *output) {
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < METRICS_BUCKETS; i++) sum += atomic_load(&metrics->buckets[i]);
-    if (sum == 0) return;
-    sum = 0;
+    uint64_t answered = 0;
+    for (unsigned i = 0; i < METRICS_BUCKETS; i++) answered += atomic_load(&metrics->buckets[i]);
+    if (answered == 0) return;
+    answered = 0;
     for (unsigned i = 0; i < METRICS_BUCKETS; i++) {
-        sum += atomic_load(&metrics->buckets[i]);
+        answered += atomic_load(&metrics->buckets[i]);
         output_format(output, "idx_request_seconds_bucket{route=\"%s\",le=\"", route);
         if (i < METRICS_BUCKETS - 1)
-            output_format(output, "%g\"} %" PRIu64 "\n", (double)bounds[i] / 1e9, sum);
+            output_format(output, "%g\"} %" PRIu64 "\n", (double)bucket_bounds[i] / 1e9, answered);
         else
-            output_format(output, "+Inf\"} %" PRIu64 "\n", sum);
+            output_format(output, "+Inf\"} %" PRIu64 "\n", answered);
     }
     output_format(output, "idx_request_seconds_sum{route=\"%s\"} %.6f\n", route,
                   (double)atomic_load(&metrics->nanoseconds) / 1e9);
-    output_format(output, "idx_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", route, sum);
+    output_format(output, "idx_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", route, answered);
 }
 
-static void put_index(struct service *service, struct output *output) {
+static void put_index_metrics(struct service *service, struct output *output) {
     struct view *view = views_acquire(&service->views);
     const struct idx_properties *properties = &view->properties;
-    put_head(output, "idx_index_info", "gauge", "The index that is served.");
+    put_metric_head(output, "idx_index_info", "gauge", "The index that is served.");
     output_format(output, "idx_index_info{uuid=\"%s\",version=\"%s\"} 1\n", properties->uuid, idx_version());
-    put_number(output, "idx_index_documents", "gauge", "Documents of the segments, removed ones included.",
+    put_metric(output, "idx_index_documents", "gauge", "Documents of the segments, removed ones included.",
                properties->documents);
-    put_number(output, "idx_index_fingerprints", "gauge", "Fingerprints of the segments, removed ones included.",
+    put_metric(output, "idx_index_fingerprints", "gauge", "Fingerprints of the segments, removed ones included.",
                properties->fingerprints);
-    put_number(output, "idx_index_segments", "gauge", "Segments.", properties->segments);
-    put_number(output, "idx_index_pending_documents", "gauge", "Documents added since the newest segment.",
+    put_metric(output, "idx_index_segments", "gauge", "Segments.", properties->segments);
+    put_metric(output, "idx_index_pending_documents", "gauge", "Documents added since the newest segment.",
                properties->pending_documents);
-    put_number(output, "idx_index_pending_removals", "gauge", "Removals since the newest segment.",
+    put_metric(output, "idx_index_pending_removals", "gauge", "Removals since the newest segment.",
                properties->pending_removals);
     views_release(&service->views, view);
 }
@@ -88,22 +89,22 @@ bool metrics_answer(struct request *request, route_namer name) {
     const struct metrics *metrics = &service->metrics;
     struct output *output = &request->answer;
     put_requests(metrics, name, output);
-    put_head(output, "idx_request_seconds", "histogram", "From a request's head to its answer.");
+    put_metric_head(output, "idx_request_seconds", "histogram", "From a request's head to its answer.");
     for (unsigned i = 0; i < METRICS_ROUTES; i++) put_histogram(&metrics->routes[i], name(i), output);
-    put_number(output, "idx_queries_total", "counter", "Fingerprints that were looked up.",
+    put_metric(output, "idx_queries_total", "counter", "Fingerprints that were looked up.",
                atomic_load(&metrics->queries));
-    put_number(output, "idx_matches_total", "counter", "Matches that they had.", atomic_load(&metrics->matches));
-    put_number(output, "idx_added_total", "counter", "Documents that were added.", atomic_load(&metrics->added));
-    put_number(output, "idx_removed_total", "counter", "Documents that were removed.", atomic_load(&metrics->removed));
-    put_number(output, "idx_refreshes_total", "counter", "Newer views of the index that were opened.",
+    put_metric(output, "idx_matches_total", "counter", "Matches that they had.", atomic_load(&metrics->matches));
+    put_metric(output, "idx_added_total", "counter", "Documents that were added.", atomic_load(&metrics->added));
+    put_metric(output, "idx_removed_total", "counter", "Documents that were removed.", atomic_load(&metrics->removed));
+    put_metric(output, "idx_refreshes_total", "counter", "Newer views of the index that were opened.",
                atomic_load(&service->views.refreshes));
-    put_number(output, "idx_refresh_failures_total", "counter", "Attempts at that which failed.",
+    put_metric(output, "idx_refresh_failures_total", "counter", "Attempts at that which failed.",
                atomic_load(&service->views.failures));
-    put_number(output, "idx_connections", "gauge", "Open connections.", peers_count(&service->peers));
-    put_number(output, "idx_held_bytes", "gauge", "Bytes of bodies and answers in memory.",
-               atomic_load(&service->held));
-    put_index(service, output);
-    request_end(request, "text/plain; version=0.0.4; charset=utf-8");
+    put_metric(output, "idx_connections", "gauge", "Open connections.", peers_count(&service->peers));
+    put_metric(output, "idx_held_bytes", "gauge", "Bytes of bodies and answers in memory.",
+               atomic_load(&service->held_bytes));
+    put_index_metrics(service, output);
+    request_finish_answer(request, "text/plain; version=0.0.4; charset=utf-8");
     return true;
 }
 
@@ -113,12 +114,12 @@ void status_answer_info(struct request *request) {
     struct service *service = request->service;
     struct view *view = views_acquire(&service->views);
     struct idx_error error;
-    if (!properties_put_json(view->index, &request->answer, &error)) request_fail_by(request, &error);
+    if (!properties_put_json(view->index, &request->answer, &error)) request_fail_by_error(request, &error);
     views_release(&service->views, view);
-    request_end(request, "application/json");
+    request_finish_answer(request, "application/json");
 }
 
-static const char *truth(bool value) { return value ? "true" : "false"; }
+static const char *json_truth(bool value) { return value ? "true" : "false"; }
 
 bool status_answer_health(struct request *request) {
     struct service *service = request->service;
@@ -126,9 +127,9 @@ bool status_answer_health(struct request *request) {
     output_format(&request->answer,
                   "{\"status\":\"ok\",\"version\":\"%s\",\"uuid\":\"%s\",\"writable\":%s,\"documents\":%s,"
                   "\"max_k\":%u}\n",
-                  idx_version(), view->properties.uuid, truth(service->options->writable),
-                  truth(service->documents >= 0), answers_farthest(service, &view->properties));
+                  idx_version(), view->properties.uuid, json_truth(service->options->writable),
+                  json_truth(service->documents_folder >= 0), answers_most_distance(service, &view->properties));
     views_release(&service->views, view);
-    request_end(request, "application/json");
+    request_finish_answer(request, "application/json");
     return true;
 }

@@ -6,34 +6,34 @@
 
 #include <stdatomic.h>
 
-enum { METRICS_ROUTES = 16, METRICS_STATUSES = 600, METRICS_BUCKETS = 16 };
+/* METRICS_NO_ROUTE counts the requests whose path leads nowhere. */
+enum { METRICS_ROUTES = 16, METRICS_NO_ROUTE = METRICS_ROUTES - 1, METRICS_STATUSES = 600, METRICS_BUCKETS = 16 };
 
-/* These are the counts of one route. */
 struct route_metrics {
     atomic_ullong statuses[METRICS_STATUSES]; /* Answers of each status. */
-    atomic_ullong buckets[METRICS_BUCKETS]; /* Answers by time: above the bound of the bucket before, and up to that of
-                                               this one. */
-    atomic_ullong nanoseconds;
+    atomic_ullong buckets[METRICS_BUCKETS];   /* Answers by time, up to the bound of each bucket. */
+    atomic_ullong nanoseconds;                /* The sum of the times of all answers. */
 };
 
 struct metrics {
-    struct route_metrics routes[METRICS_ROUTES]; /* The last one counts requests without a route. */
-    atomic_ullong queries, matches, added, removed;
+    struct route_metrics routes[METRICS_ROUTES];
+    atomic_ullong queries, matches; /* Fingerprints or texts that were looked up, and what was found. */
+    atomic_ullong added, removed;   /* Documents. */
 };
 
-/* Counts a request that was answered. */
+/* Counts an answered request and its time; an unknown route as METRICS_NO_ROUTE, an unknown status as 0. */
 void metrics_count(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds);
 
-/* Returns the name of a route. */
+/* Returns the name of a route, also of METRICS_NO_ROUTE. */
 typedef const char *(*route_namer)(unsigned route);
 
-/* Answers GET /metrics. */
+/* Answers GET /metrics. Returns true, since nothing is left to a job. */
 bool metrics_answer(struct request *request, route_namer name);
 
 /* Answers GET /info as `idx info --format json` does. */
 void status_answer_info(struct request *request);
 
-/* Answers GET /healthz, with what the service can do. */
+/* Answers GET /healthz, with what the service can do. Returns true, since nothing is left to a job. */
 bool status_answer_health(struct request *request);
 
 #endif

@@ -13,14 +13,14 @@
 #include <string.h>
 
 /* The fingerprinter that a thread keeps for its next text. */
-struct kept_text {
+struct kept_reader {
     struct text_reader reader;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe of the index that it was opened for. */
 };
 
 /* Frees a fingerprinter when its thread ends. NULL is accepted. */
-static void free_text(void *context) {
-    struct kept_text *kept = context;
+static void free_kept_reader(void *context) {
+    struct kept_reader *kept = context;
     if (kept == NULL) return;
     text_reader_close(&kept->reader);
     free(kept);
@@ -52,7 +52,7 @@ bool texts_open(struct texts_service *texts, const struct serve_options *options
     pthread_mutex_init(&texts->mutex, NULL);
     memory_watch();
     html_start();
-    texts->has_key = pthread_key_create(&texts->key, free_text) == 0;
+    texts->has_key = pthread_key_create(&texts->key, free_kept_reader) == 0;
     if (!texts->has_key) return complain("can't start threads");
     return (options->documents == NULL || sets_file_open(&texts->sets, options->documents, index)) &&
            (options->table_path == NULL || text_table_read(&texts->table, options->table_path)) &&
@@ -68,33 +68,34 @@ void texts_close(struct texts_service *texts) {
 
 /* ---- Fingerprinters ---- */
 
+/* Warns, once in the life of the service, if the index was made with another version of ICU. */
 static void warn_of_icu(struct texts_service *texts, const char *recipe, const char *own) {
     pthread_mutex_lock(&texts->mutex);
     recipes_match(recipe, own, strlen(own), &texts->warned_of_icu);
     pthread_mutex_unlock(&texts->mutex);
 }
 
-static void drop_text(struct texts_service *texts) {
-    free_text(pthread_getspecific(texts->key));
+static void drop_kept_reader(struct texts_service *texts) {
+    free_kept_reader(pthread_getspecific(texts->key));
     pthread_setspecific(texts->key, NULL);
 }
 
-/* Returns the thread's fingerprinter by the recipe of the index, or NULL where the request failed. */
-static struct text_reader *get_reader(struct answers *answers) {
+/* Returns the thread's fingerprinter for the recipe of the index, or NULL where the request failed. */
+static struct text_reader *prepare_reader(struct answers *answers) {
     const struct idx_properties *properties = answers->properties;
     struct texts_service *texts = &answers->request->service->texts;
-    struct kept_text *kept = pthread_getspecific(texts->key);
+    struct kept_reader *kept = pthread_getspecific(texts->key);
     struct idx_error error = {.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
     if (kept != NULL && kept->reader.bits == properties->bits && strcmp(kept->recipe, properties->recipe) == 0)
         return &kept->reader;
-    drop_text(texts);
+    drop_kept_reader(texts);
     kept = calloc(1, sizeof *kept);
     if (kept == NULL || pthread_setspecific(texts->key, kept) != 0 ||
         !text_reader_try_open(&kept->reader, properties->recipe, texts->table, properties->bits, &texts->rules,
                               &error)) {
         request_fail(answers->request, MHD_HTTP_CONFLICT, "%s", error.sentence);
-        if (kept != NULL && pthread_getspecific(texts->key) == NULL) free_text(kept);
-        drop_text(texts);
+        if (kept != NULL && pthread_getspecific(texts->key) == NULL) free_kept_reader(kept);
+        drop_kept_reader(texts);
         return NULL;
     }
     strcpy(kept->recipe, properties->recipe);
@@ -104,9 +105,13 @@ static struct text_reader *get_reader(struct answers *answers) {
 
 /* ---- Documents ---- */
 
-/* Messages call the document by this name. */
-static char place[] = "the text";
+/* The place, from 0, among the types of this route's bodies in router.c. */
+enum { HTML_TYPE = 1 };
 
+/* Messages call the document by this name. */
+static char document_name[] = "the text";
+
+/* Finds the character set that a Content-Type, or NULL, states. Leaves `charset` alone if there is none. */
 static void read_charset(const char *type, char charset[CHARSET_NAME_SIZE]) {
     const char *at = type == NULL ? NULL : strcasestr(type, "charset=");
     size_t length = 0;
@@ -120,7 +125,7 @@ static void read_charset(const char *type, char charset[CHARSET_NAME_SIZE]) {
     charset[length] = '\0';
 }
 
-static void fail_by_text(struct request *request, const struct bad *bad) {
+static void fail_by_bad_text(struct request *request, const struct bad *bad) {
     if (bad->kind == BAD_MEMORY)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the text");
     else if (bad->kind == BAD_LONG)
@@ -129,23 +134,22 @@ static void fail_by_text(struct request *request, const struct bad *bad) {
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the text can't be read: %s", bad->problem.sentence);
 }
 
-/* Hands the request's text to a function. Returns false where the request failed. */
+/* Hands the request's text to a function. Returns false where the request failed, also if the function failed. */
 static bool read_body(struct request *request, struct text_reader *reader,
                       bool (*take)(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad),
                       void *result) {
     struct bad bad = {.kind = BAD_NONE};
-    struct raw_document raw = {.format = request->type == 1 ? FORMAT_HTML : FORMAT_PLAIN,
+    struct raw_document raw = {.format = request->body_type == HTML_TYPE ? FORMAT_HTML : FORMAT_PLAIN,
                                .bytes = request->body,
                                .most = request->service->options->max_body,
-                               .place = place};
+                               .place = document_name};
     read_charset(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Content-Type"), raw.charset);
-    /* Archives have labels that nobody knows, and so documents with them are read nevertheless; a client can mend its
-     * own. */
+    /* From archives, texts with unknown labels are read nevertheless; but a client can mend its own. */
     bool known =
         charset_is_known(raw.charset) || bad_set(&bad, BAD_CHARSET, "the character set '%s' is unknown", raw.charset);
     bool ok = known && take(reader, &raw, result, &bad);
-    request->body = raw.bytes;
-    if (!ok) fail_by_text(request, &bad);
+    request->body = raw.bytes; /* The function may have replaced them. */
+    if (!ok) fail_by_bad_text(request, &bad);
     return ok;
 }
 
@@ -154,34 +158,34 @@ static bool take_fingerprints(struct text_reader *reader, struct raw_document *r
     return text_reader_fingerprint(reader, raw, result, bad);
 }
 
-/* The shingles of a text. */
-struct listing {
+struct shingle_list {
     struct shingling shingling;
     struct output hashes;
 };
 
-static struct listing listing_of(const struct sketch *sketch) {
-    return (struct listing){{sketch->width, sketch->by_characters, false}, OUTPUT_KEPT};
+/* Returns an empty list, of the shingles that a sketch is made of. */
+static struct shingle_list empty_list(const struct sketch *sketch) {
+    return (struct shingle_list){{sketch->width, sketch->by_characters, false}, OUTPUT_KEPT};
 }
 
-/* This is another function that read_body calls, for a struct listing. */
+/* This is another function that read_body calls, for a struct shingle_list. */
 static bool take_shingles(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
-    struct listing *listing = result;
+    struct shingle_list *list = result;
     struct span id, body;
     return text_reader_read(reader, raw, &id, &body, bad) &&
-           text_list_shingles(&body, &listing->shingling, &listing->hashes, bad);
+           text_list_shingles(&body, &list->shingling, &list->hashes, bad);
 }
 
 /* Answers with the documents that resemble the request's text, in an index of sketches. */
 static void answer_resembling(struct answers *answers, struct text_reader *reader, const struct sketch *sketch) {
-    struct listing listing = listing_of(sketch);
-    static const uint64_t none = 0;
-    if (read_body(answers->request, reader, take_shingles, &listing)) {
-        const uint64_t *hashes = (const uint64_t *)(const void *)listing.hashes.bytes;
-        const struct idx_set set = {hashes == NULL ? &none : hashes, listing.hashes.length / sizeof *hashes};
-        resembling_put(answers, &set, sketch);
+    struct shingle_list list = empty_list(sketch);
+    static const uint64_t none = 0; /* An empty set has an address as well, unlike one that is not known. */
+    if (read_body(answers->request, reader, take_shingles, &list)) {
+        const uint64_t *hashes = (const uint64_t *)(const void *)list.hashes.bytes;
+        const struct idx_set set = {hashes == NULL ? &none : hashes, list.hashes.length / sizeof *hashes};
+        resembling_answer_set(answers, &set, sketch);
     }
-    free(listing.hashes.bytes);
+    free(list.hashes.bytes);
 }
 
 /* Fingerprints the request's text, and writes how many features it has and the matches of each fingerprint. */
@@ -194,7 +198,7 @@ static void answer_text(struct answers *answers, struct text_reader *reader) {
     output_text(&request->answer, ",\"answers\":[");
     for (size_t i = 0; i < result.count; i++) {
         if (i > 0) output_byte(&request->answer, ',');
-        if (!answers_put_query(answers, result.fingerprints[i]) || !request_goes_on(request)) return;
+        if (!answers_look_up_and_put(answers, result.fingerprints[i]) || !request_check_limits(request)) return;
     }
     output_text(&request->answer, "]}\n");
 }
@@ -205,23 +209,24 @@ void texts_answer(struct request *request) {
     if (answers_begin(&answers, request)) {
         struct text_reader *reader = NULL;
         struct sketch sketch;
-        if (request->resemble > 0 && !resembling_check(&answers, &sketch))
+        if (request->resemble > 0 && !resembling_read_sketch(&answers, &sketch))
             reader = NULL;
         else if (*answers.properties->recipe == '\0')
             request_fail(request, MHD_HTTP_CONFLICT,
                          "the index does not record the recipe of its fingerprints, so texts can't be compared with "
                          "them; build it with --recipe, or from the output of idx fingerprint");
         else
-            reader = get_reader(&answers);
+            reader = prepare_reader(&answers);
         if (reader != NULL && request->resemble > 0)
             answer_resembling(&answers, reader, &sketch);
         else if (reader != NULL)
             answer_text(&answers, reader);
-        /* It may hold memory of the reserve. */
-        if (reader != NULL && request->status == MHD_HTTP_SERVICE_UNAVAILABLE) drop_text(&request->service->texts);
+        /* What a fingerprinter made while memory ran out must not be used any more. */
+        if (reader != NULL && request->status == MHD_HTTP_SERVICE_UNAVAILABLE)
+            drop_kept_reader(&request->service->texts);
     }
     answers_end(&answers);
-    request_end(request, "application/json");
+    request_finish_answer(request, "application/json");
 }
 
 /* ---- Files ---- */
@@ -233,29 +238,29 @@ static enum document_format find_format(const char *name, const struct output *f
     const char *bytes = "";
     if (source_open_memory(&source, file->bytes, file->length)) {
         size_t held = source_peek(&source, DOCUMENT_SNIFFED, &bytes);
-        format = sniff_one(name, (struct span){bytes, held}).format;
+        format = sniff_one_document(name, (struct span){bytes, held}).format;
     }
     source_free(&source);
     return format;
 }
 
-/* Appends the text of a file to `text`, or with a `listing` its shingles. */
+/* Appends the text of a file to `text`, or its shingles to `list` unless that is NULL. */
 static bool read_file(const struct texts_service *texts, struct output *file, const char *name, struct output *text,
-                      struct listing *listing, struct bad *bad) {
+                      struct shingle_list *list, struct bad *bad) {
     struct extract_rules rules = texts->rules;
     struct extractor extractor;
     struct fields fields;
     struct raw_document raw = {.format = find_format(name, file),
                                .bytes = *file,
                                .most = MOST_ANSWER_BYTES,
-                               .place = place,
+                               .place = document_name,
                                .encoding = "any"}; /* A file may be compressed, as inputs of idx fingerprint may be. */
     rules.max_text = MOST_ANSWER_BYTES;            /* This bounds the decompressed text. */
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     extractor_init(&extractor, &rules);
     bool ok = extract(&extractor, &raw, &fields, bad);
-    if (ok && listing != NULL)
-        ok = text_list_shingles(&fields.body, &listing->shingling, &listing->hashes, bad);
+    if (ok && list != NULL)
+        ok = text_list_shingles(&fields.body, &list->shingling, &list->hashes, bad);
     else if (ok)
         output_bytes(text, fields.body.bytes, fields.body.length);
     if (memory_ran_out()) ok = bad_set_memory(bad);
@@ -264,16 +269,16 @@ static bool read_file(const struct texts_service *texts, struct output *file, co
     return ok;
 }
 
-void texts_put(struct request *request, struct output *file, const char *name) {
+void texts_put_document(struct request *request, struct output *file, const char *name) {
     struct bad bad = {.kind = BAD_NONE};
-    if (!read_file(&request->service->texts, file, name, &request->answer, NULL, &bad)) fail_by_text(request, &bad);
+    if (!read_file(&request->service->texts, file, name, &request->answer, NULL, &bad)) fail_by_bad_text(request, &bad);
 }
 
 bool texts_list_shingles(const struct texts_service *texts, struct output *file, const char *name,
                          const struct sketch *sketch, struct output *hashes) {
     struct bad bad = {.kind = BAD_NONE};
-    struct listing listing = listing_of(sketch);
-    bool ok = read_file(texts, file, name, NULL, &listing, &bad);
-    *hashes = listing.hashes;
+    struct shingle_list list = empty_list(sketch);
+    bool ok = read_file(texts, file, name, NULL, &list, &bad);
+    *hashes = list.hashes;
     return ok;
 }

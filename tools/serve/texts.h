@@ -11,28 +11,28 @@
 
 struct texts_service {
     pthread_key_t key; /* Each answering thread keeps its fingerprinter under it, because opening one takes a while. */
-    bool has_key;
+    bool has_key;      /* The key was made. */
     struct idx_text_table *table; /* NULL: the recipe needs none. */
     struct extract_rules rules;
-    pthread_mutex_t mutex; /* It protects the next member. */
+    pthread_mutex_t mutex; /* It protects the next member: */
     bool warned_of_icu;
     struct sets_file *sets; /* The file of sets of --documents, or NULL. */
 };
 
-/* Opens this part of the service, for an index, before any other thread is started. */
+/* Opens this part before any other thread is started. The caller calls texts_close even if this fails. */
 bool texts_open(struct texts_service *texts, const struct serve_options *options, const struct idx_index *index);
 
 /* Answers POST /text. */
 void texts_answer(struct request *request);
 
-/* Appends the text of a document's file to the answer, in UTF-8 and without the tags of HTML. `name` is the name of the
- * file. */
-void texts_put(struct request *request, struct output *file, const char *name);
+/* Appends the text of a document's file to the answer, in UTF-8 and without the tags of HTML, or fails the request.
+ * `file` has the bytes of the file, which may be replaced, and `name` is its name. */
+void texts_put_document(struct request *request, struct output *file, const char *name);
 
 void texts_close(struct texts_service *texts);
 
-/* Makes the shingles of a document's file, as texts_put reads it. Returns false if it can't be read as a text. The
- * caller frees the hashes in either case. */
+/* Makes the hashes of a file's shingles, those of a sketch, which the caller frees in either case. Reads the file as
+ * texts_put_document does. Returns false, without a complaint, if it can't be read as a text. */
 bool texts_list_shingles(const struct texts_service *texts, struct output *file, const char *name,
                          const struct sketch *sketch, struct output *hashes);
 

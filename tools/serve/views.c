@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Makes a view, which takes over the index. Returns NULL, without a complaint, if memory ran out; then it does not. */
 static struct view *make_view(struct idx_index *index) {
     struct view *view = calloc(1, sizeof *view);
     if (view == NULL) return NULL;
@@ -75,7 +76,8 @@ static void replace_current(struct views *views, struct view *newer) {
     atomic_fetch_add(&views->refreshes, 1);
 }
 
-/* Opens a newer view if there is one. The caller holds `refreshing`, so that the current view stays. */
+/* Opens a newer view if there is one, and makes it the current one. Returns false if that fails, as views_refresh does.
+ * The caller holds `refreshing`, so that the current view stays. */
 static bool replace_if_newer(struct views *views) {
     struct idx_index *newer;
     struct idx_error error;
@@ -132,15 +134,15 @@ void views_close(struct views *views) {
 
 /* Waits until a refresh is asked for or it is time for one. Returns false when the service ends. */
 static bool wait_for_refresh(struct views *views) {
-    struct timespec until;
-    int waited = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
+    struct timespec deadline;
+    int result = 0;
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
     pthread_mutex_lock(&views->mutex);
-    unsigned seconds = views->retired != NULL ? 1 : views->seconds;
-    until.tv_sec += seconds;
-    while (!views->asked && !views->ended && waited != ETIMEDOUT) {
+    unsigned seconds = views->retired != NULL ? 1 : views->seconds; /* Retired views are closed soon. */
+    deadline.tv_sec += seconds;
+    while (!views->asked && !views->ended && result != ETIMEDOUT) {
         if (seconds > 0)
-            waited = pthread_cond_timedwait(&views->changed, &views->mutex, &until);
+            result = pthread_cond_timedwait(&views->changed, &views->mutex, &deadline);
         else
             pthread_cond_wait(&views->changed, &views->mutex);
     }
@@ -161,6 +163,7 @@ bool views_start(struct views *views, unsigned seconds) {
     return views->started || complain("can't start a thread");
 }
 
+/* Sets one of the members that the thread waits for, and wakes it. */
 static void wake_with(struct views *views, bool *reason) {
     pthread_mutex_lock(&views->mutex);
     *reason = true;
@@ -168,7 +171,7 @@ static void wake_with(struct views *views, bool *reason) {
     pthread_mutex_unlock(&views->mutex);
 }
 
-void views_ask(struct views *views) { wake_with(views, &views->asked); }
+void views_ask_refresh(struct views *views) { wake_with(views, &views->asked); }
 
 void views_stop(struct views *views) {
     wake_with(views, &views->ended);

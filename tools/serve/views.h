@@ -7,32 +7,32 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Each request keeps the view that it began with,
- * which is closed when the last of them has ended. A thread opens newer views. */
+/* Each request keeps the view that it began with. A view that was replaced is closed after the last request that has it
+ * has ended. A thread opens newer views. */
 
 struct view {
     struct idx_index *index;
     struct idx_properties properties;
 
     /* The mutex of the views protects these. */
-    unsigned references;
-    struct view *next; /* The next retired view. */
+    unsigned references; /* By requests; the current view stays open without any. */
+    struct view *next;   /* The next retired view. */
 };
 
 struct views {
-    pthread_mutex_t mutex;
+    pthread_mutex_t mutex;      /* It is held for short times only. */
     pthread_mutex_t refreshing; /* A thread holds it while it refreshes. */
     struct view *current;
     struct view *retired; /* These were replaced, and may still be in use. */
     atomic_ullong refreshes, failures;
-    bool started, asked, ended; /* The mutex protects the last two. */
+    bool started, asked, ended; /* The thread was started, is to refresh, is to end. `mutex` protects the last two. */
     pthread_t thread;
     pthread_cond_t changed; /* A refresh was asked for, or the service ends. */
-    unsigned seconds;       /* 0: only views_ask causes a refresh. */
+    unsigned seconds;       /* 0: only views_ask_refresh causes a refresh. */
     bool failing;           /* The last refresh failed, and a message said so. `refreshing` protects it. */
 };
 
-/* Opens the index. */
+/* Opens the index. The caller calls views_close even if this fails. */
 bool views_open(struct views *views, const char *path, const struct idx_open_options *options);
 
 /* Opens a newer view if the index has changed, and closes the views that nobody uses any more. Returns false after an
@@ -43,11 +43,13 @@ bool views_refresh(struct views *views);
 struct view *views_acquire(struct views *views);
 void views_release(struct views *views, struct view *view);
 
-/* Starts the thread that refreshes every `seconds` seconds, unless that is 0, and when views_ask is called. */
+/* Starts the thread that refreshes every `seconds` seconds, unless that is 0, and when views_ask_refresh is called. */
 bool views_start(struct views *views, unsigned seconds);
-void views_ask(struct views *views);
 
-/* Ends the thread if it was started. */
+/* Asks the thread to refresh now, and does not wait for that. */
+void views_ask_refresh(struct views *views);
+
+/* Ends the thread, if it was started, and waits for that. */
 void views_stop(struct views *views);
 
 /* Closes all views, once no view is held. */

@@ -13,7 +13,7 @@ void texts_answer(struct request *request) {
     request_fail(request, MHD_HTTP_NOT_IMPLEMENTED, "this idx was built without text support, which needs ICU");
 }
 
-void texts_put(struct request *request, struct output *file, const char *name) {
+void texts_put_document(struct request *request, struct output *file, const char *name) {
     (void)name;
     output_bytes(&request->answer, file->bytes, file->length);
 }

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+/* Opens the writer, without a complaint if that fails. */
 static enum idx_status open_writer(struct writes *writes, struct idx_error *error) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     options.threads = writes->options->threads;
@@ -27,16 +28,17 @@ void writes_close(struct writes *writes) {
     writes->writer = NULL;
 }
 
-/* Fails the request, and closes the writer after an I/O error, since a writer whose sync failed can only be closed. */
-static void fail_by_error(struct request *request, const struct idx_error *error) {
+/* Fails the request, and complains of errors that are not the client's. Closes the writer after an I/O error, since a
+ * writer whose sync failed can only be closed. */
+static void handle_error(struct request *request, const struct idx_error *error) {
     struct writes *writes = &request->service->writes;
     if (error->status >= IDX_NOT_FOUND) complain("%s", error->sentence);
-    request_fail_by(request, error);
+    request_fail_by_error(request, error);
     if (error->status == IDX_IO_ERROR) writes_close(writes);
 }
 
 /* Returns the writer, which is opened again if it was closed, or NULL where the request failed. */
-static struct idx_writer *take_writer(struct request *request) {
+static struct idx_writer *ensure_writer(struct request *request) {
     struct writes *writes = &request->service->writes;
     struct idx_error error;
     if (writes->writer == NULL && open_writer(writes, &error) != IDX_OK) {
@@ -49,46 +51,47 @@ static struct idx_writer *take_writer(struct request *request) {
 /* ---- Adding ---- */
 
 /* The most bytes of a line without matches. */
-enum { MOST_LINE = 48 };
+enum { MOST_LINE_BYTES = 48 };
 
-/* Writes the line of a document without its matches. */
-static void put_line(struct output *output, size_t count) {
+/* Writes the line of a document without its matches. A document that has none was added. */
+static void put_short_line(struct output *output, size_t count) {
     output_text(output, count == 0 ? "{\"added\":true}\n" : "{\"added\":false,\"count\":");
     if (count == 0) return;
     output_decimal(output, count);
     output_text(output, "}\n");
 }
 
-/* Writes the line of a document with its matches. Returns false if they can't be read, or if the answer may not grow by
- * them. */
-static bool put_matches(struct answers *answers, const struct idx_match *matches, size_t count, size_t room) {
+/* Writes the line of a document with its matches. Returns false, after part of the line, if their documents can't be
+ * read, or if the answer may not grow by them and `room` bytes more, which are reserved. */
+static bool put_line_of_matches(struct answers *answers, const struct idx_match *matches, size_t count, size_t room) {
     struct request *request = answers->request;
     output_text(&request->answer, "{\"added\":false,");
     if (!answers_put_matches(answers, matches, count)) return false;
     output_text(&request->answer, "}\n");
-    size_t held = atomic_load(&request->service->held) + request->answer.length;
-    return request_goes_on(request) && held <= MOST_HELD_BYTES && output_reserve(&request->answer, room) != NULL;
+    size_t held = atomic_load(&request->service->held_bytes) + request->answer.length;
+    return request_check_limits(request) && held <= MOST_HELD_BYTES && output_reserve(&request->answer, room) != NULL;
 }
 
-/* Writes a line per document. Room for all lines without matches is reserved beforehand: the documents are added
- * already, so the answer must not fail. Where the matches don't fit, it has lines without them from there on. */
+/* Writes a line for each document. The request is committed, so the answer must not fail: room for all lines without
+ * matches is reserved beforehand, and where matches can't be written, this line and those behind it are without. */
 static void put_answers(struct answers *answers, const struct idx_match_lists *lists, size_t documents) {
     struct output *output = &answers->request->answer;
     bool with_matches = true;
     for (size_t i = 0; i < documents; i++) {
-        size_t count = (size_t)lists->counts[i], begin = output->length, room = (documents - i) * MOST_LINE;
+        size_t count = (size_t)lists->counts[i], begin = output->length, room = (documents - i) * MOST_LINE_BYTES;
         if (count > 0 && with_matches) {
-            with_matches = put_matches(answers, lists->matches + lists->offsets[i], count, room);
+            with_matches = put_line_of_matches(answers, lists->matches + lists->offsets[i], count, room);
             if (with_matches) continue;
-            output->length = begin;
+            output->length = begin; /* The part of a line is taken back. */
             output->error = 0;
         }
-        put_line(output, count);
+        put_short_line(output, count);
     }
 }
 
-static bool reserve_answers(struct request *request, size_t documents) {
-    return output_reserve(&request->answer, (documents + 1) * MOST_LINE) != NULL ||
+/* Reserves room for a line without matches of each document. Returns false where the request failed. */
+static bool reserve_lines(struct request *request, size_t documents) {
+    return output_reserve(&request->answer, (documents + 1) * MOST_LINE_BYTES) != NULL ||
            request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
 }
 
@@ -102,7 +105,7 @@ static void add_documents(struct answers *answers, struct idx_writer *writer, co
     options.distance = answers->distance;
     options.max_matches = request->limit;
     if (idx_writer_check_and_add(writer, items->list, items->count, &options, &lists, &error) != IDX_OK) {
-        fail_by_error(request, &error);
+        handle_error(request, &error);
         return;
     }
     request->committed = true;
@@ -113,7 +116,7 @@ static void add_documents(struct answers *answers, struct idx_writer *writer, co
     views_refresh(&service->views);
 }
 
-/* Begins an answer from the writer's index, which is no view of the service. */
+/* Begins an answer from the writer's index. Returns false where the request failed, as it has if `writer` is NULL. */
 static bool begin_writing(struct answers *answers, struct request *request, struct idx_writer *writer,
                           struct idx_properties *properties) {
     if (writer == NULL) return false;
@@ -126,17 +129,18 @@ void writes_answer_add(struct request *request) {
     struct idx_properties properties;
     struct items items = {.properties = &properties};
     struct answers answers = {.request = request};
-    struct idx_writer *writer = take_writer(request);
+    struct idx_writer *writer = ensure_writer(request);
     if (begin_writing(&answers, request, writer, &properties) && items_read(&items, request) &&
-        reserve_answers(request, items.count))
+        reserve_lines(request, items.count))
         add_documents(&answers, writer, &items);
     answers_end(&answers);
     items_free(&items);
-    request_end(request, "application/x-ndjson");
+    request_finish_answer(request, "application/x-ndjson");
 }
 
 /* ---- Removing ---- */
 
+/* Removes all documents that have one of these fingerprints, as one call of the writer. */
 static enum idx_status remove_fingerprints(struct idx_writer *writer, const struct items *items,
                                            struct idx_removal *removal, struct idx_error *error) {
     uint64_t *fingerprints = calloc(items->count + 1, sizeof *fingerprints);
@@ -154,7 +158,7 @@ static void remove_items(struct request *request, struct idx_writer *writer, con
     struct idx_removal removal = {0};
     struct idx_error error;
     enum idx_status status;
-    if (items->keys == ITEM_ID && !answers_by_id(request, items->properties)) return;
+    if (items->keys == ITEM_ID && !answers_require_map_from_ids(request, items->properties)) return;
     if (items->keys == ITEM_FINGERPRINT)
         status = remove_fingerprints(writer, items, &removal, &error);
     else if (items->keys == ITEM_ID)
@@ -162,7 +166,7 @@ static void remove_items(struct request *request, struct idx_writer *writer, con
     else
         status = idx_writer_remove(writer, items->list, items->count, &removal, &error);
     if (status != IDX_OK) {
-        fail_by_error(request, &error);
+        handle_error(request, &error);
         return;
     }
     request->committed = true;
@@ -179,10 +183,10 @@ void writes_answer_remove(struct request *request) {
     struct idx_properties properties;
     struct items items = {.properties = &properties, .may_lack_key = true};
     struct answers answers = {.request = request};
-    struct idx_writer *writer = take_writer(request);
-    request->distance = 0;
+    struct idx_writer *writer = ensure_writer(request);
+    request->distance = 0; /* Nothing is looked up, so that no distance is too large. */
     if (begin_writing(&answers, request, writer, &properties) && items_read(&items, request))
         remove_items(request, writer, &items);
     items_free(&items);
-    request_end(request, "application/json");
+    request_finish_answer(request, "application/json");
 }

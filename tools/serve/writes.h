@@ -7,10 +7,10 @@
 
 struct writes {
     const struct serve_options *options;
-    struct idx_writer *writer; /* NULL: no writer is open. */
+    struct idx_writer *writer; /* NULL: none is open, as in a service that does not write, or after an I/O error. */
 };
 
-/* Opens the writer if the service is to write. */
+/* Opens the writer if the service is to write. The caller calls writes_close even if this fails. */
 bool writes_open(struct writes *writes, const struct serve_options *options);
 
 /* Answers POST /check-and-add. */

@@ -14,33 +14,35 @@
 /* For --help and for option i, getopt returns HELP_OPTION and FIRST_OPTION + i, which are above any character. */
 enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 48 };
 
-static const char *dashes(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
+static const char *dashes_of(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
 
-/* Reads a number within the bounds of the rule. */
-static bool read_count(const struct option_rule *rule, const char *text, uint64_t *count) {
+/* Sets *count to the number that the text is, which must be within the bounds of the rule. */
+static bool parse_within_bounds(const struct option_rule *rule, const char *text, uint64_t *count) {
     if (!number_parse(text, count))
         return complain_of_usage("%s%s needs a whole number below 2^64 (such as 12, 4K, 1.5e9 or 2^34), not '%s'",
-                                 dashes(rule), rule->name, text);
+                                 dashes_of(rule), rule->name, text);
     if (*count >= rule->least && (rule->most == 0 || *count <= rule->most)) return true;
     if (rule->most == 0)
-        complain_of_usage("%s%s needs a number of at least %" PRIu64 ", not %s", dashes(rule), rule->name, rule->least,
-                          text);
+        complain_of_usage("%s%s needs a number of at least %" PRIu64 ", not %s", dashes_of(rule), rule->name,
+                          rule->least, text);
     else
-        complain_of_usage("%s%s needs a number from %" PRIu64 " to %" PRIu64 ", not %s", dashes(rule), rule->name,
+        complain_of_usage("%s%s needs a number from %" PRIu64 " to %" PRIu64 ", not %s", dashes_of(rule), rule->name,
                           rule->least, rule->most, text);
     return false;
 }
 
-static bool read_number(const struct option_rule *rule, const char *text) {
+/* Sets the value of an OPTION_NUMBER, which unsigned also bounds. */
+static bool store_number(const struct option_rule *rule, const char *text) {
     struct option_rule bounded = *rule;
     uint64_t number;
     if (rule->most == 0) bounded.most = UINT_MAX;
-    if (!read_count(&bounded, text, &number)) return false;
+    if (!parse_within_bounds(&bounded, text, &number)) return false;
     *(unsigned *)rule->value = (unsigned)number;
     return true;
 }
 
-static bool read_choice(const struct option_rule *rule, const char *text) {
+/* Sets the value of an OPTION_CHOICE to the index of the name that the text is. */
+static bool store_choice(const struct option_rule *rule, const char *text) {
     char names[256] = "";
     for (int i = 0; rule->names[i] != NULL; i++) {
         if (strcmp(rule->names[i], text) == 0) {
@@ -49,7 +51,7 @@ static bool read_choice(const struct option_rule *rule, const char *text) {
         }
         strcat(strcat(names, i > 0 ? ", " : ""), rule->names[i]);
     }
-    return complain_of_usage("%s%s must be one of %s, not '%s'", dashes(rule), rule->name, names, text);
+    return complain_of_usage("%s%s must be one of %s, not '%s'", dashes_of(rule), rule->name, names, text);
 }
 
 static bool append_string(struct strings *strings, char *text) {
@@ -65,16 +67,17 @@ static bool append_glob(struct globs *globs, const char *pattern, bool includes)
     return appended || complain("out of memory");
 }
 
-static bool read_value(const struct option_rule *rule, char *text) {
+/* Sets the value of an option of any kind. `text` is its argument, or NULL for OPTION_FLAG. */
+static bool store_value(const struct option_rule *rule, char *text) {
     switch (rule->kind) {
         case OPTION_FLAG: *(bool *)rule->value = true; return true;
-        case OPTION_CHOICE: return read_choice(rule, text);
-        case OPTION_COUNT: return read_count(rule, text, rule->value);
-        case OPTION_NUMBER: return read_number(rule, text);
+        case OPTION_CHOICE: return store_choice(rule, text);
+        case OPTION_COUNT: return parse_within_bounds(rule, text, rule->value);
+        case OPTION_NUMBER: return store_number(rule, text);
         default: break;
     }
     if (*text == '\0' && !rule->may_be_empty)
-        return complain_of_usage("%s%s has an empty argument", dashes(rule), rule->name);
+        return complain_of_usage("%s%s has an empty argument", dashes_of(rule), rule->name);
     if (rule->kind == OPTION_INCLUDE || rule->kind == OPTION_EXCLUDE)
         return append_glob(rule->value, text, rule->kind == OPTION_INCLUDE);
     if (rule->kind == OPTION_TEXTS) return append_string(rule->value, text);
@@ -82,25 +85,23 @@ static bool read_value(const struct option_rule *rule, char *text) {
     return true;
 }
 
-/* The options as getopt_long takes them. */
 struct getopt_tables {
     char letters[2 * MOST_OPTIONS + 8];
     struct option words[MOST_OPTIONS + 2];
 };
 
-/* Describes the options of the grammar, and --help and -h, to getopt_long. */
 static void fill_tables(const struct grammar *grammar, struct getopt_tables *tables) {
     char *letter = tables->letters;
     struct option *word = tables->words;
     *letter++ = ':'; /* It makes getopt tell a missing argument from an unknown option, and print nothing. */
     for (size_t i = 0; i < grammar->option_count; i++) {
         const struct option_rule *rule = &grammar->options[i];
-        bool takes = rule->kind != OPTION_FLAG;
+        bool takes_argument = rule->kind != OPTION_FLAG;
         if (rule->name[1] == '\0') {
             *letter++ = rule->name[0];
-            if (takes) *letter++ = ':';
+            if (takes_argument) *letter++ = ':';
         } else {
-            *word++ = (struct option){rule->name, takes, NULL, FIRST_OPTION + (int)i};
+            *word++ = (struct option){rule->name, takes_argument, NULL, FIRST_OPTION + (int)i};
         }
     }
     *letter++ = 'h';
@@ -109,6 +110,7 @@ static void fill_tables(const struct grammar *grammar, struct getopt_tables *tab
     *word = (struct option){NULL, 0, NULL, 0};
 }
 
+/* Returns the option for which getopt_long returned `value`, or NULL if there is none. */
 static const struct option_rule *find_rule(const struct grammar *grammar, int value) {
     if (value >= FIRST_OPTION) return &grammar->options[value - FIRST_OPTION];
     for (size_t i = 0; i < grammar->option_count; i++) {
@@ -117,6 +119,7 @@ static const struct option_rule *find_rule(const struct grammar *grammar, int va
     return NULL;
 }
 
+/* Returns whether an argument, which begins with two dashes, abbreviates the names of several options. */
 static bool is_ambiguous(const struct getopt_tables *tables, const char *argument) {
     size_t length = strcspn(argument, "="), matches = 0;
     for (const struct option *word = tables->words; word->name != NULL; word++)
@@ -130,7 +133,7 @@ static void complain_of_option(const struct grammar *grammar, const struct getop
     const struct option_rule *rule = optopt > 0 ? find_rule(grammar, optopt) : NULL;
     const char *argument = argv[optind - 1];
     if (value == ':' && rule != NULL)
-        complain_of_usage("%s%s needs an argument", dashes(rule), rule->name);
+        complain_of_usage("%s%s needs an argument", dashes_of(rule), rule->name);
     else if (optopt >= HELP_OPTION)
         complain_of_usage("'%s' has an argument, but the option takes none", argument);
     else if (optopt > 0)
@@ -170,14 +173,14 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
             complain_of_option(grammar, &tables, argv, value);
             return false;
         }
-        if (!read_value(find_rule(grammar, value), optarg)) return false;
+        if (!store_value(find_rule(grammar, value), optarg)) return false;
     }
     operands->values = argv + optind;
     operands->count = (size_t)(argc - optind);
     return check_operands(grammar, operands);
 }
 
-unsigned arguments_threads(void) {
+unsigned arguments_default_threads(void) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return processors < 1 ? 1 : processors > 16 ? 16 : (unsigned)processors;
 }

@@ -8,12 +8,12 @@
 bool array_grow(void *array, size_t *capacity, size_t count, size_t size) {
     void *items;
     if (count < *capacity) return true;
-    size_t more = 2 * *capacity + 64;
+    size_t new_capacity = 2 * *capacity + 64;
     memcpy(&items, array, sizeof items);
-    items = realloc(items, more * size);
+    items = realloc(items, new_capacity * size);
     if (items == NULL) return false;
     memcpy(array, &items, sizeof items);
-    *capacity = more;
+    *capacity = new_capacity;
     return true;
 }
 

@@ -83,7 +83,7 @@ struct grammar {
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status);
 
 /* Returns the default of --threads for commands that use all processors: their number, up to 16. */
-unsigned arguments_threads(void);
+unsigned arguments_default_threads(void);
 
 void strings_free(struct strings *strings);
 
@@ -96,16 +96,15 @@ extern const char *const id_type_names[];
 extern const char *const cluster_method_names[];
 extern const char *const representative_names[];
 
-/* Returns what an index keeps, as a word: document or documents, or fingerprint or fingerprints if it keeps no
- * documents. */
-const char *names_of_documents(enum idx_id_type id_type, uint64_t count);
+/* Returns what an index keeps, as a word: document(s), or fingerprint(s) if it keeps no documents. */
+const char *noun_for_documents(enum idx_id_type id_type, uint64_t count);
 
 /* ---- Decides whether fingerprints of two recipes can be compared ---- */
 
 /* The warning about fingerprints whose recipes differ in the version of ICU alone. */
 extern const char recipes_icu_warning[];
 
-/* Returns what idx_recipe_read says. */
+/* Returns what idx_recipe_read says of a recipe. */
 struct idx_recipe_properties recipe_read(const char *recipe);
 
 /* What a recipe of sketches says (minhash:M), whose fingerprints say how much texts resemble each other: the values of
@@ -116,16 +115,16 @@ struct sketch {
     char shingles[32]; /* The part about shingles, and the version, for a file of sets. */
 };
 
-/* Reads a recipe. Returns false if it makes no sketches. */
+/* Sets what a recipe says of its sketches. Returns false, without a complaint, if it makes none. */
 bool recipe_read_sketch(const char *recipe, struct sketch *sketch);
 
-/* What fingerprints are compared with, or put beside. */
+/* Whose fingerprints others are compared with, or put beside. */
 enum recipe_owner { RECIPE_OF_INDEX, RECIPE_OF_QUERIES, RECIPE_OF_THOSE_BEFORE };
 
-/* Sets the clause about fingerprints whose recipe, the `length` bytes at `other`, is not the recipe of `owner`. Returns
- * false. */
-bool recipes_differ(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
-                    size_t length);
+/* Sets *problem to why fingerprints whose recipe is the `length` bytes at `other` can't be compared with those of
+ * `owner`, which have `recipe`. Returns false always. */
+bool recipes_explain_difference(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
+                                size_t length);
 
 /* Returns whether `recipe` matches the `length` bytes at `other`, which need no terminating NUL. If they differ in the
  * version of ICU alone, it warns of that once, and sets *warned. */

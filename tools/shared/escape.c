@@ -8,7 +8,8 @@
 
 static bool is_control(unsigned char byte) { return byte < 0x20 || byte == 0x7f; }
 
-/* Returns whether one of 8 bytes is below 0x20, or is 0x7f. */
+/* Returns whether any of the 8 bytes of a word is below 0x20, or is 0x7f, which makes it 0 in `differs`. A subtraction
+ * sets the highest bit of a byte that is too small; bytes that had this bit before don't count. */
 static bool has_control(uint64_t bytes) {
     const uint64_t ones = UINT64_C(0x0101010101010101), highs = ones << 7;
     uint64_t differs = bytes ^ ones * 0x7f;
@@ -28,16 +29,17 @@ bool escape_is_needed(const char *id, size_t length) {
     return false;
 }
 
-static const char letters[] = "tn\\", bytes_of[] = "\t\n\\";
-enum { LETTERS = sizeof letters - 1 };
+/* The letters behind a backslash, and the bytes that they stand for. */
+static const char escape_letters[] = "tn\\", bytes_meant[] = "\t\n\\";
+enum { ESCAPE_LETTERS = sizeof escape_letters - 1 };
 
 static const char digits[] = "0123456789abcdef";
 
 size_t escape_byte(char byte, char text[ESCAPE_MOST]) {
-    const char *found = memchr(bytes_of, byte, LETTERS);
+    const char *found = memchr(bytes_meant, byte, ESCAPE_LETTERS);
     if (found != NULL) {
         text[0] = '\\';
-        text[1] = letters[found - bytes_of];
+        text[1] = escape_letters[found - bytes_meant];
         return 2;
     }
     text[0] = byte;
@@ -48,9 +50,9 @@ size_t escape_byte(char byte, char text[ESCAPE_MOST]) {
 }
 
 size_t escape_read(const char *at, const char *end, char *byte) {
-    const char *found = end - at < 2 ? NULL : memchr(letters, at[1], LETTERS);
+    const char *found = end - at < 2 ? NULL : memchr(escape_letters, at[1], ESCAPE_LETTERS);
     if (found != NULL) {
-        *byte = bytes_of[found - letters];
+        *byte = bytes_meant[found - escape_letters];
         return 2;
     }
     if (end - at < 4 || at[1] != 'x') return 0;
@@ -74,9 +76,10 @@ size_t escape_undo(char *id, size_t length) {
 
 /* ---- Printable text ---- */
 
-/* Sets the character that begins at `at` and its length in bytes. Returns false if the bytes are not UTF-8. */
-static bool decode(const unsigned char *at, size_t left, uint32_t *character, size_t *length) {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+/* Sets the character that begins at `at`, where `left` bytes are left, and its length in bytes. Returns false if the
+ * bytes are not UTF-8; *length is any number then. */
+static bool decode_utf8(const unsigned char *at, size_t left, uint32_t *character, size_t *length) {
+    static const uint32_t least_of_length[] = {0, 0, 0x80, 0x800, 0x10000};
     *length = *at < 0x80 ? 1 : *at < 0xc0 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf8 ? 4 : 0;
     if (*length == 0 || *length > left) return false;
     *character = *length == 1 ? *at : *at & (0x7fU >> *length);
@@ -85,11 +88,10 @@ static bool decode(const unsigned char *at, size_t left, uint32_t *character, si
         *character = *character << 6 | (at[i] & 0x3fU);
     }
     bool surrogate = *character >= 0xd800 && *character < 0xe000;
-    return *character >= least[*length] && *character < 0x110000 && !surrogate;
+    return *character >= least_of_length[*length] && *character < 0x110000 && !surrogate;
 }
 
-/* Returns whether a character is a control character, ends a line or a paragraph, or changes the direction of reading.
- */
+/* Returns whether a character is a control character, ends a line or a paragraph, or changes the reading direction. */
 static bool is_unprintable(uint32_t character) {
     if (character < 0x20 || (character >= 0x7f && character < 0xa0)) return true;
     return character == 0x61c || character == 0x200e || character == 0x200f ||
@@ -104,7 +106,7 @@ bool printable_is_utf8(const void *bytes, size_t length) {
     for (const unsigned char *at = bytes; length > 0; at += step, length -= step) {
         step = sizeof eight;
         if (length >= sizeof eight && (memcpy(&eight, at, sizeof eight), (eight & highs) == 0)) continue;
-        if (!decode(at, length, &character, &step)) return false;
+        if (!decode_utf8(at, length, &character, &step)) return false;
     }
     return true;
 }
@@ -112,7 +114,7 @@ bool printable_is_utf8(const void *bytes, size_t length) {
 size_t printable_piece(const char *text, char piece[PRINTABLE_PIECE]) {
     uint32_t character;
     size_t length;
-    bool ok = decode((const unsigned char *)text, SIZE_MAX, &character, &length);
+    bool ok = decode_utf8((const unsigned char *)text, SIZE_MAX, &character, &length); /* A NUL ends the text. */
     if (ok && !is_unprintable(character)) {
         memcpy(piece, text, length);
         piece[length] = '\0';

@@ -37,13 +37,17 @@ void globs_free(struct globs *globs) {
 
 /* ---- Folder ---- */
 
-static int no_dots(const struct dirent *entry) {
+/* Returns whether an entry is another one than . and .. themselves. This is a filter of scandir. */
+static int is_no_dot_entry(const struct dirent *entry) {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-static int by_bytes(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+static int compare_names(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
 
-static char *join(const char *folder, const char *name) {
+/* Returns a path that the caller frees, or NULL, without a complaint, if memory ran out. */
+static char *join_path(const char *folder, const char *name) {
     size_t length = strlen(folder);
     const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
     char *path;
@@ -61,9 +65,8 @@ struct walk {
     char *names; /* The names of these, separated by commas; NULL: there are none. */
 };
 
-/* Complains of what errno says, unless the walk is silent. Returns whether it goes on, which is false if memory ran
- * out. */
-static bool complain_of(const char *path, const struct walk *walk) {
+/* Complains of errno, unless the walk is silent. Returns whether the walk goes on: not if memory ran out. */
+static bool complain_of_errno(const char *path, const struct walk *walk) {
     bool ok = errno != ENOMEM;
     if (walk->failed == NULL) return ok;
     complain("%s: %s", path, strerror(errno));
@@ -71,10 +74,11 @@ static bool complain_of(const char *path, const struct walk *walk) {
     return ok;
 }
 
-static bool leave_out(struct walk *walk, const char *path) {
+/* Notes that a scratch folder is left out, for the message at the end. Returns whether the walk goes on. */
+static bool leave_out_scratch(struct walk *walk, const char *path) {
     char *names;
     if (asprintf(&names, "%s%s%s", walk->left_out > 0 ? walk->names : "", walk->left_out > 0 ? ", " : "", path) < 0)
-        return complain_of(path, walk);
+        return complain_of_errno(path, walk);
     free(walk->names);
     walk->names = names;
     walk->left_out++;
@@ -89,30 +93,30 @@ static bool admits(const struct walk *walk, const char *path, bool is_folder) {
 
 static bool walk_folder(struct walk *walk, const char *path);
 
-/* Visits a file, or walks through a folder, unless it is left out. A command marks its scratch folder before it writes
- * into it, and takes the mark away last; so a folder that is marked neither before nor after its entries are listed has
- * no files of such a command. */
+/* Visits a file, or walks through a folder, unless it is left out. Returns whether the walk goes on. A command marks
+ * its scratch folder before it writes into it, and takes the mark away last; so a folder that is marked neither before
+ * nor after its entries are listed has no files of such a command. */
 static bool visit_entry(struct walk *walk, const char *path) {
     struct stat status;
-    if (lstat(path, &status) != 0) return complain_of(path, walk);
+    if (lstat(path, &status) != 0) return complain_of_errno(path, walk);
     if (!admits(walk, path, S_ISDIR(status.st_mode))) return true;
-    if (S_ISDIR(status.st_mode)) return scratch_is(path) ? leave_out(walk, path) : walk_folder(walk, path);
+    if (S_ISDIR(status.st_mode)) return scratch_is_at(path) ? leave_out_scratch(walk, path) : walk_folder(walk, path);
     return !S_ISREG(status.st_mode) || walk->visit(walk->context, path);
 }
 
 /* Visits the entries of a folder in order. Returns false if the visitor stopped or memory ran out. */
 static bool walk_folder(struct walk *walk, const char *path) {
     struct dirent **entries = NULL;
-    int count = scandir(path, &entries, no_dots, by_bytes);
-    bool ok = true, is_scratch = count > 0 && scratch_is(path);
-    if (count < 0) ok = complain_of(path, walk);
-    if (is_scratch) ok = leave_out(walk, path);
+    int count = scandir(path, &entries, is_no_dot_entry, compare_names);
+    bool ok = true, is_scratch = count > 0 && scratch_is_at(path);
+    if (count < 0) ok = complain_of_errno(path, walk);
+    if (is_scratch) ok = leave_out_scratch(walk, path);
     for (int i = 0; i < count; i++) {
-        char *entry = ok && !is_scratch ? join(path, entries[i]->d_name) : NULL;
+        char *entry = ok && !is_scratch ? join_path(path, entries[i]->d_name) : NULL;
         if (entry != NULL)
             ok = visit_entry(walk, entry);
         else if (ok && !is_scratch)
-            ok = complain_of(path, walk);
+            ok = complain_of_errno(path, walk);
         free(entry);
         free(entries[i]);
     }
@@ -130,7 +134,7 @@ bool folder_walk(const char *path, const struct globs *globs, folder_visitor vis
     return ok;
 }
 
-void folder_search(const char *path, const struct globs *globs, folder_visitor visit, void *context) {
+void folder_walk_quietly(const char *path, const struct globs *globs, folder_visitor visit, void *context) {
     struct walk walk = {.root = path, .globs = globs, .visit = visit, .context = context};
     walk_folder(&walk, path);
     free(walk.names);
@@ -154,15 +158,15 @@ char *folder_parent(const char *path) {
     return strdup(".");
 }
 
-static bool say_unfit(const char *path, int error, const char *option) {
+static bool refuse_place(const char *path, int error, const char *option) {
     return complain("%s: %s; choose another place with %s", path, strerror(error), option);
 }
 
 static bool check_parent(const char *parent, const char *option) {
     struct stat status;
-    if (stat(parent, &status) != 0) return say_unfit(parent, errno, option);
-    if (!S_ISDIR(status.st_mode)) return say_unfit(parent, ENOTDIR, option);
-    return access(parent, W_OK | X_OK) == 0 || say_unfit(parent, errno, option);
+    if (stat(parent, &status) != 0) return refuse_place(parent, errno, option);
+    if (!S_ISDIR(status.st_mode)) return refuse_place(parent, ENOTDIR, option);
+    return access(parent, W_OK | X_OK) == 0 || refuse_place(parent, errno, option);
 }
 
 bool folder_check_parent(const char *path, const char *option) {
@@ -170,18 +174,17 @@ bool folder_check_parent(const char *path, const char *option) {
     struct stat status;
     bool ok = parent != NULL && check_parent(parent, option);
     if (parent == NULL) complain("out of memory");
-    if (ok && lstat(path, &status) != 0 && errno != ENOENT) ok = say_unfit(path, errno, option);
+    if (ok && lstat(path, &status) != 0 && errno != ENOENT) ok = refuse_place(path, errno, option);
     free(parent);
     return ok;
 }
 
-/* Returns whether both paths exist and lead to the same place. */
-static bool is_same(const char *a, const char *b) {
+static bool is_same_place(const char *a, const char *b) {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-static bool has_same_name(const char *a, const char *b) {
+static bool have_same_name(const char *a, const char *b) {
     size_t ends[2] = {strlen(a), strlen(b)}, i = 1;
     while (ends[0] > 0 && a[ends[0] - 1] == '/') ends[0]--;
     while (ends[1] > 0 && b[ends[1] - 1] == '/') ends[1]--;
@@ -189,13 +192,13 @@ static bool has_same_name(const char *a, const char *b) {
     return (i > ends[0] || a[ends[0] - i] == '/') && (i > ends[1] || b[ends[1] - i] == '/');
 }
 
-bool folder_is_shared(const char *a, const char *b) {
+bool folder_paths_overlap(const char *a, const char *b) {
     char *above_a = folder_parent(a), *above_b = folder_parent(b);
-    bool shared = is_same(a, b);
+    bool overlap = is_same_place(a, b);
     if (above_a != NULL && above_b != NULL)
-        shared =
-            shared || is_same(a, above_b) || is_same(above_a, b) || (is_same(above_a, above_b) && has_same_name(a, b));
+        overlap = overlap || is_same_place(a, above_b) || is_same_place(above_a, b) ||
+                  (is_same_place(above_a, above_b) && have_same_name(a, b));
     free(above_a);
     free(above_b);
-    return shared;
+    return overlap;
 }

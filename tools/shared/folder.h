@@ -1,5 +1,4 @@
-/* folder.h: visits the files in a folder and in those below, by patterns of the shell, and finds the folder that a path
- * is in. */
+/* folder.h: visits the files in and below a folder, by patterns of the shell, and finds the folder of a path. */
 #ifndef IDX_TOOLS_SHARED_FOLDER_H
 #define IDX_TOOLS_SHARED_FOLDER_H
 
@@ -11,14 +10,13 @@ struct glob {
     bool includes;
 };
 
-/* The patterns of --include and --exclude, in the order in which they were given. If all is zero, everything is
- * read. */
+/* The patterns of --include and --exclude, in the order of the command line. All zero: everything is read. */
 struct globs {
     struct glob *values;
     size_t count;
 };
 
-/* Appends a pattern. Returns false if memory ran out. */
+/* Appends a pattern, which must stay valid. Returns false, without a complaint, if memory ran out. */
 bool globs_append(struct globs *globs, const char *pattern, bool includes);
 
 void globs_free(struct globs *globs);
@@ -33,18 +31,18 @@ typedef bool (*folder_visitor)(void *context, const char *path);
 bool folder_walk(const char *path, const struct globs *globs, folder_visitor visit, void *context, bool *failed);
 
 /* Does the same without messages, for a look at the files before they are walked through. */
-void folder_search(const char *path, const struct globs *globs, folder_visitor visit, void *context);
+void folder_walk_quietly(const char *path, const struct globs *globs, folder_visitor visit, void *context);
 
 /* Returns whether the path of an input leads to a folder, and is not -, which is standard input. */
 bool folder_is_at(const char *path);
 
-/* Returns the folder that a path is in, which the caller frees, or NULL if memory ran out. */
+/* Returns the folder that a path is in, which the caller frees, or NULL, without a complaint, if memory ran out. */
 char *folder_parent(const char *path);
 
-/* Checks whether the path can be made in its folder. A complaint names the option. */
+/* Returns whether something can be made at the path, in its folder. A complaint names the option of the path. */
 bool folder_check_parent(const char *path, const char *option);
 
 /* Returns whether two paths lead to the same place, or one directly into the other. Neither need exist. */
-bool folder_is_shared(const char *a, const char *b);
+bool folder_paths_overlap(const char *a, const char *b);
 
 #endif

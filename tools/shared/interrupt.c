@@ -8,64 +8,65 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-static int ends[2] = {-1, -1}; /* The pipe: its end to read, and that to write. */
+static int pipe_ends[2] = {-1, -1}; /* The pipe: its end to read, and that to write. */
 
 /* These are lock-free, so that the handler may set them, and any thread may read them. */
-static atomic_int noted;
-static atomic_uint count, hangups;
-static atomic_bool serves, ends_at_once;
+static atomic_int noted_signal;                /* The last one that ends the command; 0: there was none. */
+static atomic_uint signal_count, hangup_count; /* Those that end the command; SIGHUP that a service has not taken. */
+static atomic_bool in_service, ends_at_once;
 
+/* Handles a signal: notes it, and makes the pipe readable. */
 static void note_signal(int number) {
     int error = errno;
-    if (number == SIGHUP && serves) {
-        hangups++;
+    if (number == SIGHUP && in_service) {
+        hangup_count++;
     } else {
-        if (count++ > 0 && ends_at_once) _exit(ENDS_WELL);
-        noted = number;
+        if (signal_count++ > 0 && ends_at_once) _exit(ENDS_WELL);
+        noted_signal = number;
     }
-    (void)!write(ends[1], "", 1);
+    (void)!write(pipe_ends[1], "", 1);
     errno = error;
 }
 
 void interrupt_catch(void) {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
     struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
+    if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         /* What is ignored, as under nohup or in the background, stays ignored, except in a service. */
-        if (sigaction(signals[i], NULL, &before) == 0 && (serves || before.sa_handler != SIG_IGN))
+        if (sigaction(signals[i], NULL, &before) == 0 && (in_service || before.sa_handler != SIG_IGN))
             sigaction(signals[i], &action, NULL);
     }
 }
 
-bool interrupt_noted(void) { return noted != 0; }
+bool interrupt_noted(void) { return noted_signal != 0; }
 
-int interrupt_descriptor(void) { return ends[0]; }
+int interrupt_descriptor(void) { return pipe_ends[0]; }
 
 void interrupt_obey(void) {
     if (!interrupt_noted()) return;
-    signal(noted, SIG_DFL);
-    raise(noted);
+    signal(noted_signal, SIG_DFL);
+    raise(noted_signal);
 }
 
 /* ---- In a service ---- */
 
 bool interrupt_catch_in_service(void) {
-    serves = true;
+    in_service = true;
     interrupt_catch();
     signal(SIGPIPE, SIG_IGN); /* A client that goes away is no reason to end. */
-    return ends[0] >= 0;
+    return pipe_ends[0] >= 0;
 }
 
 bool interrupt_take_hangup(void) {
     char bytes[64];
-    while (read(ends[0], bytes, sizeof bytes) > 0) {
+    while (read(pipe_ends[0], bytes, sizeof bytes) > 0) {
     }
-    return atomic_exchange(&hangups, 0) > 0;
+    return atomic_exchange(&hangup_count, 0) > 0;
 }
 
 void interrupt_end_at_once(void) {
     ends_at_once = true;
-    if (count > 1) _exit(ENDS_WELL);
+    if (signal_count > 1) _exit(ENDS_WELL);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Appends bytes to the output that is the context. jansson calls this. */
 static int append_bytes(const char *bytes, size_t length, void *context) {
     output_bytes(context, bytes, length);
     return 0;
@@ -18,7 +19,7 @@ void json_put(struct output *output, json_t *value) {
     json_decref(value);
 }
 
-json_t *json_appended(json_t *array, json_t *value) {
+json_t *json_append_value(json_t *array, json_t *value) {
     if (json_array_append_new(array, value) == 0) return array;
     json_decref(array);
     return NULL;
@@ -36,14 +37,14 @@ json_t *json_bytes(const void *bytes, size_t length) {
 }
 
 /* Returns whether bytes stand in a JSON string as they are, as most IDs do. */
-static bool is_plain(const char *bytes, size_t length) {
+static bool needs_no_escape(const char *bytes, size_t length) {
     for (size_t i = 0; i < length; i++)
         if (bytes[i] < ' ' || bytes[i] > '~' || bytes[i] == '"' || bytes[i] == '\\') return false;
     return true;
 }
 
 void json_put_bytes(struct output *output, const void *bytes, size_t length) {
-    if (is_plain(bytes, length)) {
+    if (needs_no_escape(bytes, length)) {
         output_byte(output, '"');
         output_bytes(output, bytes, length);
         output_byte(output, '"');
@@ -54,7 +55,7 @@ void json_put_bytes(struct output *output, const void *bytes, size_t length) {
 
 /* ---- Calibrations, whose keys are the names of struct idx_calibration's members ---- */
 
-/* A member is a number, or IDX_CALIBRATION_SIZES numbers. */
+/* The members, each of which is a number, or an array of IDX_CALIBRATION_SIZES numbers. */
 static const struct member {
     const char *name;
     size_t offset;
@@ -73,7 +74,7 @@ static const struct member {
 };
 #define MEMBERS (sizeof members / sizeof *members)
 
-/* Reads a member of the JSON object into the calibration. Returns false if it is missing or not of the right type. */
+/* Reads a member of the object. Returns false, without a complaint, if it is missing or of another type. */
 static bool read_member(const json_t *object, const struct member *member, struct idx_calibration *calibration) {
     double *numbers = (double *)(void *)((char *)calibration + member->offset);
     const json_t *value = json_object_get(object, member->name);
@@ -109,7 +110,7 @@ bool calibration_read(const char *file, struct idx_calibration *calibration) {
     return missing == NULL;
 }
 
-/* Writes four digits: hundredths of a nanosecond are measured, and thousandths of what occurs many times per query. */
+/* Writes a number with four digits: times, in nanoseconds, are not measured more exactly. */
 static void write_number(struct output *output, double number) { output_format(output, "%.4g", number); }
 
 void calibration_write(struct output *output, const struct idx_calibration *calibration) {

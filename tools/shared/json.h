@@ -8,24 +8,23 @@
 #include <idx_planning.h>
 #include <jansson.h>
 
-/* Appends the value to the array, takes both over, and returns the array. Returns NULL if either is NULL or memory ran
- * out. */
-json_t *json_appended(json_t *array, json_t *value);
+/* Appends the value to the array, and returns the array. The caller owns the result, but no longer the two arguments.
+ * Returns NULL, without a complaint, if either is NULL or memory ran out. */
+json_t *json_append_value(json_t *array, json_t *value);
 
-/* Returns bytes as a string if they are UTF-8, or else as {"hex":"…"}. Returns NULL if memory ran out. The caller
- * releases the value. */
+/* Returns bytes as a string if they are UTF-8, or else as {"hex":"…"}. Returns NULL, without a complaint, if memory ran
+ * out. The caller releases the value. */
 json_t *json_bytes(const void *bytes, size_t length);
 
 /* Writes what json_bytes returns. */
 void json_put_bytes(struct output *output, const void *bytes, size_t length);
 
-/* Writes a value without white space, and releases it. NULL, which jansson returns if memory runs out, makes the output
- * fail with ENOMEM. */
+/* Writes a value without white space, and releases it. NULL, as when memory ran out, makes the output fail. */
 void json_put(struct output *output, json_t *value);
 
 /* ---- How long look-ups take on a machine: `idx plan --measure` ---- */
 
-/* Reads a file, or standard input if it is `-`. Complains, and returns false, if it can't be read or lacks a number. */
+/* Reads a calibration from a file, or from standard input if it is `-`. */
 bool calibration_read(const char *file, struct idx_calibration *calibration);
 
 /* Writes the calibration in the form that calibration_read reads. */

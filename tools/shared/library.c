@@ -11,7 +11,7 @@ bool succeeded(enum idx_status status, const struct idx_error *error) {
     return status == IDX_OK;
 }
 
-bool open_unloaded(struct idx_index **index, const char *path) {
+bool open_index_unloaded(struct idx_index **index, const char *path) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_error error;
     options.residence = IDX_RESIDENCE_NONE;
@@ -34,8 +34,8 @@ bool open_kept_sets(struct idx_kept_sets **kept, const char *path, const struct 
 /* The room for fingerprints of an ID at first; more is made when the library says how many there are. */
 enum { FIRST_FOUND = 64 };
 
-enum idx_status find_document(const struct idx_index *index, const struct document_id *id, uint64_t **fingerprints,
-                              size_t *count, struct idx_error *error) {
+enum idx_status find_fingerprints_of_id(const struct idx_index *index, const struct document_id *id,
+                                        uint64_t **fingerprints, size_t *count, struct idx_error *error) {
     struct idx_properties properties;
     enum idx_status status = IDX_OK;
     idx_get_properties(index, &properties);

@@ -7,14 +7,14 @@
 
 #include <idx.h>
 
-/* Returns whether a call of the library succeeded, and complains of its error if not; but a signal that ended the call
- * needs no words. */
+/* Returns whether a call of the library succeeded, and complains of its error if not, except for IDX_CANCELLED: a
+ * signal that ended the call needs no words. */
 bool succeeded(enum idx_status status, const struct idx_error *error);
 
 /* Opens an index to go through it once, so that nothing of it is loaded. */
-bool open_unloaded(struct idx_index **index, const char *path);
+bool open_index_unloaded(struct idx_index **index, const char *path);
 
-/* Opens a file of sets (--keep-sets), and says what was passed over at its end. */
+/* Opens a file of sets (--keep-sets), and says how many bytes at its end were passed over or cut off, if any. */
 bool open_kept_sets(struct idx_kept_sets **kept, const char *path, const struct idx_kept_sets_options *options);
 
 /* A document ID, of either type. */
@@ -24,9 +24,10 @@ struct document_id {
     uint64_t number; /* The ID, if the index has integer IDs. */
 };
 
-/* Finds the fingerprints that have a document of this ID. The caller frees *fingerprints in any case. */
-enum idx_status find_document(const struct idx_index *index, const struct document_id *id, uint64_t **fingerprints,
-                              size_t *count, struct idx_error *error);
+/* Finds the fingerprints that have a document of this ID, perhaps none. Does not complain, but sets *error if that
+ * fails. The caller frees *fingerprints in any case. */
+enum idx_status find_fingerprints_of_id(const struct idx_index *index, const struct document_id *id,
+                                        uint64_t **fingerprints, size_t *count, struct idx_error *error);
 
 /* Writes the ID of a document, escaped if it is text (wording.h). */
 void put_document_id(struct output *output, const struct idx_document *document);
@@ -34,7 +35,6 @@ void put_document_id(struct output *output, const struct idx_document *document)
 /* Writes the ID of a document as a JSON string, or as {"hex":"…"} if it is text that is not UTF-8. */
 void put_json_id(struct output *output, const struct idx_document *document);
 
-/* Writes a fingerprint as a JSON string. */
 void put_json_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint);
 
 #endif

@@ -11,8 +11,9 @@ static size_t overwritten; /* Length of the line that the next one overwrites. *
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* It protects `overwritten` and standard error. */
 
-void message_speaker(const char *subcommand) { speaker = subcommand; }
+void message_set_speaker(const char *subcommand) { speaker = subcommand; }
 
+/* Shows a line in place of the last one, which is blanked first if it was longer. The mutex must be held. */
 static void overwrite_line(const char *line) {
     size_t length = strlen(line);
     if (overwritten > length) fprintf(stderr, "\r%*s", (int)overwritten, "");
@@ -56,7 +57,7 @@ static const char *options_for(const char *sentence) {
 }
 
 /* Writes a message at once, so that messages of several processes don't mix. */
-static void write_message(bool help, const char *format, va_list arguments) {
+static void write_message(bool names_help, const char *format, va_list arguments) {
     char line[8192], sentence[8192];
     size_t size = sizeof line - 64, length; /* The last 64 bytes are for what follows the sentence. */
     const char *gap = speaker == NULL ? "" : " ", *who = speaker == NULL ? "" : speaker;
@@ -64,7 +65,7 @@ static void write_message(bool help, const char *format, va_list arguments) {
     vsnprintf(sentence, sizeof sentence, format, arguments);
     length += make_printable(line + length, size - length, sentence);
     length += make_printable(line + length, size - length, options_for(sentence));
-    if (help)
+    if (names_help)
         snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", gap, who);
     else
         snprintf(line + length, sizeof line - length, "\n");

@@ -15,7 +15,7 @@ const char *const representative_names[] = {[IDX_REPRESENTATIVE_FIRST] = "first"
                                             [IDX_REPRESENTATIVE_SMALLEST_ID] = "smallest-id",
                                             NULL};
 
-const char *names_of_documents(enum idx_id_type id_type, uint64_t count) {
+const char *noun_for_documents(enum idx_id_type id_type, uint64_t count) {
     if (id_type == IDX_ID_NONE) return count == 1 ? "fingerprint" : "fingerprints";
     return count == 1 ? "document" : "documents";
 }
@@ -40,8 +40,8 @@ const char recipes_icu_warning[] =
     "these fingerprints were made with several versions of ICU (see icu= in their recipes): where these divide words "
     "of Chinese, Japanese, Thai and the like differently, equal texts differ in some bits";
 
-bool recipes_differ(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
-                    size_t length) {
+bool recipes_explain_difference(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
+                                size_t length) {
     static const struct {
         const char *name, *advice;
     } owners[] = {

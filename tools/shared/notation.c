@@ -10,16 +10,17 @@
 
 #define DIGITS "0123456789"
 
+/* Multiplies *value. Returns false if the product does not fit. */
 static bool multiply(uint64_t *value, uint64_t factor) { return !__builtin_mul_overflow(*value, factor, value); }
 
 bool number_parse_digits(const char *text, size_t length, uint64_t *value) {
-    enum { SURE_TO_FIT = 19 };
+    enum { DIGITS_THAT_FIT = 19 }; /* Any number of so many digits is below 2^64. */
     uint64_t sum = 0;
     if (length == 0) return false;
     for (size_t i = 0; i < length; i++) {
         unsigned digit = (unsigned)(unsigned char)text[i] - '0';
         if (digit > 9) return false;
-        if (i < SURE_TO_FIT)
+        if (i < DIGITS_THAT_FIT)
             sum = 10 * sum + digit;
         else if (!multiply(&sum, 10) || __builtin_add_overflow(sum, (uint64_t)digit, &sum))
             return false;
@@ -29,7 +30,7 @@ bool number_parse_digits(const char *text, size_t length, uint64_t *value) {
 }
 
 /* Multiplies *value by base^exponent. Returns false if that does not fit. */
-static bool scale(uint64_t *value, uint64_t base, uint64_t exponent) {
+static bool multiply_by_power(uint64_t *value, uint64_t base, uint64_t exponent) {
     if (*value == 0 || base == 1) return true;
     if (base == 0 && exponent > 0) *value = exponent = 0;
     for (; exponent > 0; exponent--) {
@@ -52,7 +53,7 @@ static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places)
         if (kept == 0) return false;
         while (kept > 0 && behind[kept - 1] == '0') kept--;
         *places = kept;
-        if (kept > 0 && (!number_parse_digits(behind, kept, &fraction) || !scale(digits, 10, kept) ||
+        if (kept > 0 && (!number_parse_digits(behind, kept, &fraction) || !multiply_by_power(digits, 10, kept) ||
                          __builtin_add_overflow(*digits, fraction, digits)))
             return false;
     }
@@ -61,7 +62,7 @@ static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places)
 }
 
 /* Sets *digits to digits · 1024^exponent / 10^places. Returns false if that is not whole or does not fit. */
-static bool scale_binary(uint64_t *digits, unsigned exponent, uint64_t places) {
+static bool scale_by_1024(uint64_t *digits, unsigned exponent, uint64_t places) {
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)*digits << 10 * exponent;
     for (; places > 0 && product % 10 == 0; places--) product /= 10;
@@ -75,16 +76,16 @@ bool number_parse(const char *text, uint64_t *value) {
     if (!parse_decimal(&text, &sum, &places)) return false;
     if (*text == 'e') {
         if (!number_parse_digits(text + 1, strlen(text + 1), &exponent) || exponent < places) return false;
-        if (!scale(&sum, 10, exponent - places)) return false;
+        if (!multiply_by_power(&sum, 10, exponent - places)) return false;
     } else if (*text == '^') {
         uint64_t base = sum;
         sum = 1;
         if (places > 0 || !number_parse_digits(text + 1, strlen(text + 1), &exponent)) return false;
-        if (!scale(&sum, base, exponent)) return false;
+        if (!multiply_by_power(&sum, base, exponent)) return false;
     } else {
         const char *suffix = *text == '\0' ? NULL : strchr(suffixes, *text);
         if (*text != '\0' && (suffix == NULL || text[1] != '\0')) return false;
-        if (!scale_binary(&sum, suffix == NULL ? 0 : (unsigned)(suffix - suffixes) + 1, places)) return false;
+        if (!scale_by_1024(&sum, suffix == NULL ? 0 : (unsigned)(suffix - suffixes) + 1, places)) return false;
     }
     *value = sum;
     return true;
@@ -112,7 +113,7 @@ struct density density_of(double bytes, uint64_t fingerprints, unsigned bits) {
 
 const char *const notation_names[] = {"hex", "dec", "signed", NULL};
 
-static unsigned hex_digits(unsigned bits) { return (bits + 3) / 4; }
+static unsigned count_hex_digits(unsigned bits) { return (bits + 3) / 4; }
 
 /* The value of each hex digit, plus 16; 0 for all other characters. A table, since processors mispredict branches on
  * whether the next character is a digit or a letter. */
@@ -123,7 +124,7 @@ static const unsigned char hex_values[256] = {
 };
 
 /* Reads hex digits up to the first other character. Returns how many there are, and sets *value to their value. */
-static size_t read_hex(const char *text, size_t length, uint64_t *value) {
+static size_t read_hex_digits(const char *text, size_t length, uint64_t *value) {
     size_t count = 0;
     *value = 0;
     for (; count < length; count++) {
@@ -141,20 +142,21 @@ static bool is_decimal(const char *text, size_t length) {
     return i == length;
 }
 
-static bool wrong_digit(char character, unsigned bits, struct problem *problem) {
+/* Sets *problem to what is wrong with a character that is no hex digit. Returns false. */
+static bool set_wrong_digit(char character, unsigned bits, struct problem *problem) {
     unsigned byte = (unsigned char)character;
     if (byte > 0x20 && byte < 0x7f)
         return problem_set(problem, "'%c' is not a hex digit; a fingerprint of %u bits has %u of them", character, bits,
-                           hex_digits(bits));
+                           count_hex_digits(bits));
     return problem_set(problem, "byte 0x%02x is not a hex digit; a fingerprint of %u bits has %u of them", byte, bits,
-                       hex_digits(bits));
+                       count_hex_digits(bits));
 }
 
-static bool too_large(unsigned bits, struct problem *problem) {
+static bool set_too_large(unsigned bits, struct problem *problem) {
     return problem_set(problem, "the fingerprint is not below 2^%u: it has more than %u bits", bits, bits);
 }
 
-/* Reads a fingerprint in hex, perhaps behind 0x. A decimal number gets a message that names the option for it. */
+/* Reads a fingerprint in hex, perhaps behind 0x. For a decimal number, *problem names the options that read it. */
 static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *fingerprint, struct problem *problem) {
     const char *digits = text;
     size_t count = length;
@@ -163,17 +165,17 @@ static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *
         digits += 2;
         count -= 2;
     }
-    if (count != hex_digits(bits) && is_decimal(text, length))
+    if (count != count_hex_digits(bits) && is_decimal(text, length))
         return problem_set(problem,
                            "a fingerprint of %u bits has %u hex digits, but this one has %zu (--fingerprints dec or "
                            "signed reads decimal numbers)",
-                           bits, hex_digits(bits), count);
-    size_t read = read_hex(digits, count, &value);
-    if (read < count) return wrong_digit(digits[read], bits, problem);
-    if (count != hex_digits(bits))
+                           bits, count_hex_digits(bits), count);
+    size_t read = read_hex_digits(digits, count, &value);
+    if (read < count) return set_wrong_digit(digits[read], bits, problem);
+    if (count != count_hex_digits(bits))
         return problem_set(problem, "a fingerprint of %u bits has %u hex digits, but this one has %zu", bits,
-                           hex_digits(bits), count);
-    if (bits < 64 && value >> bits != 0) return too_large(bits, problem);
+                           count_hex_digits(bits), count);
+    if (bits < 64 && value >> bits != 0) return set_too_large(bits, problem);
     *fingerprint = value;
     return true;
 }
@@ -184,21 +186,21 @@ static bool parse_dec(unsigned bits, const char *text, size_t length, uint64_t *
     if (text[0] == '-')
         return problem_set(problem, "the fingerprint is negative (--fingerprints signed reads such numbers)");
     if (!number_parse_digits(text, length, &value) || (bits < 64 && value >> bits != 0))
-        return too_large(bits, problem);
+        return set_too_large(bits, problem);
     *fingerprint = value;
     return true;
 }
 
 static bool parse_signed(unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
                          struct problem *problem) {
-    uint64_t size, half = UINT64_C(1) << (bits - 1);
+    uint64_t magnitude, half = UINT64_C(1) << (bits - 1);
     if (!is_decimal(text, length)) return problem_set(problem, "the fingerprint is not a decimal number");
     bool negative = text[0] == '-';
-    bool fits = number_parse_digits(text + negative, length - negative, &size);
-    if (!fits || (negative ? size > half : size >= half))
+    bool fits = number_parse_digits(text + negative, length - negative, &magnitude);
+    if (!fits || (negative ? magnitude > half : magnitude >= half))
         return problem_set(problem, "a signed fingerprint of %u bits must be from -2^%u to 2^%u-1, but this one is not",
                            bits, bits - 1, bits - 1);
-    *fingerprint = negative ? (0 - size) & (half | (half - 1)) : size;
+    *fingerprint = negative ? (0 - magnitude) & (half | (half - 1)) : magnitude;
     return true;
 }
 
@@ -232,7 +234,7 @@ size_t notation_print_decimal(uint64_t number, char *text) {
 
 size_t notation_print(enum notation notation, unsigned bits, uint64_t fingerprint, char *text) {
     uint64_t half = UINT64_C(1) << (bits - 1);
-    if (notation == NOTATION_HEX) return print_hex(hex_digits(bits), fingerprint, text);
+    if (notation == NOTATION_HEX) return print_hex(count_hex_digits(bits), fingerprint, text);
     if (notation == NOTATION_DEC || fingerprint < half) return notation_print_decimal(fingerprint, text);
     text[0] = '-';
     return 1 + notation_print_decimal(half - (fingerprint - half), text + 1);

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The most bytes that are buffered for a file. */
 enum { FLUSH_AT = 1 << 16 };
 
+/* Writes bytes to the file at once, and notes an error. */
 static void write_all(struct output *output, const char *bytes, size_t length) {
     while (length > 0 && output->error == 0) {
         ssize_t written = write(output->descriptor, bytes, length);
@@ -20,7 +22,7 @@ static void write_all(struct output *output, const char *bytes, size_t length) {
     }
 }
 
-/* Makes room for `more` bytes. Returns false, and sets the error, if memory ran out. */
+/* Makes room for `more` bytes. Returns false, without a complaint, and sets the error if memory ran out. */
 static bool make_room(struct output *output, size_t more) {
     if (more <= output->capacity - output->length) return true;
     size_t capacity = output->capacity == 0 ? 256 : output->capacity * 2;

@@ -17,27 +17,27 @@ struct output {
 #define OUTPUT_KEPT                                                                                                    \
     { -1, NULL, 0, 0, 0 }
 
+/* Writes bytes to the file through the buffer, or keeps them. Does nothing after an error. */
 void output_bytes(struct output *output, const void *bytes, size_t length);
 
 /* Makes room for `size` bytes behind those that are kept, and returns it. The caller fills it and adds to `length`.
- * Returns NULL if memory ran out. */
+ * Returns NULL, and sets `error`, if memory ran out. */
 char *output_reserve(struct output *output, size_t size);
 
 void output_text(struct output *output, const char *text);
-void output_printable(struct output *output, const char *text);       /* See wording.h. */
-void output_id(struct output *output, const void *id, size_t length); /* See wording.h. */
+void output_printable(struct output *output, const char *text);       /* As printable_piece makes it. */
+void output_id(struct output *output, const void *id, size_t length); /* Escaped if need be (wording.h). */
 void output_byte(struct output *output, char byte);
 void output_decimal(struct output *output, uint64_t number);
 void output_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint);
 __attribute__((format(printf, 2, 3))) void output_format(struct output *output, const char *format, ...);
 
-/* Writes what is buffered. Returns false if there was an error, now or before. */
+/* Writes what is buffered to the file. Returns false, without a complaint, if there was an error, now or before. */
 bool output_flush(struct output *output);
 
-/* Flushes, complains about an error, and frees the buffer. Returns false if there was an error. */
+/* Flushes, complains of an error as one of standard output, and frees the buffer. The descriptor stays open. */
 bool output_close(struct output *output);
 
-/* Writes a text to standard output. */
 bool output_print(const char *text);
 
 #endif

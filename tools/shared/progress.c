@@ -15,11 +15,12 @@
 #define TERMINAL_INTERVAL 0.2
 #define LOG_INTERVAL 5
 
+/* The most bytes of a number with its unit, and of a line, with the terminating NUL. */
 enum { CELL = 32, LINE = 160 };
 
 static const struct {
     const char *name, *unit;
-} words[IDX_PHASE_COUNT] = {
+} phase_words[IDX_PHASE_COUNT] = {
     [IDX_PHASE_ADDING] = {"reading documents", " documents"},
     [IDX_PHASE_SORTING] = {"sorting documents", " documents"},
     [IDX_PHASE_MERGING] = {"merging", " entries"},
@@ -37,8 +38,8 @@ static double now_seconds(void) { return (double)now_nanoseconds() / 1e9; }
 
 /* ---- Memory ---- */
 
-/* Returns the most bytes of resident memory since reset_peak, or 0 if that is not known. */
-static uint64_t read_peak(void) {
+/* Returns the most bytes of resident memory since reset_peak_memory, or 0 if that is not known. */
+static uint64_t read_peak_memory(void) {
     unsigned long long kibibytes = 0;
     char line[256];
     FILE *file = fopen("/proc/self/status", "re");
@@ -50,7 +51,7 @@ static uint64_t read_peak(void) {
 }
 
 /* Resets the peak to the memory of now. If the system can't, the peak of a phase is that of the process so far. */
-static void reset_peak(void) {
+static void reset_peak_memory(void) {
     int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     if (file < 0) return;
     (void)!write(file, "5", 1);
@@ -59,6 +60,7 @@ static void reset_peak(void) {
 
 /* ---- Numbers ---- */
 
+/* Writes a count as `17`, `1.5 K`, `640.0 M`. */
 static void print_count(char cell[CELL], double count) {
     static const char units[] = " KMGT";
     size_t unit = 0;
@@ -81,6 +83,7 @@ static void print_duration(char cell[CELL], double seconds) {
 
 /* ---- Lines ---- */
 
+/* Shows a line: on the terminal, or else as a message. */
 static void say_line(struct progress *progress, const char *line, double time) {
     progress->said = time;
     if (progress->terminal)
@@ -89,7 +92,6 @@ static void say_line(struct progress *progress, const char *line, double time) {
         complain("%s", line);
 }
 
-/* What a line says. */
 struct state {
     uint64_t done, total; /* total 0: not known. */
     double rate;          /* Per second; 0: not known. */
@@ -97,19 +99,19 @@ struct state {
 
 /* Returns how far the phase is. Reading pauses whenever memory is full and has to be sorted; its rate counts these
  * pauses as well, so that it says how long the build will take. */
-static struct state state_of(const struct progress *progress, double time) {
+static struct state find_state(const struct progress *progress, double time) {
     const struct idx_progress *now = &progress->last;
     bool reading = now->phase == IDX_PHASE_ADDING;
     struct state state = {now->done, now->total, 0};
-    double since = reading ? progress->started : progress->base;
+    double since = reading ? progress->started : progress->rate_start;
     if (reading) state = (struct state){progress->added, progress->documents, 0};
-    uint64_t before = reading ? 0 : progress->base_done;
+    uint64_t before = reading ? 0 : progress->done_at_start;
     if (since > 0 && time > since && state.done > before) state.rate = (double)(state.done - before) / (time - since);
     if (state.total < state.done) state.total = 0;
     return state;
 }
 
-__attribute__((format(printf, 2, 3))) static void append(char line[LINE], const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void append_format(char line[LINE], const char *format, ...) {
     va_list arguments;
     size_t length = strlen(line);
     va_start(arguments, format);
@@ -120,26 +122,26 @@ __attribute__((format(printf, 2, 3))) static void append(char line[LINE], const 
 /* Prints how far the phase is: share or count, rate and time left, as far as they are known. */
 static void say_state(struct progress *progress, double time) {
     enum idx_phase phase = progress->last.phase;
-    struct state state = state_of(progress, time);
+    struct state state = find_state(progress, time);
     char line[LINE] = "", cell[CELL];
-    append(line, "%s", words[phase].name);
+    append_format(line, "%s", phase_words[phase].name);
     if (state.total > 0) {
-        append(line, ": %.0f %%", 100 * (double)state.done / (double)state.total);
+        append_format(line, ": %.0f %%", 100 * (double)state.done / (double)state.total);
     } else if (state.done > 0) {
         print_count(cell, (double)state.done);
-        append(line, ": %s%s", cell, words[phase].unit);
+        append_format(line, ": %s%s", cell, phase_words[phase].unit);
     }
     if (state.rate > 0) {
         print_count(cell, state.rate);
-        append(line, ", %s%s per second", cell, words[phase].unit);
+        append_format(line, ", %s%s per second", cell, phase_words[phase].unit);
     }
     if (state.rate > 0 && state.total > 0) {
         print_duration(cell, (double)(state.total - state.done) / state.rate);
-        append(line, ", %s left", cell);
+        append_format(line, ", %s left", cell);
     }
     if (phase == IDX_PHASE_SORTING && progress->added > 0) {
         print_count(cell, (double)progress->added);
-        append(line, "; %s read", cell);
+        append_format(line, "; %s read", cell);
     }
     say_line(progress, line, time);
 }
@@ -155,49 +157,51 @@ static bool take_turns(enum idx_phase one, enum idx_phase other) {
 }
 
 /* Prints how long the phases took that the beginning of `next` ends; IDX_PHASE_COUNT: the command ends. */
-static void say_ended(struct progress *progress, enum idx_phase next) {
+static void say_ended_phases(struct progress *progress, enum idx_phase next) {
     for (enum idx_phase i = 0; i < IDX_PHASE_COUNT; i++) {
         if (!progress->phases[i].seen || progress->phases[i].told || take_turns(i, next)) continue;
         progress->phases[i].told = true;
         if (!progress->terminal)
-            complain("%s took %.1f s", words[i].name, progress->phases[i].seconds - progress->phases[i].told_seconds);
+            complain("%s took %.1f s", phase_words[i].name,
+                     progress->phases[i].seconds - progress->phases[i].told_seconds);
         progress->phases[i].told_seconds = progress->phases[i].seconds;
     }
 }
 
+/* Adds what the phase took since it was entered. */
 static void leave_phase(struct progress *progress, double time) {
     enum idx_phase phase = progress->last.phase;
-    uint64_t peak = read_peak();
+    uint64_t peak = read_peak_memory();
     progress->phases[phase].seen = true;
     progress->phases[phase].told = false;
     progress->phases[phase].seconds += time - progress->entered;
     if (peak > progress->phases[phase].peak_bytes) progress->phases[phase].peak_bytes = peak;
 }
 
+/* Begins to measure a phase, and says how long those took that have ended. */
 static void enter_phase(struct progress *progress, enum idx_phase phase, double time) {
-    reset_peak();
+    reset_peak_memory();
     progress->running = true;
     progress->entered = time;
-    progress->base = 0;
-    say_ended(progress, phase);
+    progress->rate_start = 0;
+    say_ended_phases(progress, phase);
 }
 
-/* Notes what the library reported, changes to the next phase if need be, and prints a line if the interval has
- * passed. */
-static void show_progress(struct progress *progress, const struct idx_progress *now) {
+/* Notes what the library reported, changes to another phase if need be, and prints a line if one is due. */
+static void note_report(struct progress *progress, const struct idx_progress *now) {
     double time = now_seconds(), interval = progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL;
     bool entering = !progress->running || now->phase != progress->last.phase;
     if (entering && progress->running) leave_phase(progress, time);
     if (entering) {
         enter_phase(progress, now->phase, time);
-    } else if (progress->base <= 0 || now->done < progress->base_done) {
-        progress->base = time;
-        progress->base_done = now->done;
+    } else if (progress->rate_start <= 0 || now->done < progress->done_at_start) {
+        progress->rate_start = time;
+        progress->done_at_start = now->done;
     }
     progress->last = *now;
     if (now->phase == IDX_PHASE_ADDING && now->done > progress->added) progress->added = now->done;
-    bool new = entering && now->phase > IDX_PHASE_SORTING;
-    if ((new && progress->terminal) || time - progress->said >= interval) say_state(progress, time);
+    bool shown_at_once = entering && now->phase > IDX_PHASE_SORTING;
+    if ((shown_at_once && progress->terminal) || time - progress->said >= interval) say_state(progress, time);
 }
 
 /* ---- The whole ---- */
@@ -210,7 +214,7 @@ void progress_start(struct progress *progress, bool forced) {
 
 bool progress_visit(void *context, const struct idx_progress *now) {
     struct progress *progress = context;
-    if (progress->shown && (unsigned)now->phase < IDX_PHASE_COUNT) show_progress(progress, now);
+    if (progress->shown && (unsigned)now->phase < IDX_PHASE_COUNT) note_report(progress, now);
     return !interrupt_noted();
 }
 
@@ -218,7 +222,7 @@ void progress_end(struct progress *progress) {
     if (!progress->shown || !progress->running) return;
     leave_phase(progress, now_seconds());
     progress->running = false;
-    say_ended(progress, IDX_PHASE_COUNT);
+    say_ended_phases(progress, IDX_PHASE_COUNT);
     message_overwrite("");
 }
 
@@ -230,7 +234,7 @@ void progress_print_phases(const struct progress *progress) {
     for (size_t i = 0; i < IDX_PHASE_COUNT; i++) {
         if (!progress->phases[i].seen) continue;
         size_print(size, (double)progress->phases[i].peak_bytes);
-        fprintf(stderr, "%-18s %10.1f %12s\n", words[i].name, progress->phases[i].seconds, size);
+        fprintf(stderr, "%-18s %10.1f %12s\n", phase_words[i].name, progress->phases[i].seconds, size);
         seconds += progress->phases[i].seconds;
         if (progress->phases[i].peak_bytes > peak) peak = progress->phases[i].peak_bytes;
     }
@@ -240,14 +244,15 @@ void progress_print_phases(const struct progress *progress) {
 
 /* ---- Texts ---- */
 
+/* Appends how many documents and bytes were read in so many seconds, and the bytes per second. */
 static void append_documents(char line[LINE], uint64_t documents, uint64_t bytes, double seconds) {
     char cell[CELL];
     print_count(cell, (double)documents);
-    append(line, "%s documents", cell);
+    append_format(line, "%s documents", cell);
     print_count(cell, (double)bytes);
-    append(line, ", %sB", cell);
+    append_format(line, ", %sB", cell);
     print_count(cell, seconds > 0 ? (double)bytes / seconds : 0);
-    append(line, ", %sB per second", cell);
+    append_format(line, ", %sB per second", cell);
 }
 
 /* Appends the share that is done and the time left, but not if an input has grown, which makes `total` wrong. */
@@ -255,13 +260,13 @@ static void append_share(char line[LINE], uint64_t done, uint64_t total, double 
     char cell[CELL];
     if (done == 0 || done > total) return;
     print_duration(cell, seconds * (double)(total - done) / (double)done);
-    append(line, ", %.0f %%, %s left", 100 * (double)done / (double)total, cell);
+    append_format(line, ", %.0f %%, %s left", 100 * (double)done / (double)total, cell);
 }
 
 void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done) {
     char line[LINE] = "";
     if (!progress->shown) return;
-    append(line, "%s: ", progress->reading ? "reading texts" : "fingerprinting");
+    append_format(line, "%s: ", progress->reading ? "reading texts" : "fingerprinting");
     double time = now_seconds(), seconds = time - progress->started;
     if (time - progress->said < (progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL)) return;
     append_documents(line, documents, bytes, seconds);
@@ -272,7 +277,7 @@ void progress_say_documents(struct progress *progress, uint64_t documents, uint6
 void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
     char line[LINE] = "";
     if (!progress->shown) return;
-    append(line, "%s ", progress->reading ? "read texts of" : "fingerprinted");
+    append_format(line, "%s ", progress->reading ? "read texts of" : "fingerprinted");
     if (!progress->terminal) {
         double time = now_seconds();
         append_documents(line, documents, bytes, time - progress->started);

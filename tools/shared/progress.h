@@ -11,18 +11,17 @@ struct progress {
     bool reading;       /* Texts are only read, not fingerprinted. */
 
     /* The caller does not touch these. */
-    bool terminal; /* One line is overwritten. Otherwise, lines follow each other every few seconds and at the end of
-                      each phase. */
-    bool running;
-    struct idx_progress last;
+    bool terminal;                 /* One line is overwritten; otherwise, lines follow each other every few seconds. */
+    bool running;                  /* A phase was entered. */
+    struct idx_progress last;      /* What the library reported last. */
     double started, entered, said; /* When the command, this phase, and the last line began, in seconds. */
-    double base; /* The time from which on the rate is counted, when `base_done` was done; 0: none yet. */
-    uint64_t base_done;
+    double rate_start; /* The time from which on the rate is counted, when `done_at_start` was done; 0: none yet. */
+    uint64_t done_at_start;
     uint64_t added; /* Documents that were added, as the library reported last. */
     struct {
         double seconds, told_seconds; /* How long the phase took, and how much of that was printed. */
         uint64_t peak_bytes;          /* The most resident memory of the phase; 0: not known. */
-        bool seen, told;
+        bool seen, told;              /* It was left once; all of its time was printed. */
     } phases[IDX_PHASE_COUNT];
 };
 
@@ -33,14 +32,14 @@ void progress_start(struct progress *progress, bool forced);
  * false once a signal is noted (command.h). */
 bool progress_visit(void *progress, const struct idx_progress *now);
 
-/* Ends the last phase. */
+/* Ends the last phase, says how long it took, and removes the line on the terminal. */
 void progress_end(struct progress *progress);
 
 /* Prints how long each phase took, and how much memory. */
 void progress_print_phases(const struct progress *progress);
 
-/* Show how many documents and bytes of texts were read: now and then, with the share of the input that is done and the
- * time left; and at the end. One thread alone may call these. */
+/* Show how many documents and bytes of texts were read: the first function now and then, with the share of the input of
+ * which `done` is done, and the time left; the second one at the end. One thread alone may call these. */
 void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done);
 void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes);
 

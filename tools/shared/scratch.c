@@ -19,11 +19,11 @@
 
 enum { MARKER_BYTES = 128 };
 
-/* Removes what is in a folder, except for the entry `kept`, which may be NULL. */
+/* Removes what is in a folder, except for the entry `kept`, which may be NULL. What can't be removed stays. */
 static void remove_contents(int folder, const char *kept) {
-    int again = openat(folder, ".", OPEN_FOLDER); /* closedir closes this descriptor. */
-    DIR *entries = again < 0 ? NULL : fdopendir(again);
-    if (entries == NULL && again >= 0) close(again);
+    int copy = openat(folder, ".", OPEN_FOLDER); /* closedir closes this descriptor. */
+    DIR *entries = copy < 0 ? NULL : fdopendir(copy);
+    if (entries == NULL && copy >= 0) close(copy);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (kept != NULL && strcmp(name, kept) == 0)) continue;
@@ -37,23 +37,23 @@ static void remove_contents(int folder, const char *kept) {
     if (entries != NULL) closedir(entries);
 }
 
-/* Removes everything in a scratch folder. The marker goes last, so that what a killed removal leaves can still be
- * recognized. */
+/* Removes everything in a scratch folder, the marker last: so what a killed removal leaves can be recognized. */
 static void remove_all(int folder) {
     remove_contents(folder, MARKER);
     unlinkat(folder, MARKER, 0);
 }
 
-static char *join(const char *folder, const char *name) {
+/* Returns a path that the caller frees, or NULL, without a complaint, if memory ran out. */
+static char *join_path(const char *folder, const char *name) {
     char *path;
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
 /* ---- The marker ---- */
 
-/* Writes the text of a marker. It has the folder's name and inode, so that neither a copy of the folder nor a renamed
- * one is taken for the original. */
-static size_t word_marker(char text[MARKER_BYTES], const char *name, const struct stat *folder) {
+/* Writes the text of a marker, and returns its length. The text has the folder's name and inode, so that neither a copy
+ * of the folder nor a renamed one is taken for the original. */
+static size_t write_marker_text(char text[MARKER_BYTES], const char *name, const struct stat *folder) {
     return (size_t)snprintf(text, MARKER_BYTES, "idx made %s, inode %ju, and may remove it\n", name,
                             (uintmax_t)folder->st_ino);
 }
@@ -63,7 +63,7 @@ static bool write_marker(int folder, const char *name) {
     char text[MARKER_BYTES];
     struct stat status;
     if (fstat(folder, &status) != 0) return false;
-    size_t length = word_marker(text, name, &status);
+    size_t length = write_marker_text(text, name, &status);
     int file = openat(folder, MARKER, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) return false;
     errno = ENOSPC; /* The error of a short write, which sets none. */
@@ -75,8 +75,8 @@ static bool write_marker(int folder, const char *name) {
     return written;
 }
 
-/* Returns whether the open folder belongs to this user, and nobody else can read it. */
-static bool is_own(int folder, struct stat *status) {
+/* Returns whether the open folder belongs to this user, and nobody else can read it. Sets *status to its status. */
+static bool is_private(int folder, struct stat *status) {
     return fstat(folder, status) == 0 && status->st_uid == geteuid() && (status->st_mode & 077) == 0;
 }
 
@@ -84,32 +84,32 @@ static bool is_own(int folder, struct stat *status) {
 static bool is_marked(int folder, const char *name) {
     char expected[MARKER_BYTES], text[MARKER_BYTES];
     struct stat status, marker;
-    if (!is_own(folder, &status)) return false;
+    if (!is_private(folder, &status)) return false;
     int file = openat(folder, MARKER, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file < 0) return false;
     bool is_good = fstat(file, &marker) == 0 && S_ISREG(marker.st_mode) && marker.st_uid == status.st_uid;
     ssize_t length = is_good ? read(file, text, sizeof text) : -1;
     close(file);
-    return length == (ssize_t)word_marker(expected, name, &status) && memcmp(text, expected, (size_t)length) == 0;
+    return length == (ssize_t)write_marker_text(expected, name, &status) && memcmp(text, expected, (size_t)length) == 0;
 }
 
 /* ---- Leftovers ---- */
 
-static bool has_name(const char *name) {
+static bool has_scratch_name(const char *name) {
     return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(name) == strlen(TEMPLATE);
 }
 
-bool scratch_is(const char *path) {
+bool scratch_is_at(const char *path) {
     const char *slash = strrchr(path, '/');
     struct stat status;
-    if (!has_name(slash == NULL ? path : slash + 1)) return false;
-    char *marker = join(path, MARKER);
+    if (!has_scratch_name(slash == NULL ? path : slash + 1)) return false;
+    char *marker = join_path(path, MARKER);
     bool is = marker != NULL && lstat(marker, &status) == 0 && S_ISREG(status.st_mode);
     free(marker);
     return is;
 }
 
-/* Removes a marker that is still empty, because its command was killed before it wrote it. */
+/* Removes a marker that is still empty, because its command was killed before it wrote the text. */
 static void remove_empty_marker(int folder) {
     struct stat marker;
     bool is_empty =
@@ -123,24 +123,24 @@ static bool remove_leftover(int parent, const char *name) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER);
     if (folder < 0) return false;
-    bool is_left = flock(folder, LOCK_EX | LOCK_NB) == 0 && is_own(folder, &status);
-    if (is_left && is_marked(folder, name))
+    bool removable = flock(folder, LOCK_EX | LOCK_NB) == 0 && is_private(folder, &status);
+    if (removable && is_marked(folder, name))
         remove_all(folder);
-    else if (is_left)
+    else if (removable)
         remove_empty_marker(folder);
-    is_left = is_left && unlinkat(parent, name, AT_REMOVEDIR) == 0;
+    removable = removable && unlinkat(parent, name, AT_REMOVEDIR) == 0;
     close(folder);
-    return is_left;
+    return removable;
 }
 
-/* Returns how many folders were removed. */
-static size_t remove_leftovers(const char *parent) {
+/* Removes the folders that killed commands left in `parent`. Returns how many were removed. */
+static size_t remove_all_leftovers(const char *parent) {
     size_t count = 0;
     DIR *entries = opendir(parent);
     if (entries == NULL) return 0;
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         const char *name = entry->d_name;
-        if (has_name(name)) count += remove_leftover(dirfd(entries), name);
+        if (has_scratch_name(name)) count += remove_leftover(dirfd(entries), name);
     }
     closedir(entries);
     return count;
@@ -148,8 +148,8 @@ static size_t remove_leftovers(const char *parent) {
 
 /* ---- The folder ---- */
 
-/* Locks a new folder, and then marks it. The lock may have to wait for another process that checks whether the folder
- * is a leftover. Where folders can't be locked, no process removes any. */
+/* Locks a new folder, and then marks it. Returns false and sets errno if it can't be marked. The lock may wait for a
+ * process that checks whether this is a leftover. Where folders can't be locked, no process removes any. */
 static bool lock_and_mark(struct scratch *scratch) {
     struct stat status;
     scratch->lock = open(scratch->path, OPEN_FOLDER);
@@ -167,10 +167,9 @@ static bool lock_and_mark(struct scratch *scratch) {
 /* How often a new folder is made again because another process took it for a leftover and removed it. */
 #define MOST_TRIES 100
 
-/* Makes, locks and marks a folder. Returns false and sets errno if that fails, and *again if another process removed
- * it. */
+/* Makes, locks and marks a folder. On failure sets errno, and *again if another process removed the folder. */
 static bool try_to_make(struct scratch *scratch, const char *parent, bool *again) {
-    scratch->path = join(parent, TEMPLATE);
+    scratch->path = join_path(parent, TEMPLATE);
     if (scratch->path == NULL) errno = ENOMEM;
     bool made = scratch->path != NULL && mkdtemp(scratch->path) != NULL;
     if (made && lock_and_mark(scratch)) return true;
@@ -183,6 +182,7 @@ static bool try_to_make(struct scratch *scratch, const char *parent, bool *again
     return false;
 }
 
+/* Makes a scratch folder in `parent`. Returns false, without a complaint, and sets errno if that fails. */
 static bool make_folder(struct scratch *scratch, const char *parent) {
     bool again = true;
     for (int i = 0; i < MOST_TRIES && again; i++) {
@@ -198,7 +198,7 @@ const char *scratch_parent(const char *folder) {
 }
 
 void scratch_clean(const char *parent) {
-    size_t leftovers = remove_leftovers(parent);
+    size_t leftovers = remove_all_leftovers(parent);
     if (leftovers == 1) complain("removed a folder that a killed command had left in %s", parent);
     if (leftovers > 1) complain("removed %zu folders that killed commands had left in %s", leftovers, parent);
 }
@@ -210,7 +210,7 @@ bool scratch_open(struct scratch *scratch, const char *parent, const char *optio
                     option);
 }
 
-char *scratch_path(const struct scratch *scratch, const char *name) { return join(scratch->path, name); }
+char *scratch_path(const struct scratch *scratch, const char *name) { return join_path(scratch->path, name); }
 
 void scratch_remove(struct scratch *scratch) {
     if (scratch->path == NULL) return;

@@ -18,19 +18,17 @@ const char *scratch_parent(const char *folder);
 /* Removes what killed commands of this user left in `parent`, and says so. */
 void scratch_clean(const char *parent);
 
-/* Cleans `parent`, and makes a folder there that this user alone can read. A complaint names `option`, which chooses
- * the place. */
+/* Cleans `parent`, and makes a private folder there. A complaint names `option`, which chooses the place. */
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option);
 
-/* Returns whether the path has the name and the marker of a scratch folder, whoever made it and wherever it is now.
- * Such a folder is never read as an input, since it has only copies of other files. */
-bool scratch_is(const char *path);
+/* Returns whether there is a scratch folder at the path, by its name and its marker, whoever made it and wherever it is
+ * now. Such a folder is never read as an input, since it has only copies of other files. */
+bool scratch_is_at(const char *path);
 
-/* Returns a path in the folder, which the caller frees, or NULL if memory ran out. */
+/* Returns the path of a file in the folder, which the caller frees, or NULL, without a complaint, if memory ran out. */
 char *scratch_path(const struct scratch *scratch, const char *name);
 
-/* Removes the folder with everything in it. Open files stay readable. Nothing happens if it was removed before or never
- * opened. */
+/* Removes the folder with everything in it, unless it was removed or never opened. Open files stay readable. */
 void scratch_remove(struct scratch *scratch);
 
 #endif

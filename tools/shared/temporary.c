@@ -12,7 +12,8 @@
  * its own, because the system maps neighbouring pages as well. */
 enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
 
-static bool complain_of(struct temporary *temporary, const char *what, int error) {
+/* Complains that WHAT is impossible ("create"), unless there was a complaint of this file before. Returns false. */
+static bool complain_once(struct temporary *temporary, const char *what, int error) {
     if (!temporary->failed) complain("%s: can't %s a temporary file: %s", temporary->folder, what, strerror(error));
     temporary->failed = true;
     return false;
@@ -23,7 +24,7 @@ bool temporary_open(struct temporary *temporary, const struct scratch *scratch, 
     *temporary = (struct temporary){.output = OUTPUT_KEPT, .folder = folder};
     temporary->output.descriptor = path == NULL ? -1 : open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (temporary->output.descriptor < 0)
-        complain_of(temporary, "create", path == NULL ? ENOMEM : errno);
+        complain_once(temporary, "create", path == NULL ? ENOMEM : errno);
     else
         unlink(path);
     free(path);
@@ -31,7 +32,7 @@ bool temporary_open(struct temporary *temporary, const struct scratch *scratch, 
 }
 
 bool temporary_flush(struct temporary *temporary) {
-    return output_flush(&temporary->output) || complain_of(temporary, "write", temporary->output.error);
+    return output_flush(&temporary->output) || complain_once(temporary, "write", temporary->output.error);
 }
 
 static void unmap(struct temporary *temporary) {
@@ -43,11 +44,11 @@ static void unmap(struct temporary *temporary) {
 bool temporary_map(struct temporary *temporary) {
     if (!temporary_flush(temporary)) return false;
     off_t size = lseek(temporary->output.descriptor, 0, SEEK_END);
-    if (size < 0) return complain_of(temporary, "read", errno);
+    if (size < 0) return complain_once(temporary, "read", errno);
     if ((size_t)size == temporary->size) return true;
     unmap(temporary);
     void *mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, temporary->output.descriptor, 0);
-    if (mapped == MAP_FAILED) return complain_of(temporary, "read", errno);
+    if (mapped == MAP_FAILED) return complain_once(temporary, "read", errno);
     temporary->mapped = mapped;
     temporary->size = (size_t)size;
     return true;
@@ -55,7 +56,7 @@ bool temporary_map(struct temporary *temporary) {
 
 /* Counts bytes as touched, and gives all mapped pages back to the system once there are many. Until then, touched pages
  * count as the process's memory. They can still be read afterwards, from the page cache or the file. */
-static void give_back(struct temporary *temporary, size_t touched) {
+static void give_back_touched(struct temporary *temporary, size_t touched) {
 #ifdef IDX_LINUX
     temporary->touched += touched + TOUCHED_BESIDES;
     if (temporary->touched < MOST_TOUCHED) return;
@@ -68,7 +69,7 @@ static void give_back(struct temporary *temporary, size_t touched) {
 
 const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length) {
     if (length > temporary->size - *offset) return NULL;
-    give_back(temporary, length);
+    give_back_touched(temporary, length);
     *offset += length;
     return temporary->mapped + (*offset - length);
 }

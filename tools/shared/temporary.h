@@ -20,7 +20,7 @@ struct temporary {
 #define TEMPORARY_CLOSED                                                                                               \
     { .output = OUTPUT_KEPT }
 
-/* Makes the file in the scratch folder, which may be removed afterwards. The string `folder`, which messages name, must
+/* Makes the file in the scratch folder, which may be removed afterwards. Messages name the file by `folder`, which must
  * stay valid until the file is closed. */
 bool temporary_open(struct temporary *temporary, const struct scratch *scratch, const char *folder);
 
@@ -30,11 +30,11 @@ bool temporary_flush(struct temporary *temporary);
 /* Writes what is still buffered, and maps all that was written. */
 bool temporary_map(struct temporary *temporary);
 
-/* Returns the next `length` bytes of the mapped file, and moves *offset, at which they begin, behind them. Returns NULL
- * if fewer are left, as at the end. */
+/* Returns the next `length` bytes of the mapped file, and moves *offset, at which they begin, behind them. Returns
+ * NULL, without a complaint, if fewer are left, as at the end. */
 const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length);
 
-/* Appends all that was written to an output. */
+/* Maps the file, and appends all that was written to the output `to`, whose error tells whether that succeeded. */
 bool temporary_copy(struct temporary *temporary, struct output *to);
 
 /* Closes the file, which disappears. */

@@ -11,9 +11,8 @@
 /* Writes messages to standard error, each of which is a sentence on a line of its own, after the name of the
  * subcommand. Any thread may call these functions. */
 
-/* Sets the name that messages begin with, such as "build" for `idx build: …`; NULL is the command itself. The text is
- * not copied. */
-void message_speaker(const char *subcommand);
+/* Sets the name that messages begin with, such as "build", which is not copied; NULL: the command itself. */
+void message_set_speaker(const char *subcommand);
 
 /* Writes a sentence. It becomes one line of printable text (see below), whatever the arguments hold. Returns false
  * always, so that a check can return it. */
@@ -26,8 +25,7 @@ __attribute__((format(printf, 1, 2))) bool complain_of_usage(const char *format,
  * terminal. An empty line removes the last one. */
 void message_overwrite(const char *line);
 
-/* What is wrong with a line, a number or a file: a clause that follows "FILE:LINE: ". Parsers set it instead of
- * printing. */
+/* What is wrong with a line, a number or a file: a clause that follows "FILE:LINE: ", and is not printed yet. */
 struct problem {
     char sentence[768]; /* It has room for two recipes. */
 };
@@ -37,12 +35,12 @@ __attribute__((format(printf, 2, 3))) bool problem_set(struct problem *problem, 
 
 /* ---- Reads the numbers that options take ---- */
 
-/* Reads digits alone, of a number below 2^64. */
+/* Reads digits alone. Returns false, without a complaint, unless they are a number below 2^64. */
 bool number_parse_digits(const char *text, size_t length, uint64_t *value);
 
 /* Reads digits, perhaps with a decimal point and more digits; then nothing, or K, M, G or T (powers of 1024), or eN
- * (times 10^N), or after digits alone ^N (to the power of N). Returns false unless this is a whole number below
- * 2^64. */
+ * (times 10^N), or after digits alone ^N (to the power of N). Returns false, without a complaint, unless this is a
+ * whole number below 2^64. */
 bool number_parse(const char *text, uint64_t *value);
 
 /* ---- Prints sizes in binary units, and compares tables with the least that their fingerprints need ---- */
@@ -50,11 +48,10 @@ bool number_parse(const char *text, uint64_t *value);
 /* The most bytes that size_print writes, with the terminating NUL. */
 enum { SIZE_LENGTH = 24 };
 
-/* Writes bytes as `17 B`, `1.5 KiB`, `640 MiB`. */
+/* Writes a number of bytes as `17 B`, `1.5 KiB`, `640 MiB`. */
 void size_print(char text[SIZE_LENGTH], double bytes);
 
-/* How large a table is per fingerprint, beside the least that is possible. `bits` and `ratio` are 0 without
- * fingerprints. */
+/* The size of a table beside the least that is possible. `bits` and `ratio` are 0 without fingerprints. */
 struct density {
     double bits;  /* Bits that are stored per fingerprint. */
     double limit; /* What idx_information_limit returns. */
@@ -89,8 +86,7 @@ bool notation_parse(enum notation notation, unsigned bits, const char *text, siz
 /* Writes a fingerprint into at least NOTATION_MAX_LENGTH bytes, without a terminating NUL, and returns its length. */
 size_t notation_print(enum notation notation, unsigned bits, uint64_t fingerprint, char *text);
 
-/* Writes a number in decimal into at least NOTATION_MAX_LENGTH bytes, without a terminating NUL, and returns its
- * length. */
+/* Writes a number in decimal, in up to NOTATION_MAX_LENGTH bytes, without a NUL, and returns its length. */
 size_t notation_print_decimal(uint64_t number, char *text);
 
 /* ---- Bytes from outside, written so that they do no harm ---- */
@@ -123,6 +119,7 @@ enum { PRINTABLE_PIECE = 17 };
  * character, ends a line, changes the direction of writing, or is not UTF-8. Returns its length in the text. */
 size_t printable_piece(const char *text, char piece[PRINTABLE_PIECE]);
 
+/* Returns whether bytes are well-formed UTF-8, printable or not. */
 bool printable_is_utf8(const void *bytes, size_t length);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The names of the kinds, which follow a number and a multiplication sign. */
-static const char *const names[BAD_KINDS] = {
+static const char *const kind_names[BAD_KINDS] = {
     [BAD_JSON] = "not a JSON object",
     [BAD_FIELD] = "missing field, or field of another type",
     [BAD_ID] = "unusable ID",
@@ -56,7 +56,7 @@ bool bad_say_total(const struct bad_counts *counts, const char *what, uint64_t g
         size_t length = strlen(list);
         if (counts->of[kind] > 0)
             snprintf(list + length, sizeof list - length, "%s%" PRIu64 " × %s", length > 0 ? ", " : "",
-                     counts->of[kind], names[kind]);
+                     counts->of[kind], kind_names[kind]);
     }
     if (list[0] != '\0') complain("%s: %s", what, list);
     if (counts->cut > 0)

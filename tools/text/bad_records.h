@@ -29,7 +29,8 @@ enum bad_kind {
     BAD_KINDS,
 };
 
-/* What is wrong with a record. The problem is worded to follow "PLACE: ". */
+/* What is wrong with a record. The problem is worded to follow "PLACE: ". A function with the last parameter `bad` sets
+ * it and returns false if it fails. */
 struct bad {
     enum bad_kind kind;
     struct problem problem;
@@ -52,11 +53,11 @@ void bad_count(struct bad_counts *counts, const struct bad *bad, const char *pla
 /* Counts a document that ends too soon, of which what could be read is taken, and reports it if it is the first. */
 void bad_count_cut(struct bad_counts *counts, const char *place);
 
-/* Returns how many records were bad. */
+/* Returns how many records were bad; BAD_FILE and BAD_MEMORY do not count, since they are no records. */
 uint64_t bad_total(const struct bad_counts *counts);
 
-/* Says how many records of each kind were bad, behind `what` and a colon, and how many documents end too soon. Returns
- * false if all records were bad: then `good`, the number of the others, is 0. */
+/* Says how many records of each kind were bad, behind `what` and a colon, and how many documents end too soon.
+ * Complains, and returns false, if there are bad ones and no `good` ones. */
 bool bad_say_total(const struct bad_counts *counts, const char *what, uint64_t good);
 
 #endif

@@ -19,12 +19,13 @@ enum ending {
     ENDING_WHOLE,
     ENDING_CUT, /* The body ends within its compression. */
     ENDING_BROKEN,
-    ENDING_LONG,
-    ENDING_MEMORY,
+    ENDING_LONG,   /* It has more than the most bytes. */
+    ENDING_MEMORY, /* Memory ran out. */
 };
 
-/* Decompresses what begins like any format that a source reads. What begins like none stays as it is. */
-static enum ending read_source(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
+/* Decompresses what begins like any format that a source reads, and copies anything else. Like the functions below,
+ * takes up to about `most` bytes into `kept`, and sets *problem with ENDING_BROKEN. */
+static enum ending decompress_by_source(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
     struct source source = {.passes_over_rest = true};
     const char *bytes;
     size_t held;
@@ -45,18 +46,18 @@ static enum ending read_source(struct span body, uint64_t most, struct output *k
 }
 
 /* Decompresses `deflate`: the format of zlib, or without its head and checksum, as some servers send it. */
-static enum ending inflate_body(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
+static enum ending decompress_deflate(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
     z_stream stream = {.next_in = (const Bytef *)body.bytes, .avail_in = (uInt)body.length};
-    const unsigned char *head = (const unsigned char *)body.bytes;
-    bool has_head = body.length >= 2 && (head[0] & 15) == Z_DEFLATED && (head[0] << 8 | head[1]) % 31 == 0;
-    unsigned char piece[4096];
+    const unsigned char *first = (const unsigned char *)body.bytes;
+    bool has_head = body.length >= 2 && (first[0] & 15) == Z_DEFLATED && (first[0] << 8 | first[1]) % 31 == 0;
+    unsigned char inflated[4096];
     int status = inflateInit2(&stream, has_head ? MAX_WBITS : -MAX_WBITS);
     if (status != Z_OK) return ENDING_MEMORY;
     while (status == Z_OK && kept->length <= most && kept->error == 0) {
-        stream.next_out = piece;
-        stream.avail_out = sizeof piece;
+        stream.next_out = inflated;
+        stream.avail_out = sizeof inflated;
         status = inflate(&stream, Z_NO_FLUSH);
-        output_bytes(kept, piece, sizeof piece - stream.avail_out);
+        output_bytes(kept, inflated, sizeof inflated - stream.avail_out);
     }
     problem_set(problem, "the compressed data is broken: %s",
                 stream.msg != NULL ? stream.msg : "not in deflate format");
@@ -69,7 +70,7 @@ static enum ending inflate_body(struct span body, uint64_t most, struct output *
 }
 
 #ifdef IDX_BROTLI
-static enum ending decode_brotli(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
+static enum ending decompress_brotli(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
     BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
     BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;
     const uint8_t *at = (const uint8_t *)body.bytes, *piece;
@@ -94,16 +95,15 @@ static enum ending decode_brotli(struct span body, uint64_t most, struct output 
                                                               : ENDING_BROKEN;
 }
 #else
-static enum ending decode_brotli(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
+static enum ending decompress_brotli(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
     (void)body, (void)most, (void)kept;
     problem_set(problem, "its Content-Encoding is br, and this idx was built without libbrotlidec, which reads that");
     return ENDING_BROKEN;
 }
 #endif
 
-/* Decompresses a body that has a Content-Encoding. A body that is not compressed stays as it is, since many archives
- * keep decompressed bodies with heads that say otherwise. Of a body that is cut short, what could be read is taken.
- * Sets *bad and returns false if that fails. */
+/* Decompresses a body with a Content-Encoding. One that is not compressed stays as it is, since many archives keep
+ * decompressed bodies with heads that say otherwise. Of one that is cut short, what could be read is taken. */
 static bool decompress(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad) {
     struct output *kept = &extractor->decompressed;
     uint64_t most = extractor->rules->max_text;
@@ -111,9 +111,9 @@ static bool decompress(struct extractor *extractor, struct raw_document *raw, st
     bool is_brotli = strcasecmp(raw->encoding, "br") == 0, is_deflate = strcasecmp(raw->encoding, "deflate") == 0;
     if (raw->encoding[0] == '\0') return true;
     kept->length = 0;
-    enum ending ending = (is_brotli    ? decode_brotli
-                          : is_deflate ? inflate_body
-                                       : read_source)(*body, most, kept, &problem);
+    enum ending ending = (is_brotli    ? decompress_brotli
+                          : is_deflate ? decompress_deflate
+                                       : decompress_by_source)(*body, most, kept, &problem);
     if (ending == ENDING_MEMORY || kept->error != 0) return bad_set_memory(bad);
     /* These two formats have no mark at their beginning, but hardly any of their data is well-formed UTF-8. */
     bool is_plain = (is_brotli || is_deflate) && ending != ENDING_WHOLE && printable_is_utf8(body->bytes, body->length);
@@ -135,13 +135,13 @@ static bool decompress(struct extractor *extractor, struct raw_document *raw, st
  * stated for it, or that HTML states. Names that nobody knows are passed over, as browsers do. */
 static void find_charset(const struct raw_document *raw, struct span *body, char charset[CHARSET_NAME_SIZE]) {
     strcpy(charset, charset_is_known(raw->charset) ? raw->charset : "");
-    charset_by_mark(body, charset);
+    charset_take_mark(body, charset);
     if (raw->format != FORMAT_HTML && raw->format != FORMAT_MAN) return;
     if (charset[0] == '\0' && raw->format == FORMAT_HTML) html_find_charset(*body, charset);
-    bool utf8 = printable_is_utf8(body->bytes, body->length);
-    if (charset[0] == '\0') strcpy(charset, utf8 ? "utf-8" : "windows-1252");
+    bool is_utf8 = printable_is_utf8(body->bytes, body->length);
+    if (charset[0] == '\0') strcpy(charset, is_utf8 ? "utf-8" : "windows-1252");
     /* libxml2 needs well-formed UTF-8. Under this other name for UTF-8, ICU replaces what is ill-formed. */
-    if (strcasecmp(charset, "utf-8") == 0 && !utf8) strcpy(charset, "ibm-1208");
+    if (strcasecmp(charset, "utf-8") == 0 && !is_utf8) strcpy(charset, "ibm-1208");
 }
 
 bool body_decode(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad) {

@@ -40,17 +40,18 @@ static const struct {
 struct span span_cut(struct span *rest, char separator) {
     const char *end = rest->length > 0 ? memchr(rest->bytes, separator, rest->length) : NULL;
     struct span taken = {rest->bytes, end == NULL ? rest->length : (size_t)(end - rest->bytes)};
-    size_t gone = taken.length + (end != NULL);
-    rest->bytes += gone;
-    rest->length -= gone;
+    size_t removed = taken.length + (end != NULL);
+    rest->bytes += removed;
+    rest->length -= removed;
     return taken;
 }
 
+/* Returns whether a name means UTF-8, as "" does. */
 static bool is_utf8_name(const char *name) {
     return *name == '\0' || strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0;
 }
 
-void charset_by_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
+void charset_take_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
     static const struct {
         const char *bytes;
         size_t length;
@@ -68,7 +69,7 @@ void charset_by_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
     }
 }
 
-/* Replaces what is ill-formed by U+FFFD. ICU's own function makes U+001A of some single bytes. */
+/* Replaces what is ill-formed by U+FFFD, for ICU, whose own function makes U+001A of some single bytes. */
 static void replace_ill_formed(const void *context, UConverterToUnicodeArgs *arguments, const char *bytes,
                                int32_t length, UConverterCallbackReason reason, UErrorCode *code) {
     static const UChar replacement = 0xfffd;
@@ -94,8 +95,7 @@ static UConverter *open_converter(const char *name) {
     return NULL;
 }
 
-/* Converts a text into the memory of `kept`, with more room if it did not fit. Sets *bad and returns false if that
- * fails. */
+/* Converts a text into the memory of `kept`, again with more room if it did not fit. */
 static bool convert_to_utf8(struct span *text, UConverter *converter, struct output *kept, struct bad *bad) {
     size_t room = text->length + text->length / 2 + 64;
     for (;;) {

@@ -16,12 +16,12 @@ bool cut_whole(struct documents *documents, enum document_format format) {
     }
     if (!source->broken && !source->unreadable) return cut_visit(documents, &raw, NULL, 0);
     raw_document_free(&raw);
-    return cut_end(documents);
+    return cut_check_end(documents);
 }
 
 /* ---- A document a line, or several ---- */
 
-/* Reads a line into the document, without its \n. Returns false at the end of the source. */
+/* Reads a line into the document, without its \n. Returns false at the end of the source, or if that ends too soon. */
 static bool read_line(struct source *source, struct raw_document *raw) {
     const char *bytes, *newline;
     size_t held;
@@ -36,7 +36,7 @@ static bool read_line(struct source *source, struct raw_document *raw) {
     return any && !source->broken && !source->unreadable;
 }
 
-static void skip_mark(struct source *source) {
+static void skip_byte_order_mark(struct source *source) {
     const char *bytes;
     if (source_peek(source, 3, &bytes) >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) source_skip(source, 3);
 }
@@ -49,12 +49,12 @@ static bool is_blank(const struct output *line) {
 }
 
 bool cut_lines(struct documents *documents, enum document_format format) {
-    skip_mark(&documents->source);
+    skip_byte_order_mark(&documents->source);
     for (uint64_t line = 1;; line++) {
         struct raw_document raw = cut_begin(documents, format);
         if (!read_line(&documents->source, &raw)) {
             raw_document_free(&raw);
-            return cut_end(documents);
+            return cut_check_end(documents);
         }
         if (raw.bad.kind == BAD_NONE && is_blank(&raw.bytes))
             raw_document_free(&raw);
@@ -68,7 +68,7 @@ static size_t find_id_length(const struct output *line) {
     return tab == NULL ? line->length : (size_t)(tab - line->bytes);
 }
 
-/* Returns whether a line has the ID of the lines before it. Those that became too long have lost their bytes. */
+/* Returns whether a line has the ID of the lines before it: `id`, if they became too long and lost their bytes. */
 static bool has_same_id(const struct raw_document *lines, const struct output *line) {
     size_t length = find_id_length(line);
     const char *id = lines->id != NULL ? lines->id : lines->bytes.bytes;
@@ -76,8 +76,8 @@ static bool has_same_id(const struct raw_document *lines, const struct output *l
     return other > 0 && other == length && memcmp(id, line->bytes, length) == 0;
 }
 
-/* Adds a line to a document of several. If that becomes too long, its ID is kept, so that its next lines are not taken
- * for another document. */
+/* Adds a line to a document of several lines. If the document becomes too long, it keeps its ID, so that its next lines
+ * are not taken for another document. */
 static void add_line(struct raw_document *lines, const struct output *line) {
     bool was_good = lines->bad.kind == BAD_NONE;
     cut_append(lines, line->bytes, line->length);
@@ -92,7 +92,7 @@ bool cut_features(struct documents *documents) {
     struct raw_document lines = cut_begin(documents, FORMAT_FEATURES), line = cut_begin(documents, FORMAT_FEATURES);
     uint64_t number = 0, first = 1, begins;
     bool ok = true;
-    skip_mark(source);
+    skip_byte_order_mark(source);
     while (ok && (begins = source->offset, read_line(source, &line))) {
         number++;
         if (line.bad.kind != BAD_NONE || !has_same_id(&lines, &line.bytes)) {
@@ -113,12 +113,13 @@ bool cut_features(struct documents *documents) {
     else
         raw_document_free(&lines);
     raw_document_free(&line);
-    return ok && cut_end(documents);
+    return ok && cut_check_end(documents);
 }
 
 /* ---- Records of WARC ---- */
 
-enum { AT_ONCE = 1 << 15 };
+/* How many bytes are searched at a time for the next record. */
+enum { SEARCHED_AT_ONCE = 1 << 15 };
 
 /* Consumes `length` bytes, and adds them to the document unless it is NULL. Returns false if the source ends before. */
 static bool take_bytes(struct source *source, uint64_t length, struct raw_document *raw) {
@@ -134,7 +135,7 @@ static bool take_bytes(struct source *source, uint64_t length, struct raw_docume
     return true;
 }
 
-/* Peeks until the whole head is there. Returns its length, or 0 if it does not end within WARC_MOST_HEAD bytes. */
+/* Peeks at a whole head, and returns its length; 0 if it does not end within `most` and WARC_MOST_HEAD bytes. */
 static size_t peek_head(struct source *source, uint64_t most, const char **bytes) {
     struct warc_search search = {0};
     size_t want = 1;
@@ -147,17 +148,17 @@ static size_t peek_head(struct source *source, uint64_t most, const char **bytes
     }
 }
 
-/* Skips to the next line that begins a record, after something that is no record. */
-static void find_record(struct source *source) {
+/* Skips the next line, and all others up to one that begins a record, or to the end. */
+static void skip_to_record(struct source *source) {
     const char *bytes;
     size_t held;
-    while ((held = source_peek(source, AT_ONCE, &bytes)) > 0) {
+    while ((held = source_peek(source, SEARCHED_AT_ONCE, &bytes)) > 0) {
         const char *mark = memmem(bytes + 1, held - 1, "\nWARC/", 6);
         if (mark != NULL) {
             source_skip(source, (size_t)(mark + 1 - bytes));
             return;
         }
-        source_skip(source, held > 6 ? held - 6 : held);
+        source_skip(source, held > 6 ? held - 6 : held); /* The mark may begin in the last 6 bytes. */
     }
 }
 
@@ -166,7 +167,8 @@ static void skip_line_ends(struct source *source) {
     while (source_peek(source, 1, &bytes) > 0 && (*bytes == '\r' || *bytes == '\n')) source_skip(source, 1);
 }
 
-/* Consumes the head of an HTTP response, and sets what it says of the body. Returns whether the body is a document. */
+/* Consumes the head of an HTTP response, and makes `head` and `raw` describe its body. Returns whether that may be a
+ * document. A head that can't be read makes the document bad. */
 static bool begin_response(struct source *source, struct warc_head *head, struct raw_document *raw) {
     const char *bytes;
     struct http_head http;
@@ -184,7 +186,7 @@ static bool begin_response(struct source *source, struct warc_head *head, struct
     return http.succeeded;
 }
 
-static void set_media(struct raw_document *raw, const struct media_type *type) {
+static void set_format(struct raw_document *raw, const struct media_type *type) {
     static const enum document_format formats[] = {[MEDIA_OTHER] = FORMAT_AUTO,
                                                    [MEDIA_TEXT] = FORMAT_PLAIN,
                                                    [MEDIA_HTML] = FORMAT_HTML,
@@ -193,13 +195,12 @@ static void set_media(struct raw_document *raw, const struct media_type *type) {
     strcpy(raw->charset, type->charset);
 }
 
-/* Reads the block of a record, into the document if it is one. Returns whether there is a document, or a bad record, to
- * visit. */
-static bool read_block(struct documents *documents, struct warc_head *head, struct raw_document *raw) {
+/* Consumes a record's block, and adds it to the document if it is one. Returns whether there is something to visit. */
+static bool take_block(struct documents *documents, struct warc_head *head, struct raw_document *raw) {
     struct source *source = &documents->source;
     raw->format = FORMAT_AUTO;
     if (head->type == WARC_DOCUMENT || (head->type == WARC_RESPONSE && begin_response(source, head, raw)))
-        set_media(raw, &head->type_of_block);
+        set_format(raw, &head->type_of_block);
     bool document = raw->format != FORMAT_AUTO;
     if (!take_bytes(source, head->length, document ? raw : NULL)) {
         if (source->broken || source->unreadable) return raw->bad.kind != BAD_NONE;
@@ -209,8 +210,8 @@ static bool read_block(struct documents *documents, struct warc_head *head, stru
     return document || raw->bad.kind != BAD_NONE;
 }
 
-/* Reads a record and visits its document, or what is wrong with it. Returns false if the visitor stopped. */
-static bool read_record(struct documents *documents) {
+/* Consumes a record and visits its document, or what is wrong with it. Returns false if the visitor stopped. */
+static bool cut_record(struct documents *documents) {
     struct source *source = &documents->source;
     struct raw_document raw = cut_begin(documents, FORMAT_AUTO);
     struct warc_head head;
@@ -219,21 +220,21 @@ static bool read_record(struct documents *documents) {
     size_t length = peek_head(source, UINT64_MAX, &bytes);
     raw.unit = UNIT_RECORD;
     if (length == 0 && (source->broken || source->unreadable)) {
-        find_record(source); /* Consumes what is left, which is the beginning of a head. */
+        skip_to_record(source); /* Consumes what is left, which is the beginning of a head. */
         return true;
     }
     if (length == 0)
         bad_set(&raw.bad, BAD_WARC, "there is no WARC record here whose head ends within %d bytes", WARC_MOST_HEAD);
     if (length == 0 || !warc_parse_head(bytes, length, &head, &raw.bad)) {
         raw.unit = UNIT_BROKEN_RECORD;
-        find_record(source);
+        skip_to_record(source);
         return cut_visit(documents, &raw, "byte ", offset);
     }
     if (head.id.length > 0) raw.id = strndup(head.id.bytes, head.id.length);
     if (head.id.length > 0 && raw.id == NULL) bad_set_memory(&raw.bad);
     source_skip(source, length);
-    bool given = read_block(documents, &head, &raw);
-    if (given || (documents->others && !source->broken && !source->unreadable))
+    bool has_document = take_block(documents, &head, &raw);
+    if (has_document || (documents->visits_others && !source->broken && !source->unreadable))
         return cut_visit(documents, &raw, "byte ", offset);
     raw_document_free(&raw);
     return true;
@@ -243,7 +244,7 @@ bool cut_warc(struct documents *documents) {
     const char *bytes;
     for (;;) {
         skip_line_ends(&documents->source);
-        if (source_peek(&documents->source, 1, &bytes) == 0) return cut_end(documents);
-        if (!read_record(documents)) return false;
+        if (source_peek(&documents->source, 1, &bytes) == 0) return cut_check_end(documents);
+        if (!cut_record(documents)) return false;
     }
 }

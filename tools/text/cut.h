@@ -1,4 +1,4 @@
-/* cut.h: cuts an open source into documents. Each function returns false if the visitor stopped. */
+/* cut.h: cuts an open source into documents for the visitor. The functions return false if the visitor stopped. */
 #ifndef IDX_TOOLS_TEXT_CUT_H
 #define IDX_TOOLS_TEXT_CUT_H
 

@@ -5,9 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#define MICROSECONDS INT64_C(1000000)
+#define MICROSECONDS_PER_SECOND INT64_C(1000000)
+/* Dates of at least so many seconds before or after 1970 may not fit into 64 bits of microseconds. */
+#define MOST_SECONDS 9e12
 
-/* The rest of the text, which has not been read yet. */
 struct unread {
     const char *at, *end;
 };
@@ -22,7 +23,6 @@ static bool take_byte(struct unread *unread, char byte) {
     return taken;
 }
 
-/* Reads a number of exactly `digits` digits, from `least` to `most`. */
 static bool take_number(struct unread *unread, int digits, int64_t least, int64_t most, int64_t *number) {
     *number = 0;
     for (int i = 0; i < digits; i++) {
@@ -43,9 +43,9 @@ static bool take_day(struct unread *unread, int64_t *seconds) {
     return date.tm_mday == day; /* timegm makes 1 May of 31 April. */
 }
 
-/* Reads the digits behind the point; those after the sixth are ignored. */
+/* Reads a fraction of a second, if there is one. Digits after the sixth are ignored. */
 static bool take_fraction(struct unread *unread, int64_t *microseconds) {
-    int64_t unit = MICROSECONDS / 10;
+    int64_t unit = MICROSECONDS_PER_SECOND / 10;
     *microseconds = 0;
     if (!take_byte(unread, '.') && !take_byte(unread, ',')) return true;
     if (!is_digit(unread)) return false;
@@ -53,7 +53,7 @@ static bool take_fraction(struct unread *unread, int64_t *microseconds) {
     return true;
 }
 
-/* Reads the offset from UTC, and subtracts it. */
+/* Reads the offset from UTC, if there is one, and subtracts it from *seconds. */
 static bool take_zone(struct unread *unread, int64_t *seconds) {
     int64_t hours, minutes = 0;
     if (take_byte(unread, 'Z') || take_byte(unread, 'z') || unread->at == unread->end) return true;
@@ -65,6 +65,7 @@ static bool take_zone(struct unread *unread, int64_t *seconds) {
     return true;
 }
 
+/* Reads a time of day with its offset from UTC, if the text has one, and adds it to *seconds. */
 static bool take_time(struct unread *unread, int64_t *seconds, int64_t *microseconds) {
     int64_t hour, minute, second = 0;
     if (unread->at == unread->end) return true;
@@ -82,18 +83,17 @@ bool date_parse(const char *text, size_t length, int64_t *date) {
     int64_t seconds, microseconds = 0;
     if (!take_day(&unread, &seconds) || !take_time(&unread, &seconds, &microseconds) || unread.at != unread.end)
         return false;
-    *date = seconds * MICROSECONDS + microseconds;
+    *date = seconds * MICROSECONDS_PER_SECOND + microseconds;
     return true;
 }
 
 bool date_of_seconds(double seconds, int64_t *date) {
-    if (!(fabs(seconds) < 9e12)) return false;
-    *date = (int64_t)(seconds * (double)MICROSECONDS);
+    if (!(fabs(seconds) < MOST_SECONDS)) return false;
+    *date = (int64_t)(seconds * (double)MICROSECONDS_PER_SECOND);
     return true;
 }
 
-/* The bits of a number of IEEE 754 are in its order, but for those of negative numbers, which are in the reverse order.
- */
+/* As integers, the bits of IEEE 754 numbers are in the order of the numbers, or if negative, in the reverse order. */
 int64_t date_of_score(double score) {
     int64_t bits;
     memcpy(&bits, &score, sizeof bits);

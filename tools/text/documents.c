@@ -12,17 +12,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Visits what is wrong with a file that is no text. The advice is about those of unknown kinds. */
+/* Tells the visitor that a file is no text, with the advice if its kind is unknown. */
 static bool visit_binary(struct documents *documents, enum binary binary, const char *advice) {
     char sentence[200];
-    if (binary != BINARY_OTHER) return cut_bad(documents, BAD_BINARY, sniff_problem(binary));
+    if (binary != BINARY_OTHER) return cut_visit_bad(documents, BAD_BINARY, sniff_problem(binary));
     snprintf(sentence, sizeof sentence, "%s; %s", sniff_problem(binary), advice);
-    return cut_bad(documents, BAD_BINARY, sentence);
+    return cut_visit_bad(documents, BAD_BINARY, sentence);
 }
 
-/* Returns whether the file is standard input that has ended before its first byte: it has no documents, where an empty
- * file is one. */
-static bool is_empty_input(struct documents *documents) {
+/* Returns whether this is standard input without a byte, which has no documents, unlike an empty file. */
+static bool has_no_input(struct documents *documents) {
     struct source *source = &documents->source;
     const char *bytes;
     return strcmp(documents->path, "-") == 0 && source_peek(source, 1, &bytes) == 0 && !source->broken &&
@@ -30,18 +29,18 @@ static bool is_empty_input(struct documents *documents) {
 }
 
 /* Returns whether bytes begin with a line that is a JSON object by its first and last byte. */
-static bool begin_with_object(const char *bytes, size_t length) {
-    const char *end = length > 0 && *bytes == '{' ? memchr(bytes, '\n', length) : NULL;
-    if (end != NULL && end[-1] == '\r') end--;
-    return end != NULL && end[-1] == '}';
+static bool begins_with_object_line(const char *bytes, size_t length) {
+    const char *line_end = length > 0 && *bytes == '{' ? memchr(bytes, '\n', length) : NULL;
+    if (line_end != NULL && line_end[-1] == '\r') line_end--;
+    return line_end != NULL && line_end[-1] == '}';
 }
 
-/* Returns how many bytes are held of the open file for its format to be recognised. On standard input, a first line of
- * JSON suffices: whoever writes it may wait for the answer. */
-static size_t peek_begin(struct documents *documents, const char **bytes) {
+/* Sets *bytes to the first bytes of the open file, by which its format is recognised, and returns how many there are.
+ * On standard input, a first line of JSON suffices, since whoever writes it may wait for the answer. */
+static size_t peek_at_beginning(struct documents *documents, const char **bytes) {
     const bool is_input = strcmp(documents->path, "-") == 0;
     size_t held = is_input ? source_peek(&documents->source, 1, bytes) : 0;
-    while (held > 0 && held < DOCUMENT_SNIFFED && !begin_with_object(*bytes, held)) {
+    while (held > 0 && held < DOCUMENT_SNIFFED && !begins_with_object_line(*bytes, held)) {
         size_t more = source_peek(&documents->source, held + 1, bytes);
         if (more == held) break;
         held = more;
@@ -51,31 +50,31 @@ static size_t peek_begin(struct documents *documents, const char **bytes) {
 
 /* Cuts the open file into documents. If it is not text, it is left out if it was found in a folder, and a bad record if
  * it was named. Returns false if the visitor stopped. */
-static bool read_opened(struct documents *documents, bool in_folder) {
+static bool cut_opened_file(struct documents *documents, bool in_folder) {
     const char *bytes = "";
     size_t held = 0;
-    if (documents->format == FORMAT_AUTO || in_folder) held = peek_begin(documents, &bytes);
+    if (documents->format == FORMAT_AUTO || in_folder) held = peek_at_beginning(documents, &bytes);
     struct sniffed sniffed = sniff_file(documents, (struct span){bytes, held}, in_folder);
-    if (sniffed.refusal != NULL) return cut_bad(documents, BAD_FILE, sniffed.refusal);
+    if (sniffed.refusal != NULL) return cut_visit_bad(documents, BAD_FILE, sniffed.refusal);
     if (sniffed.binary != BINARY_NONE && !in_folder)
         return visit_binary(documents, sniffed.binary, "--format plain reads it all the same");
     if (sniffed.binary != BINARY_NONE) {
         documents->left_out[sniffed.binary]++;
         return true;
     }
-    documents->read++;
+    documents->read_files++;
     documents->has_json = documents->has_json || sniffed.format == FORMAT_JSONL;
     switch (sniffed.format) {
         case FORMAT_JSONL:
         case FORMAT_TSV: return cut_lines(documents, sniffed.format);
         case FORMAT_FEATURES: return cut_features(documents);
         case FORMAT_WARC: return cut_warc(documents);
-        default: return is_empty_input(documents) || cut_whole(documents, sniffed.format);
+        default: return has_no_input(documents) || cut_whole(documents, sniffed.format);
     }
 }
 
-/* Returns when the open file was last changed, and sets its size; DATE_NONE and 0 if it is no regular file. */
-static int64_t find_date(int descriptor, uint64_t *size) {
+/* Returns when a regular file was last changed, and sets *size. Of other files, these are DATE_NONE and 0. */
+static int64_t find_change_date(int descriptor, uint64_t *size) {
     struct stat status;
     *size = 0;
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return DATE_NONE;
@@ -87,38 +86,40 @@ static int64_t find_date(int descriptor, uint64_t *size) {
 static bool read_file(struct documents *documents, const char *path, bool in_folder) {
     uint64_t size;
     documents->path = path;
-    documents->read_before = documents->source.read;
+    documents->read_before = documents->source.bytes_read;
     if (strpbrk(path, "\t\n") != NULL)
-        return cut_bad(documents, BAD_FILE,
-                       "the path contains a tab or a newline, which an ID can't contain; rename the file");
-    if (!source_open(&documents->source, path)) return cut_problem(documents);
+        return cut_visit_bad(documents, BAD_FILE,
+                             "the path contains a tab or a newline, which an ID can't contain; rename the file");
+    if (!source_open(&documents->source, path)) return cut_visit_problem(documents);
     const struct opened_file opened = {path, in_folder, documents->source.descriptor};
-    documents->files++;
-    documents->date = find_date(documents->source.descriptor, &size);
+    documents->opened_files++;
+    documents->date = find_change_date(documents->source.descriptor, &size);
     bool ok = documents->visit_file == NULL || documents->visit_file(documents->context, &opened);
-    if (ok) ok = read_opened(documents, in_folder);
+    if (ok) ok = cut_opened_file(documents, in_folder);
     source_close(&documents->source);
     documents->bytes_before += size;
-    documents->read_before = documents->source.read;
+    documents->read_before = documents->source.bytes_read;
     return ok;
 }
 
-static bool read_met_file(void *context, const char *path) {
+/* Reads a file that was found in a folder. This is a folder_visitor. */
+static bool read_file_in_folder(void *context, const char *path) {
     struct documents *documents = context;
     return read_file(documents, path, true);
 }
 
-void documents_check_folder(struct documents *documents, const char *path, uint64_t files, uint64_t read) {
-    if (documents->files == files || documents->read > read) return;
+void documents_check_folder(struct documents *documents, const char *path, uint64_t opened_before,
+                            uint64_t read_before) {
+    if (documents->opened_files == opened_before || documents->read_files > read_before) return;
     documents->failed = true;
     complain("%s: none of the files in it can be read as texts", path);
 }
 
 /* Reads the files in a folder and below it. Returns false if a visitor stopped. */
 static bool read_folder(struct documents *documents, const char *path) {
-    uint64_t files = documents->files, read = documents->read;
-    bool ok = folder_walk(path, documents->globs, read_met_file, documents, &documents->failed);
-    if (ok) documents_check_folder(documents, path, files, read);
+    uint64_t opened_before = documents->opened_files, read_before = documents->read_files;
+    bool ok = folder_walk(path, documents->globs, read_file_in_folder, documents, &documents->failed);
+    if (ok) documents_check_folder(documents, path, opened_before, read_before);
     return ok;
 }
 
@@ -134,17 +135,17 @@ bool documents_read(struct documents *documents, const struct strings *paths) {
 }
 
 bool documents_read_again(struct documents *documents, const struct opened_file *file, uint64_t number) {
-    documents->files = number;
+    documents->opened_files = number;
     documents->source.regular_only = true;
     return read_file(documents, file->path, file->in_folder);
 }
 
 bool documents_read_one(struct documents *documents, const char *path) {
     documents->path = path;
-    if (!source_open(&documents->source, path)) return cut_problem(documents);
+    if (!source_open(&documents->source, path)) return cut_visit_problem(documents);
     const char *bytes = "";
     size_t held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
-    struct sniffed sniffed = sniff_one(path, (struct span){bytes, held});
+    struct sniffed sniffed = sniff_one_document(path, (struct span){bytes, held});
     bool ok = sniffed.binary == BINARY_NONE
                   ? cut_whole(documents, sniffed.format)
                   : visit_binary(documents, sniffed.binary,
@@ -160,6 +161,7 @@ struct manual_search {
     bool found;
 };
 
+/* Notes whether a file is a manual page, and stops the search if so. This is a folder_visitor. */
 static bool find_manual(void *context, const char *path) {
     struct manual_search *search = context;
     struct stat status;
@@ -167,7 +169,7 @@ static bool find_manual(void *context, const char *path) {
     if (!manual_is_named(path, strlen(path) - source_ending(path))) return true;
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || !source_open(&search->source, path)) return true;
     size_t held = source_peek(&search->source, DOCUMENT_SNIFFED, &bytes);
-    search->found = sniff_one(path, (struct span){bytes, held}).format == FORMAT_MAN;
+    search->found = sniff_one_document(path, (struct span){bytes, held}).format == FORMAT_MAN;
     source_close(&search->source);
     return !search->found;
 }
@@ -177,7 +179,7 @@ bool documents_have_manual(const struct strings *paths, const struct globs *glob
     for (size_t i = 0; i < paths->count && !search.found; i++) {
         const char *path = paths->values[i];
         if (folder_is_at(path))
-            folder_search(path, globs, find_manual, &search);
+            folder_walk_quietly(path, globs, find_manual, &search);
         else
             find_manual(&search, path);
     }
@@ -188,7 +190,7 @@ bool documents_have_manual(const struct strings *paths, const struct globs *glob
 struct format_search {
     struct documents *documents;
     format_visitor visit;
-    bool in_folder, stopped;
+    bool in_folder, stopped; /* A folder is being searched; the visitor stopped the search. */
 };
 
 /* Visits the format of a file, unless it is no text. This is a folder_visitor. */
@@ -213,12 +215,13 @@ void documents_visit_formats(struct documents *documents, const struct strings *
         const char *path = paths->values[i];
         search.in_folder = folder_is_at(path);
         if (search.in_folder)
-            folder_search(path, documents->globs, visit_format, &search);
+            folder_walk_quietly(path, documents->globs, visit_format, &search);
         else
             visit_format(&search, path);
     }
 }
 
+/* Adds the size of a file. This is a folder_visitor. */
 static bool add_size(void *context, const char *path) {
     struct stat status;
     uint64_t *bytes = context;
@@ -234,7 +237,7 @@ uint64_t documents_count_bytes(const struct strings *paths, const struct globs *
         if (strcmp(path, "-") == 0) return 0;
         if (stat(path, &status) != 0) continue;
         if (S_ISDIR(status.st_mode))
-            folder_search(path, globs, add_size, &bytes);
+            folder_walk_quietly(path, globs, add_size, &bytes);
         else if (S_ISREG(status.st_mode))
             bytes += (uint64_t)status.st_size;
         else

@@ -7,11 +7,10 @@
 #include "tools/text/raw_document.h"
 #include "tools/text/source.h"
 
-/* A file that was opened. In a folder, files that aren't text are left out. */
 struct opened_file {
     const char *path;
-    bool in_folder;
-    int descriptor;
+    bool in_folder; /* It was found in a folder, and not named: if it is not text, it is left out. */
+    int descriptor; /* Open while the file is visited; -1: it is not open. */
 };
 
 /* Kinds of files that are no texts, although the name does not say so. */
@@ -36,7 +35,7 @@ struct documents {
     document_visitor visit;
     void *context;
     file_visitor visit_file;   /* May be NULL. */
-    bool others;               /* WARC records without a document are visited as well. */
+    bool visits_others;        /* WARC records without a document are visited as well. */
     struct source source;      /* Its before_wait may be set. */
     const struct globs *globs; /* Which files of folders are read; NULL: all. */
 
@@ -46,15 +45,15 @@ struct documents {
     uint64_t left_out[BINARY_KINDS]; /* Files in folders that were left out, since they are not text. */
     bool failed;                     /* A folder could not be read, or nothing in it. */
 
-    uint64_t files; /* Files that were opened. */
-    uint64_t read;  /* Those of them that were cut into documents. */
-    bool has_json;  /* Some of these are JSON Lines. */
+    uint64_t opened_files; /* Files that were opened. */
+    uint64_t read_files;   /* Those of them that were cut into documents. */
+    bool has_json;         /* Some of these are JSON Lines. */
 
     /* These are private. */
-    const char *path;
-    int64_t date;
+    const char *path;      /* That of the file that is being read. */
+    int64_t date;          /* When it was changed last, or DATE_NONE. */
     uint64_t bytes_before; /* Bytes of the files before the open one, as they are stored. */
-    uint64_t read_before;  /* What source.read was before the file was opened. */
+    uint64_t read_before;  /* What source.bytes_read was before the file was opened. */
 };
 
 /* Reads all documents of the files and folders, or of standard input without any paths, and for -. A folder stands for
@@ -63,33 +62,30 @@ struct documents {
  * stopped it. */
 bool documents_read(struct documents *documents, const struct strings *paths);
 
-/* Reads once more a file that documents_read opened and to which it gave this number. Returns false if a visitor
- * stopped it. */
+/* Reads a file that documents_read gave this number once more. Returns false if a visitor stopped it. */
 bool documents_read_again(struct documents *documents, const struct opened_file *file, uint64_t number);
 
-/* Reads the file at `path` as one document, which is plain text, HTML or a manual page. */
+/* Reads a file as one document: plain text, HTML or a manual page. Returns false if the visitor stopped it. */
 bool documents_read_one(struct documents *documents, const char *path);
 
-/* Returns whether any of the files, or of those in the folders, is a manual page by its name and how it begins. Ignores
- * what can't be read. */
+/* Returns whether any input is a manual page, by name and beginning. Ignores what can't be read. */
 bool documents_have_manual(const struct strings *paths, const struct globs *globs);
 
 /* A function that gets the path of a file and the format of its documents. It returns false to stop. */
 typedef bool (*format_visitor)(void *context, const char *path, enum document_format format);
 
-/* Visits all files that documents_read would cut into documents, without reading more of them than their first bytes.
- * Ignores what can't be read. */
+/* Visits the formats of all files that documents_read would cut, by their first bytes. Ignores what can't be read. */
 void documents_visit_formats(struct documents *documents, const struct strings *paths, format_visitor visit);
 
-/* Sets `failed` after a complaint if files of the folder were opened, but none was read: if there are more than
- * `files`, and no more than `read`. */
-void documents_check_folder(struct documents *documents, const char *path, uint64_t files, uint64_t read);
+/* Sets `failed` after a complaint if files of the folder were opened, but none was read. `opened_before` and
+ * `read_before` are what opened_files and read_files were before the folder. */
+void documents_check_folder(struct documents *documents, const char *path, uint64_t opened_before,
+                            uint64_t read_before);
 
 /* Says how many files of each kind were left out. Says nothing if there were none. */
 void documents_say_left_out(const struct documents *documents);
 
-/* Returns the bytes of the files, and of those in the folders, as they are stored, or 0 if an input is no file, such as
- * a pipe. */
+/* Returns the stored bytes of the files, and of those in folders; 0 if an input is no file, such as a pipe. */
 uint64_t documents_count_bytes(const struct strings *paths, const struct globs *globs);
 
 void documents_free(struct documents *documents);

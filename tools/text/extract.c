@@ -17,6 +17,7 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
 
 /* ---- Bodies ---- */
 
+/* Replaces the body, which is HTML, by its text, and sets the title and the description. */
 static bool extract_html(struct extractor *extractor, struct fields *fields, struct bad *bad) {
     struct html *html = &extractor->html;
     html->divides_blocks = extractor->rules->divides_blocks;
@@ -27,6 +28,7 @@ static bool extract_html(struct extractor *extractor, struct fields *fields, str
     return true;
 }
 
+/* Replaces the body, which is a manual page, by its text. */
 static bool extract_manual(struct extractor *extractor, struct fields *fields, struct bad *bad) {
     if (extractor->manual_refusal != NULL)
         return bad_set(bad, BAD_MANUAL, "this is a manual page, and the recipe %s", extractor->manual_refusal);
@@ -37,8 +39,8 @@ static bool extract_manual(struct extractor *extractor, struct fields *fields, s
 
 /* ---- Lines ---- */
 
-static bool extract_json(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
-                         struct bad *bad) {
+/* Sets the fields of a line of JSON, and the document's date if the rules say where it is. */
+static bool parse_json(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad) {
     const struct jsonl_rules *rules = &extractor->rules->json;
     const struct span line = {raw->bytes.bytes, raw->bytes.length};
     if (!jsonl_parse(rules, line, &extractor->json, fields, bad)) return false;
@@ -56,10 +58,10 @@ bool extract_id(struct span line, struct span *id, struct span *rest, struct bad
 
 /* ---- All ---- */
 
-static bool extract_fields(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
-                           struct bad *bad) {
+static bool extract_by_format(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
+                              struct bad *bad) {
     switch (raw->format) {
-        case FORMAT_JSONL: return extract_json(extractor, raw, fields, bad);
+        case FORMAT_JSONL: return parse_json(extractor, raw, fields, bad);
         case FORMAT_TSV:
             return extract_id((struct span){raw->bytes.bytes, raw->bytes.length}, &fields->id, &fields->body, bad);
         case FORMAT_HTML:
@@ -73,7 +75,7 @@ static bool extract_fields(struct extractor *extractor, struct raw_document *raw
 bool extract(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad) {
     const char *id = raw->id != NULL ? raw->id : raw->place;
     *fields = (struct fields){.id = {id, strlen(id)}};
-    if (!extract_fields(extractor, raw, fields, bad)) return false;
+    if (!extract_by_format(extractor, raw, fields, bad)) return false;
     raw->text_bytes = fields->body.length;
     if (fields->id.length == 0) return bad_set(bad, BAD_ID, "the ID is empty");
     if (memchr(fields->id.bytes, '\t', fields->id.length) != NULL ||

@@ -20,7 +20,7 @@ struct extract_rules {
     bool ties;               /* A bit is 1 if the weights for 0 and 1 are equal. */
 };
 
-/* Sets what the options have not given, after those that have no effect were refused. */
+/* Sets what the options have not given to its default, after those that have no effect were refused. */
 static inline void extract_settle(struct extract_rules *rules) {
     if (rules->json.texts.count > 0) rules->json.text = rules->json.texts.values[0];
     if (rules->max_text == 0) rules->max_text = DOCUMENT_BYTES;
@@ -31,7 +31,7 @@ struct extractor {
     const struct extract_rules *rules;
     /* NULL, or why manual pages are bad records, because the recipe has no MANUAL_PART. */
     const char *manual_refusal;
-    struct output decompressed, decoded, manual;
+    struct output decompressed, decoded, manual; /* The body decompressed, in UTF-8, and as mandoc prints it. */
     struct html html;
     struct jsonl json;
 };
@@ -39,11 +39,12 @@ struct extractor {
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules);
 
 /* Sets the fields, which are valid until `raw` or the extractor is used again. Also sets raw's text_bytes, and its date
- * if the record has one, and may change its bytes. Sets *bad and returns false if the record is bad; its ID is set then
- * as well, or it is empty or that of its place if the record has none. */
+ * if the record has one, and may change its bytes. Sets *bad and returns false if the record is bad; then the ID is
+ * that of the record if it could be read, or else the record's place or empty. */
 bool extract(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad);
 
-/* Cuts a line of FORMAT_FEATURES or FORMAT_TSV into its ID and what follows the tab. Returns false if it has no tab. */
+/* Cuts a line of FORMAT_FEATURES or FORMAT_TSV into its ID, which may be empty, and what follows the tab. Sets *bad and
+ * returns false if it has no tab. */
 bool extract_id(struct span line, struct span *id, struct span *rest, struct bad *bad);
 
 void extractor_free(struct extractor *extractor);

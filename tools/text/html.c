@@ -8,15 +8,14 @@
 #include <string.h>
 #include <strings.h>
 
-/* Names of elements, sorted. Elements that break a line, such as p or div, are not listed, because there are more of
- * them, and new ones. */
-static const char *const in_a_line[] = {
+/* Names of elements, sorted. Those that break a line, such as p or div, are not listed: there are more of them. */
+static const char *const within_line[] = {
     "a",     "abbr", "acronym", "b",      "bdi",   "bdo",  "big",  "cite", "code", "data", "del",  "dfn", "em",
     "font",  "i",    "ins",     "kbd",    "label", "mark", "nobr", "q",    "rp",   "rt",   "ruby", "s",   "samp",
     "small", "span", "strike",  "strong", "sub",   "sup",  "time", "tt",   "u",    "var",  "wbr",
 };
 /* Of those that break a line, the ones that are within a paragraph. */
-static const char *const in_a_block[] = {"br", "img"};
+static const char *const within_block[] = {"br", "img"};
 static const char *const never_text[] = {"iframe", "noscript", "script", "style", "svg", "template"};
 static const char *const not_main[] = {"aside", "footer", "form", "header", "nav"};
 
@@ -34,10 +33,10 @@ struct parse {
     bool main_text;
     unsigned depth, dropped, links, titles; /* How many elements are open: all, dropped ones, links, titles. */
     unsigned mains, articles;               /* Of elements main and article. */
-    bool titled;                            /* A title has ended; later ones, as in pictures, aren't the document's. */
+    bool has_title;                         /* A title has ended; later ones, as in pictures, aren't the document's. */
     bool too_deep, too_many;                /* Elements are nested too deep, or one has too many attributes. */
-    size_t run;                             /* Where the piece of text begins in html->text. */
-    size_t bytes, link_bytes;               /* Bytes of the piece, blanks apart: all, and those in links. */
+    size_t piece_start;                     /* Where the current piece of text begins in html->text. */
+    size_t piece_bytes, piece_link_bytes;   /* Bytes of the piece, blanks apart: all, and those in links. */
     struct span rest;                       /* What the parser has not got yet. */
 };
 
@@ -50,24 +49,25 @@ static bool is_dropped(const struct parse *parse, const char *name) {
 static void keep_inner_piece(struct parse *parse) {
     const struct output *text = &parse->html->text;
     struct output *inner = parse->mains > 0 ? &parse->html->main : &parse->html->articles;
-    if (!parse->main_text || parse->bytes == 0 || text->length == parse->run) return;
-    if (parse->mains + parse->articles > 0) output_bytes(inner, text->bytes + parse->run, text->length - parse->run);
+    if (!parse->main_text || parse->piece_bytes == 0 || text->length == parse->piece_start) return;
+    if (parse->mains + parse->articles > 0)
+        output_bytes(inner, text->bytes + parse->piece_start, text->length - parse->piece_start);
 }
 
 /* Ends a piece of text at an element that breaks the line, and where it is asked for, leaves a blank line if the
  * element is a block. Drops the piece if most of it is in links. */
 static void end_piece(struct parse *parse, bool is_block) {
     struct output *text = &parse->html->text;
-    if (parse->main_text && 2 * parse->link_bytes > parse->bytes) text->length = parse->run;
+    if (parse->main_text && 2 * parse->piece_link_bytes > parse->piece_bytes) text->length = parse->piece_start;
     if (text->length > 0 && text->bytes[text->length - 1] != '\n') output_byte(text, '\n');
     if (is_block && parse->html->divides_blocks && text->length > 1 && text->bytes[text->length - 2] != '\n')
         output_byte(text, '\n');
     if (text->error == 0) keep_inner_piece(parse);
-    parse->run = text->length;
-    parse->bytes = parse->link_bytes = 0;
+    parse->piece_start = text->length;
+    parse->piece_bytes = parse->piece_link_bytes = 0;
 }
 
-static const char *attribute(const xmlChar **attributes, const char *name) {
+static const char *find_attribute(const xmlChar **attributes, const char *name) {
     for (; attributes != NULL && attributes[0] != NULL; attributes += 2) {
         if (strcmp((const char *)attributes[0], name) == 0) return (const char *)attributes[1];
     }
@@ -80,8 +80,9 @@ static size_t count_attributes(const xmlChar **attributes) {
     return count;
 }
 
+/* Keeps the first description that a meta element has. */
 static void read_meta(struct parse *parse, const xmlChar **attributes) {
-    const char *name = attribute(attributes, "name"), *content = attribute(attributes, "content");
+    const char *name = find_attribute(attributes, "name"), *content = find_attribute(attributes, "content");
     struct output *description = &parse->html->description;
     if (name == NULL || content == NULL || strcasecmp(name, "description") != 0 || description->length > 0) return;
     output_text(description, content);
@@ -89,7 +90,8 @@ static void read_meta(struct parse *parse, const xmlChar **attributes) {
 
 /* Ends a piece of text where an element begins or ends that breaks the line. */
 static void break_line(struct parse *parse, const char *name) {
-    if (!is_among(name, in_a_line, COUNT(in_a_line))) end_piece(parse, !is_among(name, in_a_block, COUNT(in_a_block)));
+    if (!is_among(name, within_line, COUNT(within_line)))
+        end_piece(parse, !is_among(name, within_block, COUNT(within_block)));
 }
 
 /* Notes an element that begins. The parser calls this. */
@@ -110,6 +112,7 @@ static void start_element(void *context, const xmlChar *element, const xmlChar *
     if (strcmp(name, "meta") == 0) read_meta(parse, attributes);
 }
 
+/* Notes an element that ends. The parser calls this. */
 static void end_element(void *context, const xmlChar *element) {
     struct parse *parse = context;
     const char *name = (const char *)element;
@@ -121,7 +124,7 @@ static void end_element(void *context, const xmlChar *element) {
     if (strcmp(name, "article") == 0 && parse->articles > 0) parse->articles--;
     if (strcmp(name, "title") == 0 && parse->titles > 0) {
         parse->titles--;
-        parse->titled = true;
+        parse->has_title = true;
     }
 }
 
@@ -130,18 +133,17 @@ static void take_text(void *context, const xmlChar *text, int length) {
     struct parse *parse = context;
     if (parse->dropped > 0) return;
     if (parse->titles > 0) {
-        if (!parse->titled) output_bytes(&parse->html->title, text, (size_t)length);
+        if (!parse->has_title) output_bytes(&parse->html->title, text, (size_t)length);
         return;
     }
     size_t bytes = 0;
     for (int i = 0; i < length; i++) bytes += text[i] > ' ';
-    parse->bytes += bytes;
-    if (parse->links > 0) parse->link_bytes += bytes;
+    parse->piece_bytes += bytes;
+    if (parse->links > 0) parse->piece_link_bytes += bytes;
     output_bytes(&parse->html->text, text, (size_t)length);
 }
 
-/* Replaces NUL bytes by spaces in a copy, because libxml2 takes a NUL byte for the end. Returns false if memory ran
- * out. */
+/* Replaces NUL bytes by spaces in a copy, because libxml2 takes a NUL byte for the end. */
 static bool replace_nul(struct span *document, struct output *kept) {
     if (document->length == 0 || memchr(document->bytes, '\0', document->length) == NULL) return true;
     kept->length = 0;
@@ -154,9 +156,9 @@ static bool replace_nul(struct span *document, struct output *kept) {
     return true;
 }
 
-/* Gives the parser the next part of the document. The parser compares each attribute of an element with all before it,
- * which takes hours if there are many. The size of its array for attributes, which it doubles when it is full, shows
- * that in time; then the document ends here. */
+/* Gives the parser the next part of the document. The parser compares each attribute of an element with all before
+ * it, which takes hours if there are many. The size of its array for attributes, which it doubles when it is full,
+ * shows that in time; then the document ends here. */
 static int feed_parser(void *context, char *buffer, int length) {
     struct parse *parse = context;
     if (parse->parser->maxatts > 4 * (HTML_MOST_ATTRIBUTES + 2)) parse->too_many = true;
@@ -167,7 +169,7 @@ static int feed_parser(void *context, char *buffer, int length) {
     return (int)given;
 }
 
-/* Parses the document. Returns false if memory ran out. */
+/* Parses the document, for which libxml2 calls the functions above. Returns false if memory ran out for the parser. */
 static bool parse_events(struct parse *parse, struct span document) {
     htmlParserCtxtPtr parser = parse->parser = htmlNewParserCtxt();
     if (parser == NULL) return false;
@@ -216,19 +218,19 @@ enum { SEARCHED_FOR_CHARSET = 1024 };
 
 void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]) {
     static const char mark[] = "charset";
-    size_t length = document.length < SEARCHED_FOR_CHARSET ? document.length : SEARCHED_FOR_CHARSET;
-    const char *at = document.bytes, *end = at + length;
+    size_t searched = document.length < SEARCHED_FOR_CHARSET ? document.length : SEARCHED_FOR_CHARSET;
+    const char *at = document.bytes, *end = at + searched;
     name[0] = '\0';
     for (; (size_t)(end - at) >= sizeof mark; at++) {
         if (strncasecmp(at, mark, sizeof mark - 1) != 0) continue;
-        const char *from = at + sizeof mark - 1;
-        while (from < end && strchr(" \t\r\n", *from) != NULL && *from != '\0') from++;
-        if (from == end || *from != '=') continue;
-        for (from++; from < end && strchr(" \t\r\n\"'", *from) != NULL && *from != '\0';) from++;
+        const char *value = at + sizeof mark - 1;
+        while (value < end && strchr(" \t\r\n", *value) != NULL && *value != '\0') value++;
+        if (value == end || *value != '=') continue;
+        for (value++; value < end && strchr(" \t\r\n\"'", *value) != NULL && *value != '\0';) value++;
         size_t size = 0;
-        while (from + size < end && strchr(" \t\r\n\"';/>", from[size]) == NULL) size++;
+        while (value + size < end && strchr(" \t\r\n\"';/>", value[size]) == NULL) size++;
         if (size == 0 || size >= CHARSET_NAME_SIZE) continue;
-        memcpy(name, from, size);
+        memcpy(name, value, size);
         name[size] = '\0';
         if (charset_is_known(name)) break;
         name[0] = '\0';

@@ -28,7 +28,8 @@ struct html {
  * a meta element, are no part of the text. Sets *bad and returns false if that fails. Any thread may call it. */
 bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad);
 
-/* Sets the name of the character set that a meta element among the first bytes names, or "". */
+/* Sets *name to the first known character set that follows charset= in the first bytes of a document, as in a meta
+ * element, or to "". It is utf-8 where the document says UTF-16 or UTF-32. */
 void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]);
 
 /* Prepares libxml2. It must be called before several threads call html_parse. */

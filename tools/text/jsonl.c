@@ -5,26 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_SIZE = 256 };
+/* Names of fields have fewer bytes than this. */
+enum { NAME_BYTES = 256 };
 
 /* Where a field is: the names that have not been followed yet. */
 struct path {
     const char *at; /* NULL: there are no more. */
-    char separator;
+    char separator; /* A slash in a JSON pointer, or else a dot. */
 };
 
 static struct path begin_path(const char *field) {
     return *field == '/' ? (struct path){field + 1, '/'} : (struct path){field, '.'};
 }
 
-/* Takes the next name off the path. In a JSON pointer, ~1 means a slash, and ~0 a tilde. Returns a span without bytes
- * if the name is too long. */
-static struct span next_name(struct path *path, char name[NAME_SIZE]) {
+/* Takes the next name off the path, and copies it to `name`. In a JSON pointer, ~1 means a slash, and ~0 a tilde.
+ * Returns a span without bytes, which is the name of no field, if the name is too long. */
+static struct span next_name(struct path *path, char name[NAME_BYTES]) {
     const char *from = path->at, *end = strchrnul(from, path->separator);
     size_t size = 0;
     path->at = *end == '\0' ? NULL : end + 1;
     for (; from < end; from++) {
-        if (size + 1 == NAME_SIZE) return (struct span){NULL, 0};
+        if (size + 1 == NAME_BYTES) return (struct span){NULL, 0};
         name[size++] = *from;
         if (path->separator == '/' && *from == '~' && (from[1] == '0' || from[1] == '1'))
             name[size - 1] = *++from == '0' ? '~' : '/';
@@ -32,8 +33,7 @@ static struct span next_name(struct path *path, char name[NAME_SIZE]) {
     return (struct span){name, size};
 }
 
-/* Replaces a value by its member of this name, or element of this number. Sets *bad and returns false if it is an
- * object of another form than JSON's. */
+/* Replaces a value by its member of this name, or its element of this number; its bytes are NULL if it has none. */
 static bool find_member(struct span *value, struct span name, struct bad *bad) {
     struct scan_member member = {.name = name};
     uint64_t index;
@@ -43,22 +43,21 @@ static bool find_member(struct span *value, struct span name, struct bad *bad) {
     return true;
 }
 
-/* Follows a path from a value to another, whose bytes are NULL if there is none. Sets *bad and returns false if an
- * object on the way has another form than JSON's. */
-static bool follow(struct path *path, struct span *value, struct bad *bad) {
-    char name[NAME_SIZE];
+/* Follows a path from a value to another, whose bytes are NULL if there is none. */
+static bool follow_path(struct path *path, struct span *value, struct bad *bad) {
+    char name[NAME_BYTES];
     while (value->bytes != NULL && path->at != NULL) {
         if (!find_member(value, next_name(path, name), bad)) return false;
     }
     return true;
 }
 
-/* Finds the values of the fields; the bytes of those that aren't there are NULL. Sets *bad and returns false if the
- * line, or what a field is in, has another form than JSON's. The values before that field are set then. */
-static bool find_values(const char *const fields[JSONL_FIELDS], struct span line, struct span values[JSONL_FIELDS],
-                        struct bad *bad) {
+/* Finds the values of the fields; the bytes of those that aren't there are NULL. If the line, or what a field is in,
+ * has another form than JSON's, sets *bad and returns false; the values before that field are set then. */
+static bool find_all_values(const char *const fields[JSONL_FIELDS], struct span line, struct span values[JSONL_FIELDS],
+                            struct bad *bad) {
     struct scan_member members[JSONL_FIELDS] = {{.name = {NULL, 0}}};
-    char names[JSONL_FIELDS][NAME_SIZE];
+    char names[JSONL_FIELDS][NAME_BYTES];
     struct path paths[JSONL_FIELDS] = {{NULL, 0}};
     for (size_t i = 0; i < JSONL_FIELDS; i++) {
         values[i] = (struct span){NULL, 0};
@@ -69,24 +68,25 @@ static bool find_values(const char *const fields[JSONL_FIELDS], struct span line
     if (!scan_members(line, members, JSONL_FIELDS, bad)) return false;
     for (size_t i = 0; i < JSONL_FIELDS; i++) {
         struct span value = members[i].value;
-        if (!follow(&paths[i], &value, bad)) return false;
+        if (!follow_path(&paths[i], &value, bad)) return false;
         values[i] = value;
     }
     return true;
 }
 
+/* Finds the value of one field, whose bytes are NULL if it isn't there. */
 static bool find_value(const char *field, struct span line, struct span *value, struct bad *bad) {
-    char name[NAME_SIZE];
+    char name[NAME_BYTES];
     struct path path = begin_path(field);
     struct scan_member member = {.name = next_name(&path, name)};
     if (!scan_members(line, &member, 1, bad)) return false;
     *value = member.value;
-    return follow(&path, value, bad);
+    return follow_path(&path, value, bad);
 }
 
 /* ---- Fields ---- */
 
-static bool is_there(struct span value) {
+static bool is_present(struct span value) {
     return value.bytes != NULL && !(value.length == 4 && memcmp(value.bytes, "null", 4) == 0);
 }
 
@@ -113,10 +113,12 @@ static bool read_id(struct span value, const char *path, struct output *kept, st
     return true;
 }
 
+/* Reads a title, which may be missing or null; then *title stays as it is. */
 static bool read_title(struct span value, const char *path, struct output *kept, struct span *title, struct bad *bad) {
-    return !is_there(value) || read_string(value, path, kept, title, bad);
+    return !is_present(value) || read_string(value, path, kept, title, bad);
 }
 
+/* Returns whether a value is a number of JSON with fewer than 64 bytes, and sets *number if so. */
 static bool read_number(struct span value, double *number) {
     char bytes[64];
     if (value.length >= sizeof bytes || !scan_is_number(value)) return false;
@@ -126,8 +128,8 @@ static bool read_number(struct span value, double *number) {
     return true;
 }
 
-/* Reads a date, which is a string or a number of seconds, or what takes the place of the date for a score; any other
- * value is none. */
+/* Sets *date to a date, which is a string or a number of seconds since 1970, or if the rules say so, to what takes the
+ * place of the date for a score; to DATE_NONE for any other value. */
 static bool read_date(const struct jsonl_rules *rules, struct span value, struct output *kept, int64_t *date,
                       struct bad *bad) {
     struct span string;
@@ -146,8 +148,7 @@ static bool read_date(const struct jsonl_rules *rules, struct span value, struct
     return true;
 }
 
-/* Joins the texts of several fields, but for those that are missing or null. Sets *bad and returns false if all are, or
- * if one has anything else than a string. */
+/* Joins the texts of several fields, but for those that are missing or null. One must be there. */
 static bool join_texts(const struct strings *paths, struct span line, struct jsonl *jsonl, struct span *body,
                        struct bad *bad) {
     struct output *joined = &jsonl->joined, *kept = &jsonl->strings[JSONL_TEXT];
@@ -156,7 +157,7 @@ static bool join_texts(const struct strings *paths, struct span line, struct jso
     for (size_t i = 0; i < paths->count; i++) {
         struct span value, text;
         if (!find_value(paths->values[i], line, &value, bad)) return false;
-        if (!is_there(value)) continue;
+        if (!is_present(value)) continue;
         if (!read_string(value, paths->values[i], kept, &text, bad)) return false;
         if (found++ > 0) output_byte(joined, '\n');
         output_bytes(joined, text.bytes, text.length);
@@ -166,6 +167,7 @@ static bool join_texts(const struct strings *paths, struct span line, struct jso
     return found > 0 || bad_set(bad, BAD_FIELD, "all fields of --text-field are missing");
 }
 
+/* Sets *body to the text of the one field, which is `value`, or of the several ones. */
 static bool read_text(const struct jsonl_rules *rules, struct span line, struct span value, struct jsonl *jsonl,
                       struct span *body, struct bad *bad) {
     return rules->texts.count > 1 ? join_texts(&rules->texts, line, jsonl, body, bad)
@@ -177,11 +179,11 @@ bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl
     const char *const paths[JSONL_FIELDS] = {rules->id, rules->text, rules->title, rules->date};
     struct output *kept = jsonl->strings;
     struct span values[JSONL_FIELDS];
-    bool found = find_values(paths, line, values, bad), has_id = values[JSONL_ID].bytes != NULL;
-    if (rules->id != NULL && (found || has_id) &&
+    bool all_found = find_all_values(paths, line, values, bad), has_id = values[JSONL_ID].bytes != NULL;
+    if (rules->id != NULL && (all_found || has_id) &&
         !read_id(values[JSONL_ID], rules->id, &kept[JSONL_ID], &fields->id, bad))
         return false;
-    return found && read_text(rules, line, values[JSONL_TEXT], jsonl, &fields->body, bad) &&
+    return all_found && read_text(rules, line, values[JSONL_TEXT], jsonl, &fields->body, bad) &&
            read_date(rules, values[JSONL_DATE], &kept[JSONL_DATE], &jsonl->date, bad) &&
            read_title(values[JSONL_TITLE], rules->title, &kept[JSONL_TITLE], &fields->title, bad);
 }
@@ -193,30 +195,29 @@ void jsonl_free(struct jsonl *jsonl) {
 
 /* ---- What JSON a file begins with ---- */
 
-/* Removes bytes of these kinds from the beginning. */
-static void skip_bytes(struct span *bytes, const char *kinds) {
+static void skip_kinds(struct span *bytes, const char *kinds) {
     while (bytes->length > 0 && *bytes->bytes != '\0' && strchr(kinds, *bytes->bytes) != NULL)
         bytes->bytes++, bytes->length--;
 }
 
-struct jsonl_beginning jsonl_look(struct span bytes, const char *text_field) {
-    char name[NAME_SIZE];
+struct jsonl_beginning jsonl_look_at_beginning(struct span bytes, const char *text_field) {
+    char name[NAME_BYTES];
     struct path path = begin_path(text_field);
     struct scan_member member = {.name = next_name(&path, name)};
     struct jsonl_beginning found = {false, false, false, false};
     if (bytes.length >= 3 && memcmp(bytes.bytes, "\xef\xbb\xbf", 3) == 0) bytes.bytes += 3, bytes.length -= 3;
-    skip_bytes(&bytes, " \t\r\n");
+    skip_kinds(&bytes, " \t\r\n");
     bool in_array = bytes.length > 0 && *bytes.bytes == '[';
     if (in_array) bytes.bytes++, bytes.length--;
     const char *begin = bytes.bytes;
     enum scan_end end = scan_object(&bytes, &member, 1);
     if (end == SCAN_NONE) return found;
     bool in_line = memchr(begin, '\n', (size_t)(bytes.bytes - begin)) == NULL;
-    skip_bytes(&bytes, " \t\r");
+    skip_kinds(&bytes, " \t\r");
     found.is_array = in_array;
     found.is_lines = !in_array && in_line && (bytes.length == 0 || *bytes.bytes == '\n');
     found.has_text = member.value.bytes != NULL;
-    skip_bytes(&bytes, " \t\r\n");
+    skip_kinds(&bytes, " \t\r\n");
     found.has_second = found.is_lines && bytes.length > 0 && *bytes.bytes == '{';
     return found;
 }

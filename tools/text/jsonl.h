@@ -5,8 +5,7 @@
 #include "tools/shared/command.h"
 #include "tools/text/raw_document.h"
 
-/* Where fields are in the object: a JSON pointer (/a/b, RFC 6901) if it begins with a slash, or else names with dots
- * between them (a.b). */
+/* Where fields are: JSON pointers (/a/b, RFC 6901) if they begin with a slash, or else names with dots (a.b). */
 struct jsonl_rules {
     const char *text;
     struct strings texts; /* If there are several, their texts are joined; otherwise `text` alone counts. */
@@ -20,7 +19,7 @@ enum jsonl_field { JSONL_ID, JSONL_TEXT, JSONL_TITLE, JSONL_DATE, JSONL_FIELDS }
 
 /* What a line has beside its fields. */
 struct jsonl {
-    struct output strings[JSONL_FIELDS]; /* Fields whose strings have escapes. */
+    struct output strings[JSONL_FIELDS]; /* What the strings of fields are, if they have escapes. */
     struct output joined;                /* The texts of several fields. */
     int64_t date;                        /* DATE_NONE: there is none, or its notation is unknown. */
 };
@@ -36,8 +35,7 @@ struct jsonl {
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
                  struct bad *bad);
 
-/* Sets *value to the string of the text's field, as it is written in the line, with its quotes. Sets *bad and returns
- * false like jsonl_parse. */
+/* Sets *value to the text's string, as it is written in the line, with its quotes. Fails like jsonl_parse. */
 bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad);
 
 void jsonl_free(struct jsonl *jsonl);
@@ -50,7 +48,7 @@ struct jsonl_beginning {
     bool has_second; /* Another line begins with a brace. */
 };
 
-/* Finds that out from the first bytes of a file. The field is where the text is. */
-struct jsonl_beginning jsonl_look(struct span bytes, const char *text_field);
+/* Returns what JSON a file begins with, by its first bytes. The field is where the text is. */
+struct jsonl_beginning jsonl_look_at_beginning(struct span bytes, const char *text_field);
 
 #endif

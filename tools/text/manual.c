@@ -46,7 +46,7 @@ bool manual_is_named(const char *name, size_t length) {
 }
 
 /* Returns whether a line calls the request or macro of this name, which has two letters. */
-static bool is_call(struct span line, const char *name) {
+static bool calls_macro(struct span line, const char *name) {
     if (line.length < 3 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
     size_t at = 1;
     while (at < line.length && (line.bytes[at] == ' ' || line.bytes[at] == '\t')) at++;
@@ -61,39 +61,40 @@ static bool is_blank(struct span line) {
     return true;
 }
 
-static bool is_comment(struct span line) {
+/* Returns whether a line is blank, a comment of roff, or a control character alone, which does nothing. */
+static bool is_blank_or_comment(struct span line) {
     if (is_blank(line) || (line.length == 1 && strchr(".'", *line.bytes) != NULL)) return true;
-    return is_call(line, "\\\"") || is_call(line, "\\#") ||
+    return calls_macro(line, "\\\"") || calls_macro(line, "\\#") ||
            (line.length >= 3 && memchr(".'", *line.bytes, 2) != NULL && memcmp(line.bytes + 1, "\\\"", 2) == 0);
 }
 
-static struct span skip_mark(const char *bytes, size_t length) {
+static struct span skip_byte_order_mark(const char *bytes, size_t length) {
     bool marked = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0;
     return marked ? (struct span){bytes + 3, length - 3} : (struct span){bytes, length};
 }
 
 bool manual_begins(const char *bytes, size_t length) {
-    struct span rest = skip_mark(bytes, length), line;
-    bool all = true;
+    struct span rest = skip_byte_order_mark(bytes, length), line;
+    bool all_are_roff = true;
     if (rest.length == 0) return false;
     do line = span_cut(&rest, '\n');
     while (rest.length > 0 && is_blank(line));
     if (line.length < 2 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
     for (;; line = span_cut(&rest, '\n')) {
-        if (is_call(line, "TH") || is_call(line, "Dd") || is_call(line, "so")) return true;
-        all = all && (is_blank(line) || *line.bytes == '.' || *line.bytes == '\'');
-        if (rest.length == 0) return all && !is_blank(line);
+        if (calls_macro(line, "TH") || calls_macro(line, "Dd") || calls_macro(line, "so")) return true;
+        all_are_roff = all_are_roff && (is_blank(line) || *line.bytes == '.' || *line.bytes == '\'');
+        if (rest.length == 0) return all_are_roff && !is_blank(line);
     }
 }
 
-/* Returns whether a page does nothing but include another one, and sets *name to the name of that. */
+/* Returns whether a page only includes another one, by the request so, and sets *name to the name of that. */
 static bool only_includes(struct span page, struct span *name) {
-    struct span rest = skip_mark(page.bytes, page.length);
+    struct span rest = skip_byte_order_mark(page.bytes, page.length);
     name->length = 0;
     while (rest.length > 0) {
         struct span line = span_cut(&rest, '\n');
-        if (is_comment(line)) continue;
-        if (name->length > 0 || !is_call(line, "so")) return false;
+        if (is_blank_or_comment(line)) continue;
+        if (name->length > 0 || !calls_macro(line, "so")) return false;
         const char *at = memmem(line.bytes, line.length, "so", 2);
         *name = (struct span){at + 2, line.length - (size_t)(at + 2 - line.bytes)};
         while (name->length > 0 && isspace((unsigned char)*name->bytes)) name->bytes++, name->length--;
@@ -113,11 +114,10 @@ const char *manual_refusal(const char *recipe) {
 
 /* ---- Running mandoc ---- */
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int nowhere = -1;
+static pthread_once_t nowhere_once = PTHREAD_ONCE_INIT;
+static int nowhere = -1; /* The descriptor of a folder that was removed; -1: it could not be made. */
 
-/* Opens a folder and removes it, so that mandoc, which runs there, finds no file that a page includes: it follows only
- * relative paths. */
+/* Opens a folder and removes it: mandoc runs there, and so finds no file that a page includes by a relative path. */
 static void open_nowhere(void) {
     const char *folder = getenv("TMPDIR");
     char *path;
@@ -179,10 +179,10 @@ static void limit_process(pid_t process) {
 #endif
 }
 
-/* How the exchange with mandoc ended. */
+/* How the exchange of texts with mandoc ended. */
 enum talk { TALK_ENDED, TALK_TOO_LONG, TALK_TOO_SLOW, TALK_BROKEN, TALK_NO_MEMORY };
 
-/* Sends the page and receives what mandoc prints, until that ends or exceeds a limit. */
+/* Sends the page and appends what mandoc prints to `text`, until that ends or exceeds a limit. */
 static enum talk exchange_texts(int socket, struct span page, uint64_t most, struct output *text) {
     const uint64_t begun = now_nanoseconds();
     bool sending = true;
@@ -214,8 +214,8 @@ static enum talk exchange_texts(int socket, struct span page, uint64_t most, str
     }
 }
 
-/* Waits for the process, and returns whether it printed all of the page. */
-static bool has_ended_well(pid_t process) {
+/* Waits for the end of the process, and returns whether it printed all of the page. */
+static bool wait_for_mandoc(pid_t process) {
     int status = 0;
     pid_t ended;
     do ended = waitpid(process, &status, 0);
@@ -225,7 +225,8 @@ static bool has_ended_well(pid_t process) {
     return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
 }
 
-static bool judge_outcome(enum talk talk, bool ok, uint64_t most, struct bad *bad) {
+/* Sets *bad unless mandoc printed the page, as the end of the exchange and its exit status tell. */
+static bool judge_exchange(enum talk talk, bool exited_well, uint64_t most, struct bad *bad) {
     switch (talk) {
         case TALK_NO_MEMORY: return bad_set_memory(bad);
         case TALK_TOO_LONG:
@@ -233,11 +234,14 @@ static bool judge_outcome(enum talk talk, bool ok, uint64_t most, struct bad *ba
                            most);
         case TALK_TOO_SLOW:
             return bad_set(bad, BAD_MANUAL, "mandoc did not print this manual page within %d seconds", MOST_SECONDS);
-        default: return (talk == TALK_ENDED && ok) || bad_set(bad, BAD_MANUAL, "mandoc can't read this manual page");
+        default:
+            return (talk == TALK_ENDED && exited_well) ||
+                   bad_set(bad, BAD_MANUAL, "mandoc can't read this manual page");
     }
 }
 
-static bool set_unstarted(struct bad *bad, int error) {
+/* Sets *bad to why mandoc could not be started, an errno. Returns false. */
+static bool set_start_problem(struct bad *bad, int error) {
     if (error == ENOMEM) return bad_set_memory(bad);
     if (error == ENOENT)
         return bad_set(bad, BAD_MANUAL,
@@ -247,31 +251,30 @@ static bool set_unstarted(struct bad *bad, int error) {
                    strerror(error));
 }
 
-/* Appends the output of mandoc for a page to `text`. Sets *bad and returns false if that fails. */
 static bool run_mandoc(struct span page, uint64_t most, struct output *text, struct bad *bad) {
     int sockets[2];
     pid_t process;
-    pthread_once(&once, open_nowhere);
+    pthread_once(&nowhere_once, open_nowhere);
     if (nowhere < 0)
         return bad_set(bad, BAD_MANUAL, "no folder for mandoc can be made; set TMPDIR to one that can be written to");
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return set_unstarted(bad, errno);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return set_start_problem(bad, errno);
     int error = start_mandoc(sockets[1], &process);
     close(sockets[1]);
     if (error != 0) {
         close(sockets[0]);
-        return set_unstarted(bad, error);
+        return set_start_problem(bad, error);
     }
     limit_process(process);
     enum talk ended = exchange_texts(sockets[0], page, most, text);
     close(sockets[0]);
     if (ended != TALK_ENDED) kill(process, SIGKILL);
-    return judge_outcome(ended, has_ended_well(process), most, bad);
+    return judge_exchange(ended, wait_for_mandoc(process), most, bad);
 }
 
 /* ---- The text of a page ---- */
 
-/* Removes each letter before a backspace: a bold letter is printed twice, and an underlined one over _, with a
- * backspace in between. */
+/* Removes each character before a backspace, with the backspace: a bold letter is printed twice, and an underlined one
+ * over _, with a backspace in between. */
 static void remove_overstrikes(struct output *text) {
     size_t kept = 0;
     for (size_t i = 0; i < text->length; i++) {
@@ -289,29 +292,28 @@ static void remove_overstrikes(struct output *text) {
 /* Removes lines of _ alone, which are rules across the page. */
 static void remove_rules(struct output *text) {
     size_t kept = 0;
-    for (size_t i = 0, ends; i < text->length; i = ends) {
-        size_t blank = i;
-        while (blank < text->length && (text->bytes[blank] == ' ' || text->bytes[blank] == '_')) blank++;
-        bool is_rule =
-            blank > i && text->bytes[blank - 1] == '_' && (blank == text->length || text->bytes[blank] == '\n');
-        for (ends = blank; ends < text->length && text->bytes[ends] != '\n';) ends++;
-        ends += ends < text->length;
-        if (!is_rule) memmove(text->bytes + kept, text->bytes + i, ends - i);
-        if (!is_rule) kept += ends - i;
+    for (size_t i = 0, next; i < text->length; i = next) {
+        size_t rule_end = i;
+        while (rule_end < text->length && (text->bytes[rule_end] == ' ' || text->bytes[rule_end] == '_')) rule_end++;
+        bool is_rule = rule_end > i && text->bytes[rule_end - 1] == '_' &&
+                       (rule_end == text->length || text->bytes[rule_end] == '\n');
+        for (next = rule_end; next < text->length && text->bytes[next] != '\n';) next++;
+        next += next < text->length;
+        if (!is_rule) memmove(text->bytes + kept, text->bytes + i, next - i);
+        if (!is_rule) kept += next - i;
     }
     text->length = kept;
 }
 
-/* Returns where the line at `at` ends, behind its line feed, and whether it is blank. */
+/* Returns where the line at `at` ends, behind its line feed, and sets *blank to whether it is blank. */
 static size_t find_line_end(const struct output *text, size_t at, bool *blank) {
     struct span rest = {text->bytes + at, text->length - at}, line = span_cut(&rest, '\n');
     *blank = is_blank(line);
     return text->length - rest.length;
 }
 
-/* Removes the header and the footer, which say the name, section, date and system of the page: the lines before the
- * first blank one, and those behind the last one. mandoc prints these in all pages, and several lines where one does
- * not fit. */
+/* Removes the header and the footer, which name the page and its system: the lines before the first blank one and those
+ * behind the last one. mandoc prints them in all pages, and of several lines where one does not suffice. */
 static void remove_frame(struct output *text) {
     bool blank = false;
     size_t begin = 0, end = 0;

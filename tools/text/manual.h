@@ -8,7 +8,8 @@
  * before version 2, headers and footers were text. Pages are read by this version alone. */
 #define MANUAL_PART ";man=2"
 
-/* Says why manual pages can't be compared with the fingerprints of a recipe; it follows the name of the recipe. */
+/* Returns why manual pages can't be compared with the fingerprints of a recipe, as a clause that follows the name of
+ * the recipe; or NULL if they can. */
 const char *manual_refusal(const char *recipe);
 
 /* Returns whether a file's name, of `length` bytes, ends like a manual page's: in .1 to .9, perhaps with letters and

@@ -35,11 +35,12 @@ static _Thread_local bool ran_out;
 static bool is_reserved(const void *block) { return (uintptr_t)block - (uintptr_t)reserve < sizeof reserve; }
 
 /* Returns memory of the reserve, and never NULL: if there is too little, the process ends. */
-static void *take_reserve(size_t size) {
+static void *take_from_reserve(size_t size) {
     const size_t units = sizeof reserve / sizeof *reserve;
     union reserved *block = NULL;
     ran_out = true;
     pthread_mutex_lock(&reserve_mutex);
+    /* One unit is for the head, and one more because the division rounds down. */
     if (size < sizeof reserve && 2 + size / sizeof *reserve <= units - reserve_used) {
         block = reserve + reserve_used;
         reserve_used += 2 + size / sizeof *reserve;
@@ -54,32 +55,35 @@ static void *take_reserve(size_t size) {
     return block + 1;
 }
 
-static void give_back(void) {
+/* Gives a block of the reserve back. Only once all are back is their memory free again. */
+static void give_back_block(void) {
     pthread_mutex_lock(&reserve_mutex);
     if (--reserve_blocks == 0) reserve_used = 0;
     pthread_mutex_unlock(&reserve_mutex);
 }
 
+/* Like malloc, but returns NULL only for 0 bytes. */
 static void *allocate(size_t size) {
     void *block = malloc(size);
-    return block != NULL || size == 0 ? block : take_reserve(size);
+    return block != NULL || size == 0 ? block : take_from_reserve(size);
 }
 
 static void release(void *block) {
     if (is_reserved(block))
-        give_back();
+        give_back_block();
     else
         free(block);
 }
 
+/* Like realloc, but returns NULL only for 0 bytes. */
 static void *resize(void *block, size_t size) {
     void *resized = is_reserved(block) ? NULL : realloc(block, size);
     if (resized != NULL || size == 0) return resized;
-    size_t old = block == NULL        ? 0
-                 : is_reserved(block) ? ((union reserved *)block)[-1].size
-                                      : malloc_usable_size(block);
-    resized = take_reserve(size);
-    if (block != NULL) memcpy(resized, block, old < size ? old : size);
+    size_t old_size = block == NULL        ? 0
+                      : is_reserved(block) ? ((union reserved *)block)[-1].size
+                                           : malloc_usable_size(block);
+    resized = take_from_reserve(size);
+    if (block != NULL) memcpy(resized, block, old_size < size ? old_size : size);
     release(block);
     return resized;
 }
@@ -118,7 +122,7 @@ void memory_watch(void) {
 }
 
 bool memory_ran_out(void) {
-    bool since = ran_out;
+    bool had_run_out = ran_out;
     ran_out = false;
-    return since;
+    return had_run_out;
 }

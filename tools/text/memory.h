@@ -11,8 +11,7 @@
  * of them is used, and may be called again. */
 void memory_watch(void);
 
-/* Returns whether malloc failed for one of them, in this thread, since the last call. If so, what they made since then
- * must not be used. */
+/* Returns whether malloc failed for them in this thread since the last call; then what they made must not be used. */
 bool memory_ran_out(void);
 
 #endif

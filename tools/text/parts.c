@@ -1,27 +1,29 @@
-/* parts.c: divides texts as they are written, so that what is cut out of a document leaves every other byte as it was.
- */
+/* parts.c: divides texts as they are written, so that cutting something out leaves every other byte as it was. */
 #include "tools/text/parts.h"
 
 #include <string.h>
 
 /* ---- Lines ---- */
 
-/* Returns the length of the escape that bytes begin with, 6 for \u0000 and 2 for others, and sets *byte to the ASCII
- * character that it stands for, or to NUL. */
+/* The length of an escape such as \u000a. */
+enum { UNICODE_ESCAPE = 6 };
+
+/* Returns the length of the escape of JSON that bytes begin with: UNICODE_ESCAPE, or 2, or less if it is cut off. Sets
+ * *byte to the character that it stands for if that is below U+0010 or a space, or else to NUL. */
 static size_t read_escape(struct span bytes, char *byte) {
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t", digits[] = "0123456789abcdef";
     const char *letter = bytes.length > 1 && bytes.bytes[1] != '\0' ? strchr(letters, bytes.bytes[1]) : NULL;
     *byte = letter != NULL ? meanings[letter - letters] : '\0';
-    if (bytes.length < 6 || bytes.bytes[1] != 'u') return bytes.length < 2 ? bytes.length : 2;
+    if (bytes.length < UNICODE_ESCAPE || bytes.bytes[1] != 'u') return bytes.length < 2 ? bytes.length : 2;
     const char *low = bytes.bytes[5] != '\0' ? strchr(digits, bytes.bytes[5] | 0x20) : NULL;
-    bool is_control = memcmp(bytes.bytes + 2, "000", 3) == 0, is_blank = memcmp(bytes.bytes + 2, "0020", 4) == 0;
+    bool is_control = memcmp(bytes.bytes + 2, "000", 3) == 0, is_space = memcmp(bytes.bytes + 2, "0020", 4) == 0;
     if (is_control && low != NULL) *byte = (char)(low - digits);
-    if (is_blank) *byte = ' ';
-    return 6;
+    if (is_space) *byte = ' ';
+    return UNICODE_ESCAPE;
 }
 
-/* Returns where the escaped line ends that `rest` begins with. */
-static size_t end_of_escaped_line(struct span rest) {
+/* Returns the length of the line that `rest` begins with, which is escaped, with its line end. */
+static size_t find_escaped_line_end(struct span rest) {
     size_t at = 0;
     const char *backslash;
     while ((backslash = memchr(rest.bytes + at, '\\', rest.length - at)) != NULL) {
@@ -37,7 +39,7 @@ static struct span take_line(struct parts *parts) {
     struct span *rest = &parts->rest, line = *rest;
     const char *newline;
     if (parts->escaped)
-        line.length = end_of_escaped_line(line);
+        line.length = find_escaped_line_end(line);
     else if ((newline = memchr(line.bytes, '\n', line.length)) != NULL)
         line.length = (size_t)(newline + 1 - line.bytes);
     rest->bytes += line.length;
@@ -59,7 +61,7 @@ static bool is_blank(struct span line, bool escaped) {
 
 /* ---- Parts ---- */
 
-/* Takes lines off until another paragraph would begin. */
+/* Takes lines off until another paragraph would begin: blank ones, those with text, and the blank ones behind them. */
 static void take_paragraph(struct parts *parts) {
     bool has_text = false, has_ended = false;
     while (parts->rest.length > 0) {
@@ -97,7 +99,7 @@ bool parts_find_text(const struct extract_rules *rules, enum document_format for
     *escaped = format == FORMAT_JSONL;
     if (format == FORMAT_TSV) return extract_id(document, &id, text, bad);
     if (format != FORMAT_JSONL) {
-        charset_by_mark(text, charset);
+        charset_take_mark(text, charset);
         return charset[0] == '\0' || strcasecmp(charset, "utf-8") == 0 ||
                bad_set(bad, BAD_WIDE, "only texts in UTF-8 are divided, and this one is in %s: convert it first",
                        charset);

@@ -1,6 +1,7 @@
 /* pipeline.c: makes lines of fingerprints of inputs. The main thread cuts the inputs into documents and fills batches
- * with them; workers fingerprint a batch at a time; one more thread, the printer, prints the batches in order. Batches
- * are in a ring whose bytes are bounded, but which always has room for one batch, however large its document is. */
+ * with them; workers fingerprint a batch at a time; one more thread, the printer, prints the batches in order.
+ * Batches are in a ring whose bytes are bounded, but which always has room for one batch, however large its document
+ * is. */
 #include "tools/text/pipeline.h"
 
 #include "tools/shared/progress.h"
@@ -23,18 +24,18 @@ enum { FEW_FEATURES = 8 };
 struct document_result {
     struct raw_document raw; /* Its bytes are freed once they are fingerprinted. */
     size_t bytes;            /* How many it had. */
-    uint64_t features;
-    bool few;
-    size_t begin, end; /* Where its lines are in the batch's `made`; or its fingerprints, its shingles, its parts, its
-                          ID and its text, one after the other. */
-    struct made made;  /* How many there are of each; pointers are set for the visitor. */
+    uint64_t features;       /* UINT64_MAX: they were not counted. */
+    bool few;                /* It has too few features, shingles or parts. */
+    size_t begin, end;       /* Where its lines are in the batch's `made`; or all that set_pointers finds there. */
+    struct made made;        /* How many there are of each; pointers are set for the visitor. */
 };
 
+/* Documents that one worker fingerprints. */
 struct document_batch {
-    size_t count, bytes;
+    size_t count, bytes; /* How many there are, and their memory when they were added. */
     struct document_result results[BATCH_DOCUMENTS];
-    struct output made;
-    bool done;
+    struct output made; /* What was made of all of them. */
+    bool done;          /* It was made. */
 };
 
 struct pipeline {
@@ -46,23 +47,22 @@ struct pipeline {
     pthread_mutex_t mutex; /* Protects what follows, up to what the printer uses. */
     pthread_cond_t changed;
     struct document_batch *ring[RING_BATCHES];
-    size_t printed, taken, submitted; /* Counts of batches. */
+    size_t printed, taken, submitted; /* Batches so far that were printed, that workers took, and that were put in. */
     size_t bytes;                     /* Bytes of the batches in the ring. */
-    bool ended, stopped;
+    bool ended, stopped;              /* No batch will be put in; all threads are to end at once. */
 
     /* These are used by the printer alone while it runs. */
     struct output output;
     struct progress progress;
     struct bad_counts bad;
-    uint64_t documents, document_bytes, empty, few;
-    uint64_t lines; /* Lines that were printed. */
+    uint64_t documents, document_bytes, empty, few; /* Of documents: all, their bytes, those without features, few. */
+    uint64_t lines;                                 /* Lines that were printed. */
 };
 
 /* From this many bytes on, a batch is full. */
 enum { BATCH_BYTES = 1 << 18 };
 
-/* The most bytes of all batches together, unless one alone is larger: RING_BYTES, but at most this part of the
- * memory. */
+/* The most bytes of all batches, unless one alone is larger: RING_BYTES, but at most this part of the memory. */
 #define RING_BYTES ((size_t)64 << 20)
 enum { RING_SHARE = 4 };
 
@@ -75,7 +75,6 @@ struct worker {
 
 /* ---- Batches ---- */
 
-/* Frees a batch. Accepts NULL. */
 static void batch_free(struct document_batch *batch) {
     if (batch == NULL) return;
     for (size_t i = 0; i < batch->count; i++) raw_document_free(&batch->results[i].raw);
@@ -83,14 +82,14 @@ static void batch_free(struct document_batch *batch) {
     free(batch);
 }
 
-/* Returns whether the ring has room for a batch. */
+/* Returns whether the ring has room for a batch. An empty ring has, however large the batch is. */
 static bool has_room(const struct pipeline *pipeline, const struct document_batch *batch) {
     size_t held = pipeline->submitted - pipeline->printed;
     uint64_t share = pipeline->rules->memory_bytes / RING_SHARE, most = share < RING_BYTES ? share : RING_BYTES;
     return held == 0 || (held < RING_BATCHES && pipeline->bytes + batch->bytes <= most);
 }
 
-/* Puts the batch that is being filled into the ring, once there is room. Returns false if the pipeline was stopped. */
+/* Puts the batch that is being filled into the ring once there is room; or returns false, without a complaint. */
 static bool submit_batch(struct pipeline *pipeline) {
     struct document_batch *batch = pipeline->filling;
     if (batch == NULL) return true;
@@ -107,14 +106,16 @@ static bool submit_batch(struct pipeline *pipeline) {
     return ok;
 }
 
+/* Puts what was read into the ring before reading waits for more. A source calls this. */
 static void submit_before_wait(void *context) { submit_batch(context); }
 
+/* Passes a file to the visitor of the rules, if there is one. This is a file_visitor. */
 static bool visit_file(void *context, const struct opened_file *file) {
     const struct pipeline_rules *rules = ((struct pipeline *)context)->rules;
     return rules->visit_file == NULL || rules->visit_file(rules->context, file);
 }
 
-/* Adds a document to the batch that is being filled. This is a document_visitor. */
+/* Adds a document to the batch that is being filled, unless only others are wanted. This is a document_visitor. */
 static bool add_document(void *context, struct raw_document *raw) {
     struct pipeline *pipeline = context;
     const struct pipeline_rules *rules = pipeline->rules;
@@ -137,7 +138,7 @@ static bool add_document(void *context, struct raw_document *raw) {
 
 /* ---- Workers ---- */
 
-static void print_lines(struct output *lines, unsigned bits, const struct text_result *result) {
+static void append_lines(struct output *lines, unsigned bits, const struct text_result *result) {
     for (size_t i = 0; i < result->count; i++) {
         output_fingerprint(lines, NOTATION_HEX, bits, result->fingerprints[i]);
         output_byte(lines, '\t');
@@ -147,17 +148,18 @@ static void print_lines(struct output *lines, unsigned bits, const struct text_r
 }
 
 /* Appends zeros up to the next whole number of 64 bits, so that numbers can be read where they are. */
-static void align(struct output *output) {
+static void pad_to_numbers(struct output *output) {
     static const char zeros[sizeof(uint64_t)];
     output_bytes(output, zeros, (sizeof zeros - output->length % sizeof zeros) % sizeof zeros);
 }
 
+/* Returns whether the recipe makes sketches (minhash:M). */
 static bool makes_sketches(const struct pipeline_rules *rules) {
     return rules->format != FORMAT_FEATURES && rules->recipe != NULL &&
            recipe_read(rules->recipe).method == IDX_RECIPE_MINHASH;
 }
 
-/* Counts the features of a text. Returns whether they suffice for a fingerprint. */
+/* Notes how many features a text has, and whether these are few. Returns whether they suffice for a fingerprint. */
 static bool count_features(const struct pipeline_rules *rules, struct document_result *result,
                            const struct text_result *text) {
     uint64_t least = text->signature.bytes == NULL && !makes_sketches(rules) ? FEW_FEATURES : 0;
@@ -166,20 +168,19 @@ static bool count_features(const struct pipeline_rules *rules, struct document_r
     return text->features >= rules->min_features;
 }
 
-/* Appends the shingles of a text. Sets *bad and returns false if that fails. */
-static bool make_shingles(const struct pipeline_rules *rules, struct document_result *result, const struct span *body,
-                          struct output *output) {
+static bool append_shingles(const struct pipeline_rules *rules, struct document_result *result, const struct span *body,
+                            struct output *output) {
     size_t begin = output->length;
     if (!text_list_shingles(body, &rules->shingling, output, &result->raw.bad)) return false;
     result->made.shingle_count = (output->length - begin) / sizeof(uint64_t);
-    if (rules->prints > 0) result->features = result->made.shingle_count;
-    result->few = result->made.shingle_count < (rules->prints > 0 ? rules->min_features : 1);
+    if (rules->sketch_values > 0) result->features = result->made.shingle_count;
+    result->few = result->made.shingle_count < (rules->sketch_values > 0 ? rules->min_features : 1);
     return true;
 }
 
-/* Appends the shingles of a part, and notes it, if it has enough words. Sets *bad and returns false if that fails. */
-static bool make_part(struct worker *worker, struct document_result *result, struct span part, uint32_t number,
-                      struct output *output) {
+/* Appends the shingles of a part with enough words, and notes it in the worker's `parts`; or else counts its words. */
+static bool append_part_shingles(struct worker *worker, struct document_result *result, struct span part,
+                                 uint32_t number, struct output *output) {
     struct made *made = &result->made;
     const size_t begin = output->length;
     uint64_t words;
@@ -199,23 +200,22 @@ static bool make_part(struct worker *worker, struct document_result *result, str
     return true;
 }
 
-/* Appends the shingles of all parts of a text, and then what is noted of the parts. Sets *bad and returns false if that
- * fails. */
-static bool divide_text(struct worker *worker, struct document_result *result, const struct span *body,
-                        struct output *output) {
+/* Appends the shingles of all parts of a text, and then the parts; or nothing if that fails. */
+static bool append_parts(struct worker *worker, struct document_result *result, const struct span *body,
+                         struct output *output) {
     const struct pipeline_rules *rules = worker->pipeline->rules;
     const struct raw_document *raw = &result->raw;
     struct parts parts = {*body, rules->by, false};
     struct span part = {raw->bytes.bytes, raw->bytes.length};
     bool is_escaped, ok = true;
-    /* Texts in UTF-16 can't be cut. */
+    /* The parts of texts in UTF-16 could not be cut out of their files later, so these texts are bad. */
     if (raw->unit == UNIT_FILE && raw->format == FORMAT_PLAIN &&
         !parts_find_text(&rules->extract, raw->format, part, &part, &is_escaped, &result->raw.bad))
         return false;
     struct made *made = &result->made;
     worker->parts.length = 0;
     for (uint32_t number = 1; ok && parts_next(&parts, &part); number++)
-        ok = make_part(worker, result, part, number, output);
+        ok = append_part_shingles(worker, result, part, number, output);
     if (ok && worker->parts.error != 0) ok = bad_set_memory(&result->raw.bad);
     if (!ok) {
         output->length -= made->shingle_count * sizeof(uint64_t);
@@ -227,8 +227,8 @@ static bool divide_text(struct worker *worker, struct document_result *result, c
     return true;
 }
 
-/* Appends what the visitor is to get of a document. */
-static void make_results(struct worker *worker, struct document_result *result, struct output *output) {
+/* Appends what the visitor is to get of a document, in the order in which set_pointers finds it. */
+static void append_results(struct worker *worker, struct document_result *result, struct output *output) {
     const struct pipeline_rules *rules = worker->pipeline->rules;
     struct raw_document *raw = &result->raw;
     struct made *made = &result->made;
@@ -242,8 +242,8 @@ static void make_results(struct worker *worker, struct document_result *result, 
         output_bytes(output, text.fingerprints, text.count * sizeof *text.fingerprints);
     }
     if (ok && (rules->makes & MAKES_SHINGLES) != 0)
-        ok = rules->by == PARTS_DOCUMENT ? make_shingles(rules, result, &text.body, output)
-                                         : divide_text(worker, result, &text.body, output);
+        ok = rules->by == PARTS_DOCUMENT ? append_shingles(rules, result, &text.body, output)
+                                         : append_parts(worker, result, &text.body, output);
     made->id.length = text.id.length;
     output_bytes(output, text.id.bytes, text.id.length);
     if (!ok || (rules->makes & MAKES_BODY) == 0) return;
@@ -252,7 +252,8 @@ static void make_results(struct worker *worker, struct document_result *result, 
     output_bytes(output, text.body.bytes, made->body.length);
 }
 
-/* Appends what the rules ask for to `output`; or counts the document in the table. */
+/* Appends the lines of a document, or what the visitor is to get of it, to `output`; or counts the document in the
+ * table. Does nothing for a bad record, and for a WARC record without a document. */
 static void process_document(struct worker *worker, struct document_result *result, struct output *output) {
     const struct pipeline_rules *rules = worker->pipeline->rules;
     struct raw_document *raw = &result->raw;
@@ -262,57 +263,56 @@ static void process_document(struct worker *worker, struct document_result *resu
         text_table_add(worker->pipeline->table, &worker->reader, raw, &raw->bad);
         result->features = UINT64_MAX; /* Features are not counted here, and none is reported as having few. */
     } else if (rules->visit != NULL) {
-        make_results(worker, result, output);
+        append_results(worker, result, output);
     } else if (text_reader_fingerprint(&worker->reader, raw, &text, &raw->bad) &&
                count_features(rules, result, &text)) {
-        print_lines(output, rules->bits, &text);
+        append_lines(output, rules->bits, &text);
     }
 }
 
-/* Returns whether a document of so many bytes may take more than a worker's share of the memory. */
-static bool is_large(const struct pipeline_rules *rules, uint64_t bytes) {
+/* Returns whether fingerprinting a document of so many bytes may take more than a worker's share of the memory. */
+static bool may_exceed_share(const struct pipeline_rules *rules, uint64_t bytes) {
     return bytes * PIPELINE_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
 }
 
-/* Returns the most bytes that a document can have in any form. A compressed one may become as large as
- * extract.max_text. */
-static uint64_t most_bytes(const struct pipeline_rules *rules, const struct raw_document *raw) {
+/* Returns the most bytes of a document in any form. A compressed one may become as large as extract.max_text. */
+static uint64_t find_most_bytes(const struct pipeline_rules *rules, const struct raw_document *raw) {
     return raw->encoding[0] != '\0' ? rules->extract.max_text : raw->bytes.length;
 }
 
-static bool open_text(struct worker *worker, struct idx_error *error) {
+/* Opens the worker's text reader. Does not complain, but sets *error if that fails. */
+static bool open_text_reader(struct worker *worker, struct idx_error *error) {
     const struct pipeline_rules *rules = worker->pipeline->rules;
     const char *recipe = rules->format == FORMAT_FEATURES ? NULL : rules->recipe;
     const struct idx_text_table *table = rules->train == NULL ? worker->pipeline->table : NULL;
     return text_reader_try_open(&worker->reader, recipe, table, rules->bits, &rules->extract, error);
 }
 
-/* Fingerprints a large document while no other thread does, and then frees the memory that the worker would keep for
- * the next document. */
+/* Fingerprints a large document while no other thread does, and frees the memory that the worker would keep. */
 static void process_large_document(struct worker *worker, struct document_result *result, struct output *output) {
     struct raw_document *raw = &result->raw;
     struct idx_error error;
     pthread_mutex_lock(&worker->pipeline->large);
     process_document(worker, result, output);
     size_t decompressed = raw->encoding[0] != '\0' ? worker->reader.extractor.decompressed.length : 0;
-    raw->is_large =
-        is_large(worker->pipeline->rules, raw->bytes.length) || is_large(worker->pipeline->rules, decompressed);
+    raw->is_large = may_exceed_share(worker->pipeline->rules, raw->bytes.length) ||
+                    may_exceed_share(worker->pipeline->rules, decompressed);
     text_reader_close(&worker->reader);
-    if (!open_text(worker, &error)) bad_set_memory(&raw->bad);
+    if (!open_text_reader(worker, &error)) bad_set_memory(&raw->bad);
     pthread_mutex_unlock(&worker->pipeline->large);
 }
 
-/* Processes the documents of a batch. If memory runs out, nothing of that document and those behind it is printed, and
- * false is returned: then the worker ends. */
-static bool fingerprint_batch(struct worker *worker, struct document_batch *batch) {
+/* Processes the documents of a batch. Returns false, without a complaint, if memory ran out: nothing is made of that
+ * document and of those behind it, and the worker ends. */
+static bool process_batch(struct worker *worker, struct document_batch *batch) {
     bool ok = true;
     for (size_t i = 0; i < batch->count; i++) {
         struct document_result *result = &batch->results[i];
         struct raw_document *raw = &result->raw;
         const struct pipeline_rules *rules = worker->pipeline->rules;
-        if (rules->visit != NULL) align(&batch->made);
+        if (rules->visit != NULL) pad_to_numbers(&batch->made);
         result->begin = batch->made.length;
-        if (ok && is_large(rules, most_bytes(rules, raw)))
+        if (ok && may_exceed_share(rules, find_most_bytes(rules, raw)))
             process_large_document(worker, result, &batch->made);
         else if (ok)
             process_document(worker, result, &batch->made);
@@ -337,7 +337,7 @@ static void *run_worker(void *context) {
         if (pipeline->stopped || pipeline->taken == pipeline->submitted) break;
         struct document_batch *batch = pipeline->ring[pipeline->taken++ % RING_BATCHES];
         pthread_mutex_unlock(&pipeline->mutex);
-        ok = fingerprint_batch(worker, batch);
+        ok = process_batch(worker, batch);
         pthread_mutex_lock(&pipeline->mutex);
         batch->done = true;
         pthread_cond_broadcast(&pipeline->changed);
@@ -351,6 +351,7 @@ static void *run_worker(void *context) {
 /* Documents with few features are reported if they are 1 % or more of at least this many documents. */
 enum { DOCUMENTS_WORTH_A_WARNING = 100 };
 
+/* Counts a document, and reports it if it is bad. */
 static void count_document(struct pipeline *pipeline, const struct document_result *result) {
     const char *place = result->raw.place != NULL ? result->raw.place : "input";
     if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO)
@@ -366,8 +367,8 @@ static void count_document(struct pipeline *pipeline, const struct document_resu
     pipeline->few += result->few;
 }
 
-/* Completes what was made of a document by where it is in the memory. */
-static const struct made *locate_made(const struct document_batch *batch, struct document_result *result) {
+/* Sets the pointers of what was made of a document to where it is in the memory of the batch, and returns it. */
+static const struct made *set_pointers(const struct document_batch *batch, struct document_result *result) {
     struct made *made = &result->made;
     const char *bytes = batch->made.bytes == NULL ? "" : batch->made.bytes + result->begin;
     if (result->begin == result->end) *made = (struct made){.id.bytes = bytes};
@@ -379,9 +380,8 @@ static const struct made *locate_made(const struct document_batch *batch, struct
     return made;
 }
 
-/* Prints the sketch of a document that was visited. */
 static void print_sketch(struct pipeline *pipeline, const struct made *made) {
-    for (size_t i = 0; i < made->shingle_count && i < pipeline->rules->prints; i++) {
+    for (size_t i = 0; i < made->shingle_count && i < pipeline->rules->sketch_values; i++) {
         output_fingerprint(&pipeline->output, NOTATION_HEX, IDX_MAX_BITS, made->shingles[i]);
         output_byte(&pipeline->output, '\t');
         output_bytes(&pipeline->output, made->id.bytes, made->id.length);
@@ -390,18 +390,19 @@ static void print_sketch(struct pipeline *pipeline, const struct made *made) {
     }
 }
 
+/* Visits the first `count` documents of a batch, and prints the sketches that the rules ask for. */
 static bool visit_results(struct pipeline *pipeline, struct document_batch *batch, size_t count) {
     const struct pipeline_rules *rules = pipeline->rules;
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
         struct document_result *result = &batch->results[i];
-        ok = rules->visit(rules->context, &result->raw, locate_made(batch, result));
+        ok = rules->visit(rules->context, &result->raw, set_pointers(batch, result));
         if (ok && !result->few) print_sketch(pipeline, &result->made);
     }
     return ok;
 }
 
-static void output_lines(struct pipeline *pipeline, const char *lines, size_t length) {
+static void print_lines(struct pipeline *pipeline, const char *lines, size_t length) {
     const char *at = lines, *end = lines + length;
     for (; length > 0 && (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) pipeline->lines++;
     output_bytes(&pipeline->output, lines, length);
@@ -410,36 +411,36 @@ static void output_lines(struct pipeline *pipeline, const char *lines, size_t le
 /* Prints or visits what was made of a batch, up to a record that ends the work. Returns false if the work ends. */
 static bool print_batch(struct pipeline *pipeline, struct document_batch *batch) {
     struct output *output = &pipeline->output;
-    size_t i = 0;
-    bool bad = false, ok = true;
-    for (; i < batch->count && !bad; i++) {
-        count_document(pipeline, &batch->results[i]);
-        bad = pipeline->bad.of[BAD_MEMORY] > 0 || (pipeline->rules->strict && bad_total(&pipeline->bad) > 0);
+    size_t count = 0;
+    bool ends_here = false, ok = true;
+    for (; count < batch->count && !ends_here; count++) {
+        count_document(pipeline, &batch->results[count]);
+        ends_here = pipeline->bad.of[BAD_MEMORY] > 0 || (pipeline->rules->strict && bad_total(&pipeline->bad) > 0);
     }
-    if (i > 0 && pipeline->rules->visit != NULL)
-        ok = visit_results(pipeline, batch, i);
-    else if (i > 0)
-        output_lines(pipeline, batch->made.bytes, batch->results[i - 1].end);
-    uint64_t input_bytes = i > 0 ? batch->results[i - 1].raw.input_bytes : 0;
+    if (count > 0 && pipeline->rules->visit != NULL)
+        ok = visit_results(pipeline, batch, count);
+    else if (count > 0)
+        print_lines(pipeline, batch->made.bytes, batch->results[count - 1].end);
+    uint64_t input_bytes = count > 0 ? batch->results[count - 1].raw.input_bytes : 0;
     progress_say_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes,
                            pipeline->rules->again != NULL ? pipeline->documents : input_bytes);
-    return ok && !bad && output->error == 0;
+    return ok && !ends_here && output->error == 0;
 }
 
-/* Returns the next batch once it is done, or NULL at the end. Before it waits, it flushes the output. */
+/* Returns the next batch once it is done, or NULL at the end. Before waiting, flushes the output, calls before_wait. */
 static struct document_batch *next_batch(struct pipeline *pipeline) {
     struct document_batch *batch = NULL;
-    bool told = pipeline->rules->before_wait == NULL;
+    bool has_called = pipeline->rules->before_wait == NULL;
     pthread_mutex_lock(&pipeline->mutex);
     for (;;) {
         bool any = pipeline->printed < pipeline->submitted;
         batch = any ? pipeline->ring[pipeline->printed % RING_BATCHES] : NULL;
         if ((any && batch->done) || (!any && pipeline->ended)) break;
-        if (pipeline->output.length > 0 || !told) {
+        if (pipeline->output.length > 0 || !has_called) {
             pthread_mutex_unlock(&pipeline->mutex);
             output_flush(&pipeline->output);
-            if (!told) pipeline->rules->before_wait(pipeline->rules->context);
-            told = true;
+            if (!has_called) pipeline->rules->before_wait(pipeline->rules->context);
+            has_called = true;
             pthread_mutex_lock(&pipeline->mutex);
         } else {
             pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
@@ -471,7 +472,7 @@ static void *run_printer(void *context) {
 
 /* Warns of documents with few features or none, of `good` documents in all. */
 static void say_few(const struct pipeline *pipeline, uint64_t good) {
-    bool are_taken = pipeline->rules->visit != NULL && !pipeline->rules->prints;
+    bool are_taken = pipeline->rules->visit != NULL && !pipeline->rules->sketch_values;
     bool is_by_words = are_taken && (pipeline->rules->makes & MAKES_SHINGLES) != 0;
     uint64_t few = pipeline->few, least = is_by_words ? 1 : pipeline->rules->min_features;
     double percent = good > 0 ? 100.0 / (double)good : 0;
@@ -507,17 +508,17 @@ static bool say_totals(const struct pipeline *pipeline, const struct documents *
     const struct pipeline_rules *rules = pipeline->rules;
     uint64_t good = pipeline->documents - bad_total(&pipeline->bad) - pipeline->bad.of[BAD_FILE];
     documents_say_left_out(documents);
-    if (rules->extract.json.id != NULL && documents->read > 0 && !documents->has_json)
+    if (rules->extract.json.id != NULL && documents->read_files > 0 && !documents->has_json)
         complain("no input is JSON Lines, so --id-field has no effect");
-    if (rules->globs.count > 0 && documents->files == 0 && !documents->failed)
+    if (rules->globs.count > 0 && documents->opened_files == 0 && !documents->failed)
         complain("no file was read; --include and --exclude are matched against the path below the folder");
-    const char *what = rules->of_bad != NULL ? rules->of_bad : "left out bad records";
+    const char *what = rules->bad_heading != NULL ? rules->bad_heading : "left out bad records";
     bool any_good = rules->strict || bad_say_total(&pipeline->bad, what, good);
     say_few(pipeline, good);
     return any_good;
 }
 
-/* Prints the line #total (tools/input/input.h). */
+/* Prints the line #total (struct totals in tools/input/tsv.h). */
 static void print_total(struct pipeline *pipeline, bool failed) {
     uint64_t left_out = bad_total(&pipeline->bad) + pipeline->bad.of[BAD_FILE];
     if (pipeline->rules->min_features > 0) left_out += pipeline->few;
@@ -527,19 +528,21 @@ static void print_total(struct pipeline *pipeline, bool failed) {
 
 /* ---- The whole ---- */
 
+/* Opens the workers, and the table that is made. Also after a failure, the caller closes *opened workers. */
 static bool open_workers(struct pipeline *pipeline, struct worker *workers, unsigned *opened) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct idx_error error;
     for (*opened = 0; *opened < rules->threads; ++*opened) {
         workers[*opened].pipeline = pipeline;
         workers[*opened].parts = (struct output)OUTPUT_KEPT;
-        if (open_text(&workers[*opened], &error)) continue;
+        if (open_text_reader(&workers[*opened], &error)) continue;
         return complain("%s", error.sentence);
     }
     return rules->train == NULL || text_table_create(&pipeline->table, &workers[0].reader);
 }
 
-static void end_threads(struct pipeline *pipeline, bool stop) {
+/* Makes the workers and the printer end: at once if `stop`, or else once the ring is empty. */
+static void tell_threads_to_end(struct pipeline *pipeline, bool stop) {
     pthread_mutex_lock(&pipeline->mutex);
     pipeline->ended = true;
     if (stop) pipeline->stopped = true;
@@ -547,6 +550,7 @@ static void end_threads(struct pipeline *pipeline, bool stop) {
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
+/* Reads all documents of the paths, or of the files that are read once more. Returns false if a visitor stopped. */
 static bool read_all(struct pipeline *pipeline, struct documents *documents, const struct strings *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct opened_file file;
@@ -558,7 +562,7 @@ static bool read_all(struct pipeline *pipeline, struct documents *documents, con
     return ok;
 }
 
-/* Starts the threads, reads all documents, and waits for the threads. Returns whether everything was read. */
+/* Runs the threads until all documents are read. Returns whether everything was read, and printed or visited. */
 static bool run_threads(struct pipeline *pipeline, struct worker *workers, struct documents *documents,
                         const struct strings *paths) {
     pthread_t printer;
@@ -566,18 +570,18 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
     while (started < pipeline->rules->threads &&
            pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) == 0)
         started++;
-    bool all = started == pipeline->rules->threads, ok = false;
-    if (all) all = pthread_create(&printer, NULL, run_printer, pipeline) == 0;
-    if (all) ok = read_all(pipeline, documents, paths) && submit_batch(pipeline);
-    end_threads(pipeline, !all);
-    if (all) pthread_join(printer, NULL);
+    bool all_started = started == pipeline->rules->threads, ok = false;
+    if (all_started) all_started = pthread_create(&printer, NULL, run_printer, pipeline) == 0;
+    if (all_started) ok = read_all(pipeline, documents, paths) && submit_batch(pipeline);
+    tell_threads_to_end(pipeline, !all_started);
+    if (all_started) pthread_join(printer, NULL);
     for (unsigned i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
-    if (!all) complain("can't start %u threads; give --threads a smaller number", pipeline->rules->threads);
+    if (!all_started) complain("can't start %u threads; give --threads a smaller number", pipeline->rules->threads);
     return ok && !pipeline->stopped; /* A visitor may have failed after all was read. */
 }
 
-/* Returns whether the recipe of the texts matches the one that is expected. */
-static bool check_expected(const char *expected, const char *recipe) {
+/* Returns whether the recipe of the texts matches the expected one, or one of them is NULL. */
+static bool match_expected_recipe(const char *expected, const char *recipe) {
     bool warned = false;
     if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
     if (manual_refusal(recipe) == NULL && manual_refusal(expected) != NULL)
@@ -591,23 +595,23 @@ static bool check_expected(const char *expected, const char *recipe) {
         recipe, expected);
 }
 
-/* Reads all inputs with the open workers, prints the lines #recipe and #total around theirs, and says what was left
- * out. */
-static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct worker *workers,
+/* Reads all inputs with the open workers, prints the lines #recipe and #total around those of the documents,
+ * says what was left out, and writes the table that was made. */
+static enum pipeline_status run_with_workers(struct pipeline *pipeline, struct worker *workers,
                                              const struct strings *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct documents documents = {.format = rules->format,
                                   .most = rules->extract.max_text,
                                   .visit = add_document,
                                   .visit_file = visit_file,
-                                  .others = rules->others,
+                                  .visits_others = rules->visits_others,
                                   .context = pipeline,
                                   .globs = &rules->globs,
                                   .json = &rules->extract.json,
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_reader_recipe(&workers[0].reader);
-    if (!check_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
-    bool is_stated = recipe != NULL && rules->train == NULL && (rules->visit == NULL || rules->prints > 0);
+    if (!match_expected_recipe(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
+    bool is_stated = recipe != NULL && rules->train == NULL && (rules->visit == NULL || rules->sketch_values > 0);
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
     pipeline->progress.reading = rules->again != NULL || (rules->makes & MAKES_SHINGLES) != 0;
@@ -627,7 +631,7 @@ static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct w
     return rules->train == NULL || text_table_write(pipeline->table, rules->train) ? PIPELINE_WELL : PIPELINE_FAILED;
 }
 
-/* Returns whether manual pages are read. It must be known before the first fingerprint, since the recipe says so. */
+/* Returns whether manual pages may be read, which the recipe has to say before the first fingerprint is made. */
 static bool has_manuals(const struct pipeline_rules *rules, const struct strings *paths) {
     if (rules->format == FORMAT_FEATURES) return false;
     if (rules->format == FORMAT_MAN || rules->again != NULL) return true;
@@ -635,7 +639,7 @@ static bool has_manuals(const struct pipeline_rules *rules, const struct strings
 }
 
 /* Opens the table and the workers, and runs them. Frees everything at the end, also batches that were not printed. */
-static enum pipeline_status run_rules(const struct pipeline_rules *rules, const struct strings *paths) {
+static enum pipeline_status run_by_rules(const struct pipeline_rules *rules, const struct strings *paths) {
     struct pipeline pipeline = {.rules = rules, .output = OUTPUT_STANDARD};
     struct worker *workers = calloc(rules->threads, sizeof *workers);
     unsigned opened = 0;
@@ -650,7 +654,7 @@ static enum pipeline_status run_rules(const struct pipeline_rules *rules, const 
     memory_watch();
     html_start();
     bool read = rules->table == NULL || text_table_read(&pipeline.table, rules->table);
-    if (read && open_workers(&pipeline, workers, &opened)) status = run_workers_over(&pipeline, workers, paths);
+    if (read && open_workers(&pipeline, workers, &opened)) status = run_with_workers(&pipeline, workers, paths);
     for (unsigned i = 0; i < opened; i++) {
         text_reader_close(&workers[i].reader);
         free(workers[i].parts.bytes);
@@ -680,13 +684,13 @@ enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const stru
     /* Of a recipe with an older part the new one is appended, and counts, so that an index with the older one is
      * refused as a whole. A user who gave that part gets each page as a bad record. */
     bool settled = rules->expected_recipe != NULL ? manual_refusal(given) == NULL : recipe_read(given).manuals != 0;
-    if (!has_manuals(rules, paths) || settled) return run_rules(rules, paths);
+    if (!has_manuals(rules, paths) || settled) return run_by_rules(rules, paths);
     if (asprintf(&recipe, "%s" MANUAL_PART, given) < 0) {
         complain("out of memory");
         return PIPELINE_FAILED;
     }
     with_manuals.recipe = recipe;
-    enum pipeline_status status = run_rules(&with_manuals, paths);
+    enum pipeline_status status = run_by_rules(&with_manuals, paths);
     free(recipe);
     return status;
 }

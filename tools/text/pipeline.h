@@ -1,4 +1,4 @@
-/* pipeline.h: makes lines of fingerprints of inputs, with several threads, in the order of the documents. */
+/* pipeline.h: makes lines of fingerprints of inputs, or what a visitor asks for, in several threads and in order. */
 #ifndef IDX_TOOLS_TEXT_PIPELINE_H
 #define IDX_TOOLS_TEXT_PIPELINE_H
 
@@ -23,7 +23,7 @@ struct made_part {
     uint32_t number; /* Among all parts of the text, from 1. */
     uint32_t bytes;  /* Of its text in UTF-8. */
     uint32_t words;
-    uint32_t shingles; /* How many of its document's are its own; those of the parts follow each other. */
+    uint32_t shingles; /* How many it has. Those of all parts follow each other in its document's. */
 };
 
 /* The most bytes of a text that are kept for a visitor. */
@@ -31,7 +31,7 @@ enum { PIPELINE_BODY = 1 << 18 };
 
 /* What was made of a document. Of a bad record, there is only the ID, if it has one. */
 struct made {
-    struct span id; /* Of length 0 if there is none. */
+    struct span id; /* Empty if there is none. */
     const uint64_t *fingerprints;
     size_t fingerprint_count; /* 0 if it has too few features. */
     const uint64_t *shingles; /* Their hashes. */
@@ -47,11 +47,11 @@ struct made {
  * calls it. It returns false to stop. */
 typedef bool (*made_visitor)(void *context, const struct raw_document *raw, const struct made *made);
 
-/* Has files read once more in place of the paths. */
+/* What is read in place of the paths, if files are read once more. `context` is that of the rules. */
 struct pipeline_again {
     /* Sets the next file, and the number that it had before. Returns false at the end. */
     bool (*next_file)(void *context, struct opened_file *file, uint64_t *number);
-    /* Returns whether a document is wanted by its place. The thread that reads files calls it. */
+    /* Returns whether a document is wanted, which its place in its file tells. The thread that reads files calls it. */
     bool (*is_wanted)(void *context, const struct raw_document *raw);
     uint64_t documents; /* How many are wanted, for the progress. */
 };
@@ -65,25 +65,23 @@ struct pipeline_rules {
     struct extract_rules extract;
     struct globs globs; /* Which files of folders are read. */
     unsigned threads;
-    uint64_t memory_bytes; /* About the most memory for documents that are being fingerprinted, unless a single one of
-                              extract.max_text bytes takes more. */
-    uint64_t min_features; /* Documents with fewer are left out. */
-    bool strict;           /* The first bad record ends the work. */
-    bool progress;
-    made_visitor visit; /* Unless NULL, called in place of printing. */
-    unsigned prints; /* Unless 0, there is a visitor, and of each document so many shingles are printed as a sketch. */
+    uint64_t memory_bytes;  /* About the most memory for fingerprinting; a single large document may take more. */
+    uint64_t min_features;  /* Documents with fewer are left out. */
+    bool strict;            /* The first bad record ends the work. */
+    bool progress;          /* Progress is shown even if standard error is no terminal. */
+    made_visitor visit;     /* Unless NULL, called in place of printing. */
+    unsigned sketch_values; /* So many shingles of each visited document are printed as its sketch; 0: none. */
     void (*before_wait)(void *context); /* Called by the thread of `visit` before it waits. May be NULL. */
     unsigned makes;                     /* What the visitor gets: MAKES_FINGERPRINTS and others, added up. */
-    enum parts_by by;                   /* Of what shingles are made: of texts, or of their parts. */
-    uint64_t min_words;                 /* Parts with fewer words have none. */
+    enum parts_by by;                   /* Of what shingles are made: of whole texts, or of each of their parts. */
+    uint64_t min_words;                 /* Parts with fewer words have no shingles. */
     struct shingling shingling;         /* With MAKES_SHINGLES, what shingles are. */
-    file_visitor
-        visit_file; /* Called before the documents of a file are read, by another thread than `visit`. May be NULL. */
-    bool others;    /* WARC records without a document are visited as well, with nothing made of them. */
-    void *context;  /* The context of the visitors. */
+    file_visitor visit_file; /* Called before a file's documents are read, by another thread than `visit`, or NULL. */
+    bool visits_others;      /* WARC records without a document are visited as well, with nothing made of them. */
+    void *context;           /* The context of the visitors. */
     const char *expected_recipe;        /* The recipe of the texts must match it. May be NULL. */
     const struct pipeline_again *again; /* NULL: the paths are read. */
-    const char *of_bad;                 /* How the message that counts bad records begins. NULL: they are left out. */
+    const char *bad_heading;            /* How the message that counts bad records begins. NULL: they are left out. */
 };
 
 enum pipeline_status {

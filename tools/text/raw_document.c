@@ -17,7 +17,7 @@ struct raw_document cut_begin(const struct documents *documents, enum document_f
     return (struct raw_document){.format = format,
                                  .bytes = OUTPUT_KEPT,
                                  .most = documents->most,
-                                 .file = documents->files - 1,
+                                 .file = documents->opened_files - 1,
                                  .unit = UNIT_LINES,
                                  .begins = documents->source.offset,
                                  .date = documents->date};
@@ -31,7 +31,7 @@ bool cut_visit(struct documents *documents, struct raw_document *raw, const char
         bad_set_memory(&raw->bad);
     }
     if (raw->ends == 0) raw->ends = documents->source.offset;
-    raw->input_bytes = documents->bytes_before + documents->source.read - documents->read_before;
+    raw->input_bytes = documents->bytes_before + documents->source.bytes_read - documents->read_before;
     if (raw->bad.kind != BAD_NONE) {
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_KEPT;
@@ -39,25 +39,25 @@ bool cut_visit(struct documents *documents, struct raw_document *raw, const char
     return documents->visit(documents->context, raw);
 }
 
-bool cut_bad(struct documents *documents, enum bad_kind kind, const char *sentence) {
+bool cut_visit_bad(struct documents *documents, enum bad_kind kind, const char *sentence) {
     struct raw_document raw = cut_begin(documents, FORMAT_PLAIN);
     raw.unit = UNIT_FILE;
     bad_set(&raw.bad, kind, "%s", sentence);
     return cut_visit(documents, &raw, NULL, 0);
 }
 
-bool cut_problem(struct documents *documents) {
+bool cut_visit_problem(struct documents *documents) {
     const struct source *source = &documents->source;
     enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
-    return cut_bad(documents, kind, source->problem.sentence);
+    return cut_visit_bad(documents, kind, source->problem.sentence);
 }
 
-bool cut_end(struct documents *documents) {
+bool cut_check_end(struct documents *documents) {
     const struct source *source = &documents->source;
-    return (!source->broken && !source->unreadable) || cut_problem(documents);
+    return (!source->broken && !source->unreadable) || cut_visit_problem(documents);
 }
 
-static void set_too_long(struct raw_document *raw) {
+static void make_too_long(struct raw_document *raw) {
     raw->bytes.length = 0;
     bad_set(&raw->bad, BAD_LONG, "it has more than %" PRIu64 " bytes; --max-text takes longer ones", raw->most);
 }
@@ -65,7 +65,7 @@ static void set_too_long(struct raw_document *raw) {
 void cut_append(struct raw_document *raw, const char *bytes, size_t length) {
     if (raw->bad.kind != BAD_NONE) return;
     if (length > raw->most - raw->bytes.length) {
-        set_too_long(raw);
+        make_too_long(raw);
         return;
     }
     output_bytes(&raw->bytes, bytes, length);

@@ -1,5 +1,4 @@
-/* raw_document.h: a document as it was cut from an input: still JSON, HTML, or in another character set. extract.h
- * makes fields of it. */
+/* raw_document.h: a document as it was cut from an input: still JSON, HTML, or in another character set. */
 #ifndef IDX_TOOLS_TEXT_RAW_DOCUMENT_H
 #define IDX_TOOLS_TEXT_RAW_DOCUMENT_H
 
@@ -14,8 +13,7 @@ enum document_format {
     FORMAT_WARC,
     FORMAT_HTML,
     FORMAT_MAN,      /* A manual page. */
-    FORMAT_FEATURES, /* A line is an ID, a tab, a feature, and perhaps a tab and a weight; the consecutive lines of an
-                        ID are a document. */
+    FORMAT_FEATURES, /* Lines of ID, tab, feature, perhaps tab and weight; those of one ID in a row are a document. */
 };
 
 /* The most bytes of a document in any of its forms: by default, and the most that can be asked for. */
@@ -51,10 +49,9 @@ struct raw_document {
 
 void raw_document_free(struct raw_document *raw);
 
-/* A function that gets each document and frees it. It returns false to stop. */
+/* A function that gets each document, and frees it in any case. It returns false to stop. */
 typedef bool (*document_visitor)(void *context, struct raw_document *raw);
 
-/* What is found in a document. */
 struct fields {
     struct span id; /* Without tabs and newlines, and not empty. */
     struct span body, title, description;
@@ -67,20 +64,20 @@ struct documents;
 /* Returns a document without bytes, which begins at the source's offset. */
 struct raw_document cut_begin(const struct documents *documents, enum document_format format);
 
-/* Adds bytes to a document. One that becomes too long is bad, and loses its bytes. */
+/* Adds bytes to a document, unless it is bad. One that becomes too long is bad, and loses its bytes. */
 void cut_append(struct raw_document *raw, const char *bytes, size_t length);
 
 /* Passes a document to the visitor, which frees it. Its place becomes FILE, or unless `where` is NULL,
- * FILE:WHERENUMBER. Returns false if the visitor stopped. */
+ * FILE:WHERENUMBER. A bad one loses its bytes. Returns false if the visitor stopped. */
 bool cut_visit(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number);
 
-/* Passes what is wrong with the file in place of a document. Returns false if the visitor stopped. */
-bool cut_bad(struct documents *documents, enum bad_kind kind, const char *sentence);
+/* Passes what is wrong with the file to the visitor, in place of a document. Returns false if the visitor stopped. */
+bool cut_visit_bad(struct documents *documents, enum bad_kind kind, const char *sentence);
 
-/* Passes the reason why the source can't be read. Returns false if the visitor stopped. */
-bool cut_problem(struct documents *documents);
+/* Like cut_visit_bad, with the reason why the source can't be read. */
+bool cut_visit_problem(struct documents *documents);
 
-/* If the source ended too soon, visits what is wrong in place of a document. Returns false if the visitor stopped. */
-bool cut_end(struct documents *documents);
+/* Does the same if the source ended too soon; otherwise returns true. */
+bool cut_check_end(struct documents *documents);
 
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file whose set is being made. */
 struct listing_file {
     struct text_reader *reader;
     const struct shingling *shingling;
@@ -16,6 +15,7 @@ struct listing_file {
     enum file_set found;
 };
 
+/* Lists the shingles of a file's document, and notes whether that succeeded. This is a document_visitor. */
 static bool list_document(void *context, struct raw_document *raw) {
     struct listing_file *file = context;
     struct span id, body;
@@ -27,37 +27,38 @@ static bool list_document(void *context, struct raw_document *raw) {
     return true;
 }
 
-static bool is_file(const char *path) {
+static bool is_regular_file(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Makes the path of a document's file of the folder and the ID. Returns whether there is such a file. */
-static bool find_file(const char *folder, struct span id, char *path) {
+/* Makes the path of a document's file, which is the ID below the folder, or the ID itself if it begins with the folder.
+ * `path` has room for the folder, a slash, the ID and a NUL. Returns whether there is such a file. */
+static bool make_file_path(const char *folder, struct span id, char *path) {
     size_t length = strlen(folder);
     if (id.length == 0 || memchr(id.bytes, '\0', id.length) != NULL) return false;
     memcpy(path, folder, length);
     path[length] = '/';
     memcpy(path + length + 1, id.bytes, id.length);
     path[length + 1 + id.length] = '\0';
-    if (is_file(path)) return true;
+    if (is_regular_file(path)) return true;
     memmove(path, path + length + 1, id.length + 1);
     while (length > 0 && folder[length - 1] == '/') length--;
-    return strncmp(path, folder, length) == 0 && path[length] == '/' && is_file(path);
+    return strncmp(path, folder, length) == 0 && path[length] == '/' && is_regular_file(path);
 }
 
 double resemblance_round(double resemblance) {
-    double parts = floor(resemblance * 10000);
-    return ((parts + 1) / 10000 <= resemblance ? parts + 1 : parts) / 10000; /* The product may be rounded down. */
+    double units = floor(resemblance * 10000);
+    return ((units + 1) / 10000 <= resemblance ? units + 1 : units) / 10000; /* The product may be rounded down. */
 }
 
-enum file_set resembling_list(struct text_reader *reader, const char *folder, const struct shingling *shingling,
-                              struct span id, struct output *list) {
+enum file_set resembling_list_shingles(struct text_reader *reader, const char *folder,
+                                       const struct shingling *shingling, struct span id, struct output *list) {
     struct listing_file file = {.reader = reader, .shingling = shingling, .list = list, .found = FILE_SET_UNKNOWN};
     char *path = malloc(strlen(folder) + id.length + 2);
     if (path == NULL) return FILE_SET_NO_MEMORY;
     struct documents documents = {.most = reader->extractor.rules->max_text, .visit = list_document, .context = &file};
-    if (find_file(folder, id, path)) documents_read_one(&documents, path);
+    if (make_file_path(folder, id, path)) documents_read_one(&documents, path);
     documents_free(&documents);
     free(path);
     return file.found;
@@ -66,7 +67,7 @@ enum file_set resembling_list(struct text_reader *reader, const char *folder, co
 double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id) {
     struct output list = OUTPUT_KEPT;
     double resemblance = RESEMBLANCE_UNKNOWN;
-    enum file_set found = resembling_list(reader, resembling->folder, &(struct shingling){0}, id, &list);
+    enum file_set found = resembling_list_shingles(reader, resembling->folder, &(struct shingling){0}, id, &list);
     if (found == FILE_SET_NO_MEMORY) resemblance = RESEMBLANCE_NO_MEMORY;
     if (found == FILE_SET_FOUND)
         resemblance =

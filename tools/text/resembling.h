@@ -17,9 +17,9 @@ enum file_set {
     FILE_SET_NO_MEMORY,
 };
 
-/* Appends the shingles of the document with this ID, a file below the folder, to a list that keeps them. */
-enum file_set resembling_list(struct text_reader *reader, const char *folder, const struct shingling *shingling,
-                              struct span id, struct output *list);
+/* Appends the hashes of the shingles of the document with this ID, a file below the folder, to a kept list. */
+enum file_set resembling_list_shingles(struct text_reader *reader, const char *folder,
+                                       const struct shingling *shingling, struct span id, struct output *list);
 
 /* What is returned in place of a resemblance. */
 enum { RESEMBLANCE_UNKNOWN = -1, RESEMBLANCE_NO_MEMORY = -2 };

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-/* What was not passed over yet. */
 struct unscanned {
     const char *at, *end;
 };
@@ -37,8 +36,7 @@ static bool skip_string(struct unscanned *unscanned) {
     return false;
 }
 
-/* Passes over an object or array, whose brackets are counted, but not compared with each other. Returns false if it
- * does not end. */
+/* Passes over an object or array by counting brackets of any kind. Returns false if it does not end. */
 static bool skip_brackets(struct unscanned *unscanned) {
     size_t depth = 0;
     while (unscanned->at < unscanned->end) {
@@ -51,7 +49,8 @@ static bool skip_brackets(struct unscanned *unscanned) {
     return false;
 }
 
-static bool ends_word(char byte) {
+/* Returns whether a byte ends a value that is no string, object or array. */
+static bool is_delimiter(char byte) {
     switch (byte) {
         case ' ':
         case '\t':
@@ -68,8 +67,8 @@ static bool ends_word(char byte) {
     }
 }
 
-/* Passes over a value, and sets it. A value that is no string, object or array is whatever bytes stand there. Returns
- * false if it is missing or does not end. */
+/* Passes over a value, and sets *value to its bytes. A value that is no string, object or array is whatever bytes stand
+ * there. Returns false if it is missing or does not end. */
 static bool skip_value(struct unscanned *unscanned, struct span *value) {
     const char *begin = unscanned->at;
     bool ok;
@@ -78,7 +77,7 @@ static bool skip_value(struct unscanned *unscanned, struct span *value) {
     } else if (begin < unscanned->end && (*begin == '{' || *begin == '[')) {
         ok = skip_brackets(unscanned);
     } else {
-        while (unscanned->at < unscanned->end && !ends_word(*unscanned->at)) unscanned->at++;
+        while (unscanned->at < unscanned->end && !is_delimiter(*unscanned->at)) unscanned->at++;
         ok = unscanned->at > begin;
     }
     *value = (struct span){begin, (size_t)(unscanned->at - begin)};
@@ -87,8 +86,8 @@ static bool skip_value(struct unscanned *unscanned, struct span *value) {
 
 /* ---- Strings ---- */
 
-/* Reads the four hex digits of \uXXXX, and returns their value, or -1 if they are none. */
-static int32_t read_hex(const char *at, const char *end) {
+/* Returns the number that the four hex digits at `at` make, or -1 if there are no four. */
+static int32_t read_four_digits(const char *at, const char *end) {
     int32_t value = 0;
     if (end - at < 4) return -1;
     for (size_t i = 0; i < 4; i++) {
@@ -115,28 +114,27 @@ static size_t write_utf8(int32_t code, char bytes[SCAN_ESCAPE_BYTES]) {
     return length;
 }
 
-/* Passes over \uXXXX, or over two of them that are a surrogate pair. Returns the length of the character, or 0 if it is
- * none. A surrogate alone is no character, and becomes U+FFFD. */
-static size_t take_code(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
-    int32_t code = read_hex(unscanned->at, unscanned->end), second = -1;
+/* Passes over the XXXX of \uXXXX, and over another \uXXXX if both are a surrogate pair. Writes the character in UTF-8,
+ * and returns its length, or 0 if these are no digits. A surrogate alone becomes U+FFFD. */
+static size_t take_unicode_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
+    int32_t code = read_four_digits(unscanned->at, unscanned->end), second = -1;
     if (code < 0) return 0;
     unscanned->at += 4;
     if (code < 0xd800 || code > 0xdfff) return write_utf8(code, bytes);
     if (code < 0xdc00 && unscanned->end - unscanned->at >= 6 && unscanned->at[0] == '\\' && unscanned->at[1] == 'u')
-        second = read_hex(unscanned->at + 2, unscanned->end);
+        second = read_four_digits(unscanned->at + 2, unscanned->end);
     if (second < 0xdc00 || second > 0xdfff) return write_utf8(0xfffd, bytes);
     unscanned->at += 6;
     return write_utf8(0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00), bytes);
 }
 
-/* Passes over an escape, whose backslash is next. Returns the length of the character in UTF-8, or 0 if JSON has no
- * such escape. */
+/* Takes an escape, and writes its character in UTF-8. Returns its length, or 0 if JSON has no such escape. */
 static size_t take_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     if (unscanned->end - unscanned->at < 2) return 0;
     char name = unscanned->at[1];
     unscanned->at += 2;
-    if (name == 'u') return take_code(unscanned, bytes);
+    if (name == 'u') return take_unicode_escape(unscanned, bytes);
     const char *found = memchr(names, name, sizeof names - 1);
     if (found == NULL) return 0;
     bytes[0] = meant[found - names];
@@ -169,8 +167,8 @@ bool scan_string(struct span value, struct output *kept, struct span *string, st
 
 /* ---- Objects and arrays ---- */
 
-/* Returns whether a key, as it is written between its quotes, has this name, which is none without bytes. */
-static bool is_name(struct span key, struct span name) {
+/* Returns whether a key, as it is written between its quotes, is this name. A name without bytes is that of no key. */
+static bool is_named(struct span key, struct span name) {
     struct unscanned unscanned = {key.bytes, key.bytes + key.length};
     char bytes[SCAN_ESCAPE_BYTES];
     if (name.bytes == NULL || key.length < name.length) return false;
@@ -189,7 +187,7 @@ static bool is_name(struct span key, struct span name) {
     return name.length == 0;
 }
 
-/* Passes over a member, and sets the value where it is one of those that are wanted. Returns what is wrong, or NULL. */
+/* Passes over a member, and if it is one of `members`, sets the value of that. Returns what is wrong, or NULL. */
 static const char *take_member(struct unscanned *unscanned, struct scan_member *members, size_t count) {
     struct span key, value;
     if (!take_byte(unscanned, '"')) return "a name in quotes is missing";
@@ -201,13 +199,13 @@ static const char *take_member(struct unscanned *unscanned, struct scan_member *
     skip_blanks(unscanned);
     bool ok = skip_value(unscanned, &value);
     for (size_t i = 0; i < count; i++) {
-        if (is_name(key, members[i].name)) members[i].value = value;
+        if (is_named(key, members[i].name)) members[i].value = value;
     }
     return ok ? NULL : "a value is missing";
 }
 
-/* Passes over the rest of an object, whose brace was passed over. Returns what is wrong, or NULL. */
-static const char *take_members(struct unscanned *unscanned, struct scan_member *members, size_t count) {
+/* Passes over an object behind its brace, and sets the values of the members. Returns what is wrong, or NULL. */
+static const char *take_rest_of_object(struct unscanned *unscanned, struct scan_member *members, size_t count) {
     const char *problem = NULL;
     skip_blanks(unscanned);
     if (take_byte(unscanned, '}')) return NULL;
@@ -223,7 +221,7 @@ bool scan_members(struct span object, struct scan_member *members, size_t count,
     struct unscanned unscanned = {object.bytes, object.bytes + object.length};
     skip_blanks(&unscanned);
     if (!take_byte(&unscanned, '{')) return bad_set(bad, BAD_JSON, "it is not a JSON object");
-    const char *problem = take_members(&unscanned, members, count);
+    const char *problem = take_rest_of_object(&unscanned, members, count);
     skip_blanks(&unscanned);
     if (problem == NULL && unscanned.at == unscanned.end) return true;
     if (unscanned.at == unscanned.end) return bad_set(bad, BAD_JSON, "it is not JSON: the object does not end");
@@ -235,7 +233,7 @@ enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_
     struct unscanned unscanned = {bytes->bytes, bytes->bytes + bytes->length};
     skip_blanks(&unscanned);
     bool begins = take_byte(&unscanned, '{');
-    const char *problem = begins ? take_members(&unscanned, members, count) : NULL;
+    const char *problem = begins ? take_rest_of_object(&unscanned, members, count) : NULL;
     if (!begins || (problem != NULL && unscanned.at < unscanned.end)) return SCAN_NONE;
     *bytes = (struct span){unscanned.at, (size_t)(unscanned.end - unscanned.at)};
     return problem == NULL ? SCAN_WHOLE : SCAN_CUT;

@@ -14,16 +14,15 @@ struct scan_member {
 };
 
 /* Finds members of an object, around which there may be blanks. Of members of one name the last one counts. Values are
- * passed over by their strings and brackets alone, and so are valid or not. Sets *bad and returns false if the object
+ * passed over by their strings and brackets alone, so they may be invalid. Sets *bad and returns false if the object
  * has another form than {"name":value,...}. */
 bool scan_members(struct span object, struct scan_member *members, size_t count, struct bad *bad);
 
-/* How a piece of JSON ends. */
+/* How a piece of JSON ends: there is none, it is cut off, or it is whole. */
 enum scan_end { SCAN_NONE, SCAN_CUT, SCAN_WHOLE };
 
-/* Finds members of the object that bytes begin with, and removes it from them. Returns SCAN_CUT if the bytes end before
- * it does; then the last value that was found may be a part of it. Returns SCAN_NONE if they begin with something else;
- * then they stay. */
+/* Removes the object that bytes begin with from them, and finds its members. SCAN_CUT: the bytes end before it does,
+ * and the last value may be cut. SCAN_NONE: they begin with something else, and stay. */
 enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t count);
 
 /* Returns the element of an array, which begins with its bracket, or a span without bytes if there is none. */
@@ -31,7 +30,7 @@ struct span scan_element(struct span array, uint64_t index);
 
 /* Sets *string to what a value is that begins with a quote: a part of it if it has no escapes, or else in the memory of
  * `kept`. Bytes that are not UTF-8 stay as they are; an escaped surrogate without the other one of its pair becomes
- * U+FFFD. Sets *bad and returns false if an escape is none, or if memory ran out. */
+ * U+FFFD. Sets *bad and returns false if JSON has no such escape, or if memory ran out. */
 bool scan_string(struct span value, struct output *kept, struct span *string, struct bad *bad);
 
 /* Returns whether a value is a number of JSON, which NaN and Infinity are not. */

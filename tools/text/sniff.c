@@ -10,7 +10,7 @@
 /* ---- Names ---- */
 
 /* Returns whether a file's name ends in this, apart from an ending such as .gz. */
-static bool ends_in(const char *path, const char *ending) {
+static bool name_ends_in(const char *path, const char *ending) {
     size_t length = strlen(path) - source_ending(path), size = strlen(ending);
     return length > size && strncasecmp(path + length - size, ending, size) == 0;
 }
@@ -25,7 +25,7 @@ static enum document_format format_of_name(const char *path) {
         {".wet", FORMAT_WARC},    {".html", FORMAT_HTML},    {".htm", FORMAT_HTML}, {".xhtml", FORMAT_HTML},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (ends_in(path, names[i].ending)) return names[i].format;
+        if (name_ends_in(path, names[i].ending)) return names[i].format;
     }
     return FORMAT_AUTO;
 }
@@ -36,6 +36,7 @@ static bool begins_with(struct span begin, const char *with) {
     return begin.length >= strlen(with) && strncasecmp(begin.bytes, with, strlen(with)) == 0;
 }
 
+/* Returns whether a file begins as HTML does, behind white space. */
 static bool is_html(struct span begin) {
     if (begins_with(begin, "\xef\xbb\xbf")) begin.bytes += 3, begin.length -= 3;
     while (begin.length > 0 && isspace((unsigned char)*begin.bytes)) begin.bytes++, begin.length--;
@@ -51,27 +52,28 @@ static enum document_format format_of_content(const char *path, struct span begi
     return is_named && manual_begins(begin.bytes, begin.length) ? FORMAT_MAN : FORMAT_PLAIN;
 }
 
-/* Returns whether a line is 16 hex digits, and perhaps a tab and more. Notes whether there are letters among them. */
-static bool has_fingerprint(struct span line, bool *letters) {
+/* Returns whether a line begins with 16 hex digits, and a tab if more follows. Sets *letters if any is a letter. */
+static bool begins_with_fingerprint(struct span line, bool *letters) {
     size_t digits = 0;
     for (; digits < line.length && isxdigit((unsigned char)line.bytes[digits]); digits++)
         if (line.bytes[digits] > '9') *letters = true;
     return digits == 16 && (digits == line.length || strchr("\t\r", line.bytes[digits]) != NULL);
 }
 
-/* Returns whether the lines of a table begin with fingerprints of 64 bits. Digits alone are numbers, and so IDs. */
-static bool are_fingerprints(struct span begin) {
+/* Returns whether all lines begin with fingerprints of 64 bits. If all are of digits alone, they are IDs instead. */
+static bool have_fingerprints(struct span begin) {
     bool any = false, letters = false;
     while (begin.length > 0) {
         struct span line = span_cut(&begin, '\n');
         if (line.length == 0 || *line.bytes == '#') continue;
         if (begin.length == 0 && line.length < 16) break; /* A line that was cut where the first bytes end. */
-        if (!has_fingerprint(line, &letters)) return false;
+        if (!begins_with_fingerprint(line, &letters)) return false;
         any = true;
     }
     return any && letters;
 }
 
+/* Returns what a file is in place of a text, or BINARY_NONE. */
 static enum binary find_binary(const char *path, struct span begin) {
     static const struct {
         const char *mark, *ending;
@@ -86,9 +88,9 @@ static enum binary find_binary(const char *path, struct span begin) {
     };
     char charset[CHARSET_NAME_SIZE] = "";
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        if (begins_with(begin, marks[i].mark) && ends_in(path, marks[i].ending)) return marks[i].binary;
+        if (begins_with(begin, marks[i].mark) && name_ends_in(path, marks[i].ending)) return marks[i].binary;
     }
-    charset_by_mark(&begin, charset);
+    charset_take_mark(&begin, charset);
     bool wide = charset[0] != '\0' && strcmp(charset, "utf-8") != 0;
     return !wide && begin.length > 0 && memchr(begin.bytes, '\0', begin.length) != NULL ? BINARY_OTHER : BINARY_NONE;
 }
@@ -135,11 +137,11 @@ static const char of_csv[] = "it is CSV by its name, which is not read; make JSO
 
 /* ---- All ---- */
 
-/* Returns what JSON a file begins with, which has the text if it has one of the fields. */
-static struct jsonl_beginning look_for_json(const struct jsonl_rules *rules, struct span begin) {
-    struct jsonl_beginning found = jsonl_look(begin, rules->text);
+/* Returns what JSON a file begins with. It has the text if it has any of the fields of the rules. */
+static struct jsonl_beginning look_for_json_text(const struct jsonl_rules *rules, struct span begin) {
+    struct jsonl_beginning found = jsonl_look_at_beginning(begin, rules->text);
     for (size_t i = 1; i < rules->texts.count && !found.has_text; i++)
-        found.has_text = jsonl_look(begin, rules->texts.values[i]).has_text;
+        found.has_text = jsonl_look_at_beginning(begin, rules->texts.values[i]).has_text;
     return found;
 }
 
@@ -149,47 +151,47 @@ static void find_format(const struct documents *documents, struct span begin, bo
     enum document_format named = format_of_name(documents->path);
     bool may_be_json = named == FORMAT_AUTO || named == FORMAT_JSONL;
     struct jsonl_beginning json = {false, false, false, false};
-    if (may_be_json) json = look_for_json(documents->json, begin);
-    bool is_meant = !in_folder || json.has_text || json.has_second;
+    if (may_be_json) json = look_for_json_text(documents->json, begin);
+    bool are_documents = !in_folder || json.has_text || json.has_second;
     if (begins_with(begin, "#recipe\t"))
         sniffed->refusal = of_fingerprints;
-    else if (named == FORMAT_TSV && are_fingerprints(begin))
+    else if (named == FORMAT_TSV && have_fingerprints(begin))
         sniffed->refusal = of_either;
-    else if (json.is_array && (is_meant || named == FORMAT_JSONL))
+    else if (json.is_array && (are_documents || named == FORMAT_JSONL))
         sniffed->refusal = of_array;
-    else if (!in_folder && ends_in(documents->path, ".csv"))
+    else if (!in_folder && name_ends_in(documents->path, ".csv"))
         sniffed->refusal = of_csv;
-    if (named == FORMAT_AUTO && json.is_lines && is_meant)
+    if (named == FORMAT_AUTO && json.is_lines && are_documents)
         named = FORMAT_JSONL;
     else if (named == FORMAT_AUTO)
         named = format_of_content(documents->path, begin);
     sniffed->format = named;
 }
 
-static bool is_whole(enum document_format format) {
+static bool is_one_document(enum document_format format) {
     return format == FORMAT_PLAIN || format == FORMAT_HTML || format == FORMAT_MAN;
 }
 
-/* Returns as many of the bytes as decide. */
-static struct span cut_begin_off(struct span begin) {
+/* Returns those of the first bytes that decide: DOCUMENT_SNIFFED at most. They are never NULL. */
+static struct span limit_to_sniffed(struct span begin) {
     if (begin.length > DOCUMENT_SNIFFED) begin.length = DOCUMENT_SNIFFED;
     return begin.length > 0 ? begin : (struct span){"", 0};
 }
 
 struct sniffed sniff_file(const struct documents *documents, struct span begin, bool in_folder) {
     struct sniffed sniffed = {documents->format, BINARY_NONE, NULL};
-    begin = cut_begin_off(begin);
+    begin = limit_to_sniffed(begin);
     if (documents->format == FORMAT_AUTO) find_format(documents, begin, in_folder, &sniffed);
-    if (is_whole(sniffed.format) && (in_folder || documents->format == FORMAT_AUTO))
+    if (is_one_document(sniffed.format) && (in_folder || documents->format == FORMAT_AUTO))
         sniffed.binary = find_binary(documents->path, begin);
     return sniffed;
 }
 
-struct sniffed sniff_one(const char *path, struct span begin) {
+struct sniffed sniff_one_document(const char *path, struct span begin) {
     struct sniffed sniffed = {format_of_name(path), BINARY_NONE, NULL};
-    begin = cut_begin_off(begin);
+    begin = limit_to_sniffed(begin);
     if (sniffed.format == FORMAT_AUTO) sniffed.format = format_of_content(path, begin);
-    if (!is_whole(sniffed.format)) sniffed.format = FORMAT_PLAIN;
+    if (!is_one_document(sniffed.format)) sniffed.format = FORMAT_PLAIN;
     sniffed.binary = find_binary(path, begin);
     return sniffed;
 }

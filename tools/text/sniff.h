@@ -15,7 +15,7 @@ struct sniffed {
 struct sniffed sniff_file(const struct documents *documents, struct span begin, bool in_folder);
 
 /* Finds out what a file is that is one document: FORMAT_PLAIN, FORMAT_HTML or FORMAT_MAN, or no text. */
-struct sniffed sniff_one(const char *path, struct span begin);
+struct sniffed sniff_one_document(const char *path, struct span begin);
 
 /* Returns the name of files that are no texts, and what is wrong with one of them. */
 const char *sniff_name(enum binary binary);

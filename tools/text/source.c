@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The sizes of the buffers: of what is read at a time and inflated, and of what source_peek returns. */
 enum { READ_SIZE = 1 << 18, HELD_SIZE = 4 * SOURCE_MOST_PEEKED };
 
 /* Waits until the input can be read. Returns false if a signal was noted. */
@@ -27,7 +28,7 @@ static bool wait_for_input(struct source *source) {
     return !interrupt_noted();
 }
 
-/* Reads further input behind what is in `raw`. Returns the number of bytes, 0 at the end, or -1 after an error. */
+/* Reads further input behind `raw`. Returns the bytes; 0: the end, or a signal; or -1, with `error` set. */
 static ssize_t read_raw(struct source *source) {
     ssize_t got;
     if (source->descriptor < 0) return 0;
@@ -37,15 +38,15 @@ static ssize_t read_raw(struct source *source) {
         got = read(source->descriptor, source->input + source->raw_length, READ_SIZE - source->raw_length);
     } while (got < 0 && (errno == EINTR || errno == EAGAIN));
     if (got < 0) source->error = errno;
-    if (got > 0) source->read += (uint64_t)got;
+    if (got > 0) source->bytes_read += (uint64_t)got;
     if (got > 0) source->raw_length += (size_t)got;
     return got;
 }
 
 /* ---- gzip ---- */
 
-/* Finds out whether the input is gzip, and prepares zlib if so. Returns false after an error. */
-static bool find_gzip(struct source *source) {
+/* Finds out whether input is gzip, and prepares zlib if so. Returns false, without a complaint, and with `error`. */
+static bool detect_gzip(struct source *source) {
     static const char mark[] = {'\x1f', '\x8b', 8};
     ssize_t got = 1;
     source->begun = true;
@@ -54,13 +55,15 @@ static bool find_gzip(struct source *source) {
     if (source->raw_length < sizeof mark || memcmp(source->raw, mark, sizeof mark) != 0) return true;
     source->gzip = (z_stream){0};
     if (source->inflated == NULL) source->inflated = malloc(READ_SIZE);
+    /* Adding 16 makes zlib read gzip. */
     source->gzipped = source->inflated != NULL && inflateInit2(&source->gzip, 16 + MAX_WBITS) == Z_OK;
     source->in_member = source->gzipped;
     if (!source->gzipped) source->error = ENOMEM;
     return source->gzipped;
 }
 
-/* Decompresses some of what was read. Returns the number of decompressed bytes, or -1 if memory ran out. */
+/* Decompresses some of what was read. Returns the number of decompressed bytes, which are in `inflated`, or -1 if
+ * memory ran out. Returns 0 also if the data is wrong, and sets `fault`. */
 static ssize_t inflate_some(struct source *source) {
     z_stream *gzip = &source->gzip;
     gzip->next_in = (const Bytef *)source->raw;
@@ -82,9 +85,8 @@ static ssize_t inflate_some(struct source *source) {
     return 0;
 }
 
-/* Begins the next member, behind zeros, with which tapes and disks pad. Anything else behind a member is ignored or a
- * fault. */
-static void begin_member(struct source *source) {
+/* Begins the next member, behind zeros that pad tapes and disks. Anything else is ignored or a fault. */
+static void begin_gzip_member(struct source *source) {
     while (source->raw_length > 0 && *source->raw == '\0') {
         source->raw++;
         source->raw_length--;
@@ -99,9 +101,9 @@ static void begin_member(struct source *source) {
         source->fault = "the data after a member is not gzip";
 }
 
-/* Decompresses further bytes, for read_more. A fault looks like the end to libarchive, which would otherwise not return
- * what it got before. */
-static ssize_t read_gzip(struct source *source) {
+/* Decompresses further bytes, for read_for_libarchive. Returns their number, 0 at the end or at a fault, or -1 after an
+ * error. A fault looks like the end to libarchive, which would otherwise not return what it got before. */
+static ssize_t read_inflated(struct source *source) {
     while (source->fault == NULL) {
         ssize_t got = source->in_member ? inflate_some(source) : 0;
         if (got != 0 || source->fault != NULL) return got;
@@ -110,7 +112,7 @@ static ssize_t read_gzip(struct source *source) {
             if (source->cut) source->fault = "truncated gzip input";
             return got;
         }
-        if (!source->in_member) begin_member(source);
+        if (!source->in_member) begin_gzip_member(source);
     }
     return 0;
 }
@@ -118,12 +120,12 @@ static ssize_t read_gzip(struct source *source) {
 /* ---- libarchive ---- */
 
 /* Gives libarchive the next bytes. This is an archive_read_callback. */
-static la_ssize_t read_more(struct archive *archive, void *context, const void **bytes) {
+static la_ssize_t read_for_libarchive(struct archive *archive, void *context, const void **bytes) {
     struct source *source = context;
     (void)archive;
-    if (!source->begun && !find_gzip(source)) return -1;
+    if (!source->begun && !detect_gzip(source)) return -1;
     *bytes = source->inflated;
-    if (source->gzipped) return read_gzip(source);
+    if (source->gzipped) return read_inflated(source);
     if (source->raw_length == 0 && read_raw(source) < 0) return -1;
     la_ssize_t length = (la_ssize_t)source->raw_length;
     *bytes = source->raw;
@@ -132,16 +134,16 @@ static la_ssize_t read_more(struct archive *archive, void *context, const void *
     return length;
 }
 
-/* Sets a fault if other data follows that of bzip2, which libarchive takes for the end. */
-static void check_rest(struct source *source) {
+/* Sets `fault` if other data follows that of bzip2, which libarchive takes for the end. */
+static void find_fault_behind(struct source *source) {
     bool is_bzip2 = archive_filter_code(source->archive, 0) == ARCHIVE_FILTER_BZIP2;
     if (is_bzip2 && !source->passes_over_rest && source->given > archive_filter_bytes(source->archive, -1))
         source->fault = "the data after a stream is not bzip2";
 }
 
-/* Notes that libarchive came to the end, or to what it can't read, and why. */
+/* Ends the source where libarchive came to the end, or to what it can't read, and sets `problem` to why it can't. */
 static void note_end(struct source *source, int status) {
-    if (status == ARCHIVE_EOF && source->fault == NULL) check_rest(source);
+    if (status == ARCHIVE_EOF && source->fault == NULL) find_fault_behind(source);
     const char *reason = source->fault;
     if (reason == NULL && status < ARCHIVE_WARN) {
         reason = archive_error_string(source->archive);
@@ -157,7 +159,8 @@ static void note_end(struct source *source, int status) {
         problem_set(&source->problem, "the compressed data is broken: %s", reason);
 }
 
-static bool support_filters(struct archive *archive) {
+/* Enables the filters that libarchive runs itself, and data without a format. Returns false if memory ran out. */
+static bool enable_filters_and_formats(struct archive *archive) {
     return archive_read_support_filter_bzip2(archive) >= ARCHIVE_WARN &&
            archive_read_support_filter_xz(archive) >= ARCHIVE_WARN &&
            archive_read_support_filter_zstd(archive) >= ARCHIVE_WARN &&
@@ -165,19 +168,18 @@ static bool support_filters(struct archive *archive) {
            archive_read_support_format_empty(archive) >= ARCHIVE_WARN;
 }
 
-/* Opens libarchive, which reads by read_more. Returns false if memory ran out. An empty input has no header, and ends
- * at once. */
+/* Opens libarchive. Returns false, with `problem` set, if memory ran out. An empty input ends at once. */
 static bool open_archive(struct source *source) {
     struct archive_entry *entry;
     struct archive *archive = source->archive = archive_read_new();
     if (source->input == NULL) source->input = malloc(READ_SIZE);
     if (source->buffer == NULL) source->buffer = malloc(HELD_SIZE);
-    if (archive == NULL || source->input == NULL || source->buffer == NULL || !support_filters(archive)) {
+    if (archive == NULL || source->input == NULL || source->buffer == NULL || !enable_filters_and_formats(archive)) {
         source->unreadable = true;
         source->error = ENOMEM;
         return problem_set(&source->problem, "%s", strerror(ENOMEM));
     }
-    int status = archive_read_open(archive, source, NULL, read_more, NULL);
+    int status = archive_read_open(archive, source, NULL, read_for_libarchive, NULL);
     if (status == ARCHIVE_OK) status = archive_read_next_header(archive, &entry);
     if (status == ARCHIVE_EOF || status < ARCHIVE_WARN) note_end(source, status);
     return true;
@@ -209,9 +211,9 @@ int source_filter(const struct source *source) {
     return source->gzipped ? ARCHIVE_FILTER_GZIP : archive_filter_code(source->archive, 0);
 }
 
-/* Makes a source broken whose name says that it is compressed, but whose content is not: its first bytes may be
+/* Makes a source broken whose file's name says that it is compressed, but whose content is not: its first bytes may be
  * damaged, and it must not be taken for text. */
-static void check_name(struct source *source, const char *path) {
+static void mark_misnamed_broken(struct source *source, const char *path) {
     if (source_filter(source) != ARCHIVE_FILTER_NONE || source->unreadable || source_ending(path) == 0) return;
     source->ended = source->broken = true;
     problem_set(&source->problem, "the name says that the file is compressed, but its content is not; get it again, or "
@@ -235,7 +237,7 @@ bool source_open(struct source *source, const char *path) {
     }
     if (standard && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
     if (open_archive(source) && !source->unreadable) {
-        check_name(source, path);
+        mark_misnamed_broken(source, path);
         return true;
     }
     source_close(source);
@@ -252,8 +254,8 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
     return false;
 }
 
-/* Copies further bytes to the buffer: only what libarchive has, since it might wait for more. */
-static void read_some(struct source *source) {
+/* Copies to the buffer only what libarchive has now, since it might wait for more; or ends the source. */
+static void fill_buffer(struct source *source) {
     size_t held = source->end - source->start;
     la_int64_t place;
     if (source->block_length == 0) {
@@ -273,7 +275,7 @@ static void read_some(struct source *source) {
 }
 
 size_t source_peek(struct source *source, size_t want, const char **bytes) {
-    while (source->end - source->start < want && !source->ended) read_some(source);
+    while (source->end - source->start < want && !source->ended) fill_buffer(source);
     *bytes = source->buffer + source->start;
     return source->end - source->start;
 }
@@ -307,10 +309,12 @@ void sink_open(struct sink *sink, int descriptor, int filter) {
     sink->output.descriptor = descriptor;
 }
 
-static void fail_sink(struct sink *sink, int error) {
+/* Notes the first error of a sink. An error of 0 is one for which libarchive gives no reason: memory ran out. */
+static void note_sink_error(struct sink *sink, int error) {
     if (sink->output.error == 0) sink->output.error = error == 0 ? ENOMEM : error;
 }
 
+/* Writes what libarchive compressed. This is an archive_write_callback. */
 static la_ssize_t write_to_output(struct archive *archive, void *context, const void *bytes, size_t length) {
     struct sink *sink = context;
     (void)archive;
@@ -318,8 +322,9 @@ static la_ssize_t write_to_output(struct archive *archive, void *context, const 
     return sink->output.error == 0 ? (la_ssize_t)length : -1;
 }
 
-/* Opens libarchive to write a member. It has no time in it, so that the same input makes the same bytes. */
-static bool begin_archive(struct sink *sink, struct archive *archive) {
+/* Opens an archive to write a member. The member has no time in it, so that the same input makes the same bytes.
+ * Returns false if that fails; the archive's errno says why. */
+static bool open_member(struct sink *sink, struct archive *archive) {
     if (archive_write_set_format_raw(archive) != ARCHIVE_OK) return false;
     if (archive_write_add_filter(archive, sink->filter) != ARCHIVE_OK) return false;
     if (sink->filter == ARCHIVE_FILTER_GZIP &&
@@ -336,10 +341,11 @@ static bool begin_archive(struct sink *sink, struct archive *archive) {
     return begun;
 }
 
-static bool begin_sink_member(struct sink *sink) {
+/* Opens libarchive for the next member. Returns false, without a complaint, and sets the sink's error if that fails. */
+static bool begin_member_of_sink(struct sink *sink) {
     sink->archive = archive_write_new();
-    if (sink->archive == NULL || !begin_archive(sink, sink->archive))
-        fail_sink(sink, sink->archive == NULL ? ENOMEM : archive_errno(sink->archive));
+    if (sink->archive == NULL || !open_member(sink, sink->archive))
+        note_sink_error(sink, sink->archive == NULL ? ENOMEM : archive_errno(sink->archive));
     return sink->output.error == 0;
 }
 
@@ -349,14 +355,14 @@ void sink_write(struct sink *sink, const void *bytes, size_t length) {
         output_bytes(&sink->output, bytes, length);
         return;
     }
-    if (sink->archive == NULL && !begin_sink_member(sink)) return;
+    if (sink->archive == NULL && !begin_member_of_sink(sink)) return;
     if (archive_write_data(sink->archive, bytes, length) != (la_ssize_t)length)
-        fail_sink(sink, archive_errno(sink->archive));
+        note_sink_error(sink, archive_errno(sink->archive));
 }
 
 void sink_end_member(struct sink *sink) {
     if (sink->archive == NULL) return;
-    if (archive_write_close(sink->archive) != ARCHIVE_OK) fail_sink(sink, archive_errno(sink->archive));
+    if (archive_write_close(sink->archive) != ARCHIVE_OK) note_sink_error(sink, archive_errno(sink->archive));
     archive_write_free(sink->archive);
     sink->archive = NULL;
 }
@@ -364,7 +370,7 @@ void sink_end_member(struct sink *sink) {
 bool sink_close(struct sink *sink) {
     sink_end_member(sink);
     output_flush(&sink->output);
-    if (close(sink->output.descriptor) != 0 && errno != EINTR) fail_sink(sink, errno);
+    if (close(sink->output.descriptor) != 0 && errno != EINTR) note_sink_error(sink, errno);
     free(sink->output.bytes);
     sink->output.bytes = NULL;
     sink->output.descriptor = -1;

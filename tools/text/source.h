@@ -19,19 +19,16 @@ struct source {
     /* Set by the caller, or NULL: called before reading waits for further input, as from a pipe. */
     void (*before_wait)(void *context);
     void *context;
-    bool passes_over_rest; /* Set by the caller: other data behind that of gzip or bzip2 is ignored, as browsers do.
-                              Otherwise the source is broken. */
+    bool passes_over_rest; /* Set by the caller: other data behind gzip or bzip2 is ignored, as browsers do. */
 
-    bool regular_only; /* Set by the caller: source_open refuses all but regular files, since others could make it wait.
-                        */
+    bool regular_only; /* Set by the caller: source_open refuses all but regular files, as others might make it wait. */
 
     /* Why the source ended too soon, as `problem` says: the system can't read it, or its compression is broken. */
     bool broken, unreadable;
     bool cut; /* It is broken because it ends within gzip data. */
     struct problem problem;
-    uint64_t offset; /* Offset of the next decompressed byte. */
-    uint64_t
-        read; /* Bytes that were read so far, before decompression; of all files, if it was opened several times. */
+    uint64_t offset;     /* Offset of the next decompressed byte. */
+    uint64_t bytes_read; /* Bytes that were read so far, before decompression, of all files that were opened. */
 
     /* These are private. */
     struct archive *archive;
@@ -39,22 +36,23 @@ struct source {
     int error;       /* The errno of read(2), or 0. */
     const char *raw; /* Input that is not decompressed yet, in `input` or in memory. */
     size_t raw_length;
-    int64_t given;                  /* Bytes of it that were given to libarchive. */
-    bool begun, gzipped, in_member; /* Reading began; the input is gzip; it is within a member. */
+    int64_t given;                  /* Bytes of the input that were given to libarchive. */
+    bool begun, gzipped, in_member; /* Reading began; the input is gzip; what is read next is within a member. */
     const char *fault;              /* What is wrong with the compressed data, or NULL. */
     z_stream gzip;
     const void *block; /* Decompressed bytes that are not in `buffer` yet. */
     size_t block_length;
-    char *input, *inflated, *buffer;
-    size_t start, end; /* Bounds of the bytes in `buffer` that were not skipped yet. */
-    bool ended;
+    char *input, *inflated, *buffer; /* What was read, what zlib made of it, and what source_peek returns. */
+    size_t start, end;               /* Bounds of the bytes in `buffer` that were not skipped yet. */
+    bool ended;                      /* No more bytes will come to `buffer`. */
 };
 
 /* Returns the length of the ending by which a file's name says that it is compressed, such as .gz, or 0 without one. */
 size_t source_ending(const char *name);
 
 /* Opens the file at `path`, or standard input for `-`; if that is a terminal, says that it is waiting. The source must
- * be all zero, or closed. If it can't be opened, sets `problem` and returns false; then it need not be closed. */
+ * be all zero, or closed. If it can't be opened, sets `problem` and returns false, without a complaint; then it need
+ * not be closed. */
 bool source_open(struct source *source, const char *path);
 
 /* Opens bytes in memory, which must stay until the source is closed. Returns false like source_open. */
@@ -63,9 +61,8 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
 /* Returns how the open source is compressed, as a code of libarchive: ARCHIVE_FILTER_NONE if it is not. */
 int source_filter(const struct source *source);
 
-/* Sets *bytes to the next bytes, without consuming them, and returns how many there are: at least `want`, up to
- * SOURCE_MOST_PEEKED, and fewer only at the end. They are valid until the next call. If 0 is returned, `broken` or
- * `unreadable` may be set. */
+/* Sets *bytes to the next bytes, which stay there, and returns how many: at least `want`, up to SOURCE_MOST_PEEKED,
+ * and fewer only at the end. If 0, `broken` or `unreadable` may be set. The bytes are valid until the next call. */
 size_t source_peek(struct source *source, size_t want, const char **bytes);
 
 /* Consumes `count` of the bytes that source_peek returned last. */
@@ -76,7 +73,6 @@ void source_close(struct source *source);
 /* Closes the source and frees its buffers. */
 void source_free(struct source *source);
 
-/* A new file that is compressed as a source was. */
 struct sink {
     struct output output;    /* Its descriptor is -1: the sink is closed. */
     int filter;              /* What source_filter returned. */
@@ -95,7 +91,7 @@ void sink_write(struct sink *sink, const void *bytes, size_t length);
 /* Ends a member of a compressed file; what is written afterwards begins another. Each record of a WARC file is one. */
 void sink_end_member(struct sink *sink);
 
-/* Closes the file in any case. Returns false if not all was written; sink->output.error says why. */
+/* Closes the file in any case. Returns false, with sink->output.error set but no complaint, if not all was written. */
 bool sink_close(struct sink *sink);
 
 #endif

@@ -10,31 +10,31 @@ const char *const text_hash_names[] = {"xxh3", "fnv1", "fnv1a", "md5", NULL};
 
 void text_options_init(struct text_options *options) {
     *options = (struct text_options){.rules = {.bits = IDX_MAX_BITS,
-                                               .threads = arguments_threads(),
+                                               .threads = arguments_default_threads(),
                                                .memory_bytes = PIPELINE_MEMORY_BYTES,
                                                .extract = {.json.text = "text"}}};
 }
 
-/* Returns whether a recipe can be written in one line of output. */
-static bool is_recipe(const char *recipe) {
+static bool fits_in_line(const char *recipe) {
     return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
 }
 
-/* Appends the part of an option to a recipe, unless `value` is NULL. */
-static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
-    char part[16];
+/* Appends the part `;name=value` for the option --name to a recipe, unless `value` is NULL. */
+static bool append_option(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
+    char mark[16];
     size_t length = strlen(recipe), room = IDX_MAX_RECIPE_BYTES + 1 - length;
     if (value == NULL) return true;
-    snprintf(part, sizeof part, ";%s=", name);
-    if (strstr(recipe, part) != NULL) return complain_of_usage("give --%s or %s in the recipe, not both", name, part);
-    if ((size_t)snprintf(recipe + length, room, "%s%s", part, value) >= room)
+    snprintf(mark, sizeof mark, ";%s=", name);
+    if (strstr(recipe, mark) != NULL) return complain_of_usage("give --%s or %s in the recipe, not both", name, mark);
+    if ((size_t)snprintf(recipe + length, room, "%s%s", mark, value) >= room)
         return complain_of_usage("a recipe can have up to %d bytes, with --%s", IDX_MAX_RECIPE_BYTES, name);
     return true;
 }
 
-/* Makes --hash and --ties parts of the recipe: of the given one, or of the default for texts, or of "hashes" or
- * "features". */
-static bool complete_recipe(struct text_options *options) {
+/* Appends --hash and --ties to the recipe: to the given one, or to the default for texts, or to "hashes" or "features".
+ * Then sets by the whole recipe, whose given part may say these things as well, how features are hashed and what ties
+ * become. Features without a recipe, --hash and --ties have none. */
+static bool settle_recipe(struct text_options *options) {
     struct pipeline_rules *rules = &options->rules;
     const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : text_hash_names[options->hash];
     const char *ties = options->ties == 0 ? NULL : "1", *recipe = rules->recipe;
@@ -44,7 +44,7 @@ static bool complete_recipe(struct text_options *options) {
     if (hash != NULL && rules->extract.hashes)
         return complain_of_usage("--hash has no effect with --hashes: the features are hashes already; omit it");
     snprintf(options->recipe, sizeof options->recipe, "%s", recipe);
-    if (!append_part(options->recipe, "hash", hash) || !append_part(options->recipe, "ties", ties)) return false;
+    if (!append_option(options->recipe, "hash", hash) || !append_option(options->recipe, "ties", ties)) return false;
     rules->recipe = options->recipe;
     const struct idx_recipe_properties properties = recipe_read(options->recipe);
     rules->extract.hash = properties.hash;
@@ -61,11 +61,11 @@ bool text_options_settle(struct text_options *options, enum document_format form
         complain_of_usage("give %s or --format, not both", hashes ? "--hashes" : tokens ? "--tokens" : "--features");
     else if (options->features && rules->train == NULL && rules->table != NULL)
         complain_of_usage("--table is for texts; omit it with --features, --hashes and --tokens");
-    else if (rules->recipe != NULL && !is_recipe(rules->recipe))
+    else if (rules->recipe != NULL && !fits_in_line(rules->recipe))
         complain_of_usage("a recipe can have up to %d bytes, without tabs and newlines", IDX_MAX_RECIPE_BYTES);
     else {
         rules->format = options->features ? FORMAT_FEATURES : format;
-        return complete_recipe(options);
+        return settle_recipe(options);
     }
     return false;
 }

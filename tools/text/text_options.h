@@ -7,7 +7,7 @@
 struct text_options {
     struct pipeline_rules rules;
     bool features; /* The input is features; text_options_settle also sets it for --hashes and --tokens. */
-    int hash;      /* Of enum idx_hash_kind. Like the ties, it becomes a part of the recipe. */
+    int hash;      /* --hash, of enum idx_hash_kind. Like --ties, it becomes a part of the recipe. */
     unsigned ties;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe with these parts, to which rules.recipe points then. */
 };
@@ -18,10 +18,10 @@ extern const char *const text_format_names[];
 /* The values of --hash, in the order of enum idx_hash_kind, ended by NULL. */
 extern const char *const text_hash_names[];
 
-/* Sets the defaults. */
 void text_options_init(struct text_options *options);
 
-/* Completes the rules once the options are read. The format is FORMAT_AUTO if none was given. */
+/* Checks the options once they are read, and completes the rules. The format is FORMAT_AUTO if none was given. The
+ * rules then point into *options, which must stay where it is. */
 bool text_options_settle(struct text_options *options, enum document_format format);
 
 #endif

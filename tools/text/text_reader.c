@@ -16,15 +16,14 @@
 
 /* ---- Features that were made elsewhere ---- */
 
-/* Reads a weight. Sums of weights can't overflow, since documents have fewer than 2^30 bytes, and a weight is at most
- * 10^10. */
+/* Sums of weights can't overflow, since documents have fewer than 2^30 bytes, and a weight is at most 10^10. */
 static bool read_weight(const char *at, size_t length, int64_t *weight, struct bad *bad) {
     return idx_weight_parse(at, length, weight) ||
            bad_set(bad, BAD_FEATURE, "'%.*s' is not a weight: it must be a number from -1000000 to 1000000",
                    length < 40 ? (int)length : 40, at);
 }
 
-/* Adds a feature, or the hash that it is, to a SimHash. Sets *bad and returns false if it is none. */
+/* Adds a feature, or the hash that it is, to a SimHash. */
 static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_t weight,
                         const struct extract_rules *rules, struct bad *bad) {
     if (feature.length == 0) return bad_set(bad, BAD_FEATURE, "a feature is empty");
@@ -41,7 +40,7 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_
     return true;
 }
 
-/* Adds the feature of a line, behind which a tab and its weight may follow. */
+/* Adds the feature of a line, which a tab and its weight may follow, and counts it in *count. */
 static bool add_feature_line(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
                              uint64_t *count, struct bad *bad) {
     const char *tab = line.length > 0 ? memchr(line.bytes, '\t', line.length) : NULL;
@@ -65,6 +64,7 @@ static bool add_token(struct idx_simhash *simhash, struct span token, const stru
            add_feature(simhash, feature, weight, rules, bad);
 }
 
+/* Adds the tokens of a line, with blanks or tabs between them, and counts them in *count. */
 static bool add_tokens(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
                        uint64_t *count, struct bad *bad) {
     for (size_t start = 0, end = 0; end <= line.length; end++) {
@@ -79,9 +79,8 @@ static bool add_tokens(struct idx_simhash *simhash, struct span line, const stru
 }
 
 /* Makes the fingerprint of a document's lines, which have one ID: ID<TAB>feature[<TAB>weight], or with rules->tokens
- * ID<TAB>feature:weight feature:weight... A weight is what idx_weight_parse reads; a missing one is 1. The rules say
- * how features are hashed, and what ties become. Sets *bad and returns false if a line is wrong. */
-static bool features_fingerprint(struct span lines, const struct extract_rules *rules, unsigned bits, struct span *id,
+ * ID<TAB>feature:weight feature:weight... A weight is what idx_weight_parse reads; a missing one is 1. */
+static bool fingerprint_features(struct span lines, const struct extract_rules *rules, unsigned bits, struct span *id,
                                  uint64_t *fingerprint, uint64_t *count, struct bad *bad) {
     struct idx_simhash simhash;
     struct span rest;
@@ -101,9 +100,8 @@ static bool features_fingerprint(struct span lines, const struct extract_rules *
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
-/* Returns whether the fingerprinter got all the memory that it needs, and uses the table if one is given. Sets *error
- * if not. */
-static bool check_opened(const struct text_reader *reader, bool has_table, struct idx_error *error) {
+/* Checks that the fingerprinter has its memory, uses the table if there is one, and makes so many bits. */
+static bool check_fingerprinter(const struct text_reader *reader, bool has_table, struct idx_error *error) {
     const char *recipe = text_reader_recipe(reader);
     error->status = memory_ran_out() ? IDX_OUT_OF_MEMORY : IDX_OK;
     if (error->status == IDX_OUT_OF_MEMORY)
@@ -131,11 +129,11 @@ bool text_reader_try_open(struct text_reader *reader, const char *recipe, const 
     options.table = table;
     if (recipe == NULL) return true;
     if (idx_text_open(&reader->fingerprinter, &options, error) != IDX_OK) {
-        memory_ran_out(); /* Resets this, since *error says it already. */
+        memory_ran_out(); /* This forgets that memory ran out, since *error says so already. */
         return false;
     }
     reader->extractor.manual_refusal = manual_refusal(text_reader_recipe(reader));
-    if (check_opened(reader, table != NULL, error)) return true;
+    if (check_fingerprinter(reader, table != NULL, error)) return true;
     idx_text_close(reader->fingerprinter);
     reader->fingerprinter = NULL;
     return false;
@@ -163,32 +161,31 @@ char *text_canonical_recipe(const char *recipe) {
 
 const char *text_reader_recipe(const struct text_reader *reader) { return idx_text_recipe(reader->fingerprinter); }
 
-/* Names the fields for libidxtext, and returns their number. An empty description is left out; recipes use the text
- * then. */
-static size_t name_fields(const struct fields *fields, struct idx_text_field named[3]) {
+enum { MOST_FIELDS = 3 };
+
+/* Names the fields for libidxtext, and returns their number. Without a description, recipes use the text. */
+static size_t name_fields(const struct fields *fields, struct idx_text_field named[MOST_FIELDS]) {
     named[0] = (struct idx_text_field){"body", fields->body.bytes, fields->body.length};
     named[1] = (struct idx_text_field){"title", fields->title.bytes, fields->title.length};
     named[2] = (struct idx_text_field){"description", fields->description.bytes, fields->description.length};
     return fields->description.length > 0 ? 3 : 2;
 }
 
-/* Returns whether a call of libidxtext succeeded, and sets *bad if not. If memory ran out, its result must not be used,
- * whatever the status is. */
+/* Sets *bad if a call of libidxtext failed. If memory ran out, its result must not be used, whatever the status. */
 static bool check_status(enum idx_status status, const struct idx_error *error, struct bad *bad) {
     if (memory_ran_out() || status == IDX_OUT_OF_MEMORY) return bad_set_memory(bad);
     enum bad_kind kind = status == IDX_UNSUPPORTED ? BAD_ICU : BAD_LONG;
     return status == IDX_OK || bad_set(bad, kind, "%s", error->sentence);
 }
 
-/* Makes the fingerprints of the fields. Sets *bad and returns false if that fails. */
 static bool fingerprint_fields(struct text_reader *reader, const struct fields *fields, struct text_result *result,
                                struct bad *bad) {
-    struct idx_text_field parts[3];
-    size_t count = name_fields(fields, parts);
+    struct idx_text_field named[MOST_FIELDS];
+    size_t count = name_fields(fields, named);
     struct idx_text_counts counts;
     struct idx_error error;
     enum idx_status status =
-        idx_text_fingerprints(reader->fingerprinter, parts, count, reader->bits, result->fingerprints,
+        idx_text_fingerprints(reader->fingerprinter, named, count, reader->bits, result->fingerprints,
                               TEXT_MOST_FINGERPRINTS, &result->count, &counts, &error);
     if (!check_status(status, &error, bad)) return false;
     result->features = counts.features;
@@ -201,8 +198,9 @@ static bool fingerprint_fields(struct text_reader *reader, const struct fields *
     return true;
 }
 
-/* Extracts the fields. A record may seem to be bad if a library ran out of memory. */
-static bool extract_all(struct text_reader *reader, struct raw_document *raw, struct fields *fields, struct bad *bad) {
+/* Extracts the fields. If memory ran out for a library, a good record may seem bad, so this comes first. */
+static bool extract_watched(struct text_reader *reader, struct raw_document *raw, struct fields *fields,
+                            struct bad *bad) {
     bool ok = extract(&reader->extractor, raw, fields, bad);
     return memory_ran_out() ? bad_set_memory(bad) : ok;
 }
@@ -213,9 +211,9 @@ bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *ra
     struct fields fields;
     *result = (struct text_result){.count = 1};
     if (raw->format == FORMAT_FEATURES)
-        return features_fingerprint(lines, reader->extractor.rules, reader->bits, &result->id, result->fingerprints,
+        return fingerprint_features(lines, reader->extractor.rules, reader->bits, &result->id, result->fingerprints,
                                     &result->features, bad);
-    bool ok = extract_all(reader, raw, &fields, bad);
+    bool ok = extract_watched(reader, raw, &fields, bad);
     result->id = fields.id;
     result->body = fields.body;
     return ok && fingerprint_fields(reader, &fields, result, bad);
@@ -224,13 +222,13 @@ bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *ra
 bool text_reader_read(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
                       struct bad *bad) {
     struct fields fields;
-    bool ok = extract_all(reader, raw, &fields, bad);
+    bool ok = extract_watched(reader, raw, &fields, bad);
     *id = fields.id;
     *body = fields.body;
     return ok;
 }
 
-/* The first room is enough for most texts; one with many short words needs a second call. */
+/* The first room, for a shingle in three bytes, suffices for most texts, but not for one of many short words. */
 bool text_list_shingles(const struct span *body, const struct shingling *shingling, struct output *list,
                         struct bad *bad) {
     _Static_assert(TEXT_MOST_WIDTH == IDX_TEXT_MAX_SHINGLE_WIDTH, "the widths that are asked for are those there are");
@@ -259,7 +257,8 @@ static bool count_word(void *context, const struct idx_text_word *word) {
     return true;
 }
 
-/* From two shingles of words on, each word but the last ones begins one; other texts are counted. */
+/* Of a text with two or more shingles of words, each word but the last ones, fewer than the width, begins a shingle.
+ * The words of other texts are counted. */
 bool text_count_words(const struct span *body, const struct shingling *shingling, size_t shingles, uint64_t *words,
                       struct bad *bad) {
     const struct idx_text_shingle_options defaults = IDX_TEXT_SHINGLE_OPTIONS_INIT;
@@ -271,25 +270,25 @@ bool text_count_words(const struct span *body, const struct shingling *shingling
     return check_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
 }
 
-/* What was made of the one document of a file. */
+/* A file whose one document is fingerprinted, and what was made of it. */
 struct fingerprinted_file {
     struct text_reader *reader;
     struct text_result result;
-    struct output *body; /* NULL: it is not wanted. */
-    bool ok;
+    struct output *body; /* Where its text is appended; NULL: nowhere. */
+    bool ok;             /* It was fingerprinted. */
 };
 
-/* Appends the text to the body, if that is wanted. */
-static bool keep_body(struct output *body, struct span text, struct bad *bad) {
+static bool append_body(struct output *body, struct span text, struct bad *bad) {
     if (body == NULL) return true;
     output_bytes(body, text.bytes, text.length);
     return body->error == 0 || bad_set_memory(bad);
 }
 
-static bool fingerprint_one(void *context, struct raw_document *raw) {
+/* Fingerprints the document of a file, or complains of it. This is a document_visitor. */
+static bool fingerprint_document(void *context, struct raw_document *raw) {
     struct fingerprinted_file *file = context;
     file->ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(file->reader, raw, &file->result, &raw->bad) &&
-               keep_body(file->body, file->result.body, &raw->bad);
+               append_body(file->body, file->result.body, &raw->bad);
     if (!file->ok) complain("%s: %s", raw->place, raw->bad.problem.sentence);
     raw_document_free(raw);
     return file->ok;
@@ -299,7 +298,7 @@ bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, 
                                   struct output *body) {
     struct fingerprinted_file fingerprinted_file = {.reader = reader, .body = body};
     struct documents documents = {
-        .most = reader->extractor.rules->max_text, .visit = fingerprint_one, .context = &fingerprinted_file};
+        .most = reader->extractor.rules->max_text, .visit = fingerprint_document, .context = &fingerprinted_file};
     documents_read_one(&documents, path);
     documents_free(&documents);
     *result = fingerprinted_file.result;
@@ -321,11 +320,11 @@ bool text_table_create(struct idx_text_table **table, const struct text_reader *
 bool text_table_add(struct idx_text_table *table, struct text_reader *reader, struct raw_document *raw,
                     struct bad *bad) {
     struct fields fields;
-    struct idx_text_field parts[3];
+    struct idx_text_field named[MOST_FIELDS];
     struct idx_error error;
-    if (!extract_all(reader, raw, &fields, bad)) return false;
-    size_t count = name_fields(&fields, parts);
-    enum idx_status status = idx_text_table_add(table, reader->fingerprinter, parts, count, &error);
+    if (!extract_watched(reader, raw, &fields, bad)) return false;
+    size_t count = name_fields(&fields, named);
+    enum idx_status status = idx_text_table_add(table, reader->fingerprinter, named, count, &error);
     return check_status(status, &error, bad);
 }
 

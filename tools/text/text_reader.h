@@ -18,8 +18,7 @@ struct text_reader {
 /* The recipe that is used if none is asked for. */
 extern const char text_default_recipe[];
 
-/* Returns a recipe in canonical form, or as it is given where libidxtext can't parse it, or it names another version of
- * ICU. The caller frees it. */
+/* Returns a recipe in canonical form, or a copy if libidxtext can't parse it, or it names another version of ICU. */
 char *text_canonical_recipe(const char *recipe);
 
 /* Opens a fingerprinter for a recipe, or for documents of FORMAT_FEATURES if that is NULL. `table`, which is NULL
@@ -38,15 +37,14 @@ const char *text_reader_recipe(const struct text_reader *reader);
 enum { TEXT_MOST_FINGERPRINTS = 64 };
 
 struct text_result {
-    struct span id;   /* Valid as long as the document, and until the reader is used again. That of a bad record
-                       as well. */
+    struct span id;   /* Valid with the document, and until the reader is used again. A bad record may have one. */
     struct span body; /* The text, valid as long as the ID. Of FORMAT_FEATURES there is none. */
     uint64_t fingerprints[TEXT_MOST_FINGERPRINTS];
-    size_t count;
+    size_t count;      /* How many fingerprints there are. */
     uint64_t features; /* How many distinct ones there are; of FORMAT_FEATURES, all. */
     int64_t weight;    /* The sum of their weights, in units of 1/IDX_WEIGHT_ONE; 0: not known. */
-    struct span
-        signature; /* What the fingerprint is the hash of; NULL: it is no hash. Valid until the reader's next use. */
+    /* What the fingerprint is the hash of; without bytes if it is no hash. Valid until the reader is used again. */
+    struct span signature;
 };
 
 /* Fingerprints a document. Sets *bad and returns false if it is bad, or if memory ran out. */
@@ -75,8 +73,8 @@ enum { TEXT_MOST_WIDTH = 16 };
 bool text_list_shingles(const struct span *body, const struct shingling *shingling, struct output *list,
                         struct bad *bad);
 
-/* Sets *words to how many words a text has that has so many of these shingles, repetitions included. Sets *bad and
- * returns false if that fails. */
+/* Sets *words to how many words a text has, or to 0 if it has no shingles. `shingles` is how many of these it has,
+ * repetitions included. Sets *bad and returns false if that fails. */
 bool text_count_words(const struct span *body, const struct shingling *shingling, size_t shingles, uint64_t *words,
                       struct bad *bad);
 

@@ -31,11 +31,11 @@ static struct span trim(struct span text) {
     return text;
 }
 
-static bool is_word(struct span text, const char *word) {
+static bool equals_word(struct span text, const char *word) {
     return text.length == strlen(word) && strncasecmp(text.bytes, word, text.length) == 0;
 }
 
-/* Reads the next header. Lines without a colon are skipped. Returns false at the end. */
+/* Takes the next header off the rest of a head. Lines without a colon are skipped. Returns false at the end. */
 static bool next_header(struct span *rest, struct span *name, struct span *value) {
     while (rest->length > 0) {
         struct span line = span_cut(rest, '\n');
@@ -47,70 +47,70 @@ static bool next_header(struct span *rest, struct span *name, struct span *value
     return false;
 }
 
-static void copy_text(char *to, size_t size, struct span from) {
+/* Copies a text with a terminating NUL, of which it cuts off what does not fit into `size` bytes. */
+static void copy_cut(char *to, size_t size, struct span from) {
     size_t length = from.length < size ? from.length : size - 1;
     memcpy(to, from.bytes, length);
     to[length] = '\0';
 }
 
-static enum media media_of(struct span type) {
-    if (is_word(type, "text/html") || is_word(type, "application/xhtml+xml")) return MEDIA_HTML;
-    if (is_word(type, "application/http")) return MEDIA_HTTP;
-    return is_word(type, "text/plain") ? MEDIA_TEXT : MEDIA_OTHER;
+static enum media find_media(struct span type) {
+    if (equals_word(type, "text/html") || equals_word(type, "application/xhtml+xml")) return MEDIA_HTML;
+    if (equals_word(type, "application/http")) return MEDIA_HTTP;
+    return equals_word(type, "text/plain") ? MEDIA_TEXT : MEDIA_OTHER;
 }
 
-/* Reads a type, such as text/html; charset="utf-8". */
+/* Reads the type of a content, such as text/html; charset="utf-8". */
 static struct media_type parse_type(struct span value) {
-    struct media_type type = {.media = media_of(trim(span_cut(&value, ';')))};
+    struct media_type type = {.media = find_media(trim(span_cut(&value, ';')))};
     while (value.length > 0) {
         struct span parameter = span_cut(&value, ';');
-        if (!is_word(trim(span_cut(&parameter, '=')), "charset")) continue;
+        if (!equals_word(trim(span_cut(&parameter, '=')), "charset")) continue;
         struct span name = trim(parameter);
         while (name.length > 0 && (*name.bytes == '"' || *name.bytes == '\'')) name.bytes++, name.length--;
         while (name.length > 0 && strchr("\"'", name.bytes[name.length - 1]) != NULL) name.length--;
-        copy_text(type.charset, sizeof type.charset, name);
+        copy_cut(type.charset, sizeof type.charset, name);
     }
     return type;
 }
 
 /* ---- WARC ---- */
 
-static enum warc_type type_of(struct span value) {
-    if (is_word(value, "response")) return WARC_RESPONSE;
-    return is_word(value, "conversion") || is_word(value, "resource") ? WARC_DOCUMENT : WARC_OTHER;
+static enum warc_type find_record_type(struct span value) {
+    if (equals_word(value, "response")) return WARC_RESPONSE;
+    return equals_word(value, "conversion") || equals_word(value, "resource") ? WARC_DOCUMENT : WARC_OTHER;
 }
 
-/* Removes the <> around some URIs. */
-static struct span parse_uri(struct span value) {
+static struct span strip_brackets(struct span value) {
     if (value.length < 2 || value.bytes[0] != '<' || value.bytes[value.length - 1] != '>') return value;
     return (struct span){value.bytes + 1, value.length - 2};
 }
 
 bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, struct bad *bad) {
     struct span rest = {head, length}, name, value, target = {"", 0}, record = {"", 0};
-    bool typed = false, measured = false;
+    bool has_type = false, has_length = false;
     *parsed = (struct warc_head){0};
     if (length < 5 || memcmp(span_cut(&rest, '\n').bytes, "WARC/", 5) != 0)
         return bad_set(bad, BAD_WARC, "a WARC record must begin here, with WARC/1.0 or the like");
     while (next_header(&rest, &name, &value)) {
-        if (is_word(name, "WARC-Type")) {
-            parsed->type = type_of(value);
-            typed = true;
-        } else if (is_word(name, "Content-Length")) {
-            measured = number_parse_digits(value.bytes, value.length, &parsed->length);
-        } else if (is_word(name, "WARC-Target-URI")) {
-            target = parse_uri(value);
-        } else if (is_word(name, "WARC-Record-ID")) {
-            record = parse_uri(value);
-        } else if (is_word(name, "Content-Type")) {
+        if (equals_word(name, "WARC-Type")) {
+            parsed->type = find_record_type(value);
+            has_type = true;
+        } else if (equals_word(name, "Content-Length")) {
+            has_length = number_parse_digits(value.bytes, value.length, &parsed->length);
+        } else if (equals_word(name, "WARC-Target-URI")) {
+            target = strip_brackets(value);
+        } else if (equals_word(name, "WARC-Record-ID")) {
+            record = strip_brackets(value);
+        } else if (equals_word(name, "Content-Type")) {
             parsed->type_of_block = parse_type(value);
         }
     }
     /* Some responses are of other protocols, such as DNS. */
     if (parsed->type == WARC_RESPONSE && parsed->type_of_block.media != MEDIA_HTTP) parsed->type = WARC_OTHER;
     parsed->id = target.length > 0 ? target : record;
-    if (!measured) return bad_set(bad, BAD_WARC, "the Content-Length of the WARC record is missing or not a number");
-    return typed || bad_set(bad, BAD_WARC, "the WARC record has no WARC-Type");
+    if (!has_length) return bad_set(bad, BAD_WARC, "the Content-Length of the WARC record is missing or not a number");
+    return has_type || bad_set(bad, BAD_WARC, "the WARC record has no WARC-Type");
 }
 
 /* ---- HTTP ---- */
@@ -125,19 +125,19 @@ bool http_parse_head(const char *head, size_t length, struct http_head *parsed, 
         return bad_set(bad, BAD_HTTP, "the response doesn't begin with HTTP/1.1 and a status");
     parsed->succeeded = line.bytes[0] == '2';
     while (next_header(&rest, &name, &value)) {
-        if (is_word(name, "Content-Type")) {
+        if (equals_word(name, "Content-Type")) {
             parsed->type = parse_type(value);
-        } else if (is_word(name, "Content-Encoding") && !is_word(value, "identity")) {
-            copy_text(parsed->encoding, sizeof parsed->encoding, value);
-        } else if (is_word(name, "Transfer-Encoding") && is_word(value, "chunked")) {
+        } else if (equals_word(name, "Content-Encoding") && !equals_word(value, "identity")) {
+            copy_cut(parsed->encoding, sizeof parsed->encoding, value);
+        } else if (equals_word(name, "Transfer-Encoding") && equals_word(value, "chunked")) {
             parsed->chunked = true;
         }
     }
     return true;
 }
 
-/* Reads the line that begins a chunk: the size in hex digits, and perhaps an extension. Returns the length of the line,
- * or 0 if it is none. */
+/* Reads the line that begins a chunk: the size in up to eight hex digits, and perhaps an extension. Sets *size, and
+ * returns the length of the line with its line end, or 0 if it is no such line or not complete. */
 static size_t read_chunk_line(const char *bytes, size_t length, size_t *size) {
     const char *newline = length > 0 ? memchr(bytes, '\n', length) : NULL;
     size_t digits = 0;
@@ -153,15 +153,15 @@ static size_t read_chunk_line(const char *bytes, size_t length, size_t *size) {
 }
 
 bool http_join_chunks(char *body, size_t *length, bool *cut, struct bad *bad) {
-    size_t at = 0, joined = 0, size, line;
+    size_t at = 0, joined = 0, size, line_length;
     for (;;) {
-        bool ends = at == *length || memchr(body + at, '\n', *length - at) == NULL;
-        line = read_chunk_line(body + at, *length - at, &size);
-        if (line == 0 && at == 0) return true;
-        if (line == 0 && !ends) return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken");
-        at += line;
-        if (line == 0 || size > *length - at) *cut = true;
-        if (line == 0) break;
+        bool is_last_line = at == *length || memchr(body + at, '\n', *length - at) == NULL;
+        line_length = read_chunk_line(body + at, *length - at, &size);
+        if (line_length == 0 && at == 0) return true;
+        if (line_length == 0 && !is_last_line) return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken");
+        at += line_length;
+        if (line_length == 0 || size > *length - at) *cut = true;
+        if (line_length == 0) break;
         if (size > *length - at) size = *length - at;
         memmove(body + joined, body + at, size);
         joined += size;

@@ -1,5 +1,4 @@
-/* warc.h: the heads of WARC records (ISO 28500), and of the HTTP responses in them. These functions do no I/O and
- * allocate no memory. */
+/* warc.h: the heads of WARC records (ISO 28500) and of HTTP responses, without I/O and allocation. */
 #ifndef IDX_TOOLS_TEXT_WARC_H
 #define IDX_TOOLS_TEXT_WARC_H
 
@@ -14,8 +13,8 @@ struct warc_search {
     size_t line, searched; /* Where the last line begins, and what was searched ends. */
 };
 
-/* Searches the first `length` bytes of what begins with a head, no fewer than before. Returns false if the end has not
- * come yet. A line that begins another record also ends the search: then `head` is 0, and reading goes on at `line`. */
+/* Searches the first `length` bytes of a head, no fewer than before. Returns false if its end has not come. A line that
+ * begins another record also ends the search: then `head` is 0, and reading goes on at `line`. */
 bool warc_find_head(struct warc_search *search, const char *bytes, size_t length);
 
 /* What content is, by its type. */

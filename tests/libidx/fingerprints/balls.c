@@ -80,7 +80,7 @@ static void check(const struct idxi_compare_way *way, unsigned distance, bool wi
     balls.memory = memory;
     if (large > 0) balls.comparison.large = large;
     if (except != NULL) idxi_balls_add_before(&balls, *except);
-    idxi_balls_match(&balls, sides.a, sides.a_count, within ? NULL : sides.b, sides.b_count);
+    idxi_balls_search_alone(&balls, sides.a, sides.a_count, within ? NULL : sides.b, sides.b_count);
     assert_int_equal(balls.comparison.before_count, except != NULL);
     assert_int_equal(balls.memory, memory);
     if (found.count > 0) qsort(found.items, found.count, sizeof *found.items, compare_twos);
@@ -181,7 +181,7 @@ static void test_end(void **state) {
     balls.goes_on = go_on;
     balls.comparison.context = &found;
     balls.memory = 1 << 26;
-    idxi_balls_match(&balls, sides.a, sides.a_count, NULL, 0);
+    idxi_balls_search_alone(&balls, sides.a, sides.a_count, NULL, 0);
     assert_int_equal(found.count, 0);
     assert_true(found.calls > 0);
 }

@@ -139,7 +139,7 @@ static void check_sort(const struct idxi_compare_way *way, const uint64_t *a, si
     uint64_t sorted[MOST + 1], all[MOST];
     memset(counts, 0xff, sizeof counts);
     sorted[count] = 12345;
-    idxi_compare_sort(way, a, count, mask, sorted, counts);
+    idxi_sort_by_mask(way, a, count, mask, sorted, counts);
     assert_int_equal(sorted[count], 12345);
     for (size_t i = 1; i < count; i++) assert_true((sorted[i - 1] & mask) <= (sorted[i] & mask));
     sorted_by = UINT64_MAX;
@@ -195,7 +195,7 @@ static void check_meeting(const struct idxi_compare_way *way, const uint64_t *a,
                           size_t b_count, uint64_t mask, unsigned distance) {
     uint32_t starts[(1 << 6) + 2] = {0}, folds[MOST + IDXI_FOLD_PADDING] = {0};
     uint64_t sorted[MOST];
-    idxi_compare_sort(way, b, b_count, mask, sorted, starts + 1);
+    idxi_sort_by_mask(way, b, b_count, mask, sorted, starts + 1);
     for (size_t i = 0; i < b_count; i++) folds[i] = idxi_fold(sorted[i]);
     begin(distance);
     for (size_t i = 0; i < a_count; i++) {

@@ -500,7 +500,7 @@ static void test_a_sync_that_fails(void **state) {
     assert_int_equal(disarm(), 1);
     assert_int_equal(idxi_log_writer_last(writer), 200);
     assert_status(IDX_IO_ERROR, append(writer, 10));
-    assert_status(IDX_IO_ERROR, idxi_log_check(writer, &failure));
+    assert_status(IDX_IO_ERROR, idxi_log_make_ready(writer, &failure));
     assert_non_null(strstr(failure.sentence, "close the writer"));
     assert_status(IDX_IO_ERROR, idxi_log_trim(writer, 200, &failure));
     idxi_log_writer_close(writer);
@@ -880,7 +880,7 @@ static void test_slots_before_the_frames(void **state) {
     struct idxi_log log;
     make_log(folder, 2, 10);
     assert_ok(open_log(&log, folder, 0, &failure));
-    const struct idxf_log_place end = log.acknowledged, begin = idxf_log_begin(&log.header);
+    const struct idxf_log_place end = log.acknowledged, begin = idxf_log_first_place(&log.header);
     idxi_log_close(&log);
     const struct idxf_log_place wrong[] = {
         {0, 0, 0},

@@ -132,7 +132,7 @@ static void compare_document(const struct idxi_pending_view *view, const struct 
     struct idxi_pending_cursor cursor;
     const uint8_t *id;
     size_t id_size;
-    assert_int_equal(idxi_pending_holds(view, ours->fingerprint), model_holds(model, ours->fingerprint));
+    assert_int_equal(idxi_pending_has_document(view, ours->fingerprint), model_holds(model, ours->fingerprint));
     assert_int_equal(idxi_pending_removal(view, ours->fingerprint), model_removal(model, ours->fingerprint));
     assert_int_equal(idxi_pending_removes(view, ours->fingerprint, ours->id, ours->id_size),
                      model_removes(model, ours));
@@ -353,7 +353,7 @@ static void test_behind_runs(void **state) {
 static void test_ways_to_scan(void **state) {
     (void)state;
     idxi_pending_scan *scans[IDXI_PENDING_SCANS];
-    size_t ways = idxi_pending_scans(scans);
+    size_t ways = idxi_pending_list_scans(scans);
     uint32_t folded[64], query = (uint32_t)mix(1);
     for (size_t count = 0; count <= 64; count++) {
         uint32_t *exactly = malloc(count * sizeof *exactly + (count == 0));

@@ -246,7 +246,7 @@ static void test_damage_that_one_query_meets(void **state) {
 static uint64_t find_block(const char *index_path, uint64_t fingerprint) {
     struct idx_index *index = open_index(index_path, IDX_RESIDENCE_NONE);
     struct idxf_start start;
-    assert_ok(idxi_table_find(&index->segments[0]->tables[0], fingerprint, &start, &failure));
+    assert_ok(idxi_table_find_block(&index->segments[0]->tables[0], fingerprint, &start, &failure));
     idx_close(index);
     return start.block;
 }

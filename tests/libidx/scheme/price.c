@@ -91,9 +91,9 @@ static uint64_t count_list_bytes(const uint64_t *keys, size_t count) {
     uint8_t line[IDXF_LINE_BYTES];
     idxf_directory_begin(&writer, idxf_directory_lines(count));
     for (size_t i = 0; i < count; i++) {
-        while (!idxf_directory_add(&writer, keys[i])) idxf_directory_take(&writer, line);
+        while (!idxf_directory_add_key(&writer, keys[i])) idxf_directory_write_line(&writer, line);
     }
-    while (writer.line < writer.lines) idxf_directory_take(&writer, line);
+    while (writer.line < writer.lines) idxf_directory_write_line(&writer, line);
     return writer.list_bytes;
 }
 
@@ -114,7 +114,7 @@ static uint64_t count_file_bytes(const uint64_t *items, size_t count, unsigned b
     }
     header.list_bytes = count_list_bytes(keys, (size_t)header.blocks);
     free(keys);
-    return idxf_table_layout(&header).file_size;
+    return idxf_table_lay_out(&header).file_size;
 }
 
 static void check_table_bytes(size_t count, unsigned bits) {

@@ -27,7 +27,7 @@ static void check_start(const struct idxi_table *table, const uint64_t *keys, co
 static bool ask(const struct idxi_table *table, const uint64_t *keys, uint64_t permuted) {
     uint64_t low = 0, high = table->header.blocks;
     struct idxf_start start;
-    assert_ok(idxi_table_find(table, permuted, &start, &failure));
+    assert_ok(idxi_table_find_block(table, permuted, &start, &failure));
     check_start(table, keys, &start);
     assert_true(start.above <= permuted);
     while (low < high) {
@@ -49,7 +49,7 @@ static void locate_all(const struct idxi_table *table, const uint64_t *keys) {
         struct idxf_start start;
         struct idxi_blocks blocks;
         size_t count;
-        assert_ok(idxi_table_locate(table, block, &start, &failure));
+        assert_ok(idxi_table_locate_block(table, block, &start, &failure));
         assert_int_equal(start.block, block);
         check_start(table, keys, &start);
         idxi_blocks_begin(&blocks, table, &start);
@@ -78,7 +78,7 @@ static void ask_all(const struct idxi_table *table, const struct set *set, struc
     ask(table, keys, ~(step - 1));
     locate_all(table, keys);
     for (uint64_t line = 0; line < table->layout.directory_lines; line++)
-        counts->listed_lines += idxf_line_listed(table->directory.lines + line * IDXF_LINE_BYTES) > 0;
+        counts->listed_lines += idxf_line_list_count(table->directory.lines + line * IDXF_LINE_BYTES) > 0;
     free(keys);
 }
 

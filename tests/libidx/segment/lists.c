@@ -63,7 +63,7 @@ static void test_keys_that_differ_by_one(void **state) {
         run_trial(*state, &trial);
         struct idx_index *index = open_trial(*state, &trial, IDX_ID_NONE);
         const struct idxi_table *table = &index->segments[0]->tables[0];
-        struct idxf_list list = idxf_line_list(table->directory.lines);
+        struct idxf_list list = idxf_line_read_list(table->directory.lines);
         close += table->header.list_bytes > 0 && list.width >= 63;
         idx_close(index);
         remove_all(path_in(*state, "trial.idx"));

@@ -163,7 +163,7 @@ static struct model make_model(const uint64_t *keys, size_t count) {
 }
 
 static void check_directory(const uint8_t *bytes, const struct idxf_table_header *header, const uint64_t *keys) {
-    struct idxf_table_layout layout = idxf_table_layout(header);
+    struct idxf_table_layout layout = idxf_table_lay_out(header);
     struct model model = make_model(keys, (size_t)header->blocks);
     assert_int_equal(layout.directory_lines, model.line_count);
     assert_int_equal(header->list_bytes, model.list_bytes);
@@ -320,7 +320,7 @@ static void test_temporary_files(void **state) {
     int folder = open_folder(*state), files[2];
     char read[6];
     for (int i = 0; i < 2; i++) {
-        assert_ok(idxi_temporary_file(&files[i], folder, *state, &failure));
+        assert_ok(idxi_make_temporary_file(&files[i], folder, *state, &failure));
         assert_ok(idxi_write_at(files[i], i == 0 ? "first" : "other", 6, 1000, *state, &failure));
         assert_int_equal(count_entries(*state), 0);
     }
@@ -330,7 +330,7 @@ static void test_temporary_files(void **state) {
     close(files[0]);
     close(files[1]);
     close(folder);
-    assert_status(IDX_IO_ERROR, idxi_temporary_file(&files[0], folder, "gone", &failure));
+    assert_status(IDX_IO_ERROR, idxi_make_temporary_file(&files[0], folder, "gone", &failure));
     assert_string_equal(failure.sentence, "gone: can't create a temporary file in: Bad file descriptor");
 }
 

@@ -26,7 +26,7 @@ static void check_halves(const struct idxi_layout *layout, uint64_t count, unsig
     }
     for (unsigned less = 0; less <= 3; less++) {
         int sum = 0;
-        assert_true(idxi_layout_radii(layout, count, less, radii) > 0);
+        assert_true(idxi_layout_choose_radii(layout, count, less, radii) > 0);
         for (unsigned i = 0; i < 6; i++) sum += radii[i] + 1;
         assert_int_equal(sum, probed[less]);
     }
@@ -51,7 +51,7 @@ static void check_layout(const struct idxi_layout *layout, uint64_t count, unsig
     }
     assert_int_equal(sum, distance + 1);
     for (unsigned less = 0; less <= distance; less++) {
-        assert_true(idxi_layout_radii(layout, count, less, radii) > 0);
+        assert_true(idxi_layout_choose_radii(layout, count, less, radii) > 0);
         sum = 0;
         for (unsigned i = 0; i < layout->count; i++) {
             assert_true(radii[i] >= -1 && radii[i] <= (int)layout->parts[i].radius);
@@ -89,7 +89,7 @@ static void test_halves(void **state) {
     assert_true(layout.of_halves);
     for (unsigned distance = 0; distance <= 3; distance++) {
         int radii[IDXI_MAX_PARTS];
-        idxi_layout_radii(&layout, 10000000, distance, radii);
+        idxi_layout_choose_radii(&layout, 10000000, distance, radii);
         for (unsigned pattern = 0; pattern < 64 * 64 * 64; pattern++) {
             uint64_t errors = UINT64_C(1) << pattern % 64;
             if (distance >= 2) errors |= UINT64_C(1) << pattern / 64 % 64;

@@ -21,12 +21,12 @@ static enum idx_status pass_over(void *context, struct idx_error *error) {
 /* Returns how many sets are found that have all members of the query. */
 static size_t count_found(const struct idxi_postings *postings, const struct idxi_query *query) {
     struct idxi_candidates candidates = {0};
-    struct idxi_search search = {.postings = postings,
-                                 .query = query,
-                                 .least = {UINT64_MAX, {1, 1}, IDXI_ANY, UINT32_MAX},
-                                 .candidates = &candidates,
-                                 .compare = pass_over,
-                                 .context = &candidates};
+    struct idxi_set_search search = {.postings = postings,
+                                     .query = query,
+                                     .least = {UINT64_MAX, {1, 1}, IDXI_ANY, UINT32_MAX},
+                                     .candidates = &candidates,
+                                     .compare = pass_over,
+                                     .context = &candidates};
     assert_ok(idxi_postings_find(&search, &failure));
     assert_true(candidates.visits[MEMBERS].count == UINT64_MAX); /* Signatures were looked through. */
     size_t count = candidates.count;

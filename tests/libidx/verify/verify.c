@@ -594,7 +594,7 @@ static void put_ids(struct map *map, uint64_t begin, uint64_t end) {
     for (uint64_t number = begin; number < end; number++) {
         char id[32];
         size_t length = write_id(id, (size_t)number);
-        size += idxf_ids_put_plain(length, bytes + size);
+        size += idxf_ids_put_plain_head(length, bytes + size);
         assert_true(size + length <= sizeof bytes);
         memcpy(bytes + size, id, length);
         size += length;
