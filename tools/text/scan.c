@@ -114,8 +114,8 @@ static size_t write_utf8(int32_t code, char bytes[SCAN_ESCAPE_BYTES]) {
     return length;
 }
 
-/* Passes over the XXXX of \uXXXX, and over another \uXXXX if both are a surrogate pair. Writes the character in UTF-8,
- * and returns its length, or 0 if these are no digits. A surrogate alone becomes U+FFFD. */
+/* Passes over the four digits of an escape, whose \u was taken, and over another escape if both are a surrogate pair.
+ * Writes the character in UTF-8. Returns its length, or 0 if these are no digits. A surrogate alone becomes U+FFFD. */
 static size_t take_unicode_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
     int32_t code = read_four_digits(unscanned->at, unscanned->end), second = -1;
     if (code < 0) return 0;
