@@ -25,7 +25,7 @@ void html_count(struct output *output, uint64_t number, const char *what);
 void html_bits(struct output *output, uint64_t bits);
 
 struct bar {
-    char label[24]; /* It is written as it is, so it must not have markup. */
+    char label[48]; /* It is written as it is, so it must not have markup. */
     uint64_t value;
     bool is_estimate; /* It is marked as one. */
 };

@@ -248,7 +248,7 @@ static void put_sizes(struct output *output, const struct findings *findings) {
         if (sizes[i] > 0) count = i;
     for (size_t i = 1; i <= count; i++) {
         bars[i] = (struct bar){.value = sizes[i]};
-        snprintf(bars[i].label, sizeof bars[i].label, i < 14 ? "%llu–%llu" : "≥ %llu", 1ULL << i, (2ULL << i) - 1);
+        snprintf(bars[i].label, sizeof bars[i].label, "%llu–%llu", 1ULL << i, (2ULL << i) - 1);
     }
     if (count == 0) return;
     chart_put(output, "sizes-chart", "Clusters of each size",

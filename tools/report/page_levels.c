@@ -29,7 +29,7 @@ static void put_row(struct output *output, const struct findings *findings, size
     const bool is_asked = level == findings->asked_level, is_decided = level < findings->decided_count || is_asked;
     output_format(output, "<tr%s><th scope=\"row\">", is_asked ? " class=\"chosen\"" : "");
     if (at->threshold > 0)
-        output_format(output, "%.4g</th>", page_fraction(findings->levels[level].threshold));
+        output_format(output, "%.4g</th>", page_fraction(at->threshold));
     else
         output_text(output, "none</th>");
     put_maybe_estimate(output, pairs, level < findings->exact_count);
