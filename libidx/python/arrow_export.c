@@ -77,15 +77,18 @@ static int make_schema(const struct export *export, struct ArrowSchema *schema) 
     const struct row_layout *layouts = result_layouts[export->result];
     *schema = (struct ArrowSchema){.format = "+s", .name = "", .release = release_schema};
     schema->children = calloc(MAX_ROW_COLUMNS, sizeof *schema->children);
-    for (size_t i = 0; i < MAX_ROW_COLUMNS && schema->children != NULL; i++) {
+    bool ok = schema->children != NULL;
+    for (size_t i = 0; i < MAX_ROW_COLUMNS && ok; i++) {
         if (!has_column(export, &layouts[i])) continue;
         struct ArrowSchema *child = malloc(sizeof *child);
-        if (child == NULL) break;
+        ok = child != NULL;
+        if (!ok) break;
         const char *format = export->binary && layouts[i].making == TEXTS ? "Z" : layouts[i].format;
         *child = (struct ArrowSchema){.format = format, .name = layouts[i].name, .release = release_schema};
         schema->children[schema->n_children++] = child;
     }
-    return schema->children == NULL ? ENOMEM : 0;
+    if (!ok) release_schema(schema);
+    return ok ? 0 : ENOMEM;
 }
 
 struct column_holder {
@@ -190,10 +193,7 @@ static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array
 }
 
 /* Only allocating memory can fail. */
-static const char *stream_error(struct ArrowArrayStream *stream) {
-    (void)stream;
-    return "out of memory";
-}
+static const char *stream_error(struct ArrowArrayStream *stream) { return "out of memory"; }
 
 static void stream_release(struct ArrowArrayStream *stream) {
     struct export *export = stream->private_data;

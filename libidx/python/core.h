@@ -11,8 +11,8 @@
 struct view {
     struct idx_index *index;
     size_t holders;
-    unsigned k;        /* of the index */
-    unsigned farthest; /* the largest distance of look-ups: k, or what the index was unpacked for */
+    unsigned k;             /* of the index */
+    unsigned most_distance; /* the largest distance of look-ups: k, or what the index was unpacked for */
     unsigned bits;
     enum idx_id_type id_type;
 };

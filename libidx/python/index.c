@@ -49,8 +49,8 @@ static struct view *make_view(struct idx_index *index, unsigned distance) {
         return NULL;
     }
     idx_get_properties(index, &properties);
-    unsigned farthest = distance != UINT_MAX && distance > properties.k ? distance : properties.k;
-    *view = (struct view){index, 1, properties.k, farthest, properties.bits, properties.id_type};
+    unsigned most_distance = distance != UINT_MAX && distance > properties.k ? distance : properties.k;
+    *view = (struct view){index, 1, properties.k, most_distance, properties.bits, properties.id_type};
     return view;
 }
 
@@ -66,9 +66,9 @@ bool any_distance_take(PyObject *argument, const struct view *view, unsigned *di
 
 bool distance_take(PyObject *argument, const struct view *view, unsigned *distance) {
     if (!any_distance_take(argument, view, distance)) return false;
-    if (*distance <= view->farthest) return true;
+    if (*distance <= view->most_distance) return true;
     long value = PyLong_AsLong(argument);
-    raise_status(IDX_BAD_DISTANCE, "k = %ld: this index answers 0 to %u", value, view->farthest);
+    raise_status(IDX_BAD_DISTANCE, "k = %ld: this index answers 0 to %u", value, view->most_distance);
     return false;
 }
 

@@ -128,7 +128,6 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
 
 /* This is the idx_text_word_visitor that counts words. */
 static bool count_word(void *context, const struct idx_text_word *word) {
-    (void)word;
     ++*(int64_t *)context;
     return true;
 }

@@ -265,7 +265,7 @@ def _find_codec(metadata: Any) -> dict[str, Any]:
 
 def _filter(batch: Any, kept: Any) -> Any:
     """The rows that are kept. pyarrow filters no views, which are few: those are made anew. Nor does it check, of a
-    damaged file, that dictionaries have what is written from them; they may have strings that are not UTF-8."""
+    damaged file, that dictionaries have what is written from them; those that are columns may have strings that are not UTF-8."""
     import pyarrow
     from pyarrow import types
 
