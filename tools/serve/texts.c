@@ -93,7 +93,10 @@ static struct text_reader *prepare_reader(struct answers *answers) {
     if (kept == NULL || pthread_setspecific(texts->key, kept) != 0 ||
         !text_reader_try_open(&kept->reader, properties->recipe, texts->table, properties->bits, &texts->rules,
                               &error)) {
-        request_fail(answers->request, MHD_HTTP_CONFLICT, "%s", error.sentence);
+        if (error.status == IDX_OUT_OF_MEMORY)
+            request_fail_by_error(answers->request, &error);
+        else
+            request_fail(answers->request, MHD_HTTP_CONFLICT, "%s", error.sentence);
         if (kept != NULL && pthread_getspecific(texts->key) == NULL) free_kept_reader(kept);
         drop_kept_reader(texts);
         return NULL;
