@@ -140,7 +140,7 @@ def named(end, *columns, scale=1):
     """Takes the sum of columns from what bench/within printed of a command whose name ends so."""
 
     def take(record):
-        if not record.get("name", "").endswith(end) or columns[0] not in record:
+        if "name" not in record or not record["name"].endswith(end) or columns[0] not in record:
             return None
         return sum(number(record[column]) for column in columns) * scale
 
