@@ -130,7 +130,7 @@ AVX512_INLINE unsigned find_near(__m512i x, __m512i query, __m512i high, unsigne
     return _mm512_mask_cmple_epu64_mask(_mm512_cmple_epu64_mask(x, high), errors, splat(distance));
 }
 
-/* These are the strides of all chains that were searched last, with a bit for each fingerprint that is near. */
+/* The strides of all chains that were searched last, with a bit for each fingerprint that is near. */
 struct searched {
     uint64_t fingerprints[IDXF_LANES * STRIDE];
     uint64_t near;
@@ -252,7 +252,7 @@ IDXF_AVX512 static void search_avx512(const struct idxf_decoder *decoder, const 
 /* How many fingerprints below a chain's key there is room for, whole strides of them. */
 #define MOST_BELOW ((IDXF_MAX_BLOCK_FINGERPRINTS + STRIDE - 1) / STRIDE * STRIDE)
 
-/* This is the state of decoding a chain from its key downwards. */
+/* The state of decoding a chain from its key downwards. */
 struct descent {
     uint64_t fingerprints[MOST_BELOW + STRIDE]; /* left-aligned; the key is behind MOST_BELOW others */
     uint64_t *next;                             /* before which the next ones belong */

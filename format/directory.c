@@ -165,7 +165,7 @@ bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_
 
 /* ---- Counting ---- */
 
-/* Is an idxf_key_counter. */
+/* This is an idxf_key_counter. */
 IDXF_INLINE unsigned keys_before(const uint8_t *bytes, unsigned cell) {
     unsigned count = 0;
     for (unsigned i = 0; i < IDXF_LINE_WORDS; i++) {

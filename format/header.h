@@ -10,7 +10,7 @@
 
 #define IDXF_MAGIC_BYTES 8
 
-/* This is a field: its place in the header, its bytes, and the offset of the struct's member that has its value. */
+/* A field: its place in the header, its bytes, and the offset of the struct's member that has its value. */
 struct idxf_field {
     uint16_t at;
     uint16_t size; /* 4 and 8 bytes are a number, which the struct has in the processor's order */

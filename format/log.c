@@ -6,7 +6,7 @@
 #include "format/bytes.h"
 #include "format/header.h"
 
-/* These are places in a slot, and then in a frame; bytes. */
+/* Places in a slot, and then in a frame; bytes. */
 enum { AT_END = 0, AT_LAST = 8, AT_CHAIN = 16, AT_SLOT_CHECKSUM = 24 };
 enum { AT_SIZE = 0, AT_COUNT = 8, AT_SEQUENCE = 16 };
 

@@ -48,7 +48,7 @@ void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *pa
 enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
                                        uint32_t *version);
 
-/* Returns the layout of a table with a valid header. */
+/* The header must be valid. */
 struct idxf_table_layout idxf_table_lay_out(const struct idxf_table_header *header);
 
 /* Returns what the blocks of the table have in common. */

@@ -30,7 +30,7 @@ static unsigned get_distance(const struct idxi_results *results, size_t query, u
     return (unsigned)__builtin_popcountll(results->queries[query] ^ fingerprint);
 }
 
-/* Adds the matches of a thread to the sorter, after the mutex was locked. */
+/* Adds the matches of a thread to the sorter, while the mutex is locked. */
 static enum idx_status put_matches(struct idxi_results *results, const struct idxi_finds *finds,
                                    struct idx_error *error) {
     if (idxi_sorter_room(&results->sorter) < finds->count) IDXI_TRY(idxi_sorter_spill(&results->sorter, error));

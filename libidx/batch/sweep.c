@@ -82,7 +82,7 @@ static bool note_match(void *context, size_t query, const struct idx_match *matc
     return idxi_results_note(&worker->finds, worker->sweep->begin + query, match->fingerprint, worker->error) == IDX_OK;
 }
 
-/* Probes for queries. A queries_visitor. */
+/* This is a queries_visitor. */
 static enum idx_status probe_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips, unsigned radius) {
     for (size_t i = begin; i < end; i++) {
         struct idxi_table_query query = get_query(worker, i, end);

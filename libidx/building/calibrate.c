@@ -53,7 +53,7 @@ static double get_clock_time(void) { return get_time(CLOCK_MONOTONIC); }
 
 /* Anonymous memory that is taken bit by bit, and random numbers. */
 struct measured_memory {
-    uint8_t *map, *bytes;   /* `bytes` begin where a huge page does */
+    uint8_t *bytes;         /* They begin where a huge page does. */
     size_t reserved, taken; /* bytes */
     double begin;           /* by the clock */
     uint64_t random;        /* state of the generator */

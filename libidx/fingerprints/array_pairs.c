@@ -29,7 +29,7 @@ struct worker {
 
 /* ---- Pairs ---- */
 
-/* Hands a thread's pairs to the visitor, which only one thread calls at a time, unless it has ended the search. */
+/* Hands a thread's pairs to the visitor, unless that has ended the search. Only one thread calls it at a time. */
 static void hand_over(struct worker *worker) {
     struct array_search *search = worker->search;
     struct idxi_array_pairs *pairs = search->pairs;
@@ -41,7 +41,7 @@ static void hand_over(struct worker *worker) {
     worker->pair_count = 0;
 }
 
-/* Is idxi_comparison.visit: keeps the pair until there are enough to hand over. */
+/* This is idxi_comparison.visit: keeps the pair until there are enough to hand over. */
 static void keep_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
     struct worker *worker = context;
     bool exchanged = worker->search->pairs->within && a > b;
@@ -49,7 +49,7 @@ static void keep_pair(void *context, uint64_t a, uint64_t b, unsigned distance) 
     if (worker->pair_count == PAIRS) hand_over(worker);
 }
 
-/* Is idxi_balls.goes_on: ends the search where the visitor or the caller of the progress does. */
+/* This is idxi_balls.goes_on: ends the search where the visitor or the caller of the progress does. */
 static bool goes_on(void *context) {
     struct array_search *search = ((struct worker *)context)->search;
     return !search->ended && idxi_progress_add(search->pairs->progress, 0, NULL) == IDX_OK;

@@ -361,7 +361,7 @@ static enum idx_status sort_side(const struct ball_search *search, const struct 
     return idxi_sorting_run(&sorting, error);
 }
 
-/* Is a task: takes steps of the ball, one after the other, until none are left. */
+/* This is an idxi_task: it takes steps of the ball, one after the other, until none are left. */
 static enum idx_status search_steps(void *context, size_t thread, struct idx_error *error) {
     struct ball_search *search = context;
     double count = (double)search->steps * (double)search->cut.count;
@@ -409,8 +409,8 @@ static void compare_between(struct idxi_balls *balls, const uint64_t *a, size_t 
         balls->way->between(&balls->comparison, a, a_count, b + i, lesser(b_count - i, CACHED));
 }
 
-/* Is a task: compares all with all, without buckets. Each thread takes some fingerprints of `a`, and some of `b` or all
- * that follow in `a`, at a time, until none are left. */
+/* This is an idxi_task: it compares all with all, without buckets. Each thread takes some fingerprints of `a`, and some
+ * of `b` or all that follow in `a`, at a time, until none are left. */
 static enum idx_status compare_some(void *context, size_t thread, struct idx_error *error) {
     struct ball_search *search = context;
     struct idxi_balls *balls = search->team[thread];

@@ -76,7 +76,7 @@ IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison
     }
 }
 
-/* Is a bucket_comparer. */
+/* This is a bucket_comparer. */
 IDXF_INLINE void compare_two(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                              size_t b_count) {
     if (b == NULL)
@@ -344,7 +344,7 @@ IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const ui
     }
 }
 
-/* How many fingerprints are compared with a bucket side by side; and from how many near pairs on these are visited. */
+/* How many fingerprints are compared with a bucket side by side, and how many near pairs are enough to visit them. */
 #define UNROLLED 4
 #define MOST_NEAR 256
 

@@ -181,7 +181,8 @@ static enum idx_status flush_ids(struct idxi_map_writer *writer, struct idx_erro
     return IDX_OK;
 }
 
-/* Writes the group to which IDs were added, and a group of one ID: packed bytes, `start`, then `id` as it is. */
+/* Writes the group to which IDs were added, and one of a single ID, whose bytes are `start`, packed, and `id` as it is.
+ */
 static enum idx_status write_alone(struct idxi_map_writer *writer, uint64_t number, const uint8_t *start,
                                    size_t start_size, const void *id, size_t length, struct idx_error *error) {
     uint8_t *value = NULL;

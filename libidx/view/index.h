@@ -99,7 +99,7 @@ bool idxi_index_has_log(const struct idx_index *index);
 bool idxi_index_is_outdated(const struct idx_index *index);
 
 /* Returns the largest distance of look-ups: k, or the distance for which the index was unpacked. */
-unsigned idxi_index_max_distance(const struct idx_index *index);
+unsigned idxi_index_most_distance(const struct idx_index *index);
 
 /* Returns what all records of the index have in common. */
 struct idxf_record_rules idxi_index_rules(const struct idx_index *index);

@@ -11,8 +11,8 @@
 
 #define LEAST_RECORD_BYTES 9 /* a record in the log has at least an operation and a fingerprint */
 
-/* How many records are copied into newer memory each time the log is read, and for each new record: few milliseconds'
- * work, and enough to come to an end long before the next compaction. */
+/* How many records are copied into newer memory each time the log is read, and for each new record: a few
+ * milliseconds' work, and enough to come to an end long before the next compaction. */
 #define COPIED_AT_LEAST 16384
 #define COPIED_FOR_EACH 4
 

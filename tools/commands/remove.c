@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The first call of the library removes FIRST_AT_ONCE documents. If a call takes longer than LONG_NANOSECONDS, the next
- * one removes half as many. */
+/* The first call of the library removes FIRST_AT_ONCE documents, and each next one twice as many, up to WRITING_BATCH;
+ * after a call that took longer than LONG_NANOSECONDS, the next one removes about half as many. */
 #define LONG_NANOSECONDS 100000000
 enum { FIRST_AT_ONCE = 16 };
 

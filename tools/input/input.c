@@ -16,7 +16,7 @@ static void complain_with_place(const struct input *input, const char *sentence)
         complain("%s, row %" PRIu64 " (counted from 0): %s", input->reader.name, input->next_row - 1, sentence);
 }
 
-/* Returns the status for one of the reader that comes without a line or bytes. */
+/* Returns the status of an input for a status of the reader that comes without a line or bytes. */
 static enum input_status from_reader_status(enum reader_status status) {
     switch (status) {
         case READER_END: return INPUT_END;

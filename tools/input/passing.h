@@ -9,11 +9,11 @@ struct passing {
     struct strings paths; /* Files, or one index; without any, standard input is read. */
     enum input_format format;
     struct tsv_rules rules;
-    bool partial;               /* Files that state a recipe need not be whole (struct totals). */
-    const char *recipe;         /* The recipe of the queries; NULL: not known. */
-    uint32_t part, parts;       /* The part of an index that is read, from 0, and how many it has; 0: all is read. */
-    struct idx_index *index;    /* NULL: files are read. */
-    bool warned_of_icu, failed; /* `failed`: the visitor stopped reading the index. */
+    bool partial;            /* Files that state a recipe need not be whole (struct totals). */
+    const char *recipe;      /* The recipe of the queries; NULL: not known. */
+    uint32_t part, parts;    /* The part of an index that is read, from 0, and how many it has; 0: all is read. */
+    struct idx_index *index; /* NULL: files are read. */
+    bool failed;             /* The visitor stopped reading the index. */
 };
 
 /* A function that takes fingerprints, valid until it returns. It returns false to stop, and keeps its errors itself. */

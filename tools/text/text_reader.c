@@ -250,7 +250,7 @@ bool text_list_shingles(const struct span *body, const struct shingling *shingli
     return true;
 }
 
-/* Counts a word. This is an idx_text_word_visitor. */
+/* This is an idx_text_word_visitor. */
 static bool count_word(void *context, const struct idx_text_word *word) {
     (void)word;
     ++*(uint64_t *)context;

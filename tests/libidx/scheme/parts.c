@@ -23,7 +23,7 @@ static void test_what_parts_cover(void **state) {
     }
 }
 
-/* What parts_find gives, and what was found by trying all. */
+/* What idxi_parts_find gives, and what was found by trying all. */
 struct finding {
     const struct idxi_times *times;
     unsigned bits, k;
