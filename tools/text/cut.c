@@ -2,6 +2,7 @@
 #include "tools/text/cut.h"
 #include "tools/text/warc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool cut_whole(struct documents *documents, enum document_format format) {
@@ -63,53 +64,60 @@ bool cut_lines(struct documents *documents, enum document_format format) {
     }
 }
 
-static size_t find_id_length(const struct output *line) {
-    const char *tab = line->length > 0 ? memchr(line->bytes, '\t', line->length) : NULL;
-    return tab == NULL ? line->length : (size_t)(tab - line->bytes);
+/* Returns the ID of one or more lines of features: what precedes the first tab, or what is left of lines that are too
+ * long. */
+static struct span find_id(const struct raw_document *lines) {
+    if (lines->id != NULL) return (struct span){lines->id, strlen(lines->id)};
+    struct span rest = {lines->bytes.bytes, lines->bytes.length};
+    return span_cut(&rest, '\t');
 }
 
-/* Returns whether a line has the ID of the lines before it: `id`, if they became too long and lost their bytes. */
-static bool has_same_id(const struct raw_document *lines, const struct output *line) {
-    size_t length = find_id_length(line);
-    const char *id = lines->id != NULL ? lines->id : lines->bytes.bytes;
-    size_t other = lines->id != NULL ? strlen(lines->id) : find_id_length(&lines->bytes);
-    return other > 0 && other == length && memcmp(id, line->bytes, length) == 0;
+/* Returns whether a line goes on with the document of the lines before it. Lines without an ID, which are bad, don't.
+ */
+static bool has_same_id(const struct raw_document *lines, const struct raw_document *line) {
+    struct span id = find_id(lines), next_id = find_id(line);
+    return id.length > 0 && id.length == next_id.length && memcmp(id.bytes, next_id.bytes, id.length) == 0;
 }
 
-/* Adds a line to a document of several lines. If the document becomes too long, it keeps its ID, so that its next lines
- * are not taken for another document. */
-static void add_line(struct raw_document *lines, const struct output *line) {
-    bool was_good = lines->bad.kind == BAD_NONE;
-    cut_append(lines, line->bytes, line->length);
+/* Moves a line to the end of a document of several lines, which becomes bad if the line is. */
+static void move_line(struct raw_document *lines, struct raw_document *line) {
+    if (lines->bad.kind == BAD_NONE && line->bad.kind != BAD_NONE) {
+        lines->bad = line->bad;
+        lines->id = line->id;
+        line->id = NULL;
+    }
+    cut_append(lines, line->bytes.bytes, line->bytes.length);
     cut_append(lines, "\n", 1);
-    if (!was_good || lines->bad.kind != BAD_LONG) return;
-    lines->id = strndup(line->bytes, find_id_length(line));
-    if (lines->id == NULL) bad_set_memory(&lines->bad);
+    free(line->id);
+    line->id = NULL;
+    line->bytes.length = 0;
+    line->bad.kind = BAD_NONE;
+}
+
+/* Passes the lines to the visitor if there are any; `first` is the number of the first one. */
+static bool visit_features(struct documents *documents, struct raw_document *lines, uint64_t first) {
+    bool any = lines->bytes.length > 0 || lines->bad.kind != BAD_NONE;
+    return !any || cut_visit(documents, lines, "", first);
 }
 
 bool cut_features(struct documents *documents) {
     struct source *source = &documents->source;
     struct raw_document lines = cut_begin(documents, FORMAT_FEATURES), line = cut_begin(documents, FORMAT_FEATURES);
-    uint64_t number = 0, first = 1, begins;
+    uint64_t number = 1, first = 1, begins;
     bool ok = true;
     skip_byte_order_mark(source);
-    while (ok && (begins = source->offset, read_line(source, &line))) {
-        number++;
-        if (line.bad.kind != BAD_NONE || !has_same_id(&lines, &line.bytes)) {
+    for (; ok && (begins = source->offset, read_line(source, &line)); number++) {
+        if (!has_same_id(&lines, &line)) {
             lines.ends = begins;
-            if (lines.bytes.length > 0 || lines.bad.kind != BAD_NONE) ok = cut_visit(documents, &lines, "", first);
+            ok = visit_features(documents, &lines, first);
             lines = cut_begin(documents, FORMAT_FEATURES);
             lines.begins = begins;
             first = number;
         }
-        if (line.bad.kind != BAD_NONE) lines.bad = line.bad;
-        add_line(&lines, &line.bytes);
-        line.bytes.length = 0;
-        line.bad.kind = BAD_NONE;
+        move_line(&lines, &line);
     }
-    bool readable = !source->broken && !source->unreadable;
-    if (ok && readable && (lines.bytes.length > 0 || lines.bad.kind != BAD_NONE))
-        ok = cut_visit(documents, &lines, "", first);
+    if (ok && !source->broken && !source->unreadable)
+        ok = visit_features(documents, &lines, first);
     else
         raw_document_free(&lines);
     raw_document_free(&line);

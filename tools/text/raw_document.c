@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void raw_document_free(struct raw_document *raw) {
     free(raw->bytes.bytes);
@@ -57,15 +58,23 @@ bool cut_check_end(struct documents *documents) {
     return (!source->broken && !source->unreadable) || cut_visit_problem(documents);
 }
 
-static void make_too_long(struct raw_document *raw) {
-    raw->bytes.length = 0;
-    bad_set(&raw->bad, BAD_LONG, "it has more than %" PRIu64 " bytes; --max-text takes longer ones", raw->most);
+/* Keeps the ID of lines of features that these bytes would make too long, so that the next lines with this ID are not
+ * taken for another document. Without a tab in the first raw->most bytes, there is none. */
+static void keep_id(struct raw_document *raw, const char *bytes, size_t length) {
+    size_t room = raw->most - raw->bytes.length;
+    output_bytes(&raw->bytes, bytes, length < room ? length : room);
+    const char *tab = raw->bytes.length > 0 ? memchr(raw->bytes.bytes, '\t', raw->bytes.length) : NULL;
+    if (tab == NULL || tab == raw->bytes.bytes) return;
+    raw->id = strndup(raw->bytes.bytes, (size_t)(tab - raw->bytes.bytes));
+    if (raw->id == NULL) bad_set_memory(&raw->bad);
 }
 
 void cut_append(struct raw_document *raw, const char *bytes, size_t length) {
     if (raw->bad.kind != BAD_NONE) return;
     if (length > raw->most - raw->bytes.length) {
-        make_too_long(raw);
+        bad_set(&raw->bad, BAD_LONG, "it has more than %" PRIu64 " bytes; --max-text takes longer ones", raw->most);
+        if (raw->format == FORMAT_FEATURES) keep_id(raw, bytes, length);
+        raw->bytes.length = 0;
         return;
     }
     output_bytes(&raw->bytes, bytes, length);

@@ -64,7 +64,8 @@ struct documents;
 /* Returns a document without bytes, which begins at the source's offset. */
 struct raw_document cut_begin(const struct documents *documents, enum document_format format);
 
-/* Adds bytes to a document, unless it is bad. One that becomes too long is bad, and loses its bytes. */
+/* Adds bytes to a document, unless it is bad. One that becomes too long is bad, and loses its bytes; one of features
+ * has its ID then, which precedes its first tab. */
 void cut_append(struct raw_document *raw, const char *bytes, size_t length);
 
 /* Passes a document to the visitor, which frees it. Its place becomes FILE, or unless `where` is NULL,
