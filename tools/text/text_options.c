@@ -6,8 +6,6 @@
 
 const char *const text_format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", "man", NULL};
 
-const char *const text_hash_names[] = {"xxh3", "fnv1", "fnv1a", "md5", NULL};
-
 void text_options_init(struct text_options *options) {
     *options = (struct text_options){.rules = {.bits = IDX_MAX_BITS,
                                                .threads = arguments_default_threads(),
@@ -31,12 +29,33 @@ static bool append_option(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *nam
     return true;
 }
 
+/* Returns whether a part of a recipe is this text alone. */
+static bool is_part(const char *part, const char *text) {
+    size_t length = strcspn(part, ";");
+    return length == strlen(text) && memcmp(part, text, length) == 0;
+}
+
+/* Refuses a recipe of features whose parts hash= and ties= have values that the command can't obey. Everything else in
+ * it is a name. libidxtext checks the recipes of texts. */
+static bool check_feature_recipe(const char *recipe, bool hashes) {
+    for (const char *part = strchr(recipe, ';'); part != NULL; part = strchr(part, ';')) {
+        part++;
+        bool ok = hashes || strncmp(part, "hash=", 5) != 0;
+        for (int kind = 0; !ok && idx_hash_name((enum idx_hash_kind)kind) != NULL; kind++)
+            ok = is_part(part + 5, idx_hash_name((enum idx_hash_kind)kind));
+        if (!ok) return complain("recipe '%s': the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5", recipe);
+        if (strncmp(part, "ties=", 5) == 0 && !is_part(part, "ties=0") && !is_part(part, "ties=1"))
+            return complain("recipe '%s': ties are ties=0 or ties=1", recipe);
+    }
+    return true;
+}
+
 /* Appends --hash and --ties to the recipe: to the given one, or to the default for texts, or to "hashes" or "features".
  * Then sets by the whole recipe, whose given part may say these things as well, how features are hashed and what ties
  * become. Features without a recipe, --hash and --ties have none. */
 static bool settle_recipe(struct text_options *options) {
     struct pipeline_rules *rules = &options->rules;
-    const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : text_hash_names[options->hash];
+    const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : idx_hash_name((enum idx_hash_kind)options->hash);
     const char *ties = options->ties == 0 ? NULL : "1", *recipe = rules->recipe;
     if (recipe == NULL && !options->features) recipe = text_default_recipe;
     if (recipe == NULL && (hash != NULL || ties != NULL)) recipe = rules->extract.hashes ? "hashes" : "features";
@@ -45,6 +64,7 @@ static bool settle_recipe(struct text_options *options) {
         return complain_of_usage("--hash has no effect with --hashes: the features are hashes already; omit it");
     snprintf(options->recipe, sizeof options->recipe, "%s", recipe);
     if (!append_option(options->recipe, "hash", hash) || !append_option(options->recipe, "ties", ties)) return false;
+    if (options->features && !check_feature_recipe(options->recipe, rules->extract.hashes)) return false;
     rules->recipe = options->recipe;
     const struct idx_recipe_properties properties = recipe_read(options->recipe);
     rules->extract.hash = properties.hash;

@@ -15,9 +15,6 @@ struct text_options {
 /* The values of --format, from FORMAT_AUTO to FORMAT_MAN, ended by NULL. */
 extern const char *const text_format_names[];
 
-/* The values of --hash, in the order of enum idx_hash_kind, ended by NULL. */
-extern const char *const text_hash_names[];
-
 void text_options_init(struct text_options *options);
 
 /* Checks the options once they are read, and completes the rules. The format is FORMAT_AUTO if none was given. The
