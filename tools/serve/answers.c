@@ -60,7 +60,7 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
         idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
         return request_fail_by_error(answers->request, &error);
     output_text(output, ",\"documents\":[");
-    /* One more is read than is written, which tells whether there are more. */
+    /* One more is read than is written, to find whether there are more. */
     for (size_t i = 0; i <= most; i++) {
         if (idx_documents_next(answers->cursor, &document, &found, &error) != IDX_OK)
             return request_fail_by_error(answers->request, &error);

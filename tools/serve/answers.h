@@ -17,7 +17,7 @@ struct answers {
     uint64_t queries, matches;    /* Counts of what was answered so far. */
 };
 
-/* Begins an answer from the current view. Returns false if the request failed, for example because its k is too large.
+/* Begins an answer from the current view. Returns false where the request failed, as it does if its k is too large.
  * The caller calls answers_end in either case. */
 bool answers_begin(struct answers *answers, struct request *request);
 

@@ -20,37 +20,28 @@ int files_open_folder(const char *path) {
 }
 
 /* Opens one part of a path: the last one as a file, without waiting if it is a FIFO or a terminal, and others as
- * folders. Returns -1 and sets errno if that fails, as it does for `..`, which would lead out of the folder. */
+ * folders. Returns -1 if that fails, as it does for `..`, which would lead out of the folder. */
 static int open_part(int folder, const char *name, bool is_last) {
     int flags = is_last ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY;
-    if (strcmp(name, "..") == 0) {
-        errno = EACCES;
-        return -1;
-    }
+    if (strcmp(name, "..") == 0) return -1;
     return openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Opens a relative path below the folder. Returns -1 and sets errno if that fails. */
+/* Opens a relative path below the folder. Returns -1 if that fails. */
 static int open_below(int folder, const char *path) {
     char parts[PATH_MAX], *part = parts, *next;
-    int reached = folder, file = -1;
-    if (strlen(path) >= sizeof parts) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
+    int reached = folder;
+    if (strlen(path) >= sizeof parts) return -1;
     strcpy(parts, path);
-    for (; part != NULL; part = next) {
+    for (; part != NULL && reached >= 0; part = next) {
         next = strchr(part, '/');
         if (next != NULL) *next++ = '\0';
         if (*part == '\0' && next != NULL) continue; /* A part is empty in a//b. */
-        file = open_part(reached, part, next == NULL);
-        int error = errno;
+        int opened = open_part(reached, part, next == NULL);
         if (reached != folder) close(reached);
-        errno = error;
-        if (file < 0) return -1;
-        reached = file;
+        reached = opened;
     }
-    return file;
+    return reached;
 }
 
 /* Opens the file that an ID names, or returns -1 if there is none. The ID is relative to the folder, or begins with the
@@ -65,57 +56,51 @@ static int open_document(const struct service *service, const char *id) {
     return file;
 }
 
-static void fail_as_too_large(struct request *request) {
-    request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the document has more than %d bytes", MOST_FILE_BYTES);
-}
-
-/* Appends the file to `bytes`, and counts them as held by the request. Returns false where the request failed. */
-static bool read_and_hold(struct request *request, int file, struct output *bytes) {
+/* Appends a file to `bytes`, and closes it. Returns 0, or an errno, such as ENOENT if it is no regular file, EFBIG if
+ * it is too large, and ENOMEM. */
+static int read_whole(int file, struct output *bytes) {
     char piece[1 << 16];
     struct stat status;
-    ssize_t length = -1;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-        return request_fail(request, MHD_HTTP_NOT_FOUND, "no document below the folder has this name");
-    while (bytes->length <= MOST_FILE_BYTES && (length = read(file, piece, sizeof piece)) > 0)
-        output_bytes(bytes, piece, (size_t)length);
-    if (bytes->length > MOST_FILE_BYTES)
-        fail_as_too_large(request);
-    else if (length < 0)
-        request_fail(request, MHD_HTTP_INTERNAL_SERVER_ERROR, "the document can't be read: %s", strerror(errno));
-    else if (bytes->error != 0 || !request_hold(request, bytes->length))
-        request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
-    return request->status == 0;
+    ssize_t length = 0;
+    int error = 0;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+        error = ENOENT;
+    } else {
+        while (bytes->length <= MOST_FILE_BYTES && (length = read(file, piece, sizeof piece)) > 0)
+            output_bytes(bytes, piece, (size_t)length);
+        if (length < 0) error = errno;
+        if (bytes->length > MOST_FILE_BYTES) error = EFBIG;
+    }
+    close(file);
+    return error == 0 ? bytes->error : error;
 }
 
 bool files_read(const struct service *service, const char *id, struct output *bytes) {
-    char piece[1 << 16];
-    struct stat status;
-    ssize_t length = -1;
     int file = open_document(service, id);
-    if (file < 0) return false;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
-        while (bytes->length <= MOST_FILE_BYTES && (length = read(file, piece, sizeof piece)) > 0)
-            output_bytes(bytes, piece, (size_t)length);
-    }
-    close(file);
-    return length == 0 && bytes->error == 0; /* A length of 0 is the end of the file. */
+    return file >= 0 && read_whole(file, bytes) == 0;
 }
 
 void files_answer(struct request *request) {
     struct service *service = request->service;
     struct output bytes = OUTPUT_KEPT;
-    int file = -1;
     if (service->documents_folder < 0) {
         request_fail(request, MHD_HTTP_NOT_FOUND, "this service shows no documents; --documents names their folder");
         return;
     }
     /* An ID with a NUL byte names no file. */
-    if (strlen(request->id) == request->id_length) file = open_document(service, request->id);
-    if (file < 0)
-        request_fail(request, MHD_HTTP_NOT_FOUND, "no document below the folder has this name");
-    else if (read_and_hold(request, file, &bytes))
+    int file = strlen(request->id) == request->id_length ? open_document(service, request->id) : -1;
+    int error = file < 0 ? ENOENT : read_whole(file, &bytes);
+    if (error == 0 && !request_hold(request, bytes.length)) error = ENOMEM;
+    if (error == 0)
         texts_put_document(request, &bytes, request->id);
-    if (file >= 0) close(file);
+    else if (error == ENOENT)
+        request_fail(request, MHD_HTTP_NOT_FOUND, "no document below the folder has this name");
+    else if (error == EFBIG)
+        request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the document has more than %d bytes", MOST_FILE_BYTES);
+    else if (error == ENOMEM)
+        request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
+    else
+        request_fail(request, MHD_HTTP_INTERNAL_SERVER_ERROR, "the document can't be read: %s", strerror(error));
     free(bytes.bytes);
     request_finish_answer(request, "text/plain; charset=utf-8");
 }

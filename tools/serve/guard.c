@@ -14,24 +14,21 @@
 /* Reads up to `size` bytes of the file. Returns how many, or -1. */
 static ssize_t read_token_file(const char *path, char *bytes, size_t size) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = 0, got = 1;
-    while (file >= 0 && got > 0 && (size_t)length < size) {
-        got = read(file, bytes + length, size - (size_t)length);
-        if (got > 0) length += got;
-    }
-    if (file < 0 || got < 0) {
-        complain("can't read the token in %s: %s", path, strerror(errno));
-        length = -1;
-    }
+    size_t length = 0;
+    ssize_t got = -1;
+    while (file >= 0 && (got = read(file, bytes + length, size - length)) > 0) length += (size_t)got;
+    if (got < 0) complain("can't read the token in %s: %s", path, strerror(errno));
     if (file >= 0) close(file);
-    return length;
+    return got < 0 ? -1 : (ssize_t)length;
 }
 
+/* Checks a token, which messages say is in `where`: its length, and that it can be sent in a header. */
 static bool check_token(const char *token, size_t length, const char *where) {
     for (size_t i = 0; i < length; i++) {
-        if (token[i] > ' ' && token[i] <= '~') continue;
-        return complain(
-            "the token in %s has a character that is not printable ASCII; make one by: openssl rand -hex 32", where);
+        if (token[i] <= ' ' || token[i] > '~')
+            return complain("the token in %s has a character that is not printable ASCII; make one by: openssl rand "
+                            "-hex 32",
+                            where);
     }
     if (length >= TOKEN_LEAST && length < TOKEN_MOST) return true;
     return complain("the token in %s has to have %d to %d characters; make one by: openssl rand -hex 32", where,
@@ -39,15 +36,14 @@ static bool check_token(const char *token, size_t length, const char *where) {
 }
 
 bool guard_open(struct guard *guard, const struct serve_options *options) {
+    const char *variable = getenv(TOKEN_VARIABLE), *file = options->token_file;
+    ssize_t length;
     *guard = (struct guard){.hosts = &options->hosts, .origins = &options->origins};
     if (!options->writable) return true;
-    const char *variable = getenv(TOKEN_VARIABLE), *where = options->token_file;
-    ssize_t length;
-    if (where != NULL) {
-        length = read_token_file(where, guard->token, sizeof guard->token);
+    if (file != NULL) {
+        length = read_token_file(file, guard->token, sizeof guard->token);
         if (length < 0) return false;
     } else if (variable != NULL) {
-        where = "the environment variable " TOKEN_VARIABLE;
         length = (ssize_t)strnlen(variable, sizeof guard->token);
         memcpy(guard->token, variable, (size_t)length);
         unsetenv(TOKEN_VARIABLE);
@@ -55,15 +51,17 @@ bool guard_open(struct guard *guard, const struct serve_options *options) {
         return complain_of_usage(
             "--writable needs a token: in a file (--token-file), or in the environment variable " TOKEN_VARIABLE);
     }
+    /* A file ends with the end of a line. */
     while (length > 0 && strchr("\r\n", guard->token[length - 1]) != NULL) guard->token[--length] = '\0';
     guard->token_length = (size_t)length;
-    return check_token(guard->token, guard->token_length, where);
+    return check_token(guard->token, guard->token_length,
+                       file != NULL ? file : "the environment variable " TOKEN_VARIABLE);
 }
 
 bool guard_takes_token(const struct guard *guard, const char *authorization) {
     static const char scheme[] = "Bearer ";
     char given[TOKEN_MOST] = {0};
-    volatile unsigned char difference = 0;
+    volatile unsigned char difference = 0; /* So the compiler does not end the loop at the first difference. */
     if (authorization == NULL || strncasecmp(authorization, scheme, strlen(scheme)) != 0) return false;
     authorization += strlen(scheme);
     size_t length = strnlen(authorization, sizeof given);
@@ -75,7 +73,7 @@ bool guard_takes_token(const struct guard *guard, const char *authorization) {
 
 /* ---- Names ---- */
 
-/* Compares without regard to case. */
+/* Returns whether one of the strings is the text, without regard to case. */
 static bool is_among(const struct strings *strings, const char *text) {
     for (size_t i = 0; i < strings->count; i++) {
         if (strcasecmp(strings->values[i], text) == 0) return true;
@@ -92,12 +90,12 @@ bool guard_takes_host(const struct guard *guard, const char *host) {
     unsigned char address[sizeof(struct in6_addr)];
     char name[256];
     bool bracketed = *host == '['; /* An IPv6 address. */
-    size_t length = bracketed ? strcspn(host, "]") : strcspn(host, ":");
+    if (bracketed) host++;
+    size_t length = strcspn(host, bracketed ? "]" : ":");
     const char *rest = host + length;
-    if (bracketed && *rest++ == '\0') return false;
-    if (*rest != '\0' && (*rest != ':' || !is_port(rest + 1))) return false;
-    if (bracketed) host++, length--;
-    if (length >= sizeof name) return false;
+    if (bracketed && *rest++ != ']') return false;
+    bool with_port = *rest == ':' && is_port(rest + 1);
+    if ((*rest != '\0' && !with_port) || length >= sizeof name) return false;
     memcpy(name, host, length);
     name[length] = '\0';
     if (bracketed) return inet_pton(AF_INET6, name, address) == 1;

@@ -12,7 +12,7 @@
 /* ---- The whole head ---- */
 
 /* What is known of the head while its parts are checked one after the other. */
-struct walk {
+struct checked_head {
     const char *begin, *end;    /* Where the head begins and ends. */
     const char *checked_end;    /* The end of the last part that was checked. */
     const char *content_length; /* The value of Content-Length, or NULL. */
@@ -29,18 +29,21 @@ void head_take_uri(struct request *request, const char *uri) {
     if (strchr(uri, ' ') != NULL) request->uri_fault = "the URL has a space; write it as %20";
 }
 
-/* Checks the gap between the last part of the head and the next one: it may have white space, and the ends of `lines`
- * lines, each of up to two bytes. NUL bytes may be where libmicrohttpd overwrote these or, within a line, one byte.
- * libmicrohttpd may keep a part outside the head; such a part is skipped. */
-static void check_gap(struct walk *walk, const char *from, const char *to, unsigned lines) {
-    size_t nuls = 0, end_bytes = 0, most = 2 * (size_t)lines;
-    if (from < walk->begin || to > walk->end) return;
-    for (; from < to && walk->fault == NULL; from++) {
-        nuls += *from == '\0';
-        end_bytes += *from == '\r' || *from == '\n';
-        if (nuls > most + (lines == 0) || end_bytes > most || memchr("\0\r\n \t", *from, 5) == NULL)
-            walk->fault = "the head has a NUL byte, or a header that goes on in the next line";
+/* Checks the gap between two parts of the head: it may have white space, and the ends of `lines` lines, each of up to
+ * two bytes. NUL bytes may be where libmicrohttpd overwrote these or, within a line, one byte. libmicrohttpd may keep a
+ * part outside the head; the gaps beside it are not checked. Returns false, and sets the fault, if there is one. */
+static bool check_gap(struct checked_head *head, const char *from, const char *to, unsigned lines) {
+    size_t nuls = 0, end_bytes = 0, most_end_bytes = 2 * (size_t)lines, most_nuls = lines == 0 ? 1 : most_end_bytes;
+    if (from < head->begin || to > head->end) return true;
+    for (const char *at = from; at < to; at++) {
+        if (*at == '\0') nuls++;
+        if (*at == '\r' || *at == '\n') end_bytes++;
+        if (nuls > most_nuls || end_bytes > most_end_bytes || memchr("\0\r\n \t", *at, 5) == NULL) {
+            head->fault = "the head has a NUL byte, or a header that goes on in the next line";
+            return false;
+        }
     }
+    return true;
 }
 
 static bool is_header_name(const char *name, size_t length) {
@@ -57,62 +60,64 @@ static bool has_control_character(const char *value, size_t length) {
 }
 
 /* Notes a header that says where the request ends or which host it is for. A second Content-Length is a fault if it
- * differs; find_fault finds other contradictions once all headers are noted. */
-static void note_header(struct walk *walk, const char *name, const char *value) {
+ * differs; find_contradiction finds others once all headers are noted. */
+static void note_header(struct checked_head *head, const char *name, const char *value) {
     if (strcasecmp(name, "Host") == 0) {
-        walk->hosts++;
+        head->hosts++;
     } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
-        walk->encodings++;
-        walk->is_chunked = strcasecmp(value, "chunked") == 0;
+        head->encodings++;
+        head->is_chunked = strcasecmp(value, "chunked") == 0;
     } else if (strcasecmp(name, "Content-Length") == 0) {
-        if (walk->content_length != NULL && strcmp(walk->content_length, value) != 0)
-            walk->fault = "two Content-Lengths differ";
-        walk->content_length = value;
+        if (head->content_length != NULL && strcmp(head->content_length, value) != 0)
+            head->fault = "two Content-Lengths differ";
+        head->content_length = value;
     }
 }
 
-/* Checks one header, and the gap before it. libmicrohttpd calls this for each header, and stops after MHD_NO. */
+/* Checks one header, the gap before it, and the one between its name and its value. libmicrohttpd calls this for each
+ * header, and stops after MHD_NO. */
 static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
                                     const char *value, size_t length) {
-    struct walk *walk = context;
+    struct checked_head *head = context;
     (void)kind;
     if (value == NULL) value = "", length = 0;
-    check_gap(walk, walk->checked_end, name, 1);
-    if (walk->fault == NULL && !is_header_name(name, name_length))
-        walk->fault = "the name of a header has a character that is not allowed there";
-    else if (walk->fault == NULL && has_control_character(value, length))
-        walk->fault = "a header has a control character";
-    if (walk->fault == NULL) check_gap(walk, name + name_length, value, 0);
-    if (walk->fault == NULL) note_header(walk, name, value);
-    walk->checked_end = value + length;
-    return walk->fault == NULL ? MHD_YES : MHD_NO;
+    if (!check_gap(head, head->checked_end, name, 1)) return MHD_NO;
+    if (!is_header_name(name, name_length))
+        head->fault = "the name of a header has a character that is not allowed there";
+    else if (has_control_character(value, length))
+        head->fault = "a header has a control character";
+    else if (check_gap(head, name + name_length, value, 0))
+        note_header(head, name, value);
+    head->checked_end = value + length;
+    return head->fault == NULL ? MHD_YES : MHD_NO;
 }
 
-static const char *find_fault(const struct walk *walk) {
-    if (walk->fault != NULL) return walk->fault;
-    if (walk->hosts > 1) return "there is more than one header Host";
-    if (walk->encodings > 0 && walk->content_length != NULL)
+/* Returns what is wrong with the noted headers as a whole, or NULL. */
+static const char *find_contradiction(const struct checked_head *head) {
+    if (head->hosts > 1) return "there is more than one header Host";
+    if (head->encodings > 0 && head->content_length != NULL)
         return "Content-Length and Transfer-Encoding exclude each other";
-    if (walk->encodings > 1 || (walk->encodings == 1 && !walk->is_chunked))
+    if (head->encodings > 1 || (head->encodings == 1 && !head->is_chunked))
         return "the Transfer-Encoding can only be chunked";
     return NULL;
 }
 
 bool head_check(struct request *request, const char *method, const char *version, size_t length) {
-    struct walk walk = {.begin = method, .end = method + length, .checked_end = version + strlen(version)};
-    walk.fault = request->uri_fault;
-    check_gap(&walk, request->uri_end, version, 0);
-    if (walk.fault == NULL) MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, check_header, &walk);
-    if (walk.fault == NULL) check_gap(&walk, walk.checked_end, walk.end, 2);
-    const char *fault = find_fault(&walk);
-    if (fault == NULL) return true;
+    struct checked_head head = {.begin = method, .end = method + length, .checked_end = version + strlen(version)};
+    head.fault = request->uri_fault;
+    if (head.fault == NULL && check_gap(&head, request->uri_end, version, 0))
+        MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, check_header, &head);
+    /* An empty line ends the head, so that the last gap has the ends of two lines. */
+    if (head.fault == NULL && check_gap(&head, head.checked_end, head.end, 2)) head.fault = find_contradiction(&head);
+    if (head.fault == NULL) return true;
     request->closes = true;
-    return request_fail(request, MHD_HTTP_BAD_REQUEST, "%s", fault);
+    return request_fail(request, MHD_HTTP_BAD_REQUEST, "%s", head.fault);
 }
 
 /* ---- Parameters ---- */
 
-/* Returns false, and fails the request, unless the text is a whole number from `least` to `most`. */
+/* Returns false, and fails the request, unless the text is a whole number from `least` to `most`. A parameter without a
+ * value has NULL as its text. */
 static bool read_number(struct request *request, const char *name, const char *text, size_t length, uint64_t least,
                         uint64_t most, uint64_t *number) {
     if (text != NULL && number_parse_digits(text, length, number) && *number >= least && *number <= most) return true;
@@ -122,9 +127,8 @@ static bool read_number(struct request *request, const char *name, const char *t
 
 /* Fails the request unless the text is a resemblance above 0. */
 static void read_resemblance(struct request *request, const char *text, size_t length) {
-    int64_t *resemble = &request->resemble;
-    if (text == NULL || !idx_weight_parse(text, length, resemble) || *resemble < 1 ||
-        *resemble > IDX_DECIMAL_WEIGHT_ONE)
+    if (text == NULL || !idx_weight_parse(text, length, &request->resemble) || request->resemble < 1 ||
+        request->resemble > IDX_DECIMAL_WEIGHT_ONE)
         request_fail(request, MHD_HTTP_BAD_REQUEST, "resemble has to be a number above 0 and up to 1, such as 0.8");
 }
 

@@ -17,7 +17,7 @@ static struct request *take_next(struct jobs *jobs) {
     struct request *request = jobs->first;
     if (request != NULL) {
         jobs->first = request->next;
-        if (jobs->first == NULL) jobs->last = &jobs->first;
+        if (jobs->first == NULL) jobs->end = &jobs->first;
         jobs->waiting--;
     }
     pthread_mutex_unlock(&jobs->mutex);
@@ -36,7 +36,7 @@ static void *answer_until_end(void *context) {
 }
 
 bool jobs_start(struct jobs *jobs, unsigned threads) {
-    *jobs = (struct jobs){.last = &jobs->first};
+    *jobs = (struct jobs){.end = &jobs->first};
     pthread_mutex_init(&jobs->mutex, NULL);
     pthread_cond_init(&jobs->changed, NULL);
     jobs->handles = calloc(threads, sizeof *jobs->handles);
@@ -53,10 +53,9 @@ bool jobs_submit(struct jobs *jobs, struct request *request) {
     bool taken = jobs->waiting < JOBS_MOST_WAITING && !jobs_ended(jobs);
     if (taken) {
         MHD_suspend_connection(request->connection);
-        request->stage = STAGE_ANSWERED; /* The answer will be there when the connection is resumed. */
         request->next = NULL;
-        *jobs->last = request;
-        jobs->last = &request->next;
+        *jobs->end = request;
+        jobs->end = &request->next;
         jobs->waiting++;
         pthread_cond_signal(&jobs->changed);
     }
@@ -77,7 +76,7 @@ void jobs_refuse_overdue(struct jobs *jobs) {
         jobs->waiting--;
         MHD_resume_connection(request->connection);
     }
-    jobs->last = link;
+    jobs->end = link;
     pthread_mutex_unlock(&jobs->mutex);
 }
 

@@ -13,9 +13,9 @@ enum { JOBS_MOST_WAITING = 256, JOBS_WAIT_SECONDS = 30 };
 
 struct jobs {
     pthread_mutex_t mutex;
-    pthread_cond_t changed;        /* A request waits, or jobs_stop was called. */
-    struct request *first, **last; /* The requests that wait; where the next one is linked. */
-    unsigned waiting;              /* How many these are. */
+    pthread_cond_t changed;       /* A request waits, or jobs_stop was called. */
+    struct request *first, **end; /* The requests that wait; where the next one is linked. */
+    unsigned waiting;             /* How many these are. */
     atomic_bool ended;
     unsigned threads; /* Threads that were started. */
     pthread_t *handles;

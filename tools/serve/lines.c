@@ -24,10 +24,10 @@ static bool has_few_values(const char *line, size_t length) {
     for (size_t i = 0; i < length && marks <= MOST_MARKS; i++) {
         if (line[i] == '"')
             quoted = !quoted;
-        else if (quoted)
-            i += line[i] == '\\'; /* The byte behind a backslash ends no string. */
-        else
-            marks += line[i] == '[' || line[i] == '{' || line[i] == ':' || line[i] == ',';
+        else if (quoted && line[i] == '\\')
+            i++; /* The byte behind a backslash ends no string. */
+        else if (!quoted && (line[i] == '[' || line[i] == '{' || line[i] == ':' || line[i] == ','))
+            marks++;
     }
     return marks <= MOST_MARKS;
 }
@@ -61,13 +61,15 @@ void lines_read(struct request *request, line_visitor visit, void *context) {
 
 /* ---- Documents ---- */
 
+/* Returns -1 if the character is no hex digit in lower case. */
 static int hex_value(char character) {
     static const char digits[] = "0123456789abcdef";
     const char *at = character == '\0' ? NULL : strchr(digits, character);
     return at == NULL ? -1 : (int)(at - digits);
 }
 
-/* Reads an ID of the form {"hex":"…"}, for bytes that are not UTF-8. Returns false if it has another form. */
+/* Reads an ID of the form {"hex":"…"}, for bytes that are not UTF-8, and appends the bytes to `ids`. Returns false,
+ * after a part of them, if it has another form. */
 static bool read_hex_id(struct items *items, json_t *id, struct idx_item *item) {
     json_t *hex = json_object_get(id, "hex");
     const char *text = json_string_value(hex);
@@ -102,17 +104,17 @@ static bool read_id(struct items *items, json_t *id, struct idx_item *item, stru
     return true;
 }
 
-/* Checks that a line has the keys that it needs alone, and those of earlier lines. Notes them for the next lines. */
-static bool check_keys(struct items *items, json_t *value, int keys, struct problem *problem) {
+/* Checks that a line has no other keys than `keys`, those that it needs, and the same as the lines before it. Notes
+ * them for the next lines. */
+static bool check_keys(struct items *items, json_t *value, enum item_keys keys, struct problem *problem) {
     bool without_ids = items->properties->id_type == IDX_ID_NONE;
-    int all_keys = without_ids ? ITEM_FINGERPRINT : ITEM_BOTH;
-    size_t count = (size_t)((keys & ITEM_FINGERPRINT) != 0) + (size_t)((keys & ITEM_ID) != 0);
-    if (!json_is_object(value) || json_object_size(value) != count || keys == 0)
+    enum item_keys all_keys = without_ids ? ITEM_FINGERPRINT : ITEM_BOTH;
+    if (keys == ITEM_NO_KEYS || json_object_size(value) != (keys == ITEM_BOTH ? 2 : 1))
         return problem_set(problem, "it is no object with the keys %s alone",
                            without_ids ? "fingerprint" : "fingerprint and id");
     if (keys != all_keys && !items->may_lack_key)
         return problem_set(problem, "the key %s is missing", keys & ITEM_ID ? "fingerprint" : "id");
-    if (items->keys != 0 && items->keys != keys)
+    if (items->keys != ITEM_NO_KEYS && items->keys != keys)
         return problem_set(problem, "its keys are not those of the lines before it");
     items->keys = keys;
     return true;
@@ -122,7 +124,8 @@ static bool check_keys(struct items *items, json_t *value, int keys, struct prob
 static bool read_item(void *context, json_t *value, struct problem *problem) {
     struct items *items = context;
     json_t *fingerprint = json_object_get(value, "fingerprint"), *id = json_object_get(value, "id");
-    int keys = (fingerprint == NULL ? 0 : ITEM_FINGERPRINT) | (id == NULL ? 0 : ITEM_ID);
+    enum item_keys keys = fingerprint == NULL ? ITEM_NO_KEYS : ITEM_FINGERPRINT;
+    if (id != NULL) keys |= ITEM_ID;
     if (!check_keys(items, value, keys, problem)) return false;
     if (!array_grow(&items->list, &items->capacity, items->count, sizeof *items->list) || items->ids.error != 0)
         return problem_set(problem, "out of memory");

@@ -13,17 +13,17 @@ typedef bool (*line_visitor)(void *context, json_t *value, struct problem *probl
  * the line's number, from 1. Stops once the request has failed. */
 void lines_read(struct request *request, line_visitor visit, void *context);
 
-/* Which keys a line has. */
-enum item_keys { ITEM_FINGERPRINT = 1, ITEM_ID = 2, ITEM_BOTH = 3 };
+/* Which keys a line has, one bit for each. */
+enum item_keys { ITEM_NO_KEYS = 0, ITEM_FINGERPRINT = 1, ITEM_ID = 2, ITEM_BOTH = 3 };
 
 /* The documents in a body. The caller sets `properties`, and all that is not mentioned to 0. */
 struct items {
     const struct idx_properties *properties;
     struct idx_item *list;
     size_t count, capacity;
-    struct output ids; /* The bytes of all text IDs. */
-    int keys;          /* Every line has these keys, of enum item_keys; 0 before the first line. */
-    bool may_lack_key; /* The caller sets this to true where either key alone is enough. */
+    struct output ids;   /* The bytes of all text IDs. */
+    enum item_keys keys; /* Every line has these; ITEM_NO_KEYS before the first line. */
+    bool may_lack_key;   /* The caller sets this to true where either key alone is enough. */
 };
 
 /* Reads the documents in a body. Returns false where the request failed. The caller calls items_free in either case. */

@@ -42,7 +42,7 @@ static bool check_progress(void *context, const struct idx_progress *progress) {
     return request_check_limits(context);
 }
 
-/* Looks the queries up, and writes the columns of the answer. */
+/* Looks the queries up, and writes the columns of the answer, unless the request fails. */
 static void answer_in_columns(struct answers *answers, const uint64_t *queries, size_t count) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
@@ -68,6 +68,7 @@ static void answer_in_columns(struct answers *answers, const uint64_t *queries, 
     idx_match_lists_free(&lists);
 }
 
+/* Answers the fingerprints that the body has as raw bytes. */
 static void answer_raw_body(struct answers *answers) {
     struct request *request = answers->request;
     const unsigned char *bytes = (const unsigned char *)request->body.bytes;
@@ -105,8 +106,8 @@ bool lookups_answer_one_quickly(struct request *request) {
     struct idx_error error;
     uint64_t query;
     size_t count = 0;
-    bool is_quick = request->max_documents <= QUICK_DOCUMENTS;
-    if (!is_quick) return false;
+    bool is_quick = true; /* An error is answered at once as well. */
+    if (request->max_documents > QUICK_DOCUMENTS) return false;
     if (answers_begin(&answers, request) && read_query(&answers, &query)) {
         if (idx_lookup(answers.index, query, answers.distance, matches, QUICK_MATCHES, &count, &error) != IDX_OK)
             request_fail_by_error(request, &error);

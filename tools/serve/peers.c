@@ -51,7 +51,7 @@ void peer_enter(struct peer *peer, enum peer_phase phase) {
     atomic_store_explicit(&peer->phase, phase, memory_order_relaxed);
 }
 
-/* A client that closed a TCP connection in good order is seen to have gone only once something was sent to it. */
+/* A TCP connection that the client closed in good order looks half closed until something was sent to the client. */
 bool peer_has_gone(const struct peer *peer) {
     struct pollfd polled = {.fd = atomic_load(&peer->socket)};
     return poll(&polled, 1, 0) == 1 && (polled.revents & (POLLHUP | POLLERR)) != 0;
@@ -59,6 +59,7 @@ bool peer_has_gone(const struct peer *peer) {
 
 unsigned peers_count(const struct peers *peers) { return atomic_load(&peers->count); }
 
+/* Returns whether the client has taken longer for the connection's phase than it may. */
 static bool is_overdue(const struct peer *peer, uint64_t time) {
     static const uint64_t seconds[] = {
         [PEER_WAITS] = PEER_HEAD_SECONDS, [PEER_SENDS] = PEER_BODY_SECONDS, [PEER_RECEIVES] = PEER_ANSWER_SECONDS};
@@ -67,8 +68,8 @@ static bool is_overdue(const struct peer *peer, uint64_t time) {
     return phase != PEER_WORKS && time > since && time - since > seconds[phase] * 1000000000;
 }
 
-/* Returns whether the client ended its side of the connection more than a second ago, without a whole request.
- * libmicrohttpd may miss an end that comes together with bytes. */
+/* Returns whether the client has ended its side of the connection without a whole request, more than a second after the
+ * phase began. libmicrohttpd may miss an end that comes together with bytes. */
 static bool has_given_up(const struct peer *peer, uint64_t time) {
     struct pollfd polled = {.fd = peer->socket, .events = POLLRDHUP};
     int phase = atomic_load(&peer->phase);
@@ -89,7 +90,8 @@ static struct peer *longest_waiting(const struct peers *peers, uint64_t time) {
     return longest;
 }
 
-/* Shuts the socket down, unless that was done before. The thread that serves the connection notices, and closes it. */
+/* Shuts a side of the socket down, or both, as shutdown(2) says, unless that was done before. The thread that serves
+ * the connection notices, and closes it. */
 static void shut_down(struct peer *peer, int how) {
     if (peer->socket >= 0) shutdown(peer->socket, how);
     peer->socket = -1;
@@ -102,9 +104,10 @@ void peers_close_overdue(struct peers *peers) {
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         if (is_overdue(peer, time)) shut_down(peer, SHUT_RDWR);
         if (has_given_up(peer, time)) shut_down(peer, SHUT_RD); /* What the client sent is still read. */
-        closed += peer->socket < 0;
+        if (peer->socket < 0) closed++;
     }
-    for (unsigned count = atomic_load(&peers->count); count - closed > peers->most; closed++) {
+    /* What was shut down above, or by an earlier call, still counts until its thread closes it. */
+    for (unsigned open = atomic_load(&peers->count) - closed; open > peers->most; open--) {
         struct peer *peer = longest_waiting(peers, time);
         if (peer == NULL) break;
         shut_down(peer, SHUT_RDWR);

@@ -43,7 +43,8 @@ void peers_open(struct peers *peers, unsigned most);
 /* Adds a connection that begins, in PEER_WAITS. Returns NULL, without a complaint, if memory ran out. */
 struct peer *peers_add(struct peers *peers, int socket);
 
-/* Removes a connection that ends, and frees it. Its socket must still be open. */
+/* Removes a connection that ends, and frees it. Its socket must still be open, since its number may belong to another
+ * file once it is closed. */
 void peers_remove(struct peers *peers, struct peer *peer);
 
 /* Begins a phase, whose time counts from now on. */
@@ -60,6 +61,7 @@ void peers_close_overdue(struct peers *peers);
 /* Closes the connections that wait for a request, and has the others closed after their answer, without waiting. */
 void peers_drain(struct peers *peers);
 
+/* Frees the rest, once no connection is left. */
 void peers_close(struct peers *peers);
 
 #endif

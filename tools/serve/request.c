@@ -59,13 +59,16 @@ bool request_fail(struct request *request, unsigned status, const char *format, 
     return false;
 }
 
+/* Returns the HTTP status for one of the library. Those below IDX_NOT_FOUND are mistakes of the caller. */
+static unsigned http_status(enum idx_status status) {
+    if (status == IDX_OUT_OF_MEMORY || status == IDX_BUSY) return MHD_HTTP_SERVICE_UNAVAILABLE;
+    if (status == IDX_DISK_FULL) return MHD_HTTP_INSUFFICIENT_STORAGE;
+    return status < IDX_NOT_FOUND ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_INTERNAL_SERVER_ERROR;
+}
+
 bool request_fail_by_error(struct request *request, const struct idx_error *error) {
-    unsigned status = error->status == IDX_OUT_OF_MEMORY || error->status == IDX_BUSY ? MHD_HTTP_SERVICE_UNAVAILABLE
-                      : error->status == IDX_DISK_FULL                                ? MHD_HTTP_INSUFFICIENT_STORAGE
-                      : error->status < IDX_NOT_FOUND                                 ? MHD_HTTP_BAD_REQUEST
-                                                                                      : MHD_HTTP_INTERNAL_SERVER_ERROR;
     if (request->committed) complain("%s", error->sentence);
-    return request_fail(request, status, "%s", error->sentence);
+    return request_fail(request, http_status(error->status), "%s", error->sentence);
 }
 
 /* Returns whether the client has gone; false if that was checked a short time ago, since a check is a system call. */
@@ -94,6 +97,7 @@ bool request_check_limits(struct request *request) {
 }
 
 void request_finish_answer(struct request *request, const char *type) {
+    /* The other limits do not fail an answer that is complete. */
     if (request->answer.length > MOST_ANSWER_BYTES || request->answer.error != 0) request_check_limits(request);
     if (request->status != 0) return;
     request->status = MHD_HTTP_OK;
@@ -139,6 +143,7 @@ static bool add_origin_headers(struct MHD_Response *response, const struct reque
            add_header(response, "Access-Control-Max-Age", "600");
 }
 
+/* Adds the header, if any, that tells the client what to do about this status. */
 static bool add_status_header(struct MHD_Response *response, unsigned status) {
     if (status == MHD_HTTP_UNAUTHORIZED) return add_header(response, "WWW-Authenticate", "Bearer");
     if (status == MHD_HTTP_SERVICE_UNAVAILABLE) return add_header(response, "Retry-After", "1");

@@ -41,6 +41,9 @@ enum parameters {
 
 enum { TAKES_MATCHES = TAKES_DISTANCE | TAKES_LIMIT | TAKES_DOCUMENTS };
 
+/* The most types that the body of a request to one path may have. */
+enum { MOST_TYPES = 3 };
+
 /* A path that clients may ask for, the method by which they do, and the function that answers. */
 struct route {
     const char *path;                        /* A path that ends in /, but not / itself, means all paths below it. */
@@ -48,7 +51,7 @@ struct route {
     bool writes;                             /* The writing thread answers, and the client needs the token. */
     unsigned takes;                          /* Of enum parameters. */
     const char *name;                        /* The metrics use this name. */
-    const char *types[3];                    /* Bodies have one of these types; the list ends with NULL. */
+    const char *types[MOST_TYPES];           /* Bodies have one of these; those behind the last are NULL. */
     void (*answer)(struct request *request); /* Sets the status, or fails the request. */
     /* NULL, or answers at once if that takes almost no time; returns false to leave it to `answer`, as a long job. */
     bool (*answer_quickly)(struct request *request);

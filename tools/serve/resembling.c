@@ -29,10 +29,10 @@ static off_t size_of_file(const char *path) {
 
 bool sets_file_open(struct sets_file **result, const char *path, const struct idx_index *index) {
     struct idx_properties properties;
-    off_t size = size_of_file(path);
-    struct sets_file *file = size < 0 ? NULL : calloc(1, sizeof *file);
     char reason[RESEMBLING_REASON];
+    off_t size = size_of_file(path);
     if (size < 0) return true;
+    struct sets_file *file = calloc(1, sizeof *file);
     if (file == NULL) return complain("out of memory");
     *result = file;
     pthread_mutex_init(&file->mutex, NULL);
@@ -53,7 +53,7 @@ void sets_file_close(struct sets_file *file) {
 }
 
 /* Opens the file again if its size has changed. Returns false if it has not, or, after a complaint, if it can't be
- * opened again; then it stays as it was opened before. */
+ * opened again; then it stays as it was opened before, until its size changes once more. */
 static bool reopen_if_changed(struct sets_file *file) {
     struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
     struct idx_kept_sets *newer;

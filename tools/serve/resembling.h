@@ -14,8 +14,8 @@ bool sets_file_open(struct sets_file **file, const char *path, const struct idx_
 /* NULL is accepted. */
 void sets_file_close(struct sets_file *file);
 
-/* Reads how the index, one of sketches, answers by resemblance. Returns false where the request failed, as it does if
- * the index has no sketches or has others than the sets of --documents. */
+/* Reads from the recipe of the index how it answers by resemblance. Returns false where the request failed, as it does
+ * if the index has no sketches or has others than the sets of --documents. */
 bool resembling_read_sketch(struct answers *answers, struct sketch *sketch);
 
 /* Looks the set of a text up, and writes the documents that resemble the text, unless the request fails. */

@@ -46,7 +46,7 @@ static const struct route routes[] = {
      .post = true,
      .takes = TAKES_MATCHES | TAKES_RESEMBLE,
      .name = "text",
-     .types = {"text/plain", "text/html", NULL},
+     .types = {"text/plain", "text/html"},
      .answer = texts_answer},
     {.path = "/documents", .takes = TAKES_MATCHES | TAKES_ID, .name = "documents", .answer = lookups_answer_id},
     {.path = "/document", .takes = TAKES_ID, .name = "document", .answer = files_answer},
@@ -58,13 +58,13 @@ static const struct route routes[] = {
      .writes = true,
      .takes = TAKES_DISTANCE | TAKES_SMALL_LIMIT | TAKES_DOCUMENTS,
      .name = "check-and-add",
-     .types = {LINES, JSON, NULL},
+     .types = {LINES, JSON},
      .answer = writes_answer_add},
     {.path = "/remove",
      .post = true,
      .writes = true,
      .name = "remove",
-     .types = {LINES, JSON, NULL},
+     .types = {LINES, JSON},
      .answer = writes_answer_remove},
     {.path = "/", .name = "page", .answer_quickly = answer_asset},
     {.path = "/page.js", .name = "page", .answer_quickly = answer_asset},
@@ -106,10 +106,14 @@ static const char *find_header(const struct request *request, const char *name) 
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
-static bool is_for_path(const struct route *route, const char *path) {
-    size_t length = strlen(route->path);
-    if (length > 1 && route->path[length - 1] == '/') return strncmp(path, route->path, length) == 0;
-    return strcmp(path, route->path) == 0;
+/* Returns the route of a path, or NULL if there is none. */
+static const struct route *find_route(const char *path) {
+    for (const struct route *route = routes; route < routes + ROUTES; route++) {
+        size_t length = strlen(route->path);
+        bool is_folder = length > 1 && route->path[length - 1] == '/';
+        if (is_folder ? strncmp(path, route->path, length) == 0 : strcmp(path, route->path) == 0) return route;
+    }
+    return NULL;
 }
 
 static bool takes_method(const struct route *route, const char *method) {
@@ -117,25 +121,22 @@ static bool takes_method(const struct route *route, const char *method) {
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
-/* Finds the route, or fails the request. The method OPTIONS is answered at once, by the list of methods. */
-static void find_route(struct request *request, const char *path, const char *method) {
-    for (const struct route *route = routes; route < routes + ROUTES; route++) {
-        if (!is_for_path(route, path)) continue;
-        request->allow = route->post ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
-        request->rest = path + strlen(route->path);
-        request->preflight = strcmp(method, "OPTIONS") == 0;
-        request->route = route;
-        if (request->preflight) request->status = MHD_HTTP_NO_CONTENT;
-        if (request->preflight) return;
-        if (takes_method(route, method)) {
-            request->allow = NULL;
-            return;
-        }
-    }
-    if (request->route == NULL)
-        request_fail(request, MHD_HTTP_NOT_FOUND, "there is nothing at this path; /openapi.json lists what there is");
-    else
-        request_fail(request, MHD_HTTP_METHOD_NOT_ALLOWED, "this path takes %s", request->allow);
+/* Sets the route, or fails the request. The method OPTIONS is answered at once, by the list of methods. Returns whether
+ * the request goes on. */
+static bool choose_route(struct request *request, const char *path, const char *method) {
+    const struct route *route = find_route(path);
+    request->route = route;
+    if (route == NULL)
+        return request_fail(request, MHD_HTTP_NOT_FOUND,
+                            "there is nothing at this path; /openapi.json lists what there is");
+    request->rest = path + strlen(route->path);
+    if (takes_method(route, method)) return true;
+    request->allow = route->post ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
+    request->preflight = strcmp(method, "OPTIONS") == 0;
+    if (!request->preflight)
+        return request_fail(request, MHD_HTTP_METHOD_NOT_ALLOWED, "this path takes %s", request->allow);
+    request->status = MHD_HTTP_NO_CONTENT;
+    return false;
 }
 
 /* Checks who asks. A page of another origin is refused, and so is a name that leads to this machine but is not the
@@ -150,8 +151,7 @@ static bool check_host_and_origin(struct request *request) {
                      "this service is not called by this name; name it with --host when the service is started");
     else if (origin != NULL && !guard_takes_origin(guard, origin, host))
         request_fail(request, MHD_HTTP_FORBIDDEN,
-                     "pages of this origin may not use the service; --allow-origin lets "
-                     "them");
+                     "pages of this origin may not use the service; --allow-origin lets them");
     else if (origin != NULL && guard_names_origin(guard, origin))
         request->origin = origin;
     return request->status == 0;
@@ -173,24 +173,28 @@ static void fail_as_too_long(struct request *request) {
                  request->service->options->max_body);
 }
 
+/* Returns the place, from 0, of a Content-Type, or NULL, among those of a route. Its parameters do not count. Returns
+ * -1 if the route does not take it. */
+static int find_body_type(const struct route *route, const char *type) {
+    size_t length = type == NULL ? 0 : strcspn(type, "; \t");
+    for (int i = 0; i < MOST_TYPES && length > 0 && route->types[i] != NULL; i++) {
+        if (strlen(route->types[i]) == length && strncasecmp(type, route->types[i], length) == 0) return i;
+    }
+    return -1;
+}
+
 /* Checks the type and the length of the body that is to come, by the head, and notes the type. */
 static bool check_body_headers(struct request *request) {
-    const char *type = find_header(request, "Content-Type"), *length = find_header(request, "Content-Length");
-    const char *const *types = request->route->types;
-    size_t type_length = type == NULL ? 0 : strcspn(type, "; \t"), count = 0;
-    uint64_t bytes = 0;
-    request->body_type = -1;
-    for (; count < 3 && types[count] != NULL; count++) {
-        if (type != NULL && strlen(types[count]) == type_length && strncasecmp(type, types[count], type_length) == 0)
-            request->body_type = (int)count;
-    }
-    if (length != NULL) bytes = strtoull(length, NULL, 10);
+    const char *length = find_header(request, "Content-Length");
+    const char *const *types = request->route->types; /* Two of them, or three. */
+    request->body_type = find_body_type(request->route, find_header(request, "Content-Type"));
     if (request->body_type < 0)
         request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "the Content-Type has to be %s%s%s%s%s", types[0],
-                     count > 2 ? ", " : " or ", types[1], count > 2 ? " or " : "", count > 2 ? types[2] : "");
+                     types[2] != NULL ? ", " : " or ", types[1], types[2] != NULL ? " or " : "",
+                     types[2] != NULL ? types[2] : "");
     else if (find_header(request, "Content-Encoding") != NULL)
         request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "bodies can't be compressed: omit Content-Encoding");
-    else if (bytes > request->service->options->max_body)
+    else if (length != NULL && strtoull(length, NULL, 10) > request->service->options->max_body)
         fail_as_too_long(request);
     return request->status == 0;
 }
@@ -207,8 +211,7 @@ static void check_head(struct request *request, const char *path, const char *me
                      MOST_HEAD);
     if (request->status != 0 || !head_check(request, method, version, size->header_size)) return;
     if (!check_host_and_origin(request)) return;
-    find_route(request, path, method);
-    if (request->status != 0 || !check_right_to_write(request)) return;
+    if (!choose_route(request, path, method) || !check_right_to_write(request)) return;
     if (head_read_parameters(request) && request->route->post) check_body_headers(request);
 }
 
@@ -219,7 +222,8 @@ static bool can_read_whole_body(const struct request *request) {
     return expect == NULL && (length == NULL || strtoull(length, NULL, 10) <= SERVE_MOST_BODY);
 }
 
-/* Checks the head. A refused request whose body is not to be read is answered, and its connection closed. */
+/* Checks the head, after which the body comes, also that of a refused request: it is discarded. If it can't be read to
+ * its end, the refusal is the answer at once, and the connection is closed after it. */
 static enum MHD_Result take_head(struct request *request, const char *path, const char *method, const char *version) {
     request->stage = STAGE_BODY;
     check_head(request, path, method, version);
@@ -243,7 +247,8 @@ static void take_body_part(struct request *request, const char *bytes, size_t le
     if (request->body.error != 0) request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the body");
 }
 
-/* Answers, or has a job do it. Returns true if a job does; otherwise the answer, which may be an error, is ready. */
+/* Answers, or has a thread of the jobs do it. Returns true if such a thread does; otherwise the answer, which may be an
+ * error, is ready. */
 static bool begin_answer(struct request *request) {
     struct service *service = request->service;
     const struct route *route = request->route;
@@ -258,21 +263,23 @@ static bool begin_answer(struct request *request) {
 
 void *router_begin(void *service, const char *uri, struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct request *request = info == NULL || info->socket_context == NULL ? NULL : calloc(1, sizeof *request);
+    struct peer *peer = info == NULL ? NULL : info->socket_context; /* As note_connection set it. */
+    struct request *request = peer == NULL ? NULL : calloc(1, sizeof *request);
     if (request == NULL) return NULL;
-    request->service = service;
-    request->connection = connection;
-    request->peer = info->socket_context;
+    *request = (struct request){.service = service,
+                                .connection = connection,
+                                .peer = peer,
+                                .started = now_nanoseconds(),
+                                .body = OUTPUT_KEPT,
+                                .answer = OUTPUT_KEPT};
     head_take_uri(request, uri);
-    request->started = now_nanoseconds();
-    request->body = request->answer = (struct output)OUTPUT_KEPT;
     atomic_store_explicit(&request->peer->begun, true, memory_order_relaxed);
     return request;
 }
 
 enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, const char *url, const char *method,
-                              const char *version, const char *upload, size_t *upload_size, void **context) {
-    struct request *request = *context;
+                              const char *version, const char *upload, size_t *upload_size, void **request_context) {
+    struct request *request = *request_context;
     (void)service, (void)connection;
     if (request == NULL) return MHD_NO;
     if (request->stage == STAGE_HEAD) return take_head(request, url, method, version);
@@ -285,10 +292,10 @@ enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, 
     return request_reply(request);
 }
 
-void router_end(void *context, struct MHD_Connection *connection, void **state,
+void router_end(void *context, struct MHD_Connection *connection, void **request_context,
                 enum MHD_RequestTerminationCode reason) {
     struct service *service = context;
-    struct request *request = *state;
+    struct request *request = *request_context;
     (void)connection, (void)reason;
     if (request == NULL) return;
     unsigned route = request->route == NULL ? METRICS_NO_ROUTE : (unsigned)(request->route - routes);
@@ -298,5 +305,5 @@ void router_end(void *context, struct MHD_Connection *connection, void **state,
     free(request->body.bytes);
     free(request->answer.bytes);
     free(request);
-    *state = NULL;
+    *request_context = NULL;
 }

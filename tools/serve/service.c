@@ -23,8 +23,8 @@ enum {
     REFUSAL_SECONDS = 1,      /* For their clients to take the refusal, after that. */
     TICK_MILLISECONDS = 250,  /* Between two looks at what is overdue. */
     ACCEPTED_AT_ONCE = 64,    /* Connections of a socket, so that other sockets and signals get their turn. */
-    OTHER_DESCRIPTORS = 256,  /* Kept for other things than connections, if the limit allows it; */
-    SPARE_DESCRIPTORS = 16    /* or else so many besides those in use. */
+    OTHER_DESCRIPTORS = 256,  /* Kept for other things than connections, if the limit allows it. */
+    SPARE_DESCRIPTORS = 16    /* Kept at least, besides those that are in use once all threads run. */
 };
 
 struct server {
@@ -88,7 +88,8 @@ static bool start_threads(struct server *server) {
 
 /* ---- Connections ---- */
 
-/* Answers a connection that is one too many even after the waiting ones were closed, and closes it. */
+/* Answers with status 503, whatever the request is, and closes the connection. Bytes that came are read, since closing
+ * a socket with unread bytes would discard the answer. */
 static void refuse_connection(int connection) {
     static const char body[] = "{\"error\":\"there are too many connections; try again later\"}\n";
     char answer[512], request[4096];
@@ -97,13 +98,12 @@ static void refuse_connection(int connection) {
                           "Content-Length: %zu\r\nRetry-After: 1\r\nConnection: close\r\n\r\n%s",
                           sizeof body - 1, body);
     (void)!send(connection, answer, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)!recv(connection, request, sizeof request,
-                MSG_DONTWAIT); /* Closing a socket with unread bytes would discard the answer. */
+    (void)!recv(connection, request, sizeof request, MSG_DONTWAIT);
     close(connection);
 }
 
-/* Hands a connection to the next thread. There may be twice as many as allowed, since those that wait for a request are
- * closed only then, and the threads need a while for it. */
+/* Hands a connection to the next thread, or refuses it if there are twice as many as allowed. Between the two limits,
+ * connections that wait for a request are closed to make room, which takes their threads a while. */
 static void take_connection(struct server *server, int connection, const struct sockaddr *address, socklen_t length) {
     struct peers *peers = &server->service->peers;
     unsigned count = peers_count(peers);
@@ -116,6 +116,7 @@ static void take_connection(struct server *server, int connection, const struct 
     if (count >= peers->most) peers_close_overdue(peers);
 }
 
+/* Accepts the connections that wait at a socket, up to ACCEPTED_AT_ONCE. */
 static void accept_some(struct server *server, int listener) {
     for (unsigned i = 0; i < ACCEPTED_AT_ONCE; i++) {
         struct sockaddr_storage address;
@@ -124,7 +125,7 @@ static void accept_some(struct server *server, int listener) {
         if (connection >= 0) {
             take_connection(server, connection, (struct sockaddr *)&address, length);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            usleep(10000); /* Some descriptors may be closed by then. */
+            usleep(10000); /* The socket stays ready, so that poll would not wait until a descriptor is free. */
             return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
@@ -138,61 +139,67 @@ static void end_overdue(struct service *service) {
     jobs_refuse_overdue(&service->writing);
 }
 
-/* Accepts connections until a signal ends the service, refreshes views after SIGHUP, and ends what is overdue. */
+/* Accepts connections until a signal ends the service, refreshes views after SIGHUP, and ends what is overdue. The last
+ * descriptor that is polled becomes ready by a signal, so that none is missed between a look at it and poll. */
 static void accept_until_signal(struct server *server) {
-    struct pollfd polled[MOST_SOCKETS + 1] = {{.fd = interrupt_descriptor(), .events = POLLIN}};
-    unsigned count = server->sockets.count + 1;
+    struct pollfd polled[MOST_SOCKETS + 1];
+    unsigned sockets = server->sockets.count;
     uint64_t last_tick = now_nanoseconds();
-    for (unsigned i = 1; i < count; i++)
-        polled[i] = (struct pollfd){.fd = server->sockets.list[i - 1], .events = POLLIN};
+    for (unsigned i = 0; i < sockets; i++) polled[i] = (struct pollfd){.fd = server->sockets.list[i], .events = POLLIN};
+    polled[sockets] = (struct pollfd){.fd = interrupt_descriptor(), .events = POLLIN};
     while (!interrupt_noted()) {
-        if (poll(polled, count, TICK_MILLISECONDS) < 0 && errno != EINTR) break;
-        for (unsigned i = 1; i < count; i++) {
+        if (poll(polled, sockets + 1, TICK_MILLISECONDS) < 0 && errno != EINTR) break;
+        for (unsigned i = 0; i < sockets; i++) {
             if (polled[i].revents != 0) accept_some(server, polled[i].fd);
         }
         if (interrupt_take_hangup()) views_ask_refresh(&server->service->views);
-        if (now_nanoseconds() - last_tick < (uint64_t)TICK_MILLISECONDS * 1000000) continue;
-        last_tick = now_nanoseconds();
-        end_overdue(server->service);
+        if (now_nanoseconds() - last_tick >= (uint64_t)TICK_MILLISECONDS * 1000000) {
+            last_tick = now_nanoseconds();
+            end_overdue(server->service);
+        }
     }
 }
 
 /* ---- The whole ---- */
 
-/* Raises the limit of descriptors, as far as the system allows, to what others need and twice as many connections as
- * are allowed, since take_connection accepts these. Returns how many of them the process may have. */
-static rlim_t raise_limit(unsigned connections, rlim_t others) {
+/* Raises the limit of descriptors to `wanted`, or as far as the system allows. Returns how many of these the process
+ * may have. */
+static rlim_t raise_descriptor_limit(rlim_t wanted) {
     struct rlimit limit;
-    rlim_t wanted = 2 * (rlim_t)connections + others;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return wanted;
     rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
     return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
 }
 
-/* Lowers the number of connections to what there are descriptors for. Returns false if that is none. */
+/* Lowers the number of connections to what there are descriptors for, after raising the limit of these: twice as many
+ * as connections, since take_connection accepts so many, and two for each thread. Returns false if no connection fits.
+ */
 static bool fit_connections(struct server *server) {
     struct peers *peers = &server->service->peers;
     int lowest_free = fcntl(interrupt_descriptor(), F_DUPFD_CLOEXEC, 0); /* All descriptors below are in use. */
     if (lowest_free >= 0) close(lowest_free);
-    rlim_t others = (rlim_t)(lowest_free < 0 ? 0 : lowest_free) + 2 * (rlim_t)server->service->options->threads;
-    others += SPARE_DESCRIPTORS;
-    server->descriptor_limit = raise_limit(peers->most, others < OTHER_DESCRIPTORS ? OTHER_DESCRIPTORS : others);
-    if (lowest_free < 0 || server->descriptor_limit < others + 2)
+    rlim_t used = (rlim_t)(lowest_free < 0 ? 0 : lowest_free) + 2 * (rlim_t)server->service->options->threads;
+    rlim_t least_others = used + SPARE_DESCRIPTORS;
+    rlim_t others = least_others < OTHER_DESCRIPTORS ? OTHER_DESCRIPTORS : least_others;
+    server->descriptor_limit = raise_descriptor_limit(2 * (rlim_t)peers->most + others);
+    if (lowest_free < 0 || server->descriptor_limit < least_others + 2)
         return complain("the limit of %ju file descriptors leaves no room for connections; raise it, as with ulimit -n",
                         (uintmax_t)server->descriptor_limit);
-    rlim_t room = (server->descriptor_limit - others) / 2;
+    rlim_t room = (server->descriptor_limit - least_others) / 2;
     if (room < peers->most) peers->most = (unsigned)room;
     return true;
 }
 
-static void say_fewer_connections(const struct server *server) {
+/* Warns if there may be fewer connections than the options ask for. */
+static void warn_of_fewer_connections(const struct server *server) {
     unsigned room = server->service->peers.most, wanted = server->service->options->connections;
     if (room == wanted) return;
     complain("the limit of %ju file descriptors leaves room for %u of %u connections; raise it, as with ulimit -n",
              (uintmax_t)server->descriptor_limit, room, wanted);
 }
 
+/* Waits until all connections have ended, but not longer than this. Goes on to end what is overdue. */
 static void await_connections_end(struct service *service, unsigned seconds) {
     uint64_t end = now_nanoseconds() + (uint64_t)seconds * 1000000000;
     while (peers_count(&service->peers) > 0 && now_nanoseconds() < end) {
@@ -211,15 +218,17 @@ static void finish_requests(struct server *server) {
     await_connections_end(service, END_SECONDS);
 }
 
-/* Starts all threads. Even if one can't be started, the others begin what stop_server ends. */
+/* Starts all threads. Calls each function even if one before it failed, because stop_server ends what all of them
+ * begin. */
 static bool start_server(struct server *server) {
-    const struct serve_options *options = server->service->options;
     struct service *service = server->service;
+    const struct serve_options *options = service->options;
     peers_open(&service->peers, options->connections);
-    bool fits = fit_connections(server);
-    bool jobs = jobs_start(&service->jobs, options->threads), writing = jobs_start(&service->writing, 1);
-    bool refreshing = views_start(&service->views, options->refresh_seconds);
-    return fits && jobs && writing && refreshing && start_threads(server);
+    bool ok = fit_connections(server);
+    ok = jobs_start(&service->jobs, options->threads) && ok;
+    ok = jobs_start(&service->writing, 1) && ok;
+    ok = views_start(&service->views, options->refresh_seconds) && ok;
+    return ok && start_threads(server);
 }
 
 /* Refuses the requests that are still under way, except those that can't be interrupted. */
@@ -243,8 +252,8 @@ static void stop_server(struct server *server) {
 static int run_server(struct server *server) {
     bool started = start_server(server);
     if (started) {
-        sockets_say(&server->sockets);
-        say_fewer_connections(server);
+        sockets_print_addresses(&server->sockets);
+        warn_of_fewer_connections(server);
         sockets_notify("READY=1");
         accept_until_signal(server);
         finish_requests(server);
@@ -283,9 +292,11 @@ int serve_run(const struct serve_options *options) {
     service.options = options;
     service.documents_folder = -1;
     if (!guard_open(&service.guard, options)) return status;
-    if (options->unpacked) opening.residence = IDX_RESIDENCE_UNPACKED;
-    if (options->unpacked) opening.distance = options->distance;
     opening.threads = options->threads;
+    if (options->unpacked) {
+        opening.residence = IDX_RESIDENCE_UNPACKED;
+        opening.distance = options->distance;
+    }
     if (views_open(&service.views, options->path, &opening)) status = run_with_index(&service);
     views_close(&service.views);
     return status;

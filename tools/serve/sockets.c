@@ -26,7 +26,8 @@ static bool complain_of(const char *address, const char *why) {
     return complain("can't listen at %s: %s", address, why);
 }
 
-/* Has a socket listen at an address, which messages call `name`. */
+/* Has a socket listen at an address, which messages call `name`. Accepting never waits, since a connection that poll
+ * reported may have ended. */
 static bool listen_at(int socket, const union address *at, socklen_t length, const char *name) {
     if (bind(socket, &at->any, length) == 0 && listen(socket, BACKLOG) == 0 && fcntl(socket, F_SETFL, O_NONBLOCK) == 0)
         return true;
@@ -55,18 +56,17 @@ static bool open_local(struct sockets *sockets, const char *path, const char *na
     remove_stale_socket(&address);
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (listener < 0) return complain_of(name, strerror(errno));
-    sockets->list[sockets->count] = listener;
-    sockets->paths[sockets->count] = NULL;
-    sockets->count++;
+    unsigned place = sockets->count++;
+    sockets->list[place] = listener;
     if (!listen_at(listener, &address, sizeof address.local, name)) return false;
-    sockets->paths[sockets->count - 1] = path;
+    sockets->paths[place] = path;
     return true;
 }
 
 /* ---- Addresses ---- */
 
 /* Splits ADDRESS:PORT, where an IPv6 address has brackets. Returns false, without a complaint, if the name has another
- * form. The host is copied without brackets; the port stays within the name. */
+ * form. Copies the address to `host`, which has `size` bytes, without brackets; the port stays within the name. */
 static bool split_address(const char *name, char *host, size_t size, const char **port) {
     const char *colon = strrchr(name, ':');
     uint64_t number;
@@ -111,7 +111,7 @@ static bool read_variable(const char *name, uint64_t *number) {
 }
 
 /* Takes the sockets, if any, that systemd passed to this process, as sd_listen_fds(3) describes it: LISTEN_FDS
- * descriptors, one after the other, for the process LISTEN_PID. */
+ * descriptors, one after the other, for the process LISTEN_PID. Removes both variables then. */
 static bool take_passed_sockets(struct sockets *sockets) {
     uint64_t process, count;
     if (!read_variable("LISTEN_PID", &process) || process != (uint64_t)getpid() || !read_variable("LISTEN_FDS", &count))
@@ -156,7 +156,7 @@ bool sockets_open(struct sockets *sockets, const struct strings *addresses) {
     return sockets->count > 0 || open_address(sockets, DEFAULT_ADDRESS);
 }
 
-void sockets_say(const struct sockets *sockets) {
+void sockets_print_addresses(const struct sockets *sockets) {
     for (unsigned i = 0; i < sockets->count; i++) {
         union address address;
         socklen_t length = sizeof address;

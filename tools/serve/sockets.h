@@ -19,7 +19,8 @@ struct sockets {
  * caller calls sockets_close even if this fails, and keeps the addresses until then. */
 bool sockets_open(struct sockets *sockets, const struct strings *addresses);
 
-void sockets_say(const struct sockets *sockets);
+/* Prints the address of each socket, as a URL where it has one, with the port that was found if none was asked for. */
+void sockets_print_addresses(const struct sockets *sockets);
 
 /* Closes the sockets, and removes those of UNIX that were made. */
 void sockets_close(struct sockets *sockets);

@@ -35,6 +35,7 @@ static void put_metric(struct output *output, const char *name, const char *type
     output_format(output, "%s %" PRIu64 "\n", name, number);
 }
 
+/* Writes how many answers of each status each route had, without those that are 0. */
 static void put_requests(const struct metrics *metrics, route_namer name, struct output *output) {
     put_metric_head(output, "idx_requests_total", "counter", "Requests that were answered.");
     for (unsigned i = 0; i < METRICS_ROUTES; i++) {
@@ -48,19 +49,20 @@ static void put_requests(const struct metrics *metrics, route_namer name, struct
 }
 
 /* Writes the times of one route, unless it has no answers. Prometheus wants each bucket to count the faster answers as
- * well, so `answered` is first the number of all answers, and then of those up to the bound of a bucket. */
+ * well, and the count of all answers to be that of the last bucket. */
 static void put_histogram(const struct route_metrics *metrics, const char *route, struct output *output) {
-    uint64_t answered = 0;
-    for (unsigned i = 0; i < METRICS_BUCKETS; i++) answered += atomic_load(&metrics->buckets[i]);
-    if (answered == 0) return;
-    answered = 0;
+    uint64_t counts[METRICS_BUCKETS], answered = 0;
     for (unsigned i = 0; i < METRICS_BUCKETS; i++) {
         answered += atomic_load(&metrics->buckets[i]);
+        counts[i] = answered;
+    }
+    if (answered == 0) return;
+    for (unsigned i = 0; i < METRICS_BUCKETS; i++) {
         output_format(output, "idx_request_seconds_bucket{route=\"%s\",le=\"", route);
         if (i < METRICS_BUCKETS - 1)
-            output_format(output, "%g\"} %" PRIu64 "\n", (double)bucket_bounds[i] / 1e9, answered);
+            output_format(output, "%g\"} %" PRIu64 "\n", (double)bucket_bounds[i] / 1e9, counts[i]);
         else
-            output_format(output, "+Inf\"} %" PRIu64 "\n", answered);
+            output_format(output, "+Inf\"} %" PRIu64 "\n", counts[i]);
     }
     output_format(output, "idx_request_seconds_sum{route=\"%s\"} %.6f\n", route,
                   (double)atomic_load(&metrics->nanoseconds) / 1e9);

@@ -24,7 +24,7 @@ struct metrics {
 /* Counts an answered request and its time; an unknown route as METRICS_NO_ROUTE, an unknown status as 0. */
 void metrics_count(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds);
 
-/* Returns the name of a route, also of METRICS_NO_ROUTE. */
+/* A function that returns the name of a route, also of METRICS_NO_ROUTE. */
 typedef const char *(*route_namer)(unsigned route);
 
 /* Answers GET /metrics. Returns true, since nothing is left to a job. */

@@ -8,7 +8,6 @@
 #include "tools/text/sniff.h"
 #include "tools/text/text_reader.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,28 +79,40 @@ static void drop_kept_reader(struct texts_service *texts) {
     pthread_setspecific(texts->key, NULL);
 }
 
+/* Opens a fingerprinter for the recipe of the index, which the thread keeps. Returns NULL and sets *error if that
+ * fails.
+ */
+static struct kept_reader *open_kept_reader(struct texts_service *texts, const struct idx_properties *properties,
+                                            struct idx_error *error) {
+    struct kept_reader *kept = calloc(1, sizeof *kept);
+    *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+    if (kept != NULL && pthread_setspecific(texts->key, kept) == 0 &&
+        text_reader_try_open(&kept->reader, properties->recipe, texts->table, properties->bits, &texts->rules, error)) {
+        strcpy(kept->recipe, properties->recipe);
+        return kept;
+    }
+    pthread_setspecific(texts->key, NULL);
+    free_kept_reader(kept);
+    return NULL;
+}
+
 /* Returns the thread's fingerprinter for the recipe of the index, or NULL where the request failed. */
 static struct text_reader *prepare_reader(struct answers *answers) {
     const struct idx_properties *properties = answers->properties;
     struct texts_service *texts = &answers->request->service->texts;
     struct kept_reader *kept = pthread_getspecific(texts->key);
-    struct idx_error error = {.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+    struct idx_error error;
     if (kept != NULL && kept->reader.bits == properties->bits && strcmp(kept->recipe, properties->recipe) == 0)
         return &kept->reader;
     drop_kept_reader(texts);
-    kept = calloc(1, sizeof *kept);
-    if (kept == NULL || pthread_setspecific(texts->key, kept) != 0 ||
-        !text_reader_try_open(&kept->reader, properties->recipe, texts->table, properties->bits, &texts->rules,
-                              &error)) {
+    kept = open_kept_reader(texts, properties, &error);
+    if (kept == NULL) {
         if (error.status == IDX_OUT_OF_MEMORY)
             request_fail_by_error(answers->request, &error);
         else
             request_fail(answers->request, MHD_HTTP_CONFLICT, "%s", error.sentence);
-        if (kept != NULL && pthread_getspecific(texts->key) == NULL) free_kept_reader(kept);
-        drop_kept_reader(texts);
         return NULL;
     }
-    strcpy(kept->recipe, properties->recipe);
     warn_of_icu(texts, properties->recipe, text_reader_recipe(&kept->reader));
     return &kept->reader;
 }
@@ -116,15 +127,14 @@ static char document_name[] = "the text";
 
 /* Finds the character set that a Content-Type, or NULL, states. Leaves `charset` alone if there is none. */
 static void read_charset(const char *type, char charset[CHARSET_NAME_SIZE]) {
-    const char *at = type == NULL ? NULL : strcasestr(type, "charset=");
-    size_t length = 0;
-    if (at == NULL) return;
-    at += strlen("charset=");
-    if (*at == '"') at++;
-    while (length < CHARSET_NAME_SIZE - 1 && (isalnum((unsigned char)at[length]) || strchr("-_.:+", at[length])) &&
-           at[length] != '\0')
-        length++;
-    memcpy(charset, at, length);
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:+";
+    const char *name = type == NULL ? NULL : strcasestr(type, "charset=");
+    if (name == NULL) return;
+    name += strlen("charset=");
+    if (*name == '"') name++;
+    size_t length = strspn(name, allowed);
+    if (length >= CHARSET_NAME_SIZE) length = CHARSET_NAME_SIZE - 1;
+    memcpy(charset, name, length);
     charset[length] = '\0';
 }
 
@@ -137,10 +147,11 @@ static void fail_by_bad_text(struct request *request, const struct bad *bad) {
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the text can't be read: %s", bad->problem.sentence);
 }
 
+/* A function that makes *result of the request's text. Sets *bad and returns false if that fails. */
+typedef bool (*text_taker)(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad);
+
 /* Hands the request's text to a function. Returns false where the request failed, also if the function failed. */
-static bool read_body(struct request *request, struct text_reader *reader,
-                      bool (*take)(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad),
-                      void *result) {
+static bool read_body(struct request *request, struct text_reader *reader, text_taker take, void *result) {
     struct bad bad = {.kind = BAD_NONE};
     struct raw_document raw = {.format = request->body_type == HTML_TYPE ? FORMAT_HTML : FORMAT_PLAIN,
                                .bytes = request->body,
@@ -156,7 +167,7 @@ static bool read_body(struct request *request, struct text_reader *reader,
     return ok;
 }
 
-/* This is a function that read_body calls, for a struct text_result. */
+/* This is a text_taker, whose result is a struct text_result. */
 static bool take_fingerprints(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
     return text_reader_fingerprint(reader, raw, result, bad);
 }
@@ -171,7 +182,7 @@ static struct shingle_list empty_list(const struct sketch *sketch) {
     return (struct shingle_list){{sketch->width, sketch->by_characters, false}, OUTPUT_KEPT};
 }
 
-/* This is another function that read_body calls, for a struct shingle_list. */
+/* This is a text_taker, whose result is a struct shingle_list. */
 static bool take_shingles(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
     struct shingle_list *list = result;
     struct span id, body;
@@ -192,7 +203,7 @@ static void answer_resembling(struct answers *answers, struct text_reader *reade
 }
 
 /* Fingerprints the request's text, and writes how many features it has and the matches of each fingerprint. */
-static void answer_text(struct answers *answers, struct text_reader *reader) {
+static void answer_near(struct answers *answers, struct text_reader *reader) {
     struct request *request = answers->request;
     struct text_result result;
     if (!read_body(request, reader, take_fingerprints, &result)) return;
@@ -206,28 +217,31 @@ static void answer_text(struct answers *answers, struct text_reader *reader) {
     output_text(&request->answer, "]}\n");
 }
 
+/* Answers with what resembles the request's text, if that is asked for, or with the matches of its fingerprints. */
+static void answer_text(struct answers *answers) {
+    struct request *request = answers->request;
+    struct sketch sketch;
+    if (request->resemble > 0 && !resembling_read_sketch(answers, &sketch)) return;
+    if (*answers->properties->recipe == '\0') {
+        request_fail(request, MHD_HTTP_CONFLICT,
+                     "the index does not record the recipe of its fingerprints, so texts can't be compared with them; "
+                     "build it with --recipe, or from the output of idx fingerprint");
+        return;
+    }
+    struct text_reader *reader = prepare_reader(answers);
+    if (reader == NULL) return;
+    if (request->resemble > 0)
+        answer_resembling(answers, reader, &sketch);
+    else
+        answer_near(answers, reader);
+    /* What a fingerprinter made while memory ran out must not be used any more. */
+    if (request->status == MHD_HTTP_SERVICE_UNAVAILABLE) drop_kept_reader(&request->service->texts);
+}
+
 void texts_answer(struct request *request) {
     struct answers answers;
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
-    if (answers_begin(&answers, request)) {
-        struct text_reader *reader = NULL;
-        struct sketch sketch;
-        if (request->resemble > 0 && !resembling_read_sketch(&answers, &sketch))
-            reader = NULL;
-        else if (*answers.properties->recipe == '\0')
-            request_fail(request, MHD_HTTP_CONFLICT,
-                         "the index does not record the recipe of its fingerprints, so texts can't be compared with "
-                         "them; build it with --recipe, or from the output of idx fingerprint");
-        else
-            reader = prepare_reader(&answers);
-        if (reader != NULL && request->resemble > 0)
-            answer_resembling(&answers, reader, &sketch);
-        else if (reader != NULL)
-            answer_text(&answers, reader);
-        /* What a fingerprinter made while memory ran out must not be used any more. */
-        if (reader != NULL && request->status == MHD_HTTP_SERVICE_UNAVAILABLE)
-            drop_kept_reader(&request->service->texts);
-    }
+    if (answers_begin(&answers, request)) answer_text(&answers);
     answers_end(&answers);
     request_finish_answer(request, "application/json");
 }
@@ -247,7 +261,8 @@ static enum document_format find_format(const char *name, const struct output *f
     return format;
 }
 
-/* Appends the text of a file to `text`, or its shingles to `list` unless that is NULL. */
+/* Appends the text of a file to `text`, or its shingles to `list` unless that is NULL. The bytes of `file` may be
+ * replaced. Sets *bad and returns false if it can't be read as a text, or if memory ran out. */
 static bool read_file(const struct texts_service *texts, struct output *file, const char *name, struct output *text,
                       struct shingle_list *list, struct bad *bad) {
     struct extract_rules rules = texts->rules;

@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Makes a view, which takes over the index. Returns NULL, without a complaint, if memory ran out; then it does not. */
+/* Makes a view, which takes over the index. Returns NULL, without a complaint, and closes the index, if memory ran out.
+ */
 static struct view *make_view(struct idx_index *index) {
     struct view *view = calloc(1, sizeof *view);
-    if (view == NULL) return NULL;
+    if (view == NULL) {
+        idx_close(index);
+        return NULL;
+    }
     view->index = index;
     idx_get_properties(index, &view->properties);
     return view;
@@ -34,9 +38,7 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
     pthread_condattr_destroy(&attributes);
     if (!succeeded(idx_open(&index, path, options, &error), &error)) return false;
     views->current = make_view(index);
-    if (views->current != NULL) return true;
-    idx_close(index);
-    return complain("out of memory");
+    return views->current != NULL || complain("out of memory");
 }
 
 /* Removes the views that nobody uses from the retired ones, and returns them as a list. */
@@ -76,33 +78,30 @@ static void replace_current(struct views *views, struct view *newer) {
     atomic_fetch_add(&views->refreshes, 1);
 }
 
-/* Opens a newer view if there is one, and makes it the current one. Returns false if that fails, as views_refresh does.
- * The caller holds `refreshing`, so that the current view stays. */
-static bool replace_if_newer(struct views *views) {
+/* Opens a newer view if there is one, and makes it the current one. The caller holds `refreshing`, so that the current
+ * view stays until then. */
+static enum idx_status replace_if_newer(struct views *views, struct idx_error *error) {
     struct idx_index *newer;
-    struct idx_error error;
-    enum idx_status status = idx_refresh(views->current->index, &newer, &error);
-    if (status == IDX_OK && newer != NULL) {
-        struct view *view = make_view(newer);
-        if (view != NULL) {
-            replace_current(views, view);
-        } else {
-            idx_close(newer);
-            error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-            status = error.status;
-        }
+    enum idx_status status = idx_refresh(views->current->index, &newer, error);
+    if (status != IDX_OK || newer == NULL) return status;
+    struct view *view = make_view(newer);
+    if (view == NULL) {
+        *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+        return error->status;
     }
-    if (status != IDX_OK) {
-        atomic_fetch_add(&views->failures, 1);
-        if (!views->failing) complain("%s; the service goes on with what it has open", error.sentence);
-    }
-    views->failing = status != IDX_OK;
-    return status == IDX_OK;
+    replace_current(views, view);
+    return IDX_OK;
 }
 
 bool views_refresh(struct views *views) {
+    struct idx_error error;
     pthread_mutex_lock(&views->refreshing);
-    bool ok = replace_if_newer(views);
+    bool ok = replace_if_newer(views, &error) == IDX_OK;
+    if (!ok) {
+        atomic_fetch_add(&views->failures, 1);
+        if (!views->failing) complain("%s; the service goes on with what it has open", error.sentence);
+    }
+    views->failing = !ok;
     close_unused(views);
     pthread_mutex_unlock(&views->refreshing);
     return ok;
@@ -132,13 +131,14 @@ void views_close(struct views *views) {
 
 /* ---- The thread that refreshes ---- */
 
-/* Waits until a refresh is asked for or it is time for one. Returns false when the service ends. */
+/* Waits until a refresh is asked for or it is time for one. With retired views, that is soon, since refreshing also
+ * closes them. Returns false when the service ends. */
 static bool wait_for_refresh(struct views *views) {
     struct timespec deadline;
     int result = 0;
     clock_gettime(CLOCK_MONOTONIC, &deadline);
     pthread_mutex_lock(&views->mutex);
-    unsigned seconds = views->retired != NULL ? 1 : views->seconds; /* Retired views are closed soon. */
+    unsigned seconds = views->retired != NULL ? 1 : views->seconds;
     deadline.tv_sec += seconds;
     while (!views->asked && !views->ended && result != ETIMEDOUT) {
         if (seconds > 0)

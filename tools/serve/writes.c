@@ -95,7 +95,7 @@ static bool reserve_lines(struct request *request, size_t documents) {
            request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
 }
 
-/* Adds the documents that have no near-duplicate in one call, answers, and has look-ups see the change. */
+/* Adds the documents that have no near-duplicate, all in one call, answers, and has look-ups see the change. */
 static void add_documents(struct answers *answers, struct idx_writer *writer, const struct items *items) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
