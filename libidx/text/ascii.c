@@ -15,21 +15,23 @@
  *
  * So the segments other than punctuation and white space are the runs of `word | kept`. ICU gives them a rule status
  * that makes them words, except a single _, which gets none; `__` gets one. */
-#include "libidx/text/words.h"
+#include "libidx/text/ascii.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-static uint64_t bit_if(int condition, unsigned position) { return (uint64_t)(condition != 0) << position; }
+static uint64_t bit_if(bool condition, unsigned position) { return (uint64_t)condition << position; }
 
+/* Ranges take one comparison: below them the unsigned differences wrap round to large numbers. */
 struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folded) {
     struct idxt_ascii_block block = {0};
     for (unsigned i = 0; i < 64; i++) {
         unsigned c = (uint8_t)bytes[i];
-        int letter = (c | 0x20) - 'a' < 26;
+        bool letter = (c | 0x20) - 'a' < 26;
         folded[i] = (char)(letter ? c | 0x20 : c);
         block.letters |= bit_if(letter, i);
         block.digits |= bit_if(c - '0' < 10, i);
@@ -43,8 +45,9 @@ struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folde
 }
 
 #ifdef __SSE2__ /* every x86-64 processor has SSE2 */
-/* Returns all ones in each byte that is from `first` to before `first` + `count`. Bytes are compared as signed ones, so
- * the result holds for ASCII bytes alone. */
+/* Returns all ones in each byte that is from `first`, at least 1, to before `first` + `count`, at most 128, and zeros
+ * in the others. Shifting moves the range to the top of the signed bytes, and those above it round to negative ones, so
+ * one comparison suffices. */
 static inline __m128i in_range(__m128i bytes, char first, char count) {
     __m128i shifted = _mm_add_epi8(bytes, _mm_set1_epi8((char)(127 - (first + count - 1))));
     return _mm_cmpgt_epi8(shifted, _mm_set1_epi8((char)(127 - count)));
@@ -54,7 +57,7 @@ static inline __m128i is_either(__m128i bytes, char a, char b) {
     return _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(a)), _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b)));
 }
 
-/* Returns a bit for each of 16 bytes, its highest one: the first byte's at `position`. */
+/* Gathers the highest bits of 16 bytes, the first byte's at `position` of the result. */
 static inline uint64_t high_bits_at(__m128i bytes, unsigned position) {
     return (uint64_t)(unsigned)_mm_movemask_epi8(bytes) << position;
 }
@@ -62,18 +65,18 @@ static inline uint64_t high_bits_at(__m128i bytes, unsigned position) {
 struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
     struct idxt_ascii_block block = {0};
     for (unsigned i = 0; i < 64; i += 16) {
-        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(bytes + i));
+        __m128i sixteen = _mm_loadu_si128((const __m128i *)(const void *)(bytes + i));
         __m128i case_bit = _mm_set1_epi8(0x20);
-        __m128i letters = in_range(_mm_or_si128(x, case_bit), 'a', 26);
-        _mm_storeu_si128((__m128i *)(void *)(folded + i), _mm_or_si128(x, _mm_and_si128(letters, case_bit)));
-        __m128i blanks = _mm_or_si128(in_range(x, '\t', 5), _mm_cmpeq_epi8(x, _mm_set1_epi8(' ')));
+        __m128i letters = in_range(_mm_or_si128(sixteen, case_bit), 'a', 26);
+        _mm_storeu_si128((__m128i *)(void *)(folded + i), _mm_or_si128(sixteen, _mm_and_si128(letters, case_bit)));
+        __m128i blanks = _mm_or_si128(in_range(sixteen, '\t', 5), _mm_cmpeq_epi8(sixteen, _mm_set1_epi8(' ')));
         block.letters |= high_bits_at(letters, i);
-        block.digits |= high_bits_at(in_range(x, '0', 10), i);
-        block.unders |= high_bits_at(_mm_cmpeq_epi8(x, _mm_set1_epi8('_')), i);
-        block.dots |= high_bits_at(is_either(x, '.', '\''), i);
-        block.commas |= high_bits_at(is_either(x, ',', ';'), i);
+        block.digits |= high_bits_at(in_range(sixteen, '0', 10), i);
+        block.unders |= high_bits_at(_mm_cmpeq_epi8(sixteen, _mm_set1_epi8('_')), i);
+        block.dots |= high_bits_at(is_either(sixteen, '.', '\''), i);
+        block.commas |= high_bits_at(is_either(sixteen, ',', ';'), i);
         block.blanks |= high_bits_at(blanks, i);
-        block.foreigns |= high_bits_at(x, i);
+        block.foreigns |= high_bits_at(sixteen, i);
     }
     return block;
 }
@@ -125,7 +128,7 @@ void idxt_ascii_map(const char *text, size_t length, char *folded, uint64_t *edg
     for (size_t i = 0; i < count; i++) {
         next = i + 1 < count ? classify_at(text, length, 64 * (i + 1), folded) : (struct idxt_ascii_block){0};
         uint64_t words = find_words(&previous, &block, &next);
-        edges[i] = words ^ after_any(words, previous_words);
+        edges[i] = words ^ after_any(words, previous_words); /* where a bit differs from the one before it */
         blanks[i] = block.blanks;
         foreigns[i] = block.foreigns;
         previous_words = words;

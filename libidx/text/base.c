@@ -41,12 +41,12 @@ const char *idxt_path_end(const char *path) {
 }
 
 enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno) {
-    path = idxt_path_end(path);
+    const char *end = idxt_path_end(path);
     enum idx_status status =
-        idxt_fail(error, status_of_errno(system_errno), "can't %s %s: %s", doing, path, strerror(system_errno));
+        idxt_fail(error, status_of_errno(system_errno), "can't %s %s: %s", doing, end, strerror(system_errno));
     if (error == NULL) return status;
     error->system_errno = system_errno;
-    snprintf(error->file, sizeof error->file, "%s", path);
+    snprintf(error->file, sizeof error->file, "%s", end);
     return status;
 }
 

@@ -2,7 +2,7 @@
  * signature is the bytes that represent a text in recipes that hash them. If it has several items, these are joined by
  * line feeds, which occur neither in words nor in folded text. Functions that append or make something return false or
  * NULL if memory runs out. */
-#include "libidx/text/features.h"
+#include "libidx/text/document.h"
 
 #include "libidx/text/base.h"
 
@@ -18,7 +18,8 @@
 
 enum { MOST_SENTENCES = 64, DESCRIPTION_BYTES = 512 };
 
-/* Appends a line feed unless the signature is empty, and returns room for an item, whose length the caller adds. */
+/* Appends a line feed unless the signature is empty, and returns room for an item of up to `size` bytes, which the
+ * caller writes and counts in signature->length. */
 static char *reserve_item(struct idxt_signature *signature, size_t size) {
     char *grown = idxt_buffer_grow(signature->bytes, &signature->capacity, signature->length + size + 1, 1);
     if (grown == NULL) return NULL;
@@ -27,42 +28,46 @@ static char *reserve_item(struct idxt_signature *signature, size_t size) {
     return grown + signature->length;
 }
 
-static bool append_span(struct idxt_signature *signature, struct idxt_span span) {
+static bool append_item(struct idxt_signature *signature, struct idxt_span span) {
     char *bytes = reserve_item(signature, span.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
     signature->length += idxt_span_write_utf8(span, bytes);
     return true;
 }
 
-struct term_bytes {
+struct term {
     const char *bytes;
     size_t length;
 };
 
 static int compare_terms(const void *first, const void *second) {
-    const struct term_bytes *a = first, *b = second;
+    const struct term *a = first, *b = second;
     int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
     if (order != 0) return order;
     return (a->length > b->length) - (a->length < b->length);
 }
 
-/* Makes the signature of the `count` first terms of features->ranked, in this order or in that of their bytes. */
-static bool sign_ranked_terms(struct idxt_signature *signature, struct idxt_features *features, size_t count,
-                              bool sorted) {
+static bool append_term(struct idxt_signature *signature, struct term term) {
+    char *bytes = reserve_item(signature, term.length);
+    if (bytes == NULL) return false;
+    memcpy(bytes, term.bytes, term.length);
+    signature->length += term.length;
+    return true;
+}
+
+/* Makes the signature of the `count` first terms of features->ranked, in this order, or as the recipe may say, in that
+ * of their bytes. */
+static bool sign_ranked_terms(struct idxt_signature *signature, const struct idxt_features *features, size_t count) {
     signature->length = 0;
-    struct term_bytes *terms = malloc((count + 1) * sizeof *terms);
-    bool ok = terms != NULL;
-    for (size_t i = 0; ok && i < count; i++) {
+    struct term *terms = malloc((count + 1) * sizeof *terms);
+    if (terms == NULL) return false;
+    for (size_t i = 0; i < count; i++) {
         const struct idxt_word *word = &features->words.words[features->ranked[i].number];
-        terms[i] = (struct term_bytes){features->words.bytes + word->start, word->length};
+        terms[i] = (struct term){features->words.bytes + word->start, word->length};
     }
-    if (ok && sorted) qsort(terms, count, sizeof *terms, compare_terms);
-    for (size_t i = 0; ok && i < count; i++) {
-        char *bytes = reserve_item(signature, terms[i].length);
-        if (bytes != NULL) memcpy(bytes, terms[i].bytes, terms[i].length);
-        signature->length += terms[i].length;
-        ok = bytes != NULL;
-    }
+    if (features->recipe.sorted) qsort(terms, count, sizeof *terms, compare_terms);
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++) ok = append_term(signature, terms[i]);
     free(terms);
     return ok;
 }
@@ -98,11 +103,11 @@ static UErrorCode set_sentence_text(struct idxt_signature *signature, const stru
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-/* Appends a normalised sentence. Its bytes are first put at the end of the signature, and normalised from there. */
+/* Normalises a sentence and appends it. ICU normalises it from UTF-8, for which the end of the signature serves. */
 static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
                                   struct idxt_span sentence) {
     size_t before = signature->length, start = before + (before > 0);
-    if (!append_span(signature, sentence)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!append_item(signature, sentence)) return U_MEMORY_ALLOCATION_ERROR;
     UErrorCode code = idxt_segmenter_normalize(segmenter, signature->bytes + start, signature->length - start);
     if (U_FAILURE(code)) return code;
     signature->length = before;
@@ -110,7 +115,7 @@ static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_
     if (!idxt_folding_add(&signature->normal_sentence, segmenter->units, segmenter->unit_length))
         return U_MEMORY_ALLOCATION_ERROR;
     struct idxt_span normal = {signature->normal_sentence.units, signature->normal_sentence.length, NULL, 0};
-    return append_span(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    return append_item(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
 /* Makes the signature of the `number` (1 to 64) longest sentences of a text that is folded but not normalised; each of
@@ -137,15 +142,16 @@ static UErrorCode sign_longest_sentences(struct idxt_signature *signature, struc
     return code;
 }
 
-/* Makes the signature of the first 512 bytes of a normalised and folded text. */
+/* Makes the signature of the first 512 bytes of a normalised and folded text, or a little less: whole characters. As
+ * many units suffice, since each becomes at least a byte. */
 static bool sign_beginning(struct idxt_signature *signature, const struct idxt_folding *text) {
     signature->length = 0;
     size_t units = text->length < DESCRIPTION_BYTES ? text->length : DESCRIPTION_BYTES;
     if (units < text->length && U16_IS_LEAD(text->units[units - 1])) units--;
-    if (!append_span(signature, (struct idxt_span){text->units, units, NULL, 0})) return false;
+    if (!append_item(signature, (struct idxt_span){text->units, units, NULL, 0})) return false;
     if (signature->length <= DESCRIPTION_BYTES) return true;
     size_t length = DESCRIPTION_BYTES;
-    while (((unsigned char)signature->bytes[length] & 0xC0) == 0x80) length--; /* must not cut a character */
+    while (((unsigned char)signature->bytes[length] & 0xC0) == 0x80) length--; /* to where a character begins */
     signature->length = length;
     return true;
 }
@@ -184,6 +190,7 @@ static bool is_named(const struct idx_text_field *field, const char *name) {
     return strcmp(field->name == NULL ? "body" : field->name, name) == 0;
 }
 
+/* Counts the features of all fields with a name. */
 static UErrorCode count_fields(struct idxt_features *features, const struct idx_text_field *fields, size_t count,
                                const char *name) {
     UErrorCode code = U_ZERO_ERROR;
@@ -226,7 +233,7 @@ enum idx_status idxt_list_document(struct idx_text *text, const struct idx_text_
     return IDX_OK;
 }
 
-static void put_fingerprint(struct idxt_result *result, uint64_t fingerprint) {
+static void append_fingerprint(struct idxt_result *result, uint64_t fingerprint) {
     result->fingerprints[result->fingerprint_count++] = fingerprint;
 }
 
@@ -244,12 +251,13 @@ static bool make_simhash(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t count = features->words.count, top = features->recipe.top;
     bool ranked = top > 0 && top < count;
+    size_t taken = ranked ? top : count;
     if (ranked && !idxt_features_rank(features)) return false;
     struct idx_simhash sums;
     idx_simhash_init(&sums);
     struct idx_feature batch[BATCH];
     size_t filled = 0;
-    for (size_t i = 0; i < (ranked ? top : count); i++) {
+    for (size_t i = 0; i < taken; i++) {
         size_t number = ranked ? features->ranked[i].number : i;
         int64_t weight = features->words.words[number].weight;
         batch[filled++] = (struct idx_feature){idxt_features_hash(features, number), weight};
@@ -260,35 +268,36 @@ static bool make_simhash(struct idx_text *text, struct idxt_result *result) {
     }
     idx_simhash_add_features(&sums, batch, filled);
     result->counts.features = count;
-    put_fingerprint(result, count == 0 ? 0 : finish_simhash(text, &sums, result->bits));
+    append_fingerprint(result, count == 0 ? 0 : finish_simhash(text, &sums, result->bits));
     return true;
 }
 
-/* Cuts the sequence of words into as many parts as the recipe says, and makes a SimHash of each part that has words. */
+/* Cuts the sequence of words into as many parts as the recipe says, and makes a SimHash of each part that has words.
+ * Word i is in part floor(i * parts / length), so a part ends before the first i with i * parts >= (part + 1) * length.
+ */
 static void make_segment_simhashes(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
-    uint64_t number = features->recipe.number, length = features->sequence_length;
-    /* Word i is of part floor(i N / n), so part s ends before the first i with i N >= (s + 1) n. */
+    uint64_t parts = features->recipe.number, length = features->sequence_length;
     size_t start = 0;
-    for (uint64_t segment = 0; segment < number; segment++) {
-        size_t end = (size_t)(((segment + 1) * length + number - 1) / number);
+    for (uint64_t part = 0; part < parts; part++) {
+        size_t end = (size_t)(((part + 1) * length + parts - 1) / parts);
         if (end == start) continue;
         struct idx_simhash sums;
         idx_simhash_init(&sums);
         result->counts.weight += idxt_features_add_range(features, start, end, &sums);
-        put_fingerprint(result, finish_simhash(text, &sums, result->bits));
+        append_fingerprint(result, finish_simhash(text, &sums, result->bits));
         start = end;
     }
     result->counts.features = features->words.count;
 }
 
 /* Takes the low bits of the hash of the signature as a fingerprint, or 0 if the signature is empty. */
-static void put_signature_hash(struct idx_text *text, struct idxt_result *result) {
+static void append_signature_hash(const struct idx_text *text, struct idxt_result *result) {
     uint64_t hash = text->signature.length == 0 ? 0 : XXH3_64bits(text->signature.bytes, text->signature.length);
-    put_fingerprint(result, result->bits < 64 ? hash & ((UINT64_C(1) << result->bits) - 1) : hash);
+    append_fingerprint(result, result->bits < 64 ? hash & ((UINT64_C(1) << result->bits) - 1) : hash);
 }
 
-/* Makes the signature of the heaviest terms: as many as the recipe says, or as many percent of all. */
+/* Makes the signature of the heaviest terms: as many as the recipe says, or as many percent of all, rounded up. */
 static UErrorCode sign_heaviest_terms(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t count = features->words.count, wanted = features->recipe.number;
@@ -297,25 +306,24 @@ static UErrorCode sign_heaviest_terms(struct idx_text *text, struct idxt_result 
     if (!idxt_features_rank(features)) return U_MEMORY_ALLOCATION_ERROR;
     for (size_t i = 0; i < wanted; i++) result->counts.weight += features->ranked[i].weight;
     result->counts.features = count;
-    if (!sign_ranked_terms(&text->signature, features, wanted, features->recipe.sorted))
-        return U_MEMORY_ALLOCATION_ERROR;
-    return U_ZERO_ERROR;
+    return sign_ranked_terms(&text->signature, features, wanted) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Adds a field, normalised or not, and a line feed after it to the folding. Leaves out the rest of the field once the
- * folding has `enough` units. */
-static UErrorCode fold_field(struct idx_text *text, const struct idx_text_field *field, bool normalized,
-                             size_t enough) {
+enum form { AS_WRITTEN, NORMALIZED };
+
+/* Adds a field, and a line feed after it, to text->features.folding. Leaves out the rest of the field once the folding
+ * has `enough` units. */
+static UErrorCode fold_field(struct idx_text *text, const struct idx_text_field *field, enum form form, size_t enough) {
     struct idxt_segmenter *segmenter = &text->features.segmenter;
     struct idxt_folding *folding = &text->features.folding;
     const char *utf8 = field->utf8;
     for (size_t rest = field->length; rest > 0 && folding->length < enough;) {
         size_t piece = idxt_piece_length(utf8, rest);
-        UErrorCode code = normalized ? idxt_segmenter_normalize(segmenter, utf8, piece)
-                                     : idxt_segmenter_convert(segmenter, utf8, piece);
+        UErrorCode code = form == NORMALIZED ? idxt_segmenter_normalize(segmenter, utf8, piece)
+                                             : idxt_segmenter_convert(segmenter, utf8, piece);
         if (U_FAILURE(code)) return code;
-        bool ok = normalized ? idxt_folding_add(folding, segmenter->units, segmenter->unit_length)
-                             : idxt_folding_add(folding, segmenter->source, segmenter->source_length);
+        bool ok = form == NORMALIZED ? idxt_folding_add(folding, segmenter->units, segmenter->unit_length)
+                                     : idxt_folding_add(folding, segmenter->source, segmenter->source_length);
         if (!ok) return U_MEMORY_ALLOCATION_ERROR;
         utf8 += piece;
         rest -= piece;
@@ -331,7 +339,7 @@ static UErrorCode sign_sentences(struct idx_text *text, const struct idx_text_fi
     struct idxt_features *features = &text->features;
     idxt_folding_begin(&features->folding);
     for (size_t i = 0; i < count && U_SUCCESS(code); i++) {
-        if (is_named(&fields[i], "body")) code = fold_field(text, &fields[i], false, SIZE_MAX);
+        if (is_named(&fields[i], "body")) code = fold_field(text, &fields[i], AS_WRITTEN, SIZE_MAX);
     }
     if (U_FAILURE(code)) return code;
     return sign_longest_sentences(&text->signature, &features->segmenter, &features->folding, features->recipe.number,
@@ -345,9 +353,9 @@ static UErrorCode sign_description(struct idx_text *text, const struct idx_text_
     size_t described = 0;
     while (described < count && !is_named(&fields[described], "description")) described++;
     idxt_folding_begin(&text->features.folding);
-    if (described < count) code = fold_field(text, &fields[described], true, DESCRIPTION_BYTES + 1);
+    if (described < count) code = fold_field(text, &fields[described], NORMALIZED, DESCRIPTION_BYTES + 1);
     for (size_t i = 0; i < count && described == count && U_SUCCESS(code); i++) {
-        if (is_named(&fields[i], "body")) code = fold_field(text, &fields[i], true, DESCRIPTION_BYTES + 1);
+        if (is_named(&fields[i], "body")) code = fold_field(text, &fields[i], NORMALIZED, DESCRIPTION_BYTES + 1);
     }
     if (U_FAILURE(code)) return code;
     if (!sign_beginning(&text->signature, &text->features.folding)) return U_MEMORY_ALLOCATION_ERROR;
@@ -370,15 +378,15 @@ static enum idx_status make_sketch(struct idx_text *text, const struct idx_text_
         enum idx_status status = idxt_append_shingles(shingles, fields[i].utf8, fields[i].length, &options, error);
         if (status != IDX_OK) return status;
     }
-    shingles->count = shingles->count > 0 ? idxt_make_set(shingles->hashes, shingles->count) : 0;
-    for (size_t i = 0; i < shingles->count && i < recipe->number; i++) put_fingerprint(result, shingles->hashes[i]);
+    shingles->count = idxt_make_set(shingles->hashes, shingles->count);
+    for (size_t i = 0; i < shingles->count && i < recipe->number; i++) append_fingerprint(result, shingles->hashes[i]);
     result->counts.features = shingles->count;
     return IDX_OK;
 }
 
-/* Makes the signature that the method says, and its hash, which is the fingerprint. */
-static enum idx_status hash_signature(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                      struct idxt_result *result, struct idx_error *error) {
+/* Makes the signature that the method says, and of its hash the fingerprint. */
+static enum idx_status fingerprint_signature(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                             struct idxt_result *result, struct idx_error *error) {
     UErrorCode code;
     switch (text->features.recipe.method) {
         case IDXT_SENTENCES: code = sign_sentences(text, fields, count, result); break;
@@ -386,7 +394,7 @@ static enum idx_status hash_signature(struct idx_text *text, const struct idx_te
         default: code = sign_heaviest_terms(text, result);
     }
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
-    put_signature_hash(text, result);
+    append_signature_hash(text, result);
     return IDX_OK;
 }
 
@@ -405,6 +413,7 @@ enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct id
         make_segment_simhashes(text, result);
         return IDX_OK;
     }
-    if (method != IDXT_WORDS && method != IDXT_CHARS) return hash_signature(text, fields, count, result, error);
-    return make_simhash(text, result) ? IDX_OK : idxt_out_of_memory(error);
+    if (method == IDXT_WORDS || method == IDXT_CHARS)
+        return make_simhash(text, result) ? IDX_OK : idxt_out_of_memory(error);
+    return fingerprint_signature(text, fields, count, result, error);
 }

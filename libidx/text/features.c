@@ -5,6 +5,8 @@
 #include "libidx/text/features.h"
 
 #include "libidx/text/base.h"
+#include "libidx/text/stop_words.h"
+#include "libidx/text/table.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -51,12 +53,6 @@ static void window_push(struct idxt_window *window, size_t length, size_t most) 
     window->byte_count += length;
 }
 
-/* Returns the bytes of all items one after another, but not the last `without` ones. Sets *length to their number. */
-static const char *window_bytes(const struct idxt_window *window, size_t without, size_t *length) {
-    *length = window->byte_count - window_start(window) - without;
-    return window->bytes + window_start(window);
-}
-
 UErrorCode idxt_features_open(struct idxt_features *features) {
     const struct idxt_recipe *recipe = &features->recipe;
     if (!idxt_fill_stop_words(&features->needed_stop, recipe->needed_stop)) return U_MEMORY_ALLOCATION_ERROR;
@@ -76,7 +72,8 @@ static bool is_dropped(const struct idxt_features *features, const char *bytes, 
     return features->recipe.dropped_stop != 0 && idxt_words_hold(&features->dropped_stop, bytes, length);
 }
 
-/* Returns whether a word is one of the stop words of which a shingle needs one, or whether it needs none. */
+/* Returns whether a shingle with this word is taken: the word is a stop word that the recipe needs, or it needs none.
+ */
 static bool is_needed(const struct idxt_features *features, const char *bytes, size_t length) {
     return features->recipe.needed_stop == 0 || idxt_words_hold(&features->needed_stop, bytes, length);
 }
@@ -119,12 +116,12 @@ static bool count_single_word(struct idxt_features *features, struct idxt_span w
     return features->recipe.method != IDXT_SEGMENTS || append_to_sequence(features);
 }
 
-/* Counts the feature that consists of the window's items, without the last `without` bytes. */
-static bool count_window(struct idxt_features *features, size_t without) {
-    size_t length;
-    const char *bytes = window_bytes(&features->window, without, &length);
-    return idxt_words_count_hash(&features->words, XXH3_64bits(bytes, length)) &&
-           hash_new_feature(features, bytes, length);
+/* Counts the feature that consists of the window's items, without the space after the last word if items are words. */
+static bool count_window(struct idxt_features *features) {
+    const struct idxt_window *window = &features->window;
+    size_t start = window_start(window), end = window->byte_count - (features->recipe.method != IDXT_CHARS);
+    return idxt_words_count_hash(&features->words, XXH3_64bits(window->bytes + start, end - start)) &&
+           hash_new_feature(features, window->bytes + start, end - start);
 }
 
 /* Adds a word to the window, and counts the shingle that it ends, if one of its words is needed. *recent_needed has a
@@ -138,7 +135,7 @@ static bool count_shingle(struct idxt_features *features, struct idxt_span word,
     *recent_needed = (*recent_needed << 1 | is_needed(features, bytes, length)) & ((UINT32_C(1) << number) - 1);
     bytes[length] = ' ';
     window_push(&features->window, length + 1, number);
-    return features->window.item_count < number || *recent_needed == 0 || count_window(features, 1);
+    return features->window.item_count < number || *recent_needed == 0 || count_window(features);
 }
 
 static inline bool count_word(struct idxt_features *features, struct idxt_span word, uint32_t *recent_needed) {
@@ -147,8 +144,8 @@ static inline bool count_word(struct idxt_features *features, struct idxt_span w
 }
 
 /* Counts the features of a piece of text that the segmenter cuts into words. */
-static UErrorCode count_words(struct idxt_features *features, const char *utf8, size_t length,
-                              uint32_t *recent_needed) {
+static UErrorCode count_cut_words(struct idxt_features *features, const char *utf8, size_t length,
+                                  uint32_t *recent_needed) {
     UErrorCode code = idxt_segmenter_set_text(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
     struct idxt_span word;
@@ -184,11 +181,12 @@ static UErrorCode count_spaced_words(struct idxt_features *features, const char 
     return U_ZERO_ERROR;
 }
 
+/* Adds a character to the window, and counts the n-gram that it ends. */
 static bool count_ngram(struct idxt_features *features, struct idxt_span character) {
     char *bytes = window_reserve(&features->window, character.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
     window_push(&features->window, idxt_span_write_utf8(character, bytes), features->recipe.number);
-    return features->window.item_count < features->recipe.number || count_window(features, 0);
+    return features->window.item_count < features->recipe.number || count_window(features);
 }
 
 /* Counts the n-grams that end in a piece of text. The folding goes on where the piece before ended, so that white space
@@ -209,8 +207,7 @@ static UErrorCode count_ngrams(struct idxt_features *features, const char *utf8,
 /* Counts a text of fewer words or characters than a shingle or n-gram has as one feature. */
 static bool count_short_text(struct idxt_features *features, uint32_t recent_needed) {
     if (features->window.item_count == 0 || features->window.item_count >= features->recipe.number) return true;
-    if (features->recipe.method == IDXT_CHARS) return count_window(features, 0);
-    return recent_needed == 0 || count_window(features, 1);
+    return (features->recipe.method != IDXT_CHARS && recent_needed == 0) || count_window(features);
 }
 
 UErrorCode idxt_features_count_text(struct idxt_features *features, const char *utf8, size_t length) {
@@ -222,9 +219,10 @@ UErrorCode idxt_features_count_text(struct idxt_features *features, const char *
         size_t piece = idxt_piece_length(utf8, length);
         if (features->recipe.method == IDXT_CHARS)
             code = count_ngrams(features, utf8, piece);
+        else if (features->recipe.by_spaces)
+            code = count_spaced_words(features, utf8, piece, &recent_needed);
         else
-            code =
-                (features->recipe.by_spaces ? count_spaced_words : count_words)(features, utf8, piece, &recent_needed);
+            code = count_cut_words(features, utf8, piece, &recent_needed);
         utf8 += piece;
         length -= piece;
     }

@@ -9,6 +9,8 @@
 enum {
     FIRST_UNSPACED = 0x0e00, /* Thai is the first of these scripts */
     THAM_DIGIT_ONE = 0x19da, /* of New Tai Lue; from Unicode 16 on it has another line breaking class */
+    FIRST_KANA = 0x3040,
+    LAST_KANA = 0x30ff,
     FIRST_HANGUL = 0xac00,
     LAST_HANGUL = 0xd7a3,
 };
@@ -21,9 +23,9 @@ static bool is_han_or_kana(UChar32 c) {
 }
 
 bool idxt_is_unspaced(UChar32 c) {
-    /* Most characters of some texts are Hangul, so they shall not take long. */
+    /* Most characters of some texts are Hangul, so ICU is not asked about them. */
     if (c < FIRST_UNSPACED || (c >= FIRST_HANGUL && c <= LAST_HANGUL)) return false;
-    return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) || (c >= 0x3040 && c <= 0x30ff) ||
+    return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) || (c >= FIRST_KANA && c <= LAST_KANA) ||
            u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT || c == THAM_DIGIT_ONE ||
            is_han_or_kana(c);
 }

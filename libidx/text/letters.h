@@ -12,7 +12,7 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
-#include "libidx/text/words.h"
+#include "libidx/text/segmenter.h"
 
 enum idxt_letter {
     IDXT_LETTER_NONE,  /* ends a word, and belongs to none */
@@ -36,8 +36,8 @@ static inline unsigned idxt_fold_ascii_letter(unsigned c) {
     return c >= '0' && c <= '9' ? c : 0;
 }
 
-/* Returns where the ASCII characters from `at` on end that fold by themselves. One right before a character that isn't
- * ASCII is not among them, since that may be an accent on it. */
+/* Returns the end of the ASCII characters that begin at `at` and fold by themselves: not the one right before a
+ * character that isn't ASCII, since that may be an accent on it. Skips eight at a time while none has its high bit. */
 static inline size_t idxt_find_ascii_end(const uint8_t *bytes, size_t length, size_t at) {
     size_t end = at;
     for (uint64_t eight; length - end >= sizeof eight; end += sizeof eight) {

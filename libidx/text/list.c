@@ -1,8 +1,10 @@
 /* list.c: reads lists of words that other programs made, a word and a number per line. Words are normalised as those of
  * texts are, since they must match these. */
-#include "libidx/text/features.h"
+#include "libidx/text/list.h"
 
 #include "libidx/text/base.h"
+#include "libidx/text/recipe.h"
+#include "libidx/text/segmenter.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -35,6 +37,7 @@ static enum idx_status fail_line(const struct list *list, const char *fault) {
     return idxt_fail(list->error, IDX_BAD_CONTENT, "%s:%zu: %s", list->path, list->line, fault);
 }
 
+/* Returns how many digits follow one another in a slice from `at` on. */
 static size_t count_digits(struct slice slice, size_t at) {
     size_t count = 0;
     while (at + count < slice.length && slice.at[at + count] >= '0' && slice.at[at + count] <= '9') count++;
@@ -59,18 +62,20 @@ static bool read_count(struct slice number, uint64_t most, uint64_t *count) {
     return *count > 0;
 }
 
-/* Reads a number as an idf in units of 1/65536, rounded down; digits after the ninth of the fraction are ignored.
- * Returns false if it is above IDXT_MOST_IDF. */
+/* Reads what is_number accepts as an idf in units of 1/65536, rounded down; digits after the ninth of the fraction are
+ * ignored. Returns false if it is above IDXT_MOST_IDF. */
 static bool read_idf(struct slice number, uint32_t *idf) {
-    uint64_t whole = 0, fraction = 0, units = 1;
+    uint64_t whole = 0, fraction = 0, fraction_units = 1;
     size_t i = 0;
     for (; i < number.length && number.at[i] != '.'; i++) {
         whole = whole * 10 + (uint64_t)(number.at[i] - '0');
         if (whole > IDXT_MOST_IDF >> 16) return false;
     }
-    for (i++; i < number.length && units < FRACTION_UNITS; i++, units *= 10)
+    for (i++; i < number.length && fraction_units < FRACTION_UNITS; i++) {
         fraction = fraction * 10 + (uint64_t)(number.at[i] - '0');
-    *idf = (uint32_t)(whole << 16 | fraction * 65536 / units);
+        fraction_units *= 10;
+    }
+    *idf = (uint32_t)(whole << 16 | fraction * 65536 / fraction_units);
     return *idf <= IDXT_MOST_IDF;
 }
 

@@ -16,26 +16,26 @@ struct many {
     uint64_t *features;           /* or NULL */
 };
 
-/* Fingerprints the document number `at`. Fingerprints that it does not have are 0. */
-static enum idx_status fingerprint_one(const struct many *many, struct idx_text *text, size_t at,
+/* Fingerprints a document. The places of fingerprints that it does not have become 0. */
+static enum idx_status fingerprint_one(const struct many *many, struct idx_text *text, size_t number,
                                        struct idx_error *error) {
-    const struct idx_text_document *document = &many->documents[at];
-    uint64_t *fingerprints = many->fingerprints + at * many->capacity;
+    const struct idx_text_document *document = &many->documents[number];
+    uint64_t *fingerprints = many->fingerprints + number * many->capacity;
     struct idx_text_counts counts;
     size_t made;
     memset(fingerprints, 0, many->capacity * sizeof *fingerprints);
     enum idx_status status = idx_text_fingerprints(text, document->fields, document->field_count, many->bits,
                                                    fingerprints, many->capacity, &made, &counts, error);
     if (status != IDX_OK) return status;
-    if (many->fingerprint_counts != NULL) many->fingerprint_counts[at] = made;
-    if (many->features != NULL) many->features[at] = counts.features;
+    if (many->fingerprint_counts != NULL) many->fingerprint_counts[number] = made;
+    if (many->features != NULL) many->features[number] = counts.features;
     return IDX_OK;
 }
 
-/* This is the idx_task that fingerprints the next DOCUMENTS_PER_TASK documents. */
-static enum idx_status fingerprint_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
+/* This is the idx_task that fingerprints DOCUMENTS_PER_TASK documents, or what is left of them in the last task. */
+static enum idx_status fingerprint_task(void *context, size_t task, unsigned thread, struct idx_error *error) {
     const struct many *many = context;
-    size_t begin = number * DOCUMENTS_PER_TASK,
+    size_t begin = task * DOCUMENTS_PER_TASK,
            end = many->count - begin < DOCUMENTS_PER_TASK ? many->count : begin + DOCUMENTS_PER_TASK;
     enum idx_status status = IDX_OK;
     for (size_t i = begin; i < end && status == IDX_OK; i++)

@@ -1,6 +1,8 @@
 /* recipe.c: the grammar of recipes, as tables: the methods, and the parts that each of them may have. What reads a part
  * returns NULL, or says what is wrong. */
-#include "libidx/text/features.h"
+#include "libidx/text/recipe.h"
+
+#include "libidx/text/stop_words.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -144,10 +146,11 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     if (method == METHODS)
         return "it must begin with words:N, chars:N, segments:N, sentences:N, description, terms:N, idf:P or minhash:M";
     recipe->method = (enum idxt_method)method;
-    if (methods[method].most == 0) return number.at == name.at + name.length ? NULL : "description has no number";
+    bool has_colon = number.at > name.at + name.length, has_comma = piece.at > number.at + number.length;
+    if (methods[method].most == 0) return has_colon ? "description has no number" : NULL;
     if (!read_number(number, methods[method].least, methods[method].most, &recipe->number))
         return "the number after its first colon is missing or out of range";
-    if (number.at + number.length == piece.at) return NULL;
+    if (!has_comma) return NULL;
     bool ok = method == IDXT_WORDS && take_start(&piece, "stop=") && read_languages(piece, &recipe->needed_stop);
     return ok ? NULL
               : "only words:N can be followed by a comma, and then by stop= and languages of de, en, es, fr, "
@@ -160,7 +163,8 @@ static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe)
     while (weighing < WEIGHINGS && !equals(name, weighings[weighing])) weighing++;
     if (weighing == WEIGHINGS) return "the weights are w=1, w=tf, w=logtf, w=tfidf:HASH and w=idf:HASH";
     recipe->weighing = (enum idxt_weighing)weighing;
-    if (piece.at == name.at + name.length) return NULL;
+    bool has_colon = piece.at > name.at + name.length;
+    if (!has_colon) return NULL;
     recipe->has_table = true;
     return idxt_recipe_needs_table(recipe) && read_hash(piece, &recipe->table_hash)
                ? NULL
@@ -168,14 +172,15 @@ static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe)
 }
 
 static const char *read_feature_hash(struct piece piece, struct idxt_recipe *recipe) {
+    int kind = 0;
     const char *name;
-    for (int kind = 0; (name = idx_hash_name((enum idx_hash_kind)kind)) != NULL; kind++) {
-        recipe->hash = (enum idx_hash_kind)kind;
-        if (equals(piece, name)) return NULL;
-    }
-    return "the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5";
+    while ((name = idx_hash_name((enum idx_hash_kind)kind)) != NULL && !equals(piece, name)) kind++;
+    if (name == NULL) return "the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5";
+    recipe->hash = (enum idx_hash_kind)kind;
+    return NULL;
 }
 
+/* Reads words=N or chars=N. */
 static const char *read_shingle(struct piece piece, struct idxt_recipe *recipe) {
     bool words = take_start(&piece, "words=");
     if (!words) take_start(&piece, "chars=");
@@ -204,7 +209,7 @@ static bool read_choice_part(struct piece piece, struct idxt_recipe *recipe, uns
 }
 
 /* Reads a part after the first, whatever the method is. Sets *part to its bit, or to 0 for nfkc-cf, man= and icu=,
- * which every recipe may have. */
+ * which every recipe may have. The version of ICU is for people to see, and not used. */
 static const char *read_part_value(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     static const char *const bad = "one of its parts is unknown, or has a value out of range";
     unsigned icu;
@@ -241,7 +246,8 @@ static const char *read_part_value(struct piece piece, struct idxt_recipe *recip
     return read_choice_part(piece, recipe, part) ? NULL : bad;
 }
 
-/* Reads a part after the first. *seen has the bits of parts before: the recipe may have each of its parts once. */
+/* Reads a part after the first, checks that the method has such a part and that it is the first of its kind, and adds
+ * its bit to *seen. */
 static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen) {
     unsigned part, allowed = methods[recipe->method].parts | VERSION;
     const char *fault = read_part_value(piece, recipe, &part);
@@ -279,7 +285,7 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     return fault == NULL ? complete_recipe(recipe) : fault;
 }
 
-/* Appends to a string that has room for IDX_MAX_RECIPE_BYTES and a NUL byte. */
+/* Appends to the string of a recipe, in which everything fits (recipe.h). */
 __attribute__((format(printf, 2, 3))) static void append_formatted(char *string, const char *format, ...) {
     size_t length = strlen(string);
     va_list arguments;

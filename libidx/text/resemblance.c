@@ -22,11 +22,11 @@ static void sort_by_inserting(uint64_t *hashes, size_t count) {
     }
 }
 
-/* Sorts a few hashes that differ from the byte at `shift` on. Those of a text are all over their range, so by six bits
- * most of them get to their places at once, and inserting moves few. */
+/* Sorts up to SMALL hashes with the same bytes above that at `shift`. Those of a text are all over their range, so by
+ * the upper six bits of that byte most of them get to their places at once, and inserting moves few. */
 static void sort_small(uint64_t *hashes, size_t count, unsigned shift) {
     uint64_t copy[SMALL];
-    uint8_t next[SMALL_DIGITS + 1] = {0};
+    uint8_t next[SMALL_DIGITS + 1] = {0}; /* by digit: where its next hash goes; before that, how many precede it */
     if (count > FEW) {
         memcpy(copy, hashes, count * sizeof *hashes);
         for (size_t i = 0; i < count; i++) next[(copy[i] >> (shift + 2)) % SMALL_DIGITS + 1]++;
@@ -37,9 +37,9 @@ static void sort_small(uint64_t *hashes, size_t count, unsigned shift) {
 }
 
 /* Sorts hashes by the byte at `shift`, and those with the same byte by the bytes below it: in place, and in linear time
- * whatever the hashes are. */
+ * whatever the hashes are. What is at the next place of a byte changes places with others until it belongs there. */
 static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
-    size_t next[DIGITS], ends[DIGITS] = {0};
+    size_t next[DIGITS], ends[DIGITS] = {0}; /* by byte: where its next hash goes, and where its hashes end */
     if (count <= SMALL) {
         sort_small(hashes, count, shift);
         return;
@@ -47,7 +47,8 @@ static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
     for (size_t i = 0; i < count; i++) ends[hashes[i] >> shift & 0xff]++;
     for (size_t digit = 0, sum = 0; digit < DIGITS; digit++) {
         next[digit] = sum;
-        ends[digit] = sum += ends[digit];
+        sum += ends[digit];
+        ends[digit] = sum;
     }
     for (size_t digit = 0; digit < DIGITS; digit++) {
         while (next[digit] < ends[digit]) {
@@ -57,8 +58,11 @@ static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
             hashes[next[own]++] = hash;
         }
     }
-    for (size_t digit = 0, begin = 0; digit < DIGITS && shift > 0; begin = ends[digit++])
+    if (shift == 0) return;
+    for (size_t digit = 0, begin = 0; digit < DIGITS; digit++) {
         sort_by_byte(hashes + begin, ends[digit] - begin, shift - 8);
+        begin = ends[digit];
+    }
 }
 
 size_t idxt_make_set(uint64_t *hashes, size_t count) {
@@ -71,6 +75,7 @@ size_t idxt_make_set(uint64_t *hashes, size_t count) {
 
 /* ---- Comparing ---- */
 
+/* Returns how many hashes two sets share. Its steps have no branches, since no processor could foresee them. */
 static size_t count_shared(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     size_t shared = 0;
     for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
@@ -91,7 +96,8 @@ static inline uint64_t mix(uint64_t value) {
     return value ^ value >> 31;
 }
 
-/* Returns the hash of a word with one more letter, before mix() is applied. 0 means no word. */
+/* Returns the hash of a word with one more letter, before mix() is applied: as FNV-1 does, but never 0, which means
+ * that there is no word. */
 static inline uint64_t add_letter(uint64_t word, uint64_t letter) {
     word = (word + 1) * UINT64_C(0x100000001b3) ^ letter;
     return word == 0 ? 1 : word;
@@ -114,7 +120,8 @@ static void visit_word(struct word_reader *reader) {
     reader->word.hash = 0;
 }
 
-/* Adds a folded character of a run to the word, whose place in the text is that of its runs, and ends it if need be. */
+/* Adds a folded character of a run to the word, whose place in the text is that of its runs. Unless it is just a part
+ * of a word, the word before it ends, and one that is a word by itself ends as well. */
 static void read_letter(struct word_reader *reader, const struct idxt_run *run, enum idxt_letter letter,
                         UChar32 folded) {
     if (letter != IDXT_LETTER_PART) visit_word(reader);
@@ -157,7 +164,7 @@ struct shingling {
     uint64_t items[RING]; /* hashes of the last items */
     uint64_t item_count;  /* of all items so far */
     uint64_t word;        /* hash, before mix(), of the word that is being read; 0 if none has begun */
-    bool space;           /* with characters: whether white space came since the last one */
+    bool space_pending;   /* with characters: whether white space came since the last one */
 };
 
 /* Adds the shingle of the last `width` items, if there is room. Items are mixed, so mixing their sum once suffices. */
@@ -169,6 +176,7 @@ static inline void add_shingle(struct shingling *shingling, uint64_t width) {
     shingling->shingle_count++;
 }
 
+/* Adds the hash of a word or character, and the shingle that it ends. */
 static inline void add_item(struct shingling *shingling, uint64_t hash) {
     shingling->items[shingling->item_count++ % RING] = hash;
     if (shingling->item_count >= shingling->width) add_shingle(shingling, shingling->width);
@@ -196,17 +204,18 @@ static inline bool is_space(UChar32 c) {
 __attribute__((always_inline)) static inline void take_character(struct shingling *shingling, enum idxt_letter letter,
                                                                  uint64_t folded) {
     if (letter == IDXT_LETTER_NONE && is_space((UChar32)folded)) {
-        shingling->space = shingling->item_count > 0;
+        shingling->space_pending = shingling->item_count > 0;
         return;
     }
-    if (shingling->space) add_item(shingling, mix(' '));
-    shingling->space = false;
+    if (shingling->space_pending) add_item(shingling, mix(' '));
+    shingling->space_pending = false;
     add_item(shingling, mix(folded));
 }
 
 /* Takes the next character of a text, its kind and its folded form: take_word_letter or take_character. */
 typedef void (*taker)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
 
+/* Calls `take` for ASCII characters that fold by themselves. */
 __attribute__((always_inline)) static inline void take_ascii(struct shingling *shingling, const uint8_t *bytes,
                                                              size_t length, taker take) {
     for (size_t i = 0; i < length; i++) {
@@ -264,7 +273,7 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
         return idxt_fail(error, IDX_INVALID_ARGUMENT,
                          "the text has %zu shingles, and the array has room for %zu: give it room for all", *count,
                          capacity);
-    if (*count > 0 && !options->in_text_order) *count = idxt_make_set(hashes, *count);
+    if (!options->in_text_order) *count = idxt_make_set(hashes, *count);
     return IDX_OK;
 }
 

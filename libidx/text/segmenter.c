@@ -6,8 +6,9 @@
  * text after the cut either: it begins with the white space itself, so a combining mark after the white space stays
  * with it. Therefore stretches that aren't ASCII give the same words alone as they do together in one text, and ICU's
  * cost per text is paid only once. */
-#include "libidx/text/words.h"
+#include "libidx/text/segmenter.h"
 
+#include "libidx/text/ascii.h"
 #include "libidx/text/base.h"
 #include "libidx/text/letters.h"
 
@@ -117,8 +118,6 @@ static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
     return true;
 }
 
-static int32_t capacity_for_icu(size_t capacity) { return capacity < INT32_MAX ? (int32_t)capacity : INT32_MAX; }
-
 /* Returns where the last character begins that is after `start`, not after `end`, and has a normalisation boundary
  * before it; or `start` if there is none. */
 static size_t find_last_boundary(const UNormalizer2 *normalizer, const UChar *units, size_t start, size_t end) {
@@ -185,8 +184,9 @@ UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *
     if (!grow_units(&segmenter->source, &segmenter->source_capacity, length)) return U_MEMORY_ALLOCATION_ERROR;
     UErrorCode code = U_ZERO_ERROR;
     int32_t source_length = 0;
-    u_strFromUTF8WithSub(segmenter->source, capacity_for_icu(segmenter->source_capacity), &source_length, utf8,
-                         (int32_t)length, REPLACEMENT_CHARACTER, NULL, &code);
+    int32_t capacity = segmenter->source_capacity < INT32_MAX ? (int32_t)segmenter->source_capacity : INT32_MAX;
+    u_strFromUTF8WithSub(segmenter->source, capacity, &source_length, utf8, (int32_t)length, REPLACEMENT_CHARACTER,
+                         NULL, &code);
     segmenter->source_length = (size_t)source_length;
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
@@ -417,9 +417,12 @@ static inline bool find_edge_block(struct idxt_segmenter *segmenter) {
     return true;
 }
 
+/* Returns where the next edge of the block is in the text; there must be one. */
 static inline size_t find_edge_position(const struct idxt_segmenter *segmenter) {
     return 64 * segmenter->block + (size_t)__builtin_ctzll(segmenter->edges);
 }
+
+static inline void drop_edge(struct idxt_segmenter *segmenter) { segmenter->edges &= segmenter->edges - 1; }
 
 /* Sets *word to the next word of ASCII, between two edges before the next stretch. Returns false if there is none. */
 static inline bool next_word_in_ascii(struct idxt_segmenter *segmenter, struct idxt_span *word) {
@@ -428,18 +431,20 @@ static inline bool next_word_in_ascii(struct idxt_segmenter *segmenter, struct i
     if (segmenter->next_stretch < segmenter->stretch_count &&
         begin >= segmenter->stretches[segmenter->next_stretch].begin)
         return false;
-    segmenter->edges &= segmenter->edges - 1;
-    find_edge_block(segmenter);
+    drop_edge(segmenter);
+    find_edge_block(segmenter); /* that of the edge where the word ends */
     *word = (struct idxt_span){NULL, find_edge_position(segmenter) - begin, segmenter->folded + begin, 0};
-    segmenter->edges &= segmenter->edges - 1;
+    drop_edge(segmenter);
     return true;
 }
 
-/* Goes on after a stretch, at white space, so no word begins there. The edge of one that ends there is skipped. */
+/* Goes on after a stretch, at white space or the end of the text, so no word begins there. The edge of a word that ends
+ * there is dropped with all before it. */
 static void pass_stretch(struct idxt_segmenter *segmenter) {
     size_t end = segmenter->stretches[segmenter->next_stretch++].end;
+    uint64_t up_to_end = (UINT64_C(2) << end % 64) - 1; /* if it is the last bit, 0 - 1: all bits */
     segmenter->block = end / 64;
-    segmenter->edges = segmenter->maps[segmenter->block] & ~((UINT64_C(2) << end % 64) - 1);
+    segmenter->edges = segmenter->maps[segmenter->block] & ~up_to_end;
 }
 
 /* Sets *word to the next word before `end` in the units: the next one that ICU cut, or the next gram if that comes

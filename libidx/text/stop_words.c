@@ -1,7 +1,7 @@
 /* stop_words.c: the most common words of some languages (articles, pronouns, prepositions, conjunctions, auxiliary
  * verbs), as the segmenter returns them: one word each, normalised by NFKC_Casefold, which makes ß ss. A list is part
  * of every recipe that names its language, so it never changes; a better list would have another language code. */
-#include "libidx/text/words.h"
+#include "libidx/text/stop_words.h"
 
 #include <string.h>
 
@@ -91,11 +91,7 @@ uint32_t idxt_stop_language_bit(const char *code, size_t length) {
     return 0;
 }
 
-const char *idxt_stop_language_code(uint32_t language) {
-    unsigned i = 0;
-    while (i < LANGUAGES - 1 && language != UINT32_C(1) << i) i++;
-    return known_languages[i].code;
-}
+const char *idxt_stop_language_code(uint32_t language) { return known_languages[__builtin_ctz(language)].code; }
 
 /* Adds the words of a list. Returns false if memory runs out. */
 static bool add_words(struct idxt_words *words, const char *list) {

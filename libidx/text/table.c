@@ -2,7 +2,9 @@
  * bounded: when there are too many terms, it drops those with the fewest documents, at least a quarter of all (lossy
  * counting, Manku and Motwani 2002). A dropped rare term is wrong only by the few documents that it had, while a count
  * sketch of the same size would blur the frequencies of all terms, and those of common terms matter most. */
-#include "libidx/text/features.h"
+#include "libidx/text/table.h"
+
+#include "libidx/text/recipe.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -69,7 +71,7 @@ struct idx_text_table *idxt_table_new(void) {
     return table;
 }
 
-/* Returns the slot of a term, or the empty one where it belongs. */
+/* Returns the slot of a term, or the empty one where it belongs. At least half of the slots are empty. */
 static struct idxt_term *find_term(const struct idx_text_table *table, uint64_t hash) {
     size_t slot = hash & table->slot_mask;
     while (table->slots[slot].documents != 0 && table->slots[slot].hash != hash) slot = (slot + 1) & table->slot_mask;
@@ -254,31 +256,37 @@ static const char *check_version_and_sizes(const unsigned char *bytes, size_t le
     return NULL;
 }
 
+/* Returns whether a table can be made for features of this name, which is then in canonical form. */
+static bool is_features_name(const char *name) {
+    struct idxt_recipe recipe;
+    char canonical[IDX_MAX_RECIPE_BYTES + 1];
+    if (idxt_recipe_parse(&recipe, name) != NULL) return false;
+    recipe = idxt_recipe_of_features(&recipe);
+    idxt_recipe_print(&recipe, canonical);
+    return strcmp(canonical, name) == 0;
+}
+
 /* Reads all but the terms, and checks the hash. Returns NULL, or the end of a sentence about what is wrong. */
 static const char *read_header(struct idx_text_table *table, const unsigned char *bytes, size_t length) {
     const char *fault = check_version_and_sizes(bytes, length);
     if (fault != NULL) return fault;
     table->hash = get_number(bytes + length - SUM_BYTES, SUM_BYTES);
     if (table->hash != XXH3_64bits(bytes, length - SUM_BYTES)) return "is damaged: its checksum differs";
-    memcpy(table->features, bytes + HEADER_BYTES, get_number(bytes + AT_NAME_LENGTH, 4));
-    struct idxt_recipe recipe;
-    char canonical[IDX_MAX_RECIPE_BYTES + 1];
-    if (memchr(table->features, '\0', get_number(bytes + AT_NAME_LENGTH, 4)) != NULL ||
-        idxt_recipe_parse(&recipe, table->features) != NULL)
+    size_t name_length = get_number(bytes + AT_NAME_LENGTH, 4);
+    memcpy(table->features, bytes + HEADER_BYTES, name_length);
+    if (strlen(table->features) != name_length || !is_features_name(table->features))
         return "is damaged: the name of its features is unknown";
-    recipe = idxt_recipe_of_features(&recipe);
-    idxt_recipe_print(&recipe, canonical);
-    if (strcmp(canonical, table->features) != 0) return "is damaged: the name of its features is unknown";
     table->documents = get_number(bytes + AT_DOCUMENTS, 8);
     if (table->documents > UINT32_MAX) return "is damaged: it has too many documents";
-    table->dropped = get_number(bytes + AT_DROPPED, 8);
-    if (get_number(bytes + AT_VERSION, 4) == VERSION) return NULL;
+    uint64_t dropped_or_idf = get_number(bytes + AT_DROPPED, 8);
+    if (get_number(bytes + AT_VERSION, 4) == VERSION) {
+        table->dropped = dropped_or_idf;
+        return NULL;
+    }
+    if (dropped_or_idf > IDXT_MOST_IDF) return "is damaged: its idf is too large";
+    table->unknown_idf = (uint32_t)dropped_or_idf;
     table->kind = table->documents == 0 ? IDXT_IDF_LIST : IDXT_COUNT_LIST;
-    /* The list itself is not here any more, only the hashes of its words. */
-    table->has_unspaced = true;
-    if (table->dropped > IDXT_MOST_IDF) return "is damaged: its idf is too large";
-    table->unknown_idf = (uint32_t)table->dropped;
-    table->dropped = 0;
+    table->has_unspaced = true; /* The file has only the hashes of the list's words, so they may be of any script. */
     return NULL;
 }
 
@@ -302,10 +310,14 @@ enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned c
 }
 
 bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash) {
+    if (table->hashed) {
+        *hash = table->hash;
+        return true;
+    }
     size_t length;
-    unsigned char *bytes = table->hashed ? NULL : idxt_table_encode(table, &length);
-    if (!table->hashed && bytes == NULL) return false;
-    *hash = table->hashed ? table->hash : get_number(bytes + length - SUM_BYTES, SUM_BYTES);
+    unsigned char *bytes = idxt_table_encode(table, &length);
+    if (bytes == NULL) return false;
+    *hash = get_number(bytes + length - SUM_BYTES, SUM_BYTES);
     free(bytes);
     return true;
 }

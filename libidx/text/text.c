@@ -1,6 +1,7 @@
 /* text.c: the public functions that make fingerprints. */
 #include "libidx/text/base.h"
-#include "libidx/text/features.h"
+#include "libidx/text/document.h"
+#include "libidx/text/table.h"
 
 #include <unicode/uversion.h>
 
@@ -13,10 +14,10 @@
 static enum idx_status take_table(struct idxt_features *features, const char *string,
                                   const struct idx_text_table *table, uint64_t table_hash, struct idx_error *error) {
     struct idxt_recipe *recipe = &features->recipe;
+    if (!idxt_recipe_needs_table(recipe)) return IDX_OK;
     struct idxt_recipe counted = idxt_recipe_of_features(recipe);
     char counted_name[IDX_MAX_RECIPE_BYTES + 1];
     idxt_recipe_print(&counted, counted_name);
-    if (!idxt_recipe_needs_table(recipe)) return IDX_OK;
     if (table == NULL && recipe->has_table)
         return idxt_fail(error, IDX_BAD_RECIPE,
                          "recipe '%s' names a table of document frequencies, but none is given: give that table",

@@ -1,6 +1,7 @@
 /* training.c: the public functions that make, write and read document-frequency tables. */
 #include "libidx/text/base.h"
-#include "libidx/text/features.h"
+#include "libidx/text/document.h"
+#include "libidx/text/list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,8 @@ static enum idx_status table_out_of_memory(struct idx_error *error) {
     return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory for a table of document frequencies");
 }
 
-static void name_features(const struct idx_text *text, char name[IDX_MAX_RECIPE_BYTES + 1]) {
+/* Prints the recipe of the features that a table for `text` counts. */
+static void print_features_name(const struct idx_text *text, char name[IDX_MAX_RECIPE_BYTES + 1]) {
     struct idxt_recipe features = idxt_recipe_of_features(&text->features.recipe);
     idxt_recipe_print(&features, name);
 }
@@ -29,7 +31,7 @@ enum idx_status idx_text_table_make(struct idx_text_table **table, const struct 
                          text->recipe);
     struct idx_text_table *made = idxt_table_new();
     if (made == NULL) return table_out_of_memory(error);
-    name_features(text, made->features);
+    print_features_name(text, made->features);
     *table = made;
     return IDX_OK;
 }
@@ -46,7 +48,7 @@ enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text
     if (table == NULL || text == NULL || (fields == NULL && field_count > 0))
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "training needs a table, a fingerprinter and a text");
     if (table->kind != IDXT_COUNTED) return refuse_list(error);
-    name_features(text, name);
+    print_features_name(text, name);
     if (strcmp(name, table->features) != 0)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't count '%s'", table->features, name);
     if (table->documents >= UINT32_MAX)
@@ -90,7 +92,7 @@ void idx_text_table_get_properties(const struct idx_text_table *table, struct id
                                                      .features = table->features};
 }
 
-/* Returns false and sets errno if that fails. */
+/* Writes all bytes, in as many steps as the system needs. Returns false and sets errno if that fails. */
 static bool write_all(int file, const unsigned char *bytes, size_t length) {
     while (length > 0) {
         ssize_t written = write(file, bytes, length);
@@ -112,6 +114,7 @@ struct publication {
 
 enum { ATTEMPTS = 100 };
 
+/* Sets the temporary name to one that probably no file has, hidden by its first character. */
 static void draw_temporary_name(struct publication *publication) {
     uint64_t random;
     if (getentropy(&random, sizeof random) != 0) random = (uint64_t)getpid() << 32 ^ (uintptr_t)publication;
@@ -165,8 +168,8 @@ static bool name_file(struct publication *publication) {
     return true;
 }
 
-/* Writes the file of a table in one step, and waits until it is on disk. If that fails, returns false and sets errno,
- * and a former file stays as it was. */
+/* Makes a file of these bytes appear at `path` as a whole, and waits until it is on disk. If that fails, returns false
+ * and sets errno, and a former file stays as it was. */
 static bool publish_table(const char *path, const unsigned char *bytes, size_t length) {
     struct publication publication;
     bool ok = begin_publication(&publication, path) && write_all(publication.file, bytes, length) &&
@@ -200,20 +203,18 @@ static unsigned char *read_whole(int file, size_t *length) {
     size_t capacity = 0;
     for (*length = 0; *length <= MOST_BYTES;) {
         unsigned char *grown = idxt_buffer_grow(bytes, &capacity, *length + READ_BYTES, 1);
-        ssize_t got = -1;
-        if (grown != NULL) {
-            bytes = grown;
-            got = read(file, bytes + *length, READ_BYTES);
-        }
+        if (grown != NULL) bytes = grown;
+        ssize_t got = grown == NULL ? -1 : read(file, bytes + *length, READ_BYTES);
         if (got == 0) break;
-        if (got < 0 && grown != NULL && errno == EINTR) continue;
-        if (got < 0) {
-            int kept = grown == NULL ? ENOMEM : errno;
-            free(bytes);
-            errno = kept;
-            return NULL;
+        if (got > 0) {
+            *length += (size_t)got;
+            continue;
         }
-        *length += (size_t)got;
+        int code = grown == NULL ? ENOMEM : errno;
+        if (code == EINTR) continue;
+        free(bytes);
+        errno = code;
+        return NULL;
     }
     return bytes;
 }

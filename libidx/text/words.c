@@ -68,7 +68,8 @@ static inline uint32_t load_4(const char *bytes) {
     return value;
 }
 
-/* Returns whether two words of one length are the same. Calling memcmp would double the time of counting. */
+/* Returns whether two words of one length are the same. Calling memcmp would double the time of counting. The first,
+ * middle and last byte are all of a word below 4 bytes; those that overlap in longer ones are compared twice. */
 static inline bool equal_bytes(const char *a, const char *b, size_t length) {
     if (length < 4)
         return length == 0 || (a[0] == b[0] && a[length / 2] == b[length / 2] && a[length - 1] == b[length - 1]);
@@ -104,6 +105,7 @@ static inline size_t find_word_slot(const struct idxt_words *words, uint32_t key
     return slot;
 }
 
+/* Counts the word in a slot once more. */
 static inline void count_again(struct idxt_words *words, size_t slot) {
     words->last_counted = word_number_at(words, slot);
     words->words[words->last_counted].count++;

@@ -3,7 +3,7 @@
  * a text that is normalised has the same. */
 #include <idx_text.h>
 
-#include "libidx/text/words.h"
+#include "libidx/text/segmenter.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The words of a text so far. */

@@ -1,7 +1,8 @@
 /* ascii.c: tests that words cut without ICU are the ones that ICU cuts, in the same order: every short text of the
  * characters that rules speak of, every three ASCII characters, and random texts, also with other characters between.
  */
-#include "libidx/text/words.h"
+#include "libidx/text/ascii.h"
+#include "libidx/text/segmenter.h"
 
 #include "tests/random.h"
 

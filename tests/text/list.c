@@ -1,5 +1,5 @@
 /* list.c: tests of lists of words that other programs made, as tables. */
-#include "libidx/text/features.h"
+#include "libidx/text/list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

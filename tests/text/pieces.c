@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "libidx/text/features.h"
-#include "libidx/text/words.h"
+#include "libidx/text/segmenter.h"
+#include "libidx/text/table.h"
 #include "tests/random.h"
 
 /* The recipe step by step over the whole text: normalise, cut, sort all words, count runs. */

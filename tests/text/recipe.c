@@ -1,5 +1,5 @@
 /* recipe.c: tests of the grammar of recipes. */
-#include "libidx/text/features.h"
+#include "libidx/text/recipe.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

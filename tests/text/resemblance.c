@@ -18,7 +18,7 @@
 #include <unicode/uscript.h>
 #include <unicode/utf16.h>
 
-#include "libidx/text/words.h"
+#include "libidx/text/segmenter.h"
 #include "tests/random.h"
 
 /* ---- The definitions ---- */

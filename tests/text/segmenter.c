@@ -1,5 +1,5 @@
 /* segmenter.c: tests of what is cut from a text: words as they come, and each character alone. */
-#include "libidx/text/words.h"
+#include "libidx/text/segmenter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* stop_words.c: tests of the lists of stop words. */
-#include "libidx/text/words.h"
+#include "libidx/text/stop_words.h"
+#include "libidx/text/segmenter.h"
 
 #include <idx.h>
 

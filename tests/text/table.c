@@ -1,5 +1,5 @@
 /* table.c: tests of tables of document frequencies: counting, dropping, merging, files and their damage. */
-#include "libidx/text/features.h"
+#include "libidx/text/table.h"
 
 #include <dirent.h>
 #include <setjmp.h>

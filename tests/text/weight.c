@@ -1,5 +1,5 @@
 /* weight.c: tests of the weight 1 + log2 of a count. */
-#include "libidx/text/features.h"
+#include "libidx/text/table.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,0 +1,51 @@
+/* document.h: a document of several fields, and its fingerprints. */
+#ifndef IDX_LIBIDX_TEXT_DOCUMENT_H
+#define IDX_LIBIDX_TEXT_DOCUMENT_H
+
+#include "libidx/text/features.h"
+#include "libidx/text/resemblance.h"
+
+/* The bytes that represent a text in recipes that hash them: terms, sentences or a description. It starts as {0}, and
+ * keeps its buffers from text to text. */
+struct idxt_signature {
+    char *bytes;
+    size_t length;
+    size_t capacity;
+    UBreakIterator *sentence_iterator;   /* NULL until a text is cut into sentences */
+    struct idxt_folding normal_sentence; /* the sentence that is appended */
+};
+
+void idxt_signature_free(struct idxt_signature *signature);
+
+struct idx_text {
+    struct idxt_features features; /* including the recipe */
+    struct idxt_signature signature;
+    struct idxt_hashes shingles; /* for minhash */
+    struct idx_feature *listed;  /* what idx_text_features returns */
+    size_t listed_capacity;
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* the recipe as text, with the version of ICU */
+};
+
+struct idxt_result {
+    unsigned bits;          /* how many bits a fingerprint is to have */
+    uint64_t *fingerprints; /* with room for as many as the recipe can make */
+    size_t fingerprint_count;
+    struct idx_text_counts counts;
+};
+
+/* Checks the names, texts and total length of fields. Errors, here and below: those of idx_text_fingerprints. */
+enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error);
+
+/* Makes text->features those of a document, weighed, whose fields were checked. */
+enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                    struct idx_error *error);
+
+/* Sets text->listed to the features of a document that the recipe takes, and *count to their number. */
+enum idx_status idxt_list_document(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
+                                   size_t *count, struct idx_error *error);
+
+/* Makes the fingerprints of a document, whose fields were checked. The result's `bits` and `fingerprints` are set. */
+enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                          struct idxt_result *result, struct idx_error *error);
+
+#endif
