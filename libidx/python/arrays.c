@@ -15,7 +15,8 @@ void array_release(struct array *array) {
 
 /* ---- Masks ---- */
 
-/* There are masked arrays only where numpy.ma was imported, so this does not import it. */
+/* There are masked arrays only where numpy.ma was imported, so this does not import it. `masked` is 1, 0, or -1 where
+ * an exception is set. */
 bool check_unmasked(PyObject *object, const char *what) {
     PyObject *name = PyUnicode_FromString("numpy.ma");
     PyObject *module = name == NULL ? NULL : PyImport_GetModule(name);
@@ -47,6 +48,7 @@ static bool refuse_float(const char *what, Py_ssize_t at) {
     return false;
 }
 
+/* Returns what to do instead of giving texts as `what`. */
 static const char *text_advice(const char *what) {
     return strcmp(what, "ids") == 0 ? "give all IDs as int, or make an index of text IDs by id_type=\"text\""
                                     : "make fingerprints of texts by Fingerprinter, of hex digits by int(x, 16)";
@@ -142,20 +144,24 @@ static bool refuse_texts(const char *what) {
     return refuse(PyExc_TypeError, "%s: texts; expected integers: %s", what, text_advice(what));
 }
 
+/* Returns how to make 64-bit integers of items that are none. The last letter of a format is their type. */
+static const char *buffer_advice(const Py_buffer *view, const char *format) {
+    const char type = format[strlen(format) - 1];
+    if (strchr("efdg", type) != NULL) return "floats hold only 53 bits; make the numbers uint64 where they come from";
+    if (type == 'O') return "objects; convert them by numpy.array(x, numpy.uint64)";
+    if (*format == '>' || *format == '!') return "big-endian; convert them by x.astype(numpy.uint64)";
+    if (view->itemsize == 1) return "bytes; give numbers of 8 bytes by numpy.frombuffer(x, numpy.uint64)";
+    return "convert them by x.astype(numpy.uint64)";
+}
+
 static bool refuse_buffer(const Py_buffer *view, const char *what) {
     const char *format = view->format == NULL ? "B" : view->format;
     if (strchr("ws", format[strlen(format) - 1]) != NULL) return refuse_texts(what); /* of NumPy, str or bytes */
-    const char *advice = strchr("efdg", format[strlen(format) - 1]) != NULL
-                             ? "floats hold only 53 bits; make the numbers uint64 where they come from"
-                         : format[strlen(format) - 1] == 'O' ? "objects; convert them by numpy.array(x, numpy.uint64)"
-                         : *format == '>' || *format == '!'  ? "big-endian; convert them by x.astype(numpy.uint64)"
-                         : view->format == NULL || view->itemsize == 1
-                             ? "bytes; give numbers of 8 bytes by numpy.frombuffer(x, numpy.uint64)"
-                             : "convert them by x.astype(numpy.uint64)";
     return refuse(PyExc_TypeError, "%s: items of format '%s', %zd bytes each; expected uint64 or int64: %s", what,
-                  format, view->itemsize, advice);
+                  format, view->itemsize, buffer_advice(view, format));
 }
 
+/* Replaces the items of array->view by a copy, aligned and one after the other. */
 static bool copy_items(struct array *array) {
     array->owned = malloc((size_t)array->view.len + 1);
     if (array->owned == NULL) return refuse_memory();
@@ -199,11 +205,15 @@ static bool append_copy(struct array *array, const uint64_t *items, size_t count
     return true;
 }
 
+/* Returns whether a format is of strings or binaries: u, U, vu and so on, but not ttu or tDu, which are times. */
+static bool is_of_texts(const char *format) {
+    return strlen(format) > 0 && strchr("uUzZ", format[strlen(format) - 1]) != NULL && format[0] != 't';
+}
+
 /* This is the arrow_visitor that takes an array, or the next chunk of one, without a copy if taking->keeps. */
 static bool take_chunk(void *context, const char *format, struct ArrowArray *chunk) {
     struct taking *taking = context;
-    bool texts = strlen(format) > 0 && strchr("uUzZ", format[strlen(format) - 1]) != NULL && format[0] != 't';
-    if (texts) return refuse_texts(taking->what);
+    if (is_of_texts(format)) return refuse_texts(taking->what);
     if (strcmp(format, "L") != 0 && strcmp(format, "l") != 0)
         return refuse(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected uint64 or int64", taking->what,
                       format);
@@ -250,6 +260,7 @@ static bool take_list(PyObject *object, const char *what, struct array *array) {
 
 /* ---- The whole ---- */
 
+/* Takes what an object that is no buffer itself makes an array of by __array__. */
 static bool take_by_method(PyObject *object, const char *what, struct array *array) {
     PyObject *made = PyObject_CallMethod(object, "__array__", NULL);
     if (made == NULL) return false;

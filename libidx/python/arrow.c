@@ -3,6 +3,7 @@
 
 #include "libidx/python/arrow.h"
 
+/* Arrow's null_count is -1 where nobody has counted them, so the bits of validity decide then. */
 static bool has_nulls(const struct ArrowArray *array) {
     const uint8_t *valid = array->n_buffers > 0 ? array->buffers[0] : NULL;
     if (valid == NULL || array->null_count == 0) return false;
@@ -51,7 +52,7 @@ static bool fail_stream(const char *what, struct ArrowArrayStream *stream) {
                   reason == NULL ? "no reason given" : reason);
 }
 
-/* Visits and releases all arrays of a stream, unless the visitor keeps one. */
+/* Visits all arrays of a stream, and releases those that the visitor does not keep. */
 static bool visit_chunks(struct ArrowArrayStream *stream, const char *what, const struct ArrowSchema *schema,
                          arrow_visitor visit, void *context) {
     for (;;) {

@@ -57,12 +57,8 @@ static bool has_column(const struct export *export, const struct row_layout *lay
     return layout->name != NULL && export->block->columns[layout->column].items != NULL;
 }
 
-static size_t count_rows(const struct export *export) {
-    const struct column *columns = export->block->columns;
-    if (result_is_by_query(export->result)) return (size_t)((const int64_t *)columns[0].items)[columns[0].count - 1];
-    return columns[0].count;
-}
-
+/* The `release` of the schema of the rows, and of its children, which the consumer calls, or make_schema if it fails.
+ */
 static void release_schema(struct ArrowSchema *schema) {
     for (int64_t i = 0; i < schema->n_children; i++) {
         if (schema->children[i]->release != NULL) schema->children[i]->release(schema->children[i]);
@@ -161,7 +157,7 @@ static int make_column(const struct export *export, const struct row_layout *lay
 /* Makes the array of all rows, with a child for each column that there is. Returns 0 or a value of errno. */
 static int make_array(const struct export *export, struct ArrowArray *array) {
     const struct row_layout *layouts = result_layouts[export->result];
-    size_t count = count_rows(export);
+    size_t count = result_count_rows(export->result, export->block);
     *array = (struct ArrowArray){.length = (int64_t)count, .n_buffers = 1, .release = release_array};
     array->buffers = calloc(1, sizeof *array->buffers);
     array->children = calloc(MAX_ROW_COLUMNS, sizeof *array->children);
@@ -181,7 +177,7 @@ static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *sc
     return make_schema(stream->private_data, schema);
 }
 
-/* The stream has all rows in its first array, and then none. */
+/* The get_next of the stream: all rows are in its first array, and the next one is the end of the stream. */
 static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
     struct export *export = stream->private_data;
     if (export->given) {
@@ -232,9 +228,9 @@ PyObject *arrow_export(enum result result, struct block *block) {
         free(stream);
         return PyErr_NoMemory();
     }
-    *export = (struct export){result, block, false, false};
-    const struct column *numbers = block->columns + result_first_id_column(result);
-    if (numbers > block->columns) export->binary = !are_utf8(numbers + 1, numbers + 2);
+    size_t ids = result_first_id_column(result);
+    *export = (struct export){.result = result, .block = block};
+    if (ids > 0) export->binary = !are_utf8(&block->columns[ids + 1], &block->columns[ids + 2]);
     block_hold(block);
     *stream = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, export};
     PyObject *capsule = PyCapsule_New(stream, "arrow_array_stream", free_stream);

@@ -16,7 +16,6 @@ static bool read_method(const char *name, enum idx_batch_method *method) {
 /* Returns the Matches of a batch. The context of the options is a struct watch. The GIL is released meanwhile. */
 static PyObject *run_batch(struct view *view, PyObject *queries, struct idx_batch_options *options) {
     struct gathering gathering = {.block = NULL};
-    struct watch *watch = options->context;
     struct idx_error error;
     struct array array;
     if (!array_take(queries, "queries", &array)) return NULL;
@@ -28,10 +27,10 @@ static PyObject *run_batch(struct view *view, PyObject *queries, struct idx_batc
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status =
         idx_batch(view->index, array.items, array.count, options, gather_matches, &gathering, &error);
-    bool ok = !gathering.failed && (status != IDX_OK || gather_finish(&gathering, array.count));
+    if (status == IDX_OK) gather_finish(&gathering, array.count);
     PyEval_RestoreThread(thread);
     array_release(&array);
-    return result_end(RESULT_MATCHES, gathering.block, status, &error, watch, !ok);
+    return result_end(RESULT_MATCHES, gathering.block, status, &error, options->context, gathering.failed);
 }
 
 /* Takes (queries, k, method, threads, memory, tmpdir, progress). Returns Matches. */

@@ -10,16 +10,17 @@ struct builder_object {
     struct watch watch;
     PyObject *progress; /* which `watch` borrows */
     enum idx_id_type id_type;
-    uint64_t next; /* number of the next document without an ID */
-    long process;  /* that opened it */
-    bool busy;     /* a call is under way */
+    uint64_t added; /* documents so far, also the number of the next one if it comes without an ID */
+    long process;   /* that opened it */
+    bool busy;      /* a call is under way */
 };
 
-PyObject *summary_new(const struct idx_build_summary *s) {
-    return Py_BuildValue("(KKKKsnKnNK)", (unsigned long long)s->documents, (unsigned long long)s->fingerprints,
-                         (unsigned long long)s->table_bytes, (unsigned long long)s->documents_bytes, s->scheme,
-                         (Py_ssize_t)s->tables, (unsigned long long)s->temporary_bytes, (Py_ssize_t)s->leftovers,
-                         PyBool_FromLong(s->mixed_icu), (unsigned long long)s->by_id_bytes);
+PyObject *summary_new(const struct idx_build_summary *made) {
+    return Py_BuildValue("(KKKKsnKnNK)", (unsigned long long)made->documents, (unsigned long long)made->fingerprints,
+                         (unsigned long long)made->table_bytes, (unsigned long long)made->documents_bytes, made->scheme,
+                         (Py_ssize_t)made->tables, (unsigned long long)made->temporary_bytes,
+                         (Py_ssize_t)made->leftovers, PyBool_FromLong(made->mixed_icu),
+                         (unsigned long long)made->by_id_bytes);
 }
 
 /* Begins a call, unless another one is under way. At its end the caller sets object->busy to false. */
@@ -55,8 +56,9 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
     if (object != NULL) {
         object->progress = Py_NewRef(progress);
         object->watch = (struct watch){progress, false};
-        object->id_type = options.id_type = (enum idx_id_type)id_type;
+        object->id_type = (enum idx_id_type)id_type;
         object->process = (long)getpid();
+        options.id_type = object->id_type;
         options.memory_bytes = memory;
         options.replace = replace;
         options.by_id = by_id;
@@ -91,7 +93,8 @@ static void builder_free(PyObject *self) {
 
 /* ---- Adding ---- */
 
-/* Adds items, and numbers those of integer IDs that have none, from object->next on. Without the GIL. */
+/* Adds items up to the first that fails. Where the index has integer IDs and the items none, numbers these on from
+ * object->added. Without the GIL. */
 static enum idx_status add_items(struct builder_object *object, const struct items *items, struct idx_error *error) {
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < items->count && status == IDX_OK; i++) {
@@ -100,9 +103,9 @@ static enum idx_status add_items(struct builder_object *object, const struct ite
             status =
                 idx_builder_add(object->builder, fingerprint, items->texts.items[i], items->texts.lengths[i], error);
         } else {
-            uint64_t number = items->numbers.items == NULL ? object->next : items->numbers.items[i];
+            uint64_t number = items->numbers.items == NULL ? object->added : items->numbers.items[i];
             status = idx_builder_add_u64(object->builder, fingerprint, number, error);
-            object->next++;
+            object->added++;
         }
     }
     return status;
@@ -130,7 +133,7 @@ static PyObject *builder_add(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* Publishes the index and closes the builder. Returns a summary. */
+/* Publishes the index and closes the builder, also if that fails. Returns a summary. */
 static PyObject *builder_finish(PyObject *self, PyObject *unused) {
     struct builder_object *object = (struct builder_object *)self;
     struct idx_build_summary summary;
@@ -144,6 +147,7 @@ static PyObject *builder_finish(PyObject *self, PyObject *unused) {
     return check_call(status, &error, &object->watch) ? summary_new(&summary) : NULL;
 }
 
+/* Closes the builder without publishing. On one that has ended it does nothing. */
 static PyObject *builder_discard(PyObject *self, PyObject *unused) {
     struct builder_object *object = (struct builder_object *)self;
     if (object->builder != NULL) {

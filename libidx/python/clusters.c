@@ -9,51 +9,49 @@ struct clusters {
     bool failed; /* out of memory */
 };
 
-static bool reserve_in(struct clusters *clusters, size_t column, size_t more) {
-    return column_reserve(&clusters->block->columns[column], more);
+/* Makes room for `more` rows in the columns that the index's ID type has, and in that of IDs' bytes for so many bytes.
+ */
+static bool reserve_rows(struct clusters *clusters, size_t more, size_t id_bytes) {
+    struct column *columns = clusters->block->columns;
+    size_t last = clusters->id_type == IDX_ID_U64 ? CLUSTERS_NUMBERS : CLUSTERS_REPRESENTATIVE;
+    for (size_t i = 0; i <= last; i++) {
+        if (!column_reserve(&columns[i], more)) return false;
+    }
+    return clusters->id_type != IDX_ID_TEXT || (column_reserve(&columns[CLUSTERS_ID_OFFSETS], more + 1) &&
+                                                column_reserve(&columns[CLUSTERS_ID_BYTES], id_bytes));
 }
 
-static bool append_text_id(struct clusters *clusters, const struct idx_document *document) {
+static void append_text_id(struct clusters *clusters, const struct idx_document *document) {
     struct column *offsets = &clusters->block->columns[CLUSTERS_ID_OFFSETS];
     struct column *bytes = &clusters->block->columns[CLUSTERS_ID_BYTES];
-    if (!reserve_in(clusters, CLUSTERS_ID_OFFSETS, 2) || !reserve_in(clusters, CLUSTERS_ID_BYTES, document->id_length))
-        return false;
     if (document->id_length > 0) memcpy((uint8_t *)bytes->items + bytes->count, document->id, document->id_length);
     bytes->count += document->id_length;
     ((int64_t *)offsets->items)[offsets->count++] = (int64_t)bytes->count;
-    return true;
 }
 
-/* This is the idx_cluster_visitor that collects rows. */
-static bool take_member(void *context, const struct idx_cluster_member *member) {
+/* The idx_cluster_visitor that appends a row. Returns false if memory runs out. */
+static bool append_member(void *context, const struct idx_cluster_member *member) {
     struct clusters *clusters = context;
     struct column *columns = clusters->block->columns;
-    bool has_numbers = clusters->id_type == IDX_ID_U64;
-    for (size_t i = 0; i <= CLUSTERS_REPRESENTATIVE + (size_t)has_numbers && !clusters->failed; i++)
-        clusters->failed = !reserve_in(clusters, i, 1);
-    if (!clusters->failed && clusters->id_type == IDX_ID_TEXT)
-        clusters->failed = !append_text_id(clusters, &member->document);
+    clusters->failed = !reserve_rows(clusters, 1, member->document.id_length);
     if (clusters->failed) return false;
+    if (clusters->id_type == IDX_ID_TEXT) append_text_id(clusters, &member->document);
     ((int64_t *)columns[CLUSTERS_CLUSTERS].items)[columns[CLUSTERS_CLUSTERS].count++] = (int64_t)member->cluster;
     ((uint64_t *)columns[CLUSTERS_FINGERPRINTS].items)[columns[CLUSTERS_FINGERPRINTS].count++] = member->fingerprint;
     ((uint8_t *)columns[CLUSTERS_DISTANCES].items)[columns[CLUSTERS_DISTANCES].count++] = (uint8_t)member->distance;
     ((uint8_t *)columns[CLUSTERS_REPRESENTATIVE].items)[columns[CLUSTERS_REPRESENTATIVE].count++] =
         member->is_representative;
-    if (has_numbers)
+    if (clusters->id_type == IDX_ID_U64)
         ((uint64_t *)columns[CLUSTERS_NUMBERS].items)[columns[CLUSTERS_NUMBERS].count++] = member->document.number;
     return true;
 }
 
 /* Makes the columns that the index's ID type has, without rows. Returns false if memory runs out. */
 static bool make_columns(struct clusters *clusters) {
-    bool room = true;
-    for (size_t i = 0; i <= CLUSTERS_REPRESENTATIVE; i++) room = room && reserve_in(clusters, i, 0);
-    if (clusters->id_type == IDX_ID_U64) room = room && reserve_in(clusters, CLUSTERS_NUMBERS, 0);
-    if (clusters->id_type != IDX_ID_TEXT || !room) return room;
+    if (!reserve_rows(clusters, 0, 0)) return false;
     struct column *offsets = &clusters->block->columns[CLUSTERS_ID_OFFSETS];
-    room = reserve_in(clusters, CLUSTERS_ID_OFFSETS, 1) && reserve_in(clusters, CLUSTERS_ID_BYTES, 0);
-    if (room) ((int64_t *)offsets->items)[offsets->count++] = 0;
-    return room;
+    if (clusters->id_type == IDX_ID_TEXT) ((int64_t *)offsets->items)[offsets->count++] = 0;
+    return true;
 }
 
 /* Returns the Clusters of an index. The context of the options is a struct watch. The GIL is released meanwhile. */
@@ -65,7 +63,7 @@ static PyObject *run_clusters(struct view *view, const struct idx_cluster_option
         return PyErr_NoMemory();
     }
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_clusters(view->index, options, take_member, &clusters, NULL, &error);
+    enum idx_status status = idx_clusters(view->index, options, append_member, &clusters, NULL, &error);
     block_trim(clusters.block);
     PyEval_RestoreThread(thread);
     return result_end(RESULT_CLUSTERS, clusters.block, status, &error, options->context, clusters.failed);

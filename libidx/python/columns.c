@@ -22,16 +22,17 @@ void block_release(struct block *block) {
 
 static size_t item_bytes(char kind) { return kind == 'B' || kind == '?' ? 1 : 8; }
 
+/* A column has one byte more than its items, since for 0 bytes realloc may return NULL. Below SIZE_MAX / 32 items, sums
+ * and products here do not overflow. */
 bool column_reserve(struct column *column, size_t more) {
-    size_t width = item_bytes(column->kind);
-    if (column->items != NULL && column->room - column->count >= more) return true;
+    if (column->items != NULL && column->capacity - column->count >= more) return true;
     if (more > SIZE_MAX / 32 - column->count) return false;
-    size_t wanted = column->count + more;
-    if (wanted < column->room + column->room / 2) wanted = column->room + column->room / 2;
-    void *grown = realloc(column->items, wanted * width + 1);
-    if (grown == NULL) return false;
-    column->items = grown;
-    column->room = wanted;
+    size_t least = column->count + more, grown = column->capacity + column->capacity / 2;
+    size_t capacity = grown > least ? grown : least;
+    void *items = realloc(column->items, capacity * item_bytes(column->kind) + 1);
+    if (items == NULL) return false;
+    column->items = items;
+    column->capacity = capacity;
     return true;
 }
 
@@ -58,7 +59,7 @@ void block_trim(struct block *block) {
         void *trimmed = realloc(column->items, column->count * item_bytes(column->kind) + 1);
         if (trimmed == NULL) continue;
         column->items = trimmed;
-        column->room = column->count;
+        column->capacity = column->count;
     }
 }
 

@@ -20,11 +20,11 @@ struct view {
 /* Holds the view of an Index until view_release. Returns NULL with an exception set if it is closed, or no Index. */
 struct view *view_hold(PyObject *index);
 
-/* Lets go of a view, and closes it if nobody else holds it. Called with the GIL held, which it gives back meanwhile. */
+/* Lets go of a view, which may be NULL, and closes it if nobody else holds it, without the GIL meanwhile. */
 void view_release(struct view *view);
 
-/* Read the distance that an argument asks for; NULL or None stands for the index's k. distance_take refuses one that
- * the index answers no look-ups of, and any_distance_take leaves that to the library. */
+/* Read the distance that an argument asks for; NULL or None stands for the index's k. distance_take raises if the index
+ * answers no look-ups of that distance, and any_distance_take leaves that to the library. */
 bool distance_take(PyObject *argument, const struct view *view, unsigned *distance);
 bool any_distance_take(PyObject *argument, const struct view *view, unsigned *distance);
 

@@ -1,8 +1,9 @@
 /* documents.c: the fingerprints of a part of an index, the documents of fingerprints, and the fingerprints of IDs. */
-#include "libidx/python/core.h"
-
 #include <limits.h>
 #include <string.h>
+
+#include "libidx/python/core.h"
+#include "libidx/python/items.h"
 
 /* ---- Parts ---- */
 
@@ -14,7 +15,8 @@ struct part_gathering {
     int64_t last;
 };
 
-/* This is the idx_fingerprints_visitor that collects fingerprints. */
+/* The idx_fingerprints_visitor of index_part: appends fingerprints to the column. Returns false, and sets `failed` or
+ * `interrupted`, to end the visit. */
 static bool take_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct part_gathering *gathering = context;
     gathering->failed = !column_reserve(gathering->column, count);
@@ -35,7 +37,7 @@ PyObject *index_part(PyObject *self, PyObject *arguments) {
     struct view *view = view_hold(self);
     struct block *block = view == NULL ? NULL : block_make("Q", 0);
     if (block == NULL) {
-        if (view != NULL) view_release(view);
+        view_release(view);
         return NULL;
     }
     struct part_gathering gathering = {.column = block->columns};
@@ -112,16 +114,16 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
 
 /* ---- Fingerprints of IDs ---- */
 
-/* Appends the fingerprints of an ID, or of `number` if `id` is NULL. Mostly they are few, and fit at the first call. */
+/* Most IDs have no more fingerprints than so many, which are found by one call. */
+enum { EXPECTED = 8 };
+
+/* Appends the fingerprints of an ID, or of `number` if `id` is NULL, to a column. Without the GIL. */
 static enum idx_status find_one(struct view *view, const char *id, size_t length, uint64_t number,
                                 struct column *column, struct idx_error *error) {
-    size_t count = 8, capacity;
+    size_t count = EXPECTED, capacity;
     do {
         capacity = count;
-        if (!column_reserve(column, capacity)) {
-            *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-            return IDX_OUT_OF_MEMORY;
-        }
+        if (!column_reserve(column, capacity)) return fail_memory(error);
         uint64_t *at = (uint64_t *)column->items + column->count;
         enum idx_status status = id == NULL ? idx_find_id_u64(view->index, number, at, capacity, &count, error)
                                             : idx_find_id(view->index, id, length, at, capacity, &count, error);
@@ -131,27 +133,29 @@ static enum idx_status find_one(struct view *view, const char *id, size_t length
     return IDX_OK;
 }
 
-/* Finds the fingerprints of texts, or of numbers if `texts` is NULL. Returns (offsets int64[n + 1], uint64[m]). */
-static PyObject *find_all(struct view *view, const struct strings *texts, const struct array *numbers) {
-    size_t count = texts == NULL ? numbers->count : texts->count;
+/* Finds the fingerprints of IDs, which are in `ids` of the index's type. Returns (offsets int64[n + 1], uint64[m]). */
+static PyObject *find_all(struct view *view, const struct items *ids) {
+    const uint64_t *numbers = ids->numbers.items;
     struct block *block = block_new("qQ");
     struct idx_error error;
     enum idx_status status = IDX_OK;
     int64_t last = 0;
     bool interrupted = false;
-    if (block == NULL || !column_make(&block->columns[0], count + 1) || !column_make(&block->columns[1], 0)) {
+    if (block == NULL || !column_make(&block->columns[0], ids->count + 1) || !column_make(&block->columns[1], 0)) {
         block_release(block);
         return PyErr_NoMemory();
     }
     int64_t *offsets = block->columns[0].items;
     PyThreadState *thread = PyEval_SaveThread();
-    for (size_t i = 0; i < count && status == IDX_OK && !interrupted; i++) {
+    for (size_t i = 0; i < ids->count && status == IDX_OK && !interrupted; i++) {
         offsets[i] = (int64_t)block->columns[1].count;
-        status = find_one(view, texts == NULL ? NULL : texts->items[i], texts == NULL ? 0 : texts->lengths[i],
-                          texts == NULL ? numbers->items[i] : 0, &block->columns[1], &error);
-        interrupted = i % 64 == 0 && !check_signals(&thread, &last);
+        if (ids->id_type == IDX_ID_TEXT)
+            status = find_one(view, ids->texts.items[i], ids->texts.lengths[i], 0, &block->columns[1], &error);
+        else
+            status = find_one(view, NULL, 0, numbers[i], &block->columns[1], &error);
+        interrupted = i % 64 == 0 && !check_signals(&thread, &last); /* which reads the clock */
     }
-    offsets[count] = (int64_t)block->columns[1].count;
+    offsets[ids->count] = (int64_t)block->columns[1].count;
     PyEval_RestoreThread(thread);
     PyObject *answer = !interrupted && check_call(status, &error, NULL) ? block_views(block) : NULL;
     block_release(block);
@@ -160,20 +164,14 @@ static PyObject *find_all(struct view *view, const struct strings *texts, const 
 
 /* Takes (ids). Returns what find_all does. */
 PyObject *index_find(PyObject *self, PyObject *arguments) {
-    PyObject *ids, *answer = NULL;
-    struct strings texts;
-    struct array array;
-    if (!PyArg_ParseTuple(arguments, "O", &ids)) return NULL;
+    PyObject *given, *answer = NULL;
+    struct items ids;
+    if (!PyArg_ParseTuple(arguments, "O", &given)) return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    if (view->id_type == IDX_ID_TEXT) {
-        if (strings_take(ids, "ids", &texts)) {
-            answer = find_all(view, &texts, NULL);
-            strings_release(&texts);
-        }
-    } else if (array_take(ids, "ids", &array)) {
-        answer = find_all(view, NULL, &array);
-        array_release(&array);
+    if (items_take_ids(given, view->id_type, &ids)) {
+        answer = find_all(view, &ids);
+        items_release(&ids);
     }
     view_release(view);
     return answer;

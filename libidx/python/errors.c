@@ -76,7 +76,7 @@ static const char *const phase_names[IDX_PHASE_COUNT] = {
     [IDX_PHASE_TASKS] = "tasks",
 };
 
-bool tell_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on) {
+bool call_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on) {
     const char *phase = progress->phase < IDX_PHASE_COUNT ? phase_names[progress->phase] : "";
     PyObject *answer = PyObject_CallFunction(callable, "sKK", phase, (unsigned long long)progress->done,
                                              (unsigned long long)progress->total);
@@ -91,9 +91,14 @@ bool watch_visit(void *context, const struct idx_progress *progress) {
     if (watch->failed) return false;
     PyGILState_STATE state = PyGILState_Ensure();
     watch->failed = PyErr_CheckSignals() < 0;
-    if (!watch->failed && watch->progress != Py_None) watch->failed = !tell_progress(watch->progress, progress, &go_on);
+    if (!watch->failed && watch->progress != Py_None) watch->failed = !call_progress(watch->progress, progress, &go_on);
     PyGILState_Release(state);
     return go_on && !watch->failed;
+}
+
+enum idx_status fail_memory(struct idx_error *error) {
+    *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+    return error->status;
 }
 
 bool check_call(enum idx_status status, const struct idx_error *error, const struct watch *watch) {

@@ -17,7 +17,8 @@ static PyTypeObject *fingerprinter_type;
 /* The columns of a block of fingerprints. */
 enum { FINGERPRINTS, FEATURES, COUNTS, ROWS };
 
-/* Takes an idle struct idx_text, or opens another one, which give_text takes back. NULL with an exception. */
+/* Takes an idle struct idx_text for this call, or opens another one; give_text takes it back. A struct idx_text serves
+ * one thread at a time, and opening it takes time, so they are kept. Returns NULL with an exception set. */
 static struct idx_text *take_text(struct fingerprinter_object *object) {
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
     struct idx_text *text = NULL;
@@ -53,13 +54,17 @@ static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *arguments, PyOb
     object->table = Py_NewRef(table);
     object->bits = (unsigned)bits;
     object->recipe = recipe == NULL ? NULL : strdup(recipe);
-    struct idx_text *text = recipe != NULL && object->recipe == NULL ? NULL : take_text(object);
-    if (text != NULL) {
-        give_text(object, text);
-        return (PyObject *)object;
+    if (recipe != NULL && object->recipe == NULL) {
+        Py_DECREF(object);
+        return PyErr_NoMemory();
     }
-    Py_DECREF(object);
-    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    struct idx_text *text = take_text(object); /* which refuses a wrong recipe here, rather than at the first call */
+    if (text == NULL) {
+        Py_DECREF(object);
+        return NULL;
+    }
+    give_text(object, text);
+    return (PyObject *)object;
 }
 
 static void fingerprinter_free(PyObject *self) {
@@ -99,6 +104,7 @@ static bool list_documents(const struct documents *documents, struct idx_text_fi
     return true;
 }
 
+/* Fingerprints the listed documents on threads, into columns that have room for `most` fingerprints of each. */
 static bool fingerprint_all(struct fingerprinter_object *object, const struct idx_text_document *list, size_t most,
                             unsigned threads, struct block *block) {
     struct idx_text *texts[IDX_MAX_THREADS];
@@ -118,8 +124,8 @@ static bool fingerprint_all(struct fingerprinter_object *object, const struct id
     return ok;
 }
 
-/* Makes all columns but ROWS: room for `most` fingerprints of each document, how many features it has, and how many of
- * its fingerprints there are. */
+/* Makes all columns but ROWS, for each document: `most` places for fingerprints, how many features it has, and how many
+ * of the places are filled. */
 static bool fill_block(struct fingerprinter_object *object, struct block *block, const struct documents *documents,
                        size_t most, unsigned threads) {
     struct idx_text_field *fields = NULL;
@@ -137,7 +143,8 @@ static bool fill_block(struct fingerprinter_object *object, struct block *block,
     return ok;
 }
 
-/* Moves the fingerprints together, `most` of which each document has room for. Makes ROWS: the document of each. */
+/* Moves the fingerprints together, of which each document has had `most` places, and makes ROWS: the document of each.
+ */
 static bool gather_rows(struct block *block, size_t most) {
     uint64_t *fingerprints = block->columns[FINGERPRINTS].items, *made = block->columns[COUNTS].items;
     size_t documents = block->columns[COUNTS].count, count = 0;
@@ -154,6 +161,17 @@ static bool gather_rows(struct block *block, size_t most) {
     return true;
 }
 
+/* Sets *most to how many fingerprints of each document the recipe makes, at most. */
+static bool count_fingerprints(struct fingerprinter_object *object, size_t *most) {
+    struct idx_recipe_properties properties;
+    struct idx_text *text = take_text(object);
+    if (text == NULL) return false;
+    idx_recipe_read(idx_text_recipe(text), &properties);
+    *most = properties.fingerprints;
+    give_text(object, text);
+    return true;
+}
+
 /* Takes (texts, titles, descriptions, threads, several). Returns fingerprints uint64[n], features uint64[n]; or if
  * several are asked for, fingerprints uint64[m], rows int64[m]. */
 static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
@@ -165,14 +183,11 @@ static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
         !check_range("threads", threads, 1, IDX_MAX_THREADS) || !documents_take(columns, &documents))
         return NULL;
     struct block *block = block_new("QQQq");
-    struct idx_text *text = take_text(object);
-    struct idx_recipe_properties properties = {.fingerprints = 1};
-    if (several && text != NULL) idx_recipe_read(idx_text_recipe(text), &properties);
-    size_t most = properties.fingerprints;
-    if (text != NULL) give_text(object, text);
-    if (block == NULL) PyErr_NoMemory();
-    if (block != NULL && text != NULL && fill_block(object, block, &documents, most, (unsigned)threads) &&
-        (!several || gather_rows(block, most)))
+    size_t most = 1;
+    if (block == NULL)
+        PyErr_NoMemory();
+    else if ((!several || count_fingerprints(object, &most)) &&
+             fill_block(object, block, &documents, most, (unsigned)threads) && (!several || gather_rows(block, most)))
         answer = Py_BuildValue("(NN)", column_view(block, FINGERPRINTS), column_view(block, several ? ROWS : FEATURES));
     block_release(block);
     documents_release(&documents);
@@ -181,7 +196,8 @@ static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
 
 /* ---- Training ---- */
 
-/* Adds documents to a table. *thread and *interrupted are as check_signals leaves them. Without the GIL. */
+/* Adds documents to a table, without the GIL. Sets *interrupted if a signal's handler raised; *thread is as
+ * check_signals takes it. */
 static enum idx_status add_documents(struct idx_text_table *table, struct idx_text *text,
                                      const struct documents *documents, PyThreadState **thread, bool *interrupted,
                                      struct idx_error *error) {

@@ -9,22 +9,23 @@
 
 /* ---- Merging and compacting ---- */
 
-/* Returns the paths of a list, as an array for the caller to free. *bytes keeps the paths alive: the caller releases it
- * afterwards. Returns NULL with an exception, or without one if memory runs out. */
-static const char **take_paths(PyObject *list, PyObject **bytes, Py_ssize_t *count) {
-    PyObject *paths = PySequence_List(list);
-    *count = paths == NULL ? 0 : PyList_Size(paths);
+/* Returns the paths of a sequence, as an array for the caller to free. *keeps is a list of the bytes that they point
+ * to, which the caller releases afterwards. Returns NULL with an exception. */
+static const char **take_paths(PyObject *paths, PyObject **keeps, Py_ssize_t *count) {
+    PyObject *list = PySequence_List(paths);
+    if (list == NULL) return NULL;
+    *keeps = list;
+    *count = PyList_Size(list);
     const char **texts = calloc((size_t)*count + 1, sizeof *texts);
-    bool ok = paths != NULL && texts != NULL;
+    if (texts == NULL) PyErr_NoMemory();
+    bool ok = texts != NULL;
     for (Py_ssize_t i = 0; i < *count && ok; i++) {
-        PyObject *path;
-        ok = path_take(PyList_GetItem(paths, i), &path, &texts[i]);
-        if (ok) ok = PyList_SetItem(paths, i, path) == 0;
+        PyObject *bytes;
+        ok = path_take(PyList_GetItem(list, i), &bytes, &texts[i]) && PyList_SetItem(list, i, bytes) == 0;
     }
-    *bytes = paths;
     if (ok) return texts;
     free(texts);
-    Py_XDECREF(paths);
+    Py_DECREF(list);
     return NULL;
 }
 
@@ -45,7 +46,7 @@ PyObject *core_merge(PyObject *module, PyObject *arguments) {
     const char **texts = take_paths(inputs, &input_bytes, &count);
     if (texts == NULL) {
         Py_DECREF(path_bytes);
-        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+        return NULL;
     }
     options.replace = replace;
     options.memory_bytes = memory;
@@ -64,7 +65,7 @@ PyObject *core_merge(PyObject *module, PyObject *arguments) {
 PyObject *core_compact(PyObject *module, PyObject *arguments) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     struct watch watch = {Py_None, false};
-    struct idx_compact_summary s;
+    struct idx_compact_summary made;
     struct idx_error error;
     PyObject *path, *folder, *path_bytes, *folder_bytes = NULL;
     const char *path_text;
@@ -83,14 +84,15 @@ PyObject *core_compact(PyObject *module, PyObject *arguments) {
     options.progress = watch_visit;
     options.context = &watch;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_compact(path_text, &options, &s, &error);
+    enum idx_status status = idx_compact(path_text, &options, &made, &error);
     PyEval_RestoreThread(thread);
     Py_DECREF(path_bytes);
     Py_XDECREF(folder_bytes);
     if (!check_call(status, &error, &watch)) return NULL;
-    return Py_BuildValue("(NnnKKKKn)", PyBool_FromLong(s.changed), (Py_ssize_t)s.segments, (Py_ssize_t)s.merged,
-                         (unsigned long long)s.records, (unsigned long long)s.documents,
-                         (unsigned long long)s.fingerprints, (unsigned long long)s.removals, (Py_ssize_t)s.leftovers);
+    return Py_BuildValue("(NnnKKKKn)", PyBool_FromLong(made.changed), (Py_ssize_t)made.segments,
+                         (Py_ssize_t)made.merged, (unsigned long long)made.records, (unsigned long long)made.documents,
+                         (unsigned long long)made.fingerprints, (unsigned long long)made.removals,
+                         (Py_ssize_t)made.leftovers);
 }
 
 /* ---- Verifying ---- */
@@ -100,7 +102,7 @@ struct verification {
     bool failed;     /* an exception is set */
 };
 
-/* This is the idx_verify_visitor that collects findings. */
+/* The idx_verify_visitor of core_verify: appends what was found of a file to the list. Takes the GIL for that. */
 static void note_file(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct verification *verification = context;
     if (verification->failed) return;
@@ -155,6 +157,7 @@ static PyObject *list_plans(const struct idx_plan *plans, size_t count) {
 /* How many numbers a calibration has: all members after `size` are doubles, and a tuple has them in their order. */
 enum { CALIBRATION_NUMBERS = (sizeof(struct idx_calibration) - sizeof(size_t)) / sizeof(double) };
 
+/* Sets a calibration to the numbers of a tuple, as core_calibrate returns it. */
 static bool read_calibration(PyObject *given, struct idx_calibration *calibration) {
     double numbers[CALIBRATION_NUMBERS];
     if (PyTuple_Size(given) != CALIBRATION_NUMBERS) {
@@ -223,8 +226,8 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = make_plans(&options, scheme, plans, &count, &error);
     PyEval_RestoreThread(thread);
-    bool is_done = check_call(status, &error, NULL);
-    PyObject *list = is_done ? list_plans(plans, count < MOST_PLANS ? count : MOST_PLANS) : NULL;
+    if (count > MOST_PLANS) count = MOST_PLANS;
+    PyObject *list = check_call(status, &error, NULL) ? list_plans(plans, count) : NULL;
     free(plans);
     return list;
 }

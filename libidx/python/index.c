@@ -32,14 +32,15 @@ struct view *view_hold(PyObject *object) {
 }
 
 void view_release(struct view *view) {
-    if (--view->holders > 0) return;
+    if (view == NULL || --view->holders > 0) return;
     PyThreadState *thread = PyEval_SaveThread();
     idx_close(view->index);
     PyEval_RestoreThread(thread);
     free(view);
 }
 
-/* Makes a view, held once, of an index that was opened with `distance`. Closes the index if there is no memory. */
+/* Makes a view, held once, of an index that was opened with `distance` (index_object.distance). Closes the index if
+ * there is no memory. */
 static struct view *make_view(struct idx_index *index, unsigned distance) {
     struct idx_properties properties;
     struct view *view = malloc(sizeof *view);
@@ -54,7 +55,7 @@ static struct view *make_view(struct idx_index *index, unsigned distance) {
     return view;
 }
 
-/* Distances below 0 or above 64 become 65, which calls of the library refuse. */
+/* Distances below 0 or above 64 become 65, which calls of the library refuse with a sentence of their own. */
 bool any_distance_take(PyObject *argument, const struct view *view, unsigned *distance) {
     *distance = view->k;
     if (argument == NULL || argument == Py_None) return true;
@@ -98,7 +99,7 @@ static bool unpacked_distance_take(PyObject *argument, enum idx_residence reside
     return false;
 }
 
-/* Opens an index. Returns its view, held once. */
+/* Opens an index. Returns its view, held once, and sets *distance to what it is to be unpacked for (UINT_MAX: none). */
 static struct view *open_view(PyObject *path, PyObject *residence, bool check_pages, PyObject *k, unsigned *distance) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
@@ -129,7 +130,7 @@ static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
     struct view *view = open_view(path, residence, check_pages, k, &distance);
     struct index_object *object = view == NULL ? NULL : object_new(type);
     if (object == NULL) {
-        if (view != NULL) view_release(view);
+        view_release(view);
         Py_DECREF(residence);
         return NULL;
     }
@@ -141,35 +142,37 @@ static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
     return (PyObject *)object;
 }
 
-static PyObject *index_close(PyObject *self, PyObject *unused) {
-    struct index_object *object = (struct index_object *)self;
+/* Closes the index for calls to come. The object gives up its view first, since other threads may run meanwhile. */
+static void close_index(struct index_object *object) {
     struct view *view = object->view;
     object->view = NULL;
-    if (view != NULL) view_release(view);
+    view_release(view);
+}
+
+static PyObject *index_close(PyObject *self, PyObject *unused) {
+    close_index((struct index_object *)self);
     Py_RETURN_NONE;
 }
 
 static void index_free(PyObject *self) {
     struct index_object *object = (struct index_object *)self;
-    struct view *view = object->view;
-    object->view = NULL;
-    if (view != NULL) view_release(view);
+    close_index(object);
     Py_XDECREF(object->path);
     Py_XDECREF(object->residence);
     object_free(self);
 }
 
-/* Puts the view `fresh` in the place of the one that was refreshed. Returns false, and releases `fresh`, if another
- * thread has replaced that one first, perhaps by an older view than `fresh`. */
-static bool replace_view(struct index_object *object, struct view *refreshed, struct view *fresh) {
-    bool first = object->view == refreshed;
-    if (first) object->view = fresh;
-    view_release(first ? refreshed : fresh);
-    return first;
+/* Puts the view `newer` in the place of `older`, which was refreshed, and releases the latter. Returns false, and
+ * releases `newer`, if another thread has replaced `older` meanwhile, perhaps by a view that is older than `newer`. */
+static bool replace_view(struct index_object *object, struct view *older, struct view *newer) {
+    bool replaces = object->view == older;
+    if (replaces) object->view = newer;
+    view_release(replaces ? older : newer);
+    return replaces;
 }
 
-/* Returns 1 if there is something new, 0 if not, and -1 with an exception set. Sets *done to false if another thread
- * came first, so that the caller must try again. */
+/* Refreshes the view that the object has now. Returns 1 if there is something new, 0 if not, and -1 with an exception
+ * set. Sets *done to false if another thread has replaced that view, so that the caller must try again. */
 static int refresh_once(struct index_object *object, bool *done) {
     struct idx_index *newer = NULL;
     struct idx_error error;
@@ -207,6 +210,7 @@ static PyObject *index_replaced(PyObject *self, PyObject *unused) {
 
 /* ---- What it is ---- */
 
+/* Returns a dict, with the names that libidx.Info has. */
 static PyObject *make_info(const struct idx_properties *p) {
     static const char *const types[] = {"text", "u64", "none"};
     return Py_BuildValue(

@@ -43,7 +43,8 @@ bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items
 }
 
 struct idx_item *items_make_list(struct items *items) {
-    struct idx_item *list = items->list = calloc(items->count + 1, sizeof *list);
+    struct idx_item *list = calloc(items->count + 1, sizeof *list);
+    items->list = list;
     if (list == NULL) PyErr_NoMemory();
     for (size_t i = 0; i < items->count && list != NULL; i++) {
         if (items->fingerprints.items != NULL) list[i].fingerprint = items->fingerprints.items[i];

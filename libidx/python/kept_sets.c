@@ -73,7 +73,7 @@ static void kept_free(PyObject *self) {
     object_free(self);
 }
 
-/* In a forked process, a file that is written is not closed: it belongs to the process that opened it. */
+/* In a forked process, this does nothing to a file that is written: it belongs to the process that opened it. */
 static PyObject *kept_close(PyObject *self, PyObject *unused) {
     struct kept_object *object = (struct kept_object *)self;
     if (object->kept == NULL || (object->writes && object->process != (long)getpid())) Py_RETURN_NONE;
@@ -97,32 +97,32 @@ static enum idx_status add_sets(struct idx_kept_sets *kept, const struct sets *s
     return status == IDX_OK ? idx_kept_sets_sync(kept, error) : status;
 }
 
+static bool enter_and_add(struct kept_object *object, const struct sets *sets, const struct strings *ids) {
+    struct idx_error error;
+    if (kept_enter((PyObject *)object) == NULL) return false;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = add_sets(object->kept, sets, ids, &error);
+    PyEval_RestoreThread(thread);
+    kept_leave(object);
+    return check_call(status, &error, NULL);
+}
+
 /* Takes (hashes, counts, ids as texts). */
 static PyObject *kept_add(PyObject *self, PyObject *arguments) {
     PyObject *hashes, *counts, *given;
     struct strings ids;
     struct sets sets;
-    struct idx_error error;
-    struct kept_object *object = NULL;
-    enum idx_status status = IDX_OK;
+    bool ok = false;
     if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &given) || !strings_take(given, "ids", &ids)) return NULL;
     if (sets_take(hashes, counts, &sets)) {
-        if (sets.counts.count != ids.count) {
+        if (sets.counts.count == ids.count)
+            ok = enter_and_add((struct kept_object *)self, &sets, &ids);
+        else
             PyErr_Format(PyExc_ValueError, "%zu texts and %zu ids: give as many", sets.counts.count, ids.count);
-        } else {
-            object = kept_enter(self);
-        }
-        if (object != NULL) {
-            PyThreadState *thread = PyEval_SaveThread();
-            status = add_sets(object->kept, &sets, &ids, &error);
-            PyEval_RestoreThread(thread);
-            kept_leave(object);
-        }
         sets_release(&sets);
     }
     strings_release(&ids);
-    if (object == NULL || !check_call(status, &error, NULL)) return NULL;
-    Py_RETURN_NONE;
+    return ok ? Py_NewRef(Py_None) : NULL;
 }
 
 /* Returns the hashes of a set, uint64[n]. */
@@ -134,13 +134,11 @@ static PyObject *copy_set(const struct idx_set *set) {
 
 /* Takes (id as a text). Returns the set of that document, uint64[n], or None if the file has none. */
 static PyObject *kept_find(PyObject *self, PyObject *id) {
-    PyObject *tuple = PyTuple_Pack(1, id), *answer = NULL;
+    PyObject *answer = NULL;
     struct idx_set set = {NULL, 0};
     struct idx_error error;
     struct strings ids;
-    bool taken = tuple != NULL && strings_take(tuple, "id", &ids);
-    Py_XDECREF(tuple);
-    if (!taken) return NULL;
+    if (!strings_take_new(PyTuple_Pack(1, id), "id", &ids)) return NULL;
     struct kept_object *object = kept_enter(self);
     if (object != NULL) {
         const struct idx_document document = {.id = ids.items[0], .id_length = ids.lengths[0]};

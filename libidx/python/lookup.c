@@ -10,7 +10,7 @@ struct question {
     PyObject *queries, *k, *limit, *threads;
 };
 
-/* Reads an argument that was given by name. There is `limit` only with `with_limit`. */
+/* Reads an argument that was given by name. Only lookup, `with_limit`, has the argument `limit`. */
 static bool read_keyword(struct question *question, PyObject *name, PyObject *value, bool with_limit) {
     if (PyUnicode_CompareWithASCIIString(name, "k") == 0 && question->k == NULL) {
         question->k = value;
@@ -82,9 +82,10 @@ static PyObject *make_matches(const struct idx_match *matches, size_t count) {
     return list;
 }
 
+/* Most queries have no more matches than so many, which are found by one look-up, without allocating memory. */
 enum { FEW = 32 };
 
-/* Returns a list of Match for one query. A second look-up is needed only where there are more than FEW matches. */
+/* Returns a list of Match for one query, the `limit` nearest ones. */
 static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned distance, size_t limit) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct idx_match_lists lists = {.matches = NULL};

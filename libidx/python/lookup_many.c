@@ -16,7 +16,7 @@ static bool copy_matches(const struct idx_match_lists *lists, size_t count, stru
     return true;
 }
 
-/* Makes an array of the lists the first column of a block, without a copy: *numbers is NULL afterwards. */
+/* Moves an array of the lists to the first column of a block, without a copy: *numbers is NULL afterwards. */
 static void move_to_column(struct block *block, int64_t **numbers, size_t count) {
     block->columns[0].items = *numbers;
     block->columns[0].count = count;

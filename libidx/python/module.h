@@ -33,17 +33,23 @@ struct watch {
     bool failed;        /* an exception is set */
 };
 
-/* Calls progress, with the GIL held. Returns false if it raised; *go_on is false then, or if it returned False. */
-bool tell_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on);
+/* Calls a caller's progress. Returns false if it raised. *go_on is false if it raised, or returned False: it cancels.
+ */
+bool call_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on);
 
-/* This is an idx_progress_visitor, called without the GIL; `context` is a struct watch. */
+/* The idx_progress_visitor of most calls, which the library calls without the GIL; `context` is a struct watch. Handles
+ * signals and calls progress. Returns false, which cancels the call, if either raised or progress returned False. */
 bool watch_visit(void *context, const struct idx_progress *progress);
 
-/* Returns whether a call succeeded. If not, an exception is set: that of its watch (may be NULL), or of its error. */
+/* Fills an error of the library for lack of memory, without the GIL. Returns its status. */
+enum idx_status fail_memory(struct idx_error *error);
+
+/* Returns whether a call succeeded. If not, an exception is set: what its watch (may be NULL) caught, or its error. */
 bool check_call(enum idx_status status, const struct idx_error *error, const struct watch *watch);
 
-/* Lets signals be handled, up to ten times a second. Called often, without the GIL, which it takes and gives back:
- * *thread is what PyEval_SaveThread returned, and *last begins as 0. Returns false where a handler raised. */
+/* Handles signals, such as Ctrl-C, up to ten times a second, so that it may be called often. It is called without the
+ * GIL, which it takes and gives back: *thread is what PyEval_SaveThread returned, and *last begins as 0. Returns false
+ * where a signal's handler raised. */
 bool check_signals(PyThreadState **thread, int64_t *last);
 
 /* Returns whether this process is `owner`, which opened the object `what`. If not, it raises: fork can't share one. */
@@ -60,9 +66,10 @@ void *object_new(PyTypeObject *type);
 /* Frees an object whose members were released, and its reference to its type. */
 void object_free(PyObject *self);
 
-/* Begins a call of an object, `what`, such as a "writer", which one thread at a time may use, and sets *busy, which the
- * caller sets to false in the end. Raises if another call is under way, if another process opened the object, or if it
- * is not open any more: then `ended` is the end of the message, such as "is closed". */
+/* Begins a call of an object that one thread at a time may use. Sets *busy, which the caller sets to false at the end
+ * of the call. Raises if another call is under way, if another process opened the object, or if it is not open any
+ * more. `what` is for messages, such as "writer", and so is `ended`, what became of an object that is not open: "is
+ * closed". */
 bool call_begin(bool *busy, long process, bool is_open, const char *what, const char *ended);
 
 /* ---- What comes in (arrays.c, strings.c) ---- */
@@ -100,6 +107,9 @@ struct strings {
 
 /* Takes Arrow strings or binaries, or a sequence of str and bytes. If it succeeds, the caller releases them. */
 bool strings_take(PyObject *object, const char *what, struct strings *strings);
+
+/* Takes the items of a tuple that was just made, or NULL, and releases the tuple, also where it fails. */
+bool strings_take_new(PyObject *tuple, const char *what, struct strings *strings);
 void strings_release(struct strings *strings);
 
 /* ---- Paths that come in (paths.c) ---- */
@@ -120,7 +130,7 @@ struct block {
     size_t count;
     struct column {
         void *items; /* of malloc; NULL: there is no such column */
-        size_t count, room;
+        size_t count, capacity;
         char kind; /* of its items, a letter of Python's module struct: Q, q, d, B or ? */
     } columns[MAX_COLUMNS];
 };
@@ -134,8 +144,8 @@ void block_release(struct block *block);
 /* Makes a block, held once, whose columns have `count` items each, which the caller sets. */
 struct block *block_make(const char *kinds, size_t count);
 
-/* Makes room for `more` items after column->count, and the column itself if it is not there. No GIL needed; returns
- * false when out of memory, without an exception. */
+/* Makes room for `more` items after column->count. A column is there from then on, also with `more` = 0. No GIL needed;
+ * returns false when out of memory, without an exception. */
 bool column_reserve(struct column *column, size_t more);
 
 /* Gives an empty column `count` items, which the caller sets. Otherwise as column_reserve. */

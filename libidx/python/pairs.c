@@ -1,41 +1,40 @@
 /* pairs.c: pairs of one index, and joins of two. */
 #include "libidx/python/core.h"
 
-struct pairs {
-    struct block *block;
-    bool failed; /* out of memory */
-};
-
-/* This is the idx_pairs_visitor that collects pairs. */
-static bool take_pairs(void *context, const struct idx_pair *found, size_t count) {
-    struct pairs *pairs = context;
-    struct column *columns = pairs->block->columns;
+/* The idx_pairs_visitor that appends pairs to the columns of RESULT_PAIRS. Returns false if memory runs out. */
+static bool append_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+    struct gathering *gathering = context;
+    struct column *columns = gathering->block->columns;
     size_t at = columns[PAIRS_A].count;
-    for (size_t i = 0; i < 3 && !pairs->failed; i++) pairs->failed = !column_reserve(&columns[i], count);
-    if (pairs->failed) return false;
-    for (size_t i = 0; i < count; i++) {
-        ((uint64_t *)columns[PAIRS_A].items)[at + i] = found[i].a;
-        ((uint64_t *)columns[PAIRS_B].items)[at + i] = found[i].b;
-        ((uint8_t *)columns[PAIRS_DISTANCES].items)[at + i] = (uint8_t)found[i].distance;
+    for (size_t i = PAIRS_A; i <= PAIRS_DISTANCES; i++) {
+        gathering->failed = !column_reserve(&columns[i], count);
+        if (gathering->failed) return false;
     }
-    for (size_t i = 0; i < 3; i++) columns[i].count = at + count;
+    for (size_t i = 0; i < count; i++) {
+        ((uint64_t *)columns[PAIRS_A].items)[at + i] = pairs[i].a;
+        ((uint64_t *)columns[PAIRS_B].items)[at + i] = pairs[i].b;
+        ((uint8_t *)columns[PAIRS_DISTANCES].items)[at + i] = (uint8_t)pairs[i].distance;
+    }
+    for (size_t i = PAIRS_A; i <= PAIRS_DISTANCES; i++) columns[i].count = at + count;
     return true;
 }
 
 /* Returns the Pairs of one index if `other` is NULL, else of two. The context of the options is a struct watch. The
  * GIL is released meanwhile. */
 static PyObject *run_pairs(struct view *view, struct view *other, const struct idx_join_options *options) {
-    struct pairs pairs = {.block = block_make(PAIRS_KINDS, 0)};
+    struct gathering gathering = {.block = block_make(PAIRS_KINDS, 0)};
     struct idx_error error;
-    if (pairs.block == NULL) return NULL;
+    if (gathering.block == NULL) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = other == NULL ? idx_pairs(view->index, options, take_pairs, &pairs, &error)
-                                           : idx_join(view->index, other->index, options, take_pairs, &pairs, &error);
-    block_trim(pairs.block);
+    enum idx_status status = other == NULL
+                                 ? idx_pairs(view->index, options, append_pairs, &gathering, &error)
+                                 : idx_join(view->index, other->index, options, append_pairs, &gathering, &error);
+    block_trim(gathering.block);
     PyEval_RestoreThread(thread);
-    return result_end(RESULT_PAIRS, pairs.block, status, &error, options->context, pairs.failed);
+    return result_end(RESULT_PAIRS, gathering.block, status, &error, options->context, gathering.failed);
 }
 
+/* Answers index_pairs if `other_index` is NULL, else index_join. */
 static PyObject *pairs_or_join(PyObject *self, PyObject *other_index, PyObject *k, int threads,
                                unsigned long long memory, PyObject *progress) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
@@ -50,8 +49,8 @@ static PyObject *pairs_or_join(PyObject *self, PyObject *other_index, PyObject *
     options.context = &watch;
     if (view != NULL && (other_index == NULL || other != NULL) && any_distance_take(k, view, &options.distance))
         answer = run_pairs(view, other, &options);
-    if (other != NULL) view_release(other);
-    if (view != NULL) view_release(view);
+    view_release(other);
+    view_release(view);
     return answer;
 }
 

@@ -15,8 +15,8 @@ bool shingle_options_take(struct idx_text_shingle_options *options, long long wi
     return false;
 }
 
-/* The room for the hashes is guessed first, which saves memory, and suffices for most texts. Where words are shorter,
- * idx_text_shingles says how many hashes there are, and is called again. */
+/* The room for the hashes is guessed first, by words of two letters and a space, which suffices for most texts. Where
+ * words are shorter, idx_text_shingles says how many hashes there are, and is called again. */
 enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
                             const struct idx_text_shingle_options *options, struct idx_error *error) {
     hashes->count = (options->unit == IDX_TEXT_WORDS ? length / 3 : length) + 1;
@@ -29,10 +29,7 @@ enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t leng
             hashes->items = room > SIZE_MAX / sizeof *hashes->items ? NULL : malloc(room * sizeof *hashes->items);
             hashes->capacity = hashes->items == NULL ? 0 : room;
         }
-        if (hashes->items == NULL) {
-            *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-            return error->status;
-        }
+        if (hashes->items == NULL) return fail_memory(error);
         status = idx_text_shingles(text, length, options, hashes->items, room, &hashes->count, error);
     }
     return status;
@@ -49,10 +46,7 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     long long width;
     if (!PyArg_ParseTuple(arguments, "OLs", &text, &width, &unit) || !shingle_options_take(&options, width, unit))
         return NULL;
-    PyObject *tuple = PyTuple_Pack(1, text);
-    bool taken = tuple != NULL && strings_take(tuple, "text", &texts);
-    Py_XDECREF(tuple);
-    if (!taken) return NULL;
+    if (!strings_take_new(PyTuple_Pack(1, text), "text", &texts)) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = hashes_make(&hashes, texts.items[0], texts.lengths[0], &options, &error);
     PyEval_RestoreThread(thread);
@@ -72,24 +66,22 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     return answer;
 }
 
-/* Makes the sets of all texts, in the columns of hashes and of counts, without the GIL. *status is IDX_OK before.
- * Returns false where a signal's handler raised. */
+/* Appends the sets of all texts to the first column, and sets how many hashes each has in the second one. Without the
+ * GIL. *status is IDX_OK before. Returns false where a signal's handler raised. */
 static bool make_sets(const struct strings *texts, const struct idx_text_shingle_options *options, struct block *block,
                       enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
-    struct column *all = &block->columns[0];
+    struct column *members = &block->columns[0];
     int64_t *counts = block->columns[1].items;
     struct hashes hashes = {NULL, 0, 0};
     int64_t last = 0;
     bool ok = true;
     for (size_t i = 0; i < texts->count && ok && *status == IDX_OK; i++) {
         *status = hashes_make(&hashes, texts->items[i], texts->lengths[i], options, error);
-        if (*status == IDX_OK && !column_reserve(all, hashes.count)) {
-            *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-            *status = error->status;
-        }
+        if (*status == IDX_OK && !column_reserve(members, hashes.count)) *status = fail_memory(error);
         if (*status != IDX_OK) break;
-        if (hashes.count > 0) memcpy((uint64_t *)all->items + all->count, hashes.items, 8 * hashes.count);
-        all->count += hashes.count;
+        if (hashes.count > 0)
+            memcpy((uint64_t *)members->items + members->count, hashes.items, hashes.count * sizeof *hashes.items);
+        members->count += hashes.count;
         counts[i] = (int64_t)hashes.count;
         ok = check_signals(thread, &last);
     }
@@ -176,10 +168,7 @@ PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
     double found = 0;
     if (!PyArg_ParseTuple(arguments, "OOLs", &a, &b, &width, &unit) || !shingle_options_take(&options, width, unit))
         return NULL;
-    PyObject *tuple = PyTuple_Pack(2, a, b);
-    bool taken = tuple != NULL && strings_take(tuple, "texts", &texts);
-    Py_XDECREF(tuple);
-    if (!taken) return NULL;
+    if (!strings_take_new(PyTuple_Pack(2, a, b), "texts", &texts)) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_text_resemblance(texts.items[0], texts.lengths[0], texts.items[1], texts.lengths[1],
                                                   &options, &found, &error);
@@ -191,8 +180,9 @@ PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
 int64_t threshold_of(double resemblance) {
     bool fits = resemblance > 0 && resemblance <= 1;
     int64_t threshold = fits ? (int64_t)lround(resemblance * (double)IDX_DECIMAL_WEIGHT_ONE) : 0;
-    PyObject *given = threshold == 0 ? PyFloat_FromDouble(resemblance) : NULL;
+    if (threshold > 0) return threshold; /* the least ones are rounded to 0 */
+    PyObject *given = PyFloat_FromDouble(resemblance);
     if (given != NULL) raise_status(IDX_INVALID_ARGUMENT, "resemblance = %R: give one from 0.0001 to 1", given);
     Py_XDECREF(given);
-    return threshold;
+    return 0;
 }

@@ -11,6 +11,9 @@
 #include "libidx/python/items.h"
 #include "libidx/python/writer.h"
 
+/* Where the hashes of an empty set are, since NULL stands for a set that is not known. */
+static const uint64_t no_hashes = 0;
+
 /* ---- Sets that come in ---- */
 
 /* Returns whether the hashes of a set ascend; else it sets ValueError. */
@@ -30,7 +33,6 @@ void sets_release(struct sets *sets) {
 
 /* Makes the list: each set is as many of the next hashes as its count says. Checks their number and order. */
 static bool list_sets(struct sets *sets) {
-    static const uint64_t no_hashes = 0; /* since NULL would stand for a set that is not known */
     size_t count = sets->counts.count, begin = 0;
     sets->list = calloc(count + 1, sizeof *sets->list);
     if (sets->list == NULL) return refuse_memory();
@@ -55,6 +57,8 @@ bool sets_take(PyObject *hashes, PyObject *counts, struct sets *sets) {
 
 /* ---- The sets of documents ---- */
 
+enum { DIGITS = 21 }; /* of UINT64_MAX, and a NUL byte */
+
 /* Where a call finds the sets of documents. */
 struct source {
     PyObject *file, *find;    /* KeptSets, and a callable from an ID to a set, or None for each; borrowed */
@@ -65,7 +69,7 @@ struct source {
     bool failed; /* an exception is set */
 };
 
-/* Enters the file, if there is one. source_leave is due in any case. */
+/* Enters the file, if there is one. The caller calls source_leave even if this fails. */
 static bool source_enter(struct source *source) {
     if (source->file == Py_None) return true;
     source->kept = kept_enter(source->file);
@@ -84,7 +88,6 @@ static PyObject *make_id(const struct idx_document *document) {
 
 /* Calls the callable for a document's ID, with the GIL held. Sets *set to what it returns, unless that is None. */
 static bool call_find(struct source *source, const struct idx_document *document, struct idx_set *set) {
-    static const uint64_t no_hashes = 0; /* since NULL would stand for a set that is not known */
     PyObject *id = make_id(document);
     PyObject *found = id == NULL ? NULL : PyObject_CallFunctionObjArgs(source->find, id, NULL);
     Py_XDECREF(id);
@@ -97,12 +100,14 @@ static bool call_find(struct source *source, const struct idx_document *document
     return ok;
 }
 
-/* The idx_set_source: asks the file, which has integer IDs as decimal text, then the callable. Without the GIL. */
+/* The idx_set_source: asks the file, which has integer IDs as decimal text, then the callable, if the file has no set
+ * of the document. Called without the GIL. Returns IDX_CANCELLED, and sets `failed`, if the callable or a signal's
+ * handler raised. */
 static enum idx_status find_set(void *context, const struct idx_document *document, struct idx_set *set,
                                 struct idx_error *error) {
     struct source *source = context;
     if (source->kept != NULL) {
-        char digits[24];
+        char digits[DIGITS];
         struct idx_document named = *document;
         if (named.id == NULL) {
             named.id = digits;
@@ -124,25 +129,26 @@ static enum idx_status find_set(void *context, const struct idx_document *docume
 /* ---- Answers ---- */
 
 /* Makes the columns for `documents`, and if `has_text`, `bytes` of text IDs. Returns false if memory runs out. */
-static bool make_columns(struct block *block, size_t documents, size_t bytes, bool has_text, bool estimates) {
+static bool make_columns(struct block *block, size_t documents, size_t bytes, bool has_text, bool has_errors) {
     struct column *columns = block->columns;
-    bool ok = column_make(&columns[RESEMBLING_RESEMBLANCES], documents);
-    if (estimates) ok = ok && column_make(&columns[RESEMBLING_ERRORS], documents);
-    if (!has_text) return ok && column_make(&columns[RESEMBLING_NUMBERS], documents);
-    return ok && column_make(&columns[RESEMBLING_ID_OFFSETS], documents + 1) &&
+    if (!column_make(&columns[RESEMBLING_RESEMBLANCES], documents)) return false;
+    if (has_errors && !column_make(&columns[RESEMBLING_ERRORS], documents)) return false;
+    if (!has_text) return column_make(&columns[RESEMBLING_NUMBERS], documents);
+    return column_make(&columns[RESEMBLING_ID_OFFSETS], documents + 1) &&
            column_make(&columns[RESEMBLING_ID_BYTES], bytes);
 }
 
-/* Fills row number `at`. `estimates` is 0 if sets were compared, or how many values the sketches have that were. */
-static void fill_row(struct block *block, size_t at, const struct idx_resembling_lists *lists, unsigned estimates) {
+/* Fills row number `at`. If sketches were compared, `sketch` is how many values they have at most. If sets were, it is
+ * 0: then there is no column of errors. */
+static void fill_row(struct block *block, size_t at, const struct idx_resembling_lists *lists, unsigned sketch) {
     const struct idx_resembling_document *found = &lists->documents[at];
     const struct column *columns = block->columns;
     double share = (double)found->shared / (double)found->total;
     ((double *)columns[RESEMBLING_RESEMBLANCES].items)[at] = share;
     /* Two sketches that together have fewer values than one may have are the whole sets. */
-    if (estimates > 0)
+    if (sketch > 0)
         ((double *)columns[RESEMBLING_ERRORS].items)[at] =
-            found->total < estimates ? 0 : sqrt(share * (1 - share) / (double)found->total);
+            found->total < sketch ? 0 : sqrt(share * (1 - share) / (double)found->total);
     int64_t *offsets = columns[RESEMBLING_ID_OFFSETS].items;
     if (offsets == NULL) {
         ((uint64_t *)columns[RESEMBLING_NUMBERS].items)[at] = found->number;
@@ -153,14 +159,14 @@ static void fill_row(struct block *block, size_t at, const struct idx_resembling
     offsets[at + 1] = offsets[at] + (int64_t)found->id_length;
 }
 
-/* Makes Resembling of the lists for `count` sets, which it frees. `estimates` is as fill_row takes it. */
+/* Makes Resembling of the lists for `count` sets, which it frees. `sketch` is as fill_row takes it. */
 static PyObject *make_resembling(struct idx_resembling_lists *lists, size_t count, enum idx_id_type id_type,
-                                 unsigned estimates) {
+                                 unsigned sketch) {
     size_t documents = (size_t)lists->offsets[count], bytes = 0;
     bool has_text = id_type == IDX_ID_TEXT;
     struct block *block = block_new(RESEMBLING_KINDS);
     for (size_t i = 0; i < documents && has_text; i++) bytes += lists->documents[i].id_length;
-    if (block == NULL || !make_columns(block, documents, bytes, has_text, estimates > 0)) {
+    if (block == NULL || !make_columns(block, documents, bytes, has_text, sketch > 0)) {
         idx_resembling_free(lists);
         block_release(block);
         return PyErr_NoMemory();
@@ -169,7 +175,7 @@ static PyObject *make_resembling(struct idx_resembling_lists *lists, size_t coun
     block->columns[RESEMBLING_OFFSETS].count = count + 1;
     lists->offsets = NULL;
     if (has_text) *(int64_t *)block->columns[RESEMBLING_ID_OFFSETS].items = 0;
-    for (size_t i = 0; i < documents; i++) fill_row(block, i, lists, estimates);
+    for (size_t i = 0; i < documents; i++) fill_row(block, i, lists, sketch);
     idx_resembling_free(lists);
     return result_new(RESULT_RESEMBLING, block);
 }
@@ -236,7 +242,8 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments) {
 
 /* ---- Adding what resembles none ---- */
 
-/* Returns what writer_add_unlike does, of the lists, which it frees. */
+/* Returns what writer_add_unlike does, of the lists, which it frees. A set was added if its list is empty, since
+ * nothing resembles it, unless it is empty itself. */
 static PyObject *make_answer(struct idx_resembling_lists *lists, const struct sets *sets, enum idx_id_type id_type) {
     size_t count = sets->counts.count;
     struct block *added = block_make("?", count);
@@ -253,9 +260,8 @@ static PyObject *make_answer(struct idx_resembling_lists *lists, const struct se
     return NULL;
 }
 
-enum { DIGITS = 21 }; /* of UINT64_MAX, and a NUL byte */
-
-/* Gives integer IDs their decimal text, too, by which files of sets know them. The caller frees *digits. */
+/* Gives items with integer IDs their decimal text as well, by which files of sets know them. The caller frees *digits.
+ */
 static bool name_items(const struct items *items, struct idx_item *list, char **digits) {
     *digits = NULL;
     if (items->id_type == IDX_ID_TEXT) return true;

@@ -13,8 +13,8 @@ struct kept_object {
     long process; /* that opened it */
 };
 
-/* Begins a call, which kept_leave ends. Other calls wait for that if the file is only read; if it is written, they
- * raise. Returns NULL with an exception set if the object is no KeptSets, or closed. */
+/* Begins a call, which kept_leave ends: until then, other calls wait here if the file is only read, and raise if it is
+ * written. Returns NULL with an exception set then, and if the object is no KeptSets, closed, or of another process. */
 struct kept_object *kept_enter(PyObject *object);
 void kept_leave(struct kept_object *object);
 

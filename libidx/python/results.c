@@ -32,6 +32,11 @@ size_t result_first_id_column(enum result result) { return kinds[result].ids; }
 
 bool result_is_by_query(enum result result) { return kinds[result].by_query; }
 
+size_t result_count_rows(enum result result, const struct block *block) {
+    const struct column *first = block->columns;
+    return result_is_by_query(result) ? (size_t)((const int64_t *)first->items)[first->count - 1] : first->count;
+}
+
 PyObject *result_new(enum result result, struct block *block) {
     struct result_object *object = PyObject_New(struct result_object, types[result]);
     if (object == NULL) {
@@ -75,34 +80,30 @@ static PyObject *get_column(PyObject *self, void *closure) {
     return Py_XNewRef(object->views[column]);
 }
 
-/* Returns how many queries a result by query has, and how many rows another one has. */
+/* Returns how many queries a result by query has, one less than offsets, and how many rows another one has. */
 static Py_ssize_t get_length(PyObject *self) {
     const struct result_object *object = (const struct result_object *)self;
-    return (Py_ssize_t)(object->block->columns[0].count - result_is_by_query(object->result));
+    size_t count = object->block->columns[0].count;
+    return (Py_ssize_t)(result_is_by_query(object->result) ? count - 1 : count);
 }
 
 /* ---- What they look like ---- */
 
 /* Clusters are numbered from 0, ascending, without gaps. */
-static long long count_clusters(const struct column *clusters) {
-    return clusters->count == 0 ? 0 : ((const int64_t *)clusters->items)[clusters->count - 1] + 1;
-}
-
-/* The last offset of results by query is the number of rows. */
-static long long count_rows(const struct column *offsets) {
-    return ((const int64_t *)offsets->items)[offsets->count - 1];
+static size_t count_clusters(const struct column *clusters) {
+    return clusters->count == 0 ? 0 : (size_t)((const int64_t *)clusters->items)[clusters->count - 1] + 1;
 }
 
 /* Returns the repr, such as <libidx.Matches: 2 matches of 1 query>. */
 static PyObject *represent(PyObject *self) {
     const struct result_object *object = (const struct result_object *)self;
     const struct kind *kind = &kinds[object->result];
-    const struct column *first = object->block->columns;
-    long long length = (long long)get_length(self), rows = kind->by_query ? count_rows(first) : length;
-    if (kind->wholes[0] == NULL) return PyUnicode_FromFormat("<%s: %lld %s>", kind->name, rows, kind->rows[rows != 1]);
-    long long whole = kind->by_query ? length : count_clusters(first);
-    return PyUnicode_FromFormat("<%s: %lld %s %s %lld %s>", kind->name, rows, kind->rows[rows != 1],
-                                kind->by_query ? "of" : "in", whole, kind->wholes[whole != 1]);
+    size_t rows = result_count_rows(object->result, object->block);
+    const char *rows_word = kind->rows[rows != 1];
+    if (kind->wholes[0] == NULL) return PyUnicode_FromFormat("<%s: %zu %s>", kind->name, rows, rows_word);
+    size_t wholes = kind->by_query ? (size_t)get_length(self) : count_clusters(object->block->columns);
+    return PyUnicode_FromFormat("<%s: %zu %s %s %zu %s>", kind->name, rows, rows_word, kind->by_query ? "of" : "in",
+                                wholes, kind->wholes[wholes != 1]);
 }
 
 /* ---- Gathering matches ---- */
@@ -121,14 +122,15 @@ bool gather_matches(void *context, size_t query, const struct idx_match *matches
         ((uint64_t *)fingerprints->items)[offset + i] = matches[i].fingerprint;
         ((uint8_t *)distances->items)[offset + i] = (uint8_t)matches[i].distance;
     }
-    fingerprints->count = distances->count = offset + count;
+    fingerprints->count = offset + count;
+    distances->count = offset + count;
     return true;
 }
 
-bool gather_finish(struct gathering *gathering, size_t count) {
-    bool ok = gather_matches(gathering, count, NULL, 0);
+void gather_finish(struct gathering *gathering, size_t count) {
+    if (gathering->failed) return;
+    gather_matches(gathering, count, NULL, 0);
     block_trim(gathering->block);
-    return ok;
 }
 
 /* ---- IDs as Python's objects ---- */
@@ -140,6 +142,7 @@ struct ids {
     const char *errors; /* of decoding a str */
 };
 
+/* Returns ID number `at`, None if there are none. */
 static PyObject *make_id(const struct ids *ids, size_t at) {
     if (ids->numbers->items != NULL) return PyLong_FromUnsignedLongLong(((const uint64_t *)ids->numbers->items)[at]);
     if (ids->offsets->items == NULL) Py_RETURN_NONE;
@@ -158,6 +161,7 @@ static PyObject *make_list(const struct ids *ids, size_t begin, size_t end) {
     return list;
 }
 
+/* Returns a list of the IDs of each query. `offsets` are those of the queries. */
 static PyObject *make_lists(const struct ids *ids, const struct column *offsets) {
     const int64_t *offset = offsets->items;
     PyObject *lists = PyList_New((Py_ssize_t)offsets->count - 1);

@@ -39,6 +39,9 @@ size_t result_first_id_column(enum result result);
 /* Returns whether a result has rows for each of many queries. Then its first column has the offsets of these. */
 bool result_is_by_query(enum result result);
 
+/* Returns how many rows a result has. The last offset of results by query is that number. */
+size_t result_count_rows(enum result result, const struct block *block);
+
 /* Makes a result of a block, and takes over the caller's reference to the block, also where it fails. */
 PyObject *result_new(enum result result, struct block *block);
 
@@ -53,17 +56,19 @@ PyObject *result_end(enum result result, struct block *block, enum idx_status st
 /* Makes a capsule with an Arrow stream of a result's rows (arrow_export.c). */
 PyObject *arrow_export(enum result result, struct block *block);
 
-/* Matches of many queries, as they come. */
+/* Rows of a result, while a call of the library visits them one after the other. */
 struct gathering {
-    struct block *block; /* with the columns of RESULT_MATCHES */
+    struct block *block; /* with the columns of that result */
     bool failed;         /* out of memory */
 };
 
-/* This is the idx_batch_visitor that appends the matches of a query, which come in ascending order of queries. */
+/* The idx_batch_visitor that appends the matches of a query to the columns of RESULT_MATCHES, and the offsets of the
+ * queries up to it. Queries must ascend. Returns false if memory runs out. */
 bool gather_matches(void *context, size_t query, const struct idx_match *matches, size_t count);
 
-/* Completes the offsets of a result of `count` queries, and trims the columns. Returns false if memory runs out. */
-bool gather_finish(struct gathering *gathering, size_t count);
+/* Completes the offsets for `count` queries, and trims the columns. Does nothing if gathering->failed, which it sets.
+ */
+void gather_finish(struct gathering *gathering, size_t count);
 
 bool results_init(PyObject *module);
 

@@ -6,7 +6,7 @@
 struct sets_object {
     PyObject_HEAD struct idx_sets *sets;
     struct idx_text_shingle_options options;
-    struct hashes shingles; /* of the text at hand */
+    struct hashes shingles; /* of the text that is being added */
     struct watch watch;
     PyObject *progress, *folder; /* which the sets and `watch` refer to */
     size_t count;                /* texts so far */
@@ -114,8 +114,8 @@ static enum idx_status add_hashes(struct sets_object *object, const struct array
     enum idx_status status = IDX_OK;
     size_t begin = 0;
     for (size_t i = 0; i < counts->count && status == IDX_OK; i++) {
+        static const uint64_t no_hashes = 0; /* an empty set has a place, too */
         const size_t count = (size_t)counts->items[i];
-        static const uint64_t no_hashes = 0;
         status = idx_sets_add(object->sets, count == 0 ? &no_hashes : hashes->items + begin, count, error);
         object->count += status == IDX_OK;
         begin += count;
@@ -162,10 +162,7 @@ static enum idx_status keep_into(struct sets_object *object, const struct idx_ke
     uint64_t *kept = block->columns[0].items;
     double *resemblances = block->columns[1].items, *shares = NULL;
     struct idx_kept_set *found = malloc(object->count * sizeof *found + 1);
-    if (found == NULL) {
-        *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-        return error->status;
-    }
+    if (found == NULL) return fail_memory(error);
     if (options->contained > 0) shares = block->columns[2].items;
     enum idx_status status = idx_sets_keep(object->sets, options, found, NULL, error);
     for (size_t i = 0; i < object->count && status == IDX_OK; i++) {
@@ -197,13 +194,14 @@ static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_opt
     return answer;
 }
 
-/* Sets *threshold and *share to the thresholds of resemblance and of containment, in units of 1/IDX_DECIMAL_WEIGHT_ONE;
- * one of them may be 0, which is none. *share is 0 before. Returns false with an exception. */
+/* Sets *threshold and *share to the thresholds of resemblance and of containment, in units of 1/IDX_DECIMAL_WEIGHT_ONE.
+ * One of them may be 0, which is none. */
 static bool take_thresholds(double resemblance, double contained, int64_t *threshold, int64_t *share) {
-    const bool is_contained_alone = contained != 0 && resemblance == 0;
-    if (contained != 0 && (*share = threshold_of(contained)) == 0) return false;
-    *threshold = is_contained_alone ? 0 : threshold_of(resemblance);
-    return *threshold != 0 || is_contained_alone;
+    const bool takes_share = contained != 0, takes_threshold = resemblance != 0 || !takes_share;
+    *share = takes_share ? threshold_of(contained) : 0;
+    if (takes_share && *share == 0) return false;
+    *threshold = takes_threshold ? threshold_of(resemblance) : 0;
+    return !takes_threshold || *threshold != 0;
 }
 
 /* Takes (resemblance or 0, known, preferences or None, copies[, contained, members]). Returns the row of the text that
@@ -254,15 +252,17 @@ static PyObject *sets_ignore_common(PyObject *self, PyObject *given) {
 
 struct pair_columns {
     struct block *block; /* with a fourth column if contained texts are looked for */
-    bool full;           /* out of memory */
+    bool failed;         /* out of memory */
 };
 
-/* This is the idx_set_pair_visitor that appends a pair to the columns, without the GIL. */
+/* The idx_set_pair_visitor that appends a pair to the columns, without the GIL. Returns false if memory runs out. */
 static bool add_pair(void *context, const struct idx_set_pair *pair) {
     struct pair_columns *pairs = context;
     struct column *columns = pairs->block->columns;
-    for (size_t i = 0; i < pairs->block->count && !pairs->full; i++) pairs->full = !column_reserve(&columns[i], 1);
-    if (pairs->full) return false;
+    for (size_t i = 0; i < pairs->block->count; i++) {
+        pairs->failed = !column_reserve(&columns[i], 1);
+        if (pairs->failed) return false;
+    }
     ((int64_t *)columns[0].items)[columns[0].count++] = (int64_t)pair->first;
     ((int64_t *)columns[1].items)[columns[1].count++] = (int64_t)pair->second;
     ((double *)columns[2].items)[columns[2].count++] = (double)pair->shared / (double)pair->total;
@@ -284,7 +284,7 @@ static PyObject *list_pairs(struct sets_object *object, const struct idx_set_pai
     enum idx_status status = idx_sets_visit_pairs(object->sets, options, add_pair, &pairs, NULL, &error);
     PyEval_RestoreThread(thread);
     object->busy = false;
-    if (pairs.full)
+    if (pairs.failed)
         PyErr_NoMemory();
     else if (check_call(status, &error, &object->watch))
         answer = block_views(pairs.block);

@@ -108,11 +108,11 @@ static PyObject *stream_finish(PyObject *self, PyObject *unused) {
     }
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_stream_finish(object->stream, gather_matches, &gathering, &error);
-    bool ok = !gathering.failed && gather_finish(&gathering, object->queries);
+    if (status == IDX_OK) gather_finish(&gathering, object->queries);
     PyEval_RestoreThread(thread);
     object->busy = false;
     close_stream(object);
-    return result_end(RESULT_MATCHES, gathering.block, status, &error, &object->watch, !ok);
+    return result_end(RESULT_MATCHES, gathering.block, status, &error, &object->watch, gathering.failed);
 }
 
 static PyObject *stream_close(PyObject *self, PyObject *unused) {
@@ -193,7 +193,7 @@ static PyObject *simhash_add_hash(PyObject *self, PyObject *arguments, PyObject 
     Py_RETURN_NONE;
 }
 
-/* What is made of the sums: idx_simhash_finish or idx_simhash_ties. */
+/* The type of idx_simhash_finish and idx_simhash_ties. */
 typedef uint64_t ending(const struct idx_simhash *simhash, unsigned bits);
 
 /* Takes (bits=64). Returns what `end` makes of the sums, which may go on growing. */

@@ -16,6 +16,7 @@ void strings_release(struct strings *strings) {
     *strings = (struct strings){.items = NULL};
 }
 
+/* Makes room for `more` items, and no more than that, since most calls take all items of a column or list at once. */
 static bool make_room(struct strings *strings, size_t more) {
     size_t count = strings->count + more;
     if (count <= strings->capacity) return true;
@@ -128,7 +129,8 @@ static bool put_str(struct strings *strings, PyObject **row) {
     return true;
 }
 
-/* Appends row number `at`. If put_str makes a new object, this takes the place of the str in the tuple. */
+/* Appends row number `at` of a tuple. A new object of put_str takes the place of the str in the tuple, which keeps it.
+ */
 static bool put_row(struct strings *strings, const char *what, PyObject *rows, Py_ssize_t at) {
     PyObject *row = PyTuple_GetItem(rows, at);
     if (PyBytes_Check(row)) {
@@ -158,6 +160,12 @@ static bool take_rows(PyObject *object, const char *what, struct strings *string
         if (!put_row(strings, what, strings->keeps, i)) return false;
     }
     return true;
+}
+
+bool strings_take_new(PyObject *tuple, const char *what, struct strings *strings) {
+    bool taken = tuple != NULL && strings_take(tuple, what, strings);
+    Py_XDECREF(tuple);
+    return taken;
 }
 
 bool strings_take(PyObject *object, const char *what, struct strings *strings) {

@@ -25,10 +25,10 @@ static void table_free(PyObject *self) {
 static PyObject *table_save(PyObject *self, PyObject *path) {
     struct idx_error error;
     PyObject *bytes;
-    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+    const char *text;
+    if (!path_take(path, &bytes, &text)) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status =
-        idx_text_table_write(((struct table_object *)self)->table, PyBytes_AsString(bytes), &error);
+    enum idx_status status = idx_text_table_write(((struct table_object *)self)->table, text, &error);
     PyEval_RestoreThread(thread);
     Py_DECREF(bytes);
     if (!check_call(status, &error, NULL)) return NULL;
@@ -39,14 +39,16 @@ static PyObject *table_load(PyObject *type, PyObject *path) {
     struct idx_text_table *table = NULL;
     struct idx_error error;
     PyObject *bytes;
-    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+    const char *text;
+    if (!path_take(path, &bytes, &text)) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_text_table_read(&table, PyBytes_AsString(bytes), &error);
+    enum idx_status status = idx_text_table_read(&table, text, &error);
     PyEval_RestoreThread(thread);
     Py_DECREF(bytes);
     return check_call(status, &error, NULL) ? table_new(table) : NULL;
 }
 
+/* What the closure of a property says. */
 enum property { DOCUMENTS, TERMS, DROPPED, FEATURES };
 
 static PyObject *get_property(PyObject *self, void *closure) {

@@ -17,10 +17,13 @@ void object_free(PyObject *self) {
 
 bool call_begin(bool *busy, long process, bool is_open, const char *what, const char *ended) {
     if (!check_process(process, what)) return false;
-    if (is_open && !*busy) return *busy = true;
-    if (*busy)
+    if (*busy) {
         raise_status(IDX_INVALID_ARGUMENT, "another thread is using this %s: one at a time", what);
-    else
+    } else if (!is_open) {
         raise_status(IDX_INVALID_ARGUMENT, "this %s %s", what, ended);
+    } else {
+        *busy = true;
+        return true;
+    }
     return false;
 }

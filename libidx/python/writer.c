@@ -45,8 +45,8 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return (PyObject *)object;
 }
 
-/* Reports what progress raised while nobody waited, as an exception that nobody can catch. An exception that is set
- * already, where an object is freed, stays set. */
+/* Reports what progress raised while nobody waited, by sys.unraisablehook, since there is nobody to catch it. Where an
+ * object is freed, an exception may be set already, which stays set. */
 static void report_raised(struct writer_object *object) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);

@@ -24,7 +24,7 @@ bool writer_visit(void *context, const struct idx_progress *progress) {
     if (object->cancels) return false;
     if (object->progress == Py_None) return true;
     PyGILState_STATE state = PyGILState_Ensure();
-    if (!tell_progress(object->progress, progress, &go_on)) {
+    if (!call_progress(object->progress, progress, &go_on)) {
         keep_exception(object);
         go_on = false;
     }
@@ -56,7 +56,7 @@ static void *wait_for_writer(void *context) {
     return NULL;
 }
 
-/* Waits for a tenth of a second, at most. Returns whether the thread has come to its end. */
+/* Waits for the thread that waits for the compaction, at most a tenth of a second. Returns whether that has ended. */
 static bool ends_soon(struct waiting *waiting) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
