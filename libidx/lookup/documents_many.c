@@ -9,9 +9,11 @@
 #include "libidx/view/documents.h"
 #include "libidx/view/index.h"
 
-/* How many fingerprints, or documents, a task has; for how many more items than asked a share grows; and how many bytes
- * of lists are counted together. */
-enum { ITEMS_OF_TASK = 4096, MORE_ROOM = 4096, COUNTED_TOGETHER = 4096 };
+enum {
+    ITEMS_OF_TASK = 4096,   /* how many fingerprints, or documents, a task has */
+    MORE_ROOM = 4096,       /* for how many more items than asked a share grows */
+    COUNTED_TOGETHER = 4096 /* bytes of lists after which a task counts them, since threads contend for the count */
+};
 
 /* What one task found, one after the other: values of documents (numbers, or integer IDs), or the bytes of text IDs. */
 struct share {
@@ -55,11 +57,13 @@ static enum idx_status make_shares(struct many *many, uint64_t items, struct idx
     return IDX_OK;
 }
 
+/* Sets which of `items` a task has: from `begin` to before `end`. */
 static void get_bounds(size_t task, size_t items, size_t *begin, size_t *end) {
     *begin = task * ITEMS_OF_TASK;
     *end = items - *begin < ITEMS_OF_TASK ? items : *begin + ITEMS_OF_TASK;
 }
 
+/* Makes room for `more` items of `width` bytes after those of a share. */
 static enum idx_status reserve_items(struct share *share, size_t more, size_t width, struct idx_error *error) {
     if (share->capacity - share->count >= more) return IDX_OK;
     if (more > SIZE_MAX / width / 2 - share->count - MORE_ROOM) return idxi_fail_memory(error);
@@ -100,6 +104,7 @@ static enum idx_status check_missing(const struct finding *finding, struct idx_e
     return exists ? idxi_documents_fail_missing(index, finding->fingerprint, error) : IDX_OK;
 }
 
+/* Appends the value of a document, unless as many are listed as options.max_documents allows. Counts it anyway. */
 static enum idx_status take_value(struct finding *finding, uint64_t value, struct idx_error *error) {
     if (finding->visited++ >= finding->many->options.max_documents) return IDX_OK;
     IDXI_TRY(reserve_items(finding->share, 1, sizeof value, error));
@@ -160,6 +165,7 @@ static enum idx_status find_values_of_some(struct finding *finding, size_t begin
     return idxi_progress_add(&many->progress, end - begin, error);
 }
 
+/* Finds the values of a task's fingerprints. This is an idxi_task. */
 static enum idx_status find_values(void *context, size_t task, struct idx_error *error) {
     struct many *many = context;
     struct finding finding = {many, &many->shares[task], NULL, 0, 0};
@@ -171,7 +177,8 @@ static enum idx_status find_values(void *context, size_t task, struct idx_error 
     return status;
 }
 
-/* Turns lengths, each at the place after its own, into offsets. Returns their sum. */
+/* Turns lengths into offsets: offsets[i + 1] is the length of item i before, and its end afterwards. Returns their sum.
+ */
 static uint64_t sum_up(int64_t *offsets, size_t count) {
     offsets[0] = 0;
     for (size_t i = 0; i < count; i++) offsets[i + 1] += offsets[i];
@@ -229,6 +236,7 @@ static enum idx_status read_texts_of_some(struct many *many, struct idx_document
     return idxi_progress_add(&many->progress, end - begin, error);
 }
 
+/* Reads the text IDs of a task. This is an idxi_task. */
 static enum idx_status read_texts(void *context, size_t task, struct idx_error *error) {
     struct many *many = context;
     struct idx_documents *cursor;

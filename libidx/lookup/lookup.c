@@ -10,7 +10,7 @@ struct visitor {
     void *context;
 };
 
-/* Hands a match to a visitor that is not told its query. An idxi_match_visitor. */
+/* The idxi_match_visitor of a single query: hands matches to a visitor that takes no query. */
 static bool visit_without_query(void *context, size_t query, const struct idx_match *match) {
     const struct visitor *visitor = context;
     (void)query;
@@ -27,6 +27,7 @@ enum idx_status idx_visit_matches(const struct idx_index *index, uint64_t finger
     return idxi_search_queries(&search, 0, 1);
 }
 
+/* The idx_match_visitor of idx_exists: notes that there is a match, and stops. */
 static bool stop_at_first(void *context, const struct idx_match *match) {
     (void)match;
     *(bool *)context = true;

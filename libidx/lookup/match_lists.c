@@ -114,7 +114,8 @@ static enum idx_status make_room(struct idxi_match_share *share, struct idx_erro
     return IDX_OK;
 }
 
-/* Adds a match of the query at a place. Returns false after an error, which share->status is. An idxi_match_visitor. */
+/* The idxi_match_visitor of a share: adds a match of the query at a place. Returns false after an error, whose status
+ * share->status is. */
 static bool add_found(void *context, size_t place, const struct idx_match *match) {
     struct idxi_match_share *share = context;
     struct idxi_listing *listing = share->listing;
@@ -157,7 +158,7 @@ static enum idx_status look_up_share(void *context, size_t number, struct idx_er
     struct lookup *lookup = context;
     struct idxi_listing *listing = &lookup->listing;
     struct idxi_match_share *share = &listing->shares[number];
-    uint64_t queries[IDXI_SHARE_QUERIES]; /* A copy, so that what was checked stays so whatever the caller does. */
+    uint64_t queries[IDXI_SHARE_QUERIES]; /* a copy, so that what was checked stays so whatever the caller does */
     size_t count = share->end - share->begin;
     memcpy(queries, lookup->queries + share->begin, count * sizeof *queries);
     IDXI_TRY(idxi_check_queries(listing->index, queries, count, error));

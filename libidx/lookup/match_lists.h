@@ -14,11 +14,11 @@ struct idxi_match_share {
     struct idxi_listing *listing;
     size_t begin, end;         /* its queries, by number */
     struct idxi_found *found;  /* matches as they were found, of all queries together */
-    size_t count, capacity;    /* of these; once the share is ended, `count` is of `matches` */
-    uint64_t counted;          /* of the bytes that the lists take, those of this share that were counted */
+    size_t count, capacity;    /* of `found`; once the share is ended, `count` is of `matches` */
+    uint64_t counted;          /* how many bytes of listing->bytes are of this share */
     struct idx_match *matches; /* ordered by query */
     enum idx_status status;    /* of adding a match */
-    struct idx_error *error;
+    struct idx_error *error;   /* where adding a match puts its error */
 };
 
 struct idxi_listing {

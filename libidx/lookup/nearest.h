@@ -12,10 +12,12 @@ struct idxi_nearest {
     size_t *counts; /* how many matches each query had, in the heap or not; the caller sets 0 at first */
 };
 
-/* Adds a match. An idxi_match_visitor, whose context is a struct idxi_nearest; returns true. */
+/* Adds a match, or drops it, if the query has as many that are nearer. An idxi_match_visitor, whose context is a struct
+ * idxi_nearest; returns true. */
 bool idxi_nearest_add(void *context, size_t query, const struct idx_match *match);
 
-/* Orders the matches of a query, after all were added: by distance, then by fingerprint. */
+/* Turns the heap of a query into an array that ascends by distance, then by fingerprint. Nothing may be added to it
+ * then. */
 void idxi_nearest_sort(const struct idxi_nearest *nearest, size_t query);
 
 #endif

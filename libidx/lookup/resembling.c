@@ -7,7 +7,7 @@
 
 /* ---- Options ---- */
 
-/* A set that resembles another one is missed with this probability at most. */
+/* A set that resembles another one is missed with this probability at most: that they share none of so many values. */
 #define MOST_MISSED 1e-5
 
 unsigned idx_sketch_values(int64_t threshold) {
@@ -38,6 +38,7 @@ enum { COMPARED_AT_ONCE = 64 };
 void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, int64_t threshold,
                        uint32_t *shared, uint32_t *total) {
     const uint64_t one = IDX_DECIMAL_WEIGHT_ONE, least = (uint64_t)threshold;
+    /* shared / (a_count + b_count - shared) >= least / one, solved for `shared` and rounded up */
     const size_t needed = (size_t)((least * (a_count + b_count) + one + least - 1) / (one + least));
     size_t i = 0, j = 0, both = 0;
     while (i < a_count && j < b_count && a_count - i + both >= needed && b_count - j + both >= needed) {
@@ -57,10 +58,11 @@ void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, siz
 static void compare_sketches(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, size_t most,
                              uint32_t *shared, uint32_t *total) {
     size_t i = 0, j = 0;
-    *shared = *total = 0;
+    *shared = 0;
+    *total = 0;
     for (; *total < most && (i < a_count || j < b_count); ++*total) {
-        bool has_a = i < a_count && (j == b_count || a[i] <= b[j]),
-             has_b = j < b_count && (i == a_count || b[j] <= a[i]);
+        bool has_a = i < a_count && (j == b_count || a[i] <= b[j]);
+        bool has_b = j < b_count && (i == a_count || b[j] <= a[i]);
         *shared += has_a && has_b;
         i += has_a;
         j += has_b;
@@ -141,7 +143,7 @@ struct finding {
     const struct idx_index *index;
     struct idx_resembling_options options;
     const struct idx_set *sets;
-    size_t values;                   /* how many of each set are looked up */
+    size_t values;                   /* how many of each set are looked up, at most */
     struct idx_document_lists found; /* the documents that have these values, of the queries at hand */
     struct candidate *candidates;
     size_t candidate_room;
@@ -176,6 +178,8 @@ static enum idx_status gather_candidates(struct finding *finding, size_t begin, 
     return IDX_OK;
 }
 
+/* Estimates how many members a set and that of a document share, from the document's sketch, which the index has as the
+ * document's fingerprints. */
 static enum idx_status estimate_resemblance(struct finding *finding, const struct idx_set *set,
                                             const struct idx_document *document, uint32_t *shared, uint32_t *total,
                                             struct idx_error *error) {
@@ -237,6 +241,7 @@ static enum idx_status answer_query(struct finding *finding, const struct idx_se
 enum { QUERIES_TOGETHER = 256 };
 #define MOST_BYTES ((uint64_t)1 << 26)
 
+/* Returns how many values of a query are looked up: finding->values, or all of a smaller set. */
 static size_t values_of(const struct finding *finding, size_t query) {
     return finding->sets[query].count < finding->values ? finding->sets[query].count : finding->values;
 }

@@ -54,6 +54,7 @@ static enum idx_status ask_for_block(const struct idxi_search *search, const str
     return IDX_OK;
 }
 
+/* Visits the hits of the chains that were searched last. */
 static enum idx_status report_hits(struct idxi_search *search) {
     unsigned shift = 64 - search->lane_probes[0]->table->decoder->bits; /* tables hold fingerprints in the low bits */
     for (size_t i = 0; i < search->hits.count && !search->stopped; i++) {
@@ -97,8 +98,8 @@ static inline enum idx_status add_lane(struct idxi_search *search, const struct 
     return search->lane_count == IDXF_LANES ? search_lanes(search) : IDX_OK;
 }
 
-/* Adds those chains of a block that may hold what is sought, and sets *key to the key of the block, or *fault if it has
- * one, of which the caller complains. */
+/* Adds those chains of a block that may hold what is sought, and sets *key to the key of the block. If the block breaks
+ * a rule, sets *fault instead, which the caller reports. */
 static enum idx_status add_chains(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
                                   struct idxf_bounds bounds, uint64_t low, uint64_t high, uint64_t *key,
                                   enum idxf_fault *fault) {
@@ -151,7 +152,7 @@ static const uint8_t *get_block(const struct idxi_probe *probe) {
     return idxi_table_block(probe->table, has_block ? probe->start.block : 0);
 }
 
-/* Searches the blocks of all probes of a group, and empties it. */
+/* Searches the blocks of all probes of a group, unless the visitor stops, and empties it. */
 static enum idx_status search_group(struct idxi_search *search, struct idxi_group *group) {
     for (size_t i = 0; i < group->count && !search->stopped; i++) {
         if (i + AHEAD < group->count) prefetch(get_block(&group->probes[i + AHEAD]));
@@ -247,6 +248,7 @@ void idxi_search_give_room(struct idxi_search *search, struct idxi_search_room *
         set_groups(search, room->probes, IDXI_MEMORY_GROUP, IDXI_MEMORY_GROUP_BYTES);
 }
 
+/* Probes all tables of the segment for a query. */
 static enum idx_status search_query(struct idxi_search *search, size_t query) {
     const struct idxi_table *tables = search->index->segments[search->segment]->tables;
     for (size_t i = 0; i < search->probing->count && !search->stopped; i++) {

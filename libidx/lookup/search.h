@@ -19,7 +19,7 @@ struct idxi_probe {
     size_t query;
     size_t order;                 /* the table's place among the tables that are probed */
     uint64_t low, high, permuted; /* the range, and the query */
-    struct idxf_start start;
+    struct idxf_start start;      /* the block in which the range begins, once it is found */
 };
 
 struct idxi_group {

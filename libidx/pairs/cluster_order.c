@@ -10,6 +10,8 @@
 /* Up to so many documents are sorted in an array, unless IDs decide: then all are. */
 #define MAX_IN_ARRAY 256
 
+static bool has_spilled(const struct idxi_cluster_order *order) { return order->added != order->count; }
+
 /* ---- Adding ---- */
 
 static enum idx_status grow_items(struct idxi_cluster_order *order, struct idx_error *error) {
@@ -22,6 +24,7 @@ static enum idx_status grow_items(struct idxi_cluster_order *order, struct idx_e
     return IDX_OK;
 }
 
+/* Copies the text ID of a document to order->ids, since the cursor overwrites it when it goes on. */
 static enum idx_status keep_id(struct idxi_cluster_order *order, struct idxi_ordered *item, struct idx_error *error) {
     struct idx_document document;
     IDXI_TRY(idxi_documents_get(order->documents, item->value, &document, error));
@@ -41,7 +44,7 @@ static enum idx_status keep_id(struct idxi_cluster_order *order, struct idxi_ord
 
 /* Moves the documents from the array to the sorter, which is opened the first time. */
 static enum idx_status spill(struct idxi_cluster_order *order, struct idx_error *error) {
-    if (order->added == order->count) IDXI_TRY(idxi_sorter_open(&order->sorter, order->sorting, error));
+    if (!has_spilled(order)) IDXI_TRY(idxi_sorter_open(&order->sorter, order->sorting, error));
     for (size_t i = 0; i < order->count; i++)
         IDXI_TRY(idxi_sorter_add_or_spill(&order->sorter, order->items[i].value, order->items[i].fingerprint, error));
     order->count = 0;
@@ -75,7 +78,7 @@ static int compare_documents(const void *first, const void *second, void *ids) {
 enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct idx_error *error) {
     struct idxi_stream *stream;
     order->next = 0;
-    if (order->added == order->count) {
+    if (!has_spilled(order)) {
         if (order->count > 1) qsort_r(order->items, order->count, sizeof *order->items, compare_documents, order->ids);
         return IDX_OK;
     }
@@ -90,25 +93,28 @@ enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct 
 /* ---- Taking ---- */
 
 static void forget_documents(struct idxi_cluster_order *order) {
-    if (order->added != order->count) idxi_sorter_close(&order->sorter);
+    if (has_spilled(order)) idxi_sorter_close(&order->sorter);
     order->sorter = (struct idxi_sorter){0};
     order->added = 0;
-    order->count = order->next = order->ids_size = 0;
+    order->count = 0;
+    order->next = 0;
+    order->ids_size = 0;
 }
 
 enum idx_status idxi_cluster_order_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
                                         bool *found, struct idx_error *error) {
-    size_t at;
-    if (order->added == order->count) {
-        *found = order->next < order->count;
-        if (*found) *value = order->items[order->next].value;
-        if (*found) *fingerprint = order->items[order->next++].fingerprint;
-    } else {
+    size_t at = order->next;
+    if (has_spilled(order))
         IDXI_TRY(idxi_reading_next(order->reading, &at, found, error));
-        if (*found) *value = order->reading->fingerprints[at];
-        if (*found) *fingerprint = order->reading->values[at];
+    else
+        *found = order->next++ < order->count;
+    if (!*found) {
+        forget_documents(order);
+        return IDX_OK;
     }
-    if (!*found) forget_documents(order);
+    /* The sorter has values as keys, where streams of the library have fingerprints. */
+    *value = has_spilled(order) ? order->reading->fingerprints[at] : order->items[at].value;
+    *fingerprint = has_spilled(order) ? order->reading->values[at] : order->items[at].fingerprint;
     return IDX_OK;
 }
 

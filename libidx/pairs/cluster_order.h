@@ -15,13 +15,13 @@ struct idxi_ordered {
 struct idxi_cluster_order {
     const struct idxi_sorter_options *sorting; /* how many documents are sorted */
     struct idx_documents *documents;           /* a cursor if text IDs decide, which are kept in memory; else NULL */
-    struct idxi_ordered *items;
+    struct idxi_ordered *items;                /* documents in an array, sorted by idxi_cluster_order_end */
     size_t count, capacity, next;
-    uint8_t *ids;
+    uint8_t *ids; /* their IDs, one after the other, if IDs decide */
     size_t ids_size, ids_capacity;
     struct idxi_sorter sorter;    /* has the documents, by value, once they are many */
     struct idxi_reading *reading; /* of the sorter's stream */
-    uint64_t added;               /* all documents; as many as `count` while none is in the sorter */
+    uint64_t added;               /* all documents; more than `count` once some are in the sorter */
 };
 
 /* Adds a document. Errors: IDX_OUT_OF_MEMORY; as reading documents, and as writing temporary files. */
@@ -31,7 +31,8 @@ enum idx_status idxi_cluster_order_add(struct idxi_cluster_order *order, uint64_
 /* Sorts the documents: by their values, or their IDs, and of equal ones by fingerprint. Errors: as adding. */
 enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct idx_error *error);
 
-/* Takes the next document. *found is false after the last one; then others may be added. Errors: as adding. */
+/* Takes the next document. *found is false after the last one: then the order is empty, and others may be added.
+ * Errors: as adding. */
 enum idx_status idxi_cluster_order_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
                                         bool *found, struct idx_error *error);
 

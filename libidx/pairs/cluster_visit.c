@@ -12,11 +12,11 @@ struct visiting {
     const struct idxi_cluster_visit *visit;
     struct idx_documents *documents;
     struct idxi_reading members, values;
-    uint64_t clusters; /* clusters begun so far */
-    uint64_t root;     /* the representative's number */
-    struct idx_cluster_size size;
-    struct idx_cluster_member member;
-    uint8_t *id; /* a copy of the representative's text ID */
+    uint64_t clusters;                /* clusters begun so far */
+    uint64_t root;                    /* the representative's number */
+    struct idx_cluster_size size;     /* of the cluster as far as it was visited */
+    struct idx_cluster_member member; /* what the visitor gets */
+    uint8_t *id;                      /* a copy of the representative's text ID */
     size_t id_capacity;
     /* `waiting` has the cluster's documents that were not visited yet. Where fingerprints with the most documents come
      * first, these are of fingerprints that have `waiting_count` documents each, and `latest` is for the documents of
@@ -38,6 +38,7 @@ static void note_largest(struct idx_cluster_summary *summary, const struct idx_c
     summary->largest[at] = *size;
 }
 
+/* Adds the cluster that has ended, if there is one. */
 static void add_to_summary(struct visiting *visiting) {
     struct idx_cluster_summary *summary = visiting->visit->summary;
     const struct idx_cluster_size *size = &visiting->size;
@@ -82,6 +83,7 @@ static void begin_cluster(struct visiting *visiting, uint64_t root, uint64_t fin
 
 /* ---- Members ---- */
 
+/* Visits a document. The first one of a cluster is its representative. */
 static enum idx_status visit_document(struct visiting *visiting, uint64_t value, uint64_t fingerprint,
                                       struct idx_error *error) {
     const struct idxi_cluster_visit *visit = visiting->visit;
@@ -97,6 +99,7 @@ static enum idx_status visit_document(struct visiting *visiting, uint64_t value,
     return IDX_OK;
 }
 
+/* Visits the waiting documents, in order, until none is left or the visitor stops. */
 static enum idx_status visit_waiting(struct visiting *visiting, struct idx_error *error) {
     uint64_t value, fingerprint;
     bool found;

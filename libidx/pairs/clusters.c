@@ -39,14 +39,18 @@ struct clustering {
                                          of clusters, and their documents */
     uint32_t *roots;  /* by number: a smaller number of its cluster, or itself; in the end the representative */
     uint64_t *listed; /* a bit for each representative: whether its cluster is visited */
-    int folder;       /* descriptor of that for temporary files */
+    int folder;       /* descriptor of the folder for temporary files, or -1 */
 };
 
 /* ---- Components ---- */
 
-/* Returns the smallest number that this one was united with so far, and halves the path to it. */
+/* Returns the smallest number that this one was united with so far. Halves the path to it, so that later calls are
+ * short. */
 static uint32_t find_root(uint32_t *roots, uint32_t number) {
-    while (roots[number] != number) number = roots[number] = roots[roots[number]];
+    while (roots[number] != number) {
+        roots[number] = roots[roots[number]];
+        number = roots[number];
+    }
     return number;
 }
 
@@ -62,11 +66,10 @@ static enum idx_status unite(struct clustering *clustering, uint64_t a, uint64_t
 
 static enum idx_status fail_unlisted(const struct clustering *clustering, uint64_t fingerprint,
                                      struct idx_error *error) {
-    return idxi_fail(
-        error, IDX_BAD_CONTENT, clustering->index->path,
-        "its tables contain fingerprint %016llx, but its docs.mdb does not: rebuild the index, or restore it "
-        "from a copy",
-        (unsigned long long)fingerprint);
+    return idxi_fail(error, IDX_BAD_CONTENT, clustering->index->path,
+                     "its tables contain fingerprint %016llx, but its docs.mdb does not: rebuild the index, or restore "
+                     "it from a copy",
+                     (unsigned long long)fingerprint);
 }
 
 /* Called for a pair: with one fingerprint's number, and the other fingerprint or, if it is known too, its number. */
@@ -85,6 +88,7 @@ static enum idx_status keep_for_stars(struct clustering *clustering, uint64_t a,
     return idxi_sorter_add_or_spill(&clustering->pairs, a < b ? a : b, a < b ? b : a, error);
 }
 
+/* Returns what is done with the two numbers of a pair, by the method of clustering. */
 static numbered_visitor choose_visitor(const struct clustering *clustering) {
     return clustering->options.method == IDX_CLUSTER_STAR ? keep_for_stars : unite;
 }
@@ -170,14 +174,16 @@ static void free_numbers(struct numbers *numbers) {
     *numbers = (struct numbers){0};
 }
 
-static enum idx_status make_stars(struct clustering *clustering, struct idx_error *error) {
+/* Begins stars, if they are made while pairs are found: that is, if all numbers are in memory. */
+static enum idx_status begin_stars(struct clustering *clustering, struct idx_error *error) {
     size_t count = (size_t)clustering->numbering.count;
     if (clustering->options.method != IDX_CLUSTER_STAR || !has_numbers(clustering)) return IDX_OK;
     bool made = idxi_stars_make(&clustering->stars, clustering->roots, count, clustering->sorting.memory);
     return made ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Finds all pairs. If the numbers are in memory, this completes the clusters; else the sorter has the pairs then. */
+/* Finds all pairs, more than once if stars need it. If the numbers are in memory, this completes the clusters; else the
+ * sorter has the pairs then. */
 static enum idx_status find_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
     struct taking taking = {clustering, IDX_OK, error};
@@ -189,7 +195,7 @@ static enum idx_status find_pairs(struct clustering *clustering, struct idx_erro
     joining.progress = options->progress;
     joining.context = options->context;
     IDXI_TRY(read_numbers(clustering, error));
-    IDXI_TRY(make_stars(clustering, error));
+    IDXI_TRY(begin_stars(clustering, error));
     IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
     clustering->pairs.options.progress = &clustering->silent;
     do {
@@ -242,6 +248,7 @@ static enum idx_status add_by_second(struct clustering *clustering, uint64_t num
     return idxi_sorter_add_or_spill(&clustering->others, other, number, error);
 }
 
+/* Makes stars of the numbers of pairs in the sorter, which has the smaller number of each as its key. */
 static enum idx_status make_sorted_stars(struct clustering *clustering, struct idx_error *error) {
     uint32_t *roots = clustering->roots;
     struct idxi_reading reading;
@@ -283,8 +290,8 @@ static enum idx_status complete_clusters(struct clustering *clustering, struct i
     return clustering->options.method == IDX_CLUSTER_STAR ? make_sorted_stars(clustering, error) : IDX_OK;
 }
 
-/* Sets roots[i] to the representative of number i. In ascending order one step is enough: roots[i] is no more than i,
- * so it has its representative already. */
+/* Sets roots[i] to the representative of number i. In ascending order one step is enough: roots[i] is i or smaller, and
+ * a smaller number has its representative already. */
 static void set_representatives(struct clustering *clustering) {
     uint32_t *roots = clustering->roots;
     for (uint64_t i = 0; i < clustering->numbering.count; i++) roots[i] = roots[roots[i]];
@@ -292,6 +299,7 @@ static void set_representatives(struct clustering *clustering) {
 
 /* ---- Which clusters are given ---- */
 
+/* Marks the cluster of a representative as one that is visited. */
 static void list_cluster(struct clustering *clustering, uint64_t root) {
     clustering->listed[root / 64] |= UINT64_C(1) << root % 64;
 }
@@ -358,6 +366,7 @@ static enum idx_status sort_documents(struct clustering *clustering, struct idxi
     }
 }
 
+/* Sorts what sort_documents adds, in sorters that are opened again for that. */
 static enum idx_status sort_members(struct clustering *clustering, uint64_t *left_out, struct idx_error *error) {
     struct idxi_document_groups groups;
     IDXI_TRY(reopen(&clustering->pairs, &clustering->sorting, error));

@@ -36,7 +36,7 @@ static enum idx_status open_maps(struct idxi_document_groups *groups, const stru
 
 /* ---- From tables ---- */
 
-/* In an index without IDs a fingerprint stands for its documents, too, so the sorter gets it as key and as value. */
+/* In an index without IDs a fingerprint stands for its documents as well, so the sorter gets it as key and as value. */
 static enum idx_status add_if_live(struct idxi_sorter *sorter, const struct idx_index *index, uint64_t fingerprint,
                                    struct idx_error *error) {
     bool live;
@@ -44,6 +44,7 @@ static enum idx_status add_if_live(struct idxi_sorter *sorter, const struct idx_
     return live ? idxi_sorter_add_or_spill(sorter, fingerprint, fingerprint, error) : IDX_OK;
 }
 
+/* Adds the fingerprints of a table that were not removed. */
 static enum idx_status add_live_of_table(struct idxi_sorter *sorter, const struct idx_index *index,
                                          const struct idxi_table *table, struct idx_error *error) {
     struct idxi_table_stream stream;

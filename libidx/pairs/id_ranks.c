@@ -12,9 +12,9 @@ struct id {
 };
 
 struct gathering {
-    uint64_t allowed; /* bytes that the caller allows; `memory` of them are for the bytes of IDs */
-    uint64_t memory;
-    char *bytes; /* all IDs, one after the other */
+    uint64_t allowed; /* bytes of memory that the caller allows */
+    uint64_t memory;  /* how many of them are for the bytes of IDs */
+    char *bytes;      /* all IDs, one after the other */
     size_t length, capacity;
     struct id *ids; /* one for each document, and one spare */
     uint64_t count;
@@ -27,6 +27,7 @@ static enum idx_status fail_too_large(const struct gathering *gathering, struct 
                      (unsigned long long)gathering->allowed);
 }
 
+/* Makes room for an ID of this length. Fails if gathering->memory is less. */
 static enum idx_status grow_for(struct gathering *gathering, size_t length, struct idx_error *error) {
     size_t capacity = gathering->capacity * 2 + length + 4096;
     if (capacity > gathering->memory) capacity = (size_t)gathering->memory;
@@ -78,7 +79,8 @@ int idxi_id_compare(const void *a, size_t a_length, const void *b, size_t b_leng
     return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
 }
 
-/* What comparing two IDs needs: once IDs are moved by sorting, `ends` tells by document number where each one ends. */
+/* What comparing two IDs needs. Once IDs are moved by sorting, the next one's `begin` is no longer an ID's end, so
+ * `ends` has that, by document number. */
 struct order {
     const struct gathering *gathering;
     const uint64_t *ends;

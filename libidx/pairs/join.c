@@ -27,7 +27,8 @@ unsigned idxi_join_range_bits(const struct idxi_join *join) {
 
 /* ---- Tables ---- */
 
-/* Fails if a segment's table did not hold as many fingerprints as its header says. */
+/* Fails if a segment's table did not hold as many fingerprints as its header says, unless the join ended before all
+ * were loaded. Sets the counts of all workers to 0, for the next table. */
 static enum idx_status check_and_reset_counts(const struct idxi_join *join, struct idx_error *error) {
     for (size_t i = 0; i < join->a->open_segments; i++) {
         const struct idxi_table *table = &join->a->segments[i]->tables[join->table->table];
@@ -42,6 +43,7 @@ static enum idx_status check_and_reset_counts(const struct idxi_join *join, stru
     return IDX_OK;
 }
 
+/* Returns the first error of a worker that could not read whether a pair is live. */
 static enum idx_status check_workers(const struct idxi_join *join, struct idx_error *error) {
     for (unsigned i = 0; i < join->options.threads; i++) {
         const struct idxi_join_worker *worker = join->workers[i];
@@ -71,6 +73,7 @@ static void begin_table(struct idxi_join *join, size_t order) {
     join->pass = (struct idxi_join_pass){.narrow = join->prefix, .errors = radius};
 }
 
+/* Finds the pairs of one table: those within ranges, and if it has a radius, those across them. */
 static enum idx_status match_table(struct idxi_join *join, size_t order, struct idx_error *error) {
     begin_table(join, order);
     IDXI_TRY(idxi_join_add_leaves(join, (struct idxi_join_leaf){0, 0}, error));
@@ -98,6 +101,7 @@ static enum idx_status match_tables(struct idxi_join *join, struct idx_error *er
 
 /* ---- Pending fingerprints ---- */
 
+/* The idxi_pair_visitor that hands pairs over by the first worker. */
 static bool take_pending_pair(void *context, uint64_t a, uint64_t b) {
     struct idxi_join_worker *worker = context;
     idxi_join_put_pair(worker, a, b, idxf_count_bits(a ^ b));

@@ -16,9 +16,8 @@
 
 /* Each thread's arrays of fingerprints: one for index a and one for index b, each followed by one to sort it, and one
  * that segments are merged from. Large groups are searched in as much memory as IDXI_JOIN_MORE_ARRAYS more arrays. */
-#define IDXI_JOIN_ARRAYS 5
+enum { IDXI_ARRAY_A = 0, IDXI_ARRAY_B = 2, IDXI_ARRAY_SEGMENTS = 4, IDXI_JOIN_ARRAYS };
 #define IDXI_JOIN_MORE_ARRAYS 3
-enum { IDXI_ARRAY_A = 0, IDXI_ARRAY_B = 2, IDXI_ARRAY_SEGMENTS = 4 };
 
 /* A range of permuted fingerprints: those whose first `same` bits are those of `low`. */
 struct idxi_join_leaf {
@@ -103,7 +102,8 @@ static inline uint64_t idxi_leaf_high(const struct idxi_join_leaf *leaf) {
 /* Returns how many fingerprints the larger index has, counted segment by segment. */
 uint64_t idxi_join_larger_count(const struct idxi_join *join);
 
-/* Returns how many leading bits cut the fingerprints into ranges of the right size if they are spread evenly. */
+/* Returns how many leading bits cut the fingerprints into ranges of at most idxi_join_range_fingerprints, if they are
+ * spread evenly. */
 unsigned idxi_join_range_bits(const struct idxi_join *join);
 
 /* ---- Threads: join_workers.c ---- */
@@ -119,10 +119,12 @@ enum idx_status idxi_join_run_task(struct idxi_join *join, idxi_join_task task, 
 /* Calls the visitor with the pairs that a worker has gathered, unless the join has ended, and forgets them. */
 void idxi_join_hand_over(struct idxi_join_worker *worker);
 
-/* Adds a pair to those that a worker has gathered. Within one index, the smaller fingerprint comes first. */
+/* Adds a pair to those that a worker has gathered, which are handed over when they are IDXI_JOIN_PAIRS. Within one
+ * index, the smaller fingerprint comes first. */
 void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y, unsigned distance);
 
-/* Returns whether the join was neither ended nor cancelled. The context is one of its workers. */
+/* Returns whether the join was neither ended nor cancelled, which it asks of the caller's progress. The context is one
+ * of its workers. */
 bool idxi_join_goes_on(void *context);
 
 /* ---- Ranges: join_ranges.c ---- */

@@ -33,6 +33,7 @@ static uint64_t count_with_pending(const struct idx_index *index) {
     return idxi_count_fingerprints(index) + (pending->records == NULL ? 0 : pending->last - pending->after);
 }
 
+/* Returns how many fingerprints are in memory if neither side is read in parts. */
 static uint64_t count_both(const struct idxi_join *join) {
     return count_with_pending(join->a) + (join->within ? 0 : count_with_pending(join->b));
 }
@@ -41,6 +42,7 @@ static uint64_t memory_for_arrays(const struct idxi_join *join) {
     return idxi_memory_of_arrays(join->options.memory_bytes, join->options.threads);
 }
 
+/* What a fingerprint takes: its place in an array, and what searching needs beside it. */
 #define FINGERPRINT_BYTES (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES)
 
 /* Returns how many fingerprints a part may have: as many as half of the memory holds; or if all of both sides fit, the

@@ -21,6 +21,7 @@ static void append_range(struct idxi_join *join, struct idxi_join_side *side, co
         memcpy(side->fingerprints + at, range->fingerprints, range->count * sizeof *range->fingerprints);
 }
 
+/* Appends the fingerprints of a range of the table to a side. Stops once one does not fit. */
 static enum idx_status load_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
                                  struct idxi_join_side *side, struct idx_error *error) {
     struct idxi_join *join = worker->join;
@@ -53,7 +54,8 @@ static enum idx_status load_sides(struct idxi_join *join, uint64_t mask, uint64_
     join->pass.value = value;
     for (size_t i = 0; i < 2; i++) join->sides[i].count = 0;
     enum idx_status status = idxi_join_run_task(join, load_leaves, error);
-    join->pass.mask = join->pass.value = 0;
+    join->pass.mask = 0;
+    join->pass.value = 0;
     return status;
 }
 
@@ -81,6 +83,7 @@ static enum idx_status match_buckets(struct idxi_join_worker *worker, struct idx
     return IDX_OK;
 }
 
+/* Sorts what was loaded into buckets by `part`, and finds the pairs within buckets of the same value. */
 static enum idx_status match_loaded(struct idxi_join *join, uint64_t part, struct idx_error *error) {
     for (size_t i = 0; i < count_sides(join); i++) {
         struct idxi_join_side *side = &join->sides[i];
@@ -104,7 +107,8 @@ static enum idx_status match_unloaded(struct idxi_join *join, uint64_t part, uin
     join->pass.value = value;
     enum idx_status status = idxi_join_match_leaf(join->workers[0], &all, error);
     idxi_join_hand_over(join->workers[0]);
-    join->pass.mask = join->pass.value = 0;
+    join->pass.mask = 0;
+    join->pass.value = 0;
     return status;
 }
 

@@ -14,7 +14,8 @@ void idxi_join_hand_over(struct idxi_join_worker *worker) {
     worker->pair_count = 0;
 }
 
-/* Returns whether both fingerprints are live. If that can't be read, sets the worker's status and ends the join. */
+/* Returns whether `x` is live in index a, and `y` in b. If that can't be read, sets the worker's status, ends the join,
+ * and returns false. */
 static bool are_live(struct idxi_join_worker *worker, uint64_t x, uint64_t y) {
     const struct idxi_join *join = worker->join;
     bool live = false;

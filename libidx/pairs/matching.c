@@ -9,8 +9,8 @@
 /* Groups with no more comparisons than this are compared all with all. */
 #define FEW_COMPARISONS ((uint64_t)1 << 18)
 
-/* If no group has twice as many fingerprints, each is compared with those after it until the group ends, without
- * searching for its end first. */
+/* If groups are surely shorter than twice so many fingerprints, each fingerprint is compared with those after it until
+ * the group ends, without searching for its end first. */
 #define SHORT_GROUP 128
 
 /* Parts are made so wide that groups have about 2^GROUP_LOG fingerprints, if there are bits enough. */
@@ -24,6 +24,7 @@ struct parts {
 
 /* ---- Groups ---- */
 
+/* Returns the end of the group that begins at `begin`, in a side that is sorted by `mask`. */
 static size_t find_end(const struct idxi_match_side *side, size_t begin, uint64_t mask) {
     uint64_t value = side->at[begin] & mask;
     size_t end = begin + 1;
@@ -42,8 +43,8 @@ static void match_group(struct idxi_balls *balls, const uint64_t *a, size_t a_co
         balls->way->between(&balls->comparison, a, a_count, b, b_count);
 }
 
-/* Returns whether all groups of a side sorted by `mask` have less than 2 * SHORT_GROUP fingerprints, since of every
- * SHORT_GROUP-th fingerprint no two neighbours are in one group. */
+/* Returns whether all groups of a side that is sorted by `mask` have less than 2 * SHORT_GROUP fingerprints: so it is
+ * if of every SHORT_GROUP-th fingerprint, no two neighbours are in one group. */
 static bool has_short_groups(const struct idxi_match_side *a, uint64_t mask) {
     uint64_t least_differing = mask;
     for (size_t i = SHORT_GROUP; i < a->count; i += SHORT_GROUP) {

@@ -62,6 +62,7 @@ static enum idx_status number_by_first(struct idxi_numbering *numbering, const s
     return status;
 }
 
+/* Numbers fingerprints by their smallest text ID. */
 static enum idx_status number_by_id(struct idxi_numbering *numbering, const struct idx_index *index,
                                     const struct idxi_sorter_options *options, uint64_t most_memory,
                                     struct idx_error *error) {
@@ -107,6 +108,7 @@ static enum idx_status set_new_numbers(struct idxi_sorter *sorter, uint32_t *new
     }
 }
 
+/* Adds the fingerprints to the sorter with their new numbers. */
 static enum idx_status replace_numbers(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
                                        const uint32_t *new_numbers, struct idx_error *error) {
     struct idxi_reading reading;
@@ -121,6 +123,8 @@ static enum idx_status replace_numbers(struct idxi_numbering *numbering, struct 
     }
 }
 
+/* Fills the sorter with the fingerprints and their new numbers, by how many documents they have. `new_numbers` is room
+ * for a number of each. */
 static enum idx_status renumber(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
                                 const struct idx_index *index, uint32_t *new_numbers, struct idx_error *error) {
     struct idxi_document_groups groups;

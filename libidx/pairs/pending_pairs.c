@@ -18,8 +18,8 @@ struct fingerprints {
 struct finding {
     const struct idxi_pending_pairs *pairs;
     const struct fingerprints *queries;
-    const struct fingerprints *found; /* those of `a`, which were looked up first */
-    bool reverse;                     /* the queries are those of `b`, looked up in `a` */
+    const struct fingerprints *of_a; /* the queries of `a`, which are looked up first */
+    bool reverse;                    /* the queries are those of `b`, looked up in `a` */
     bool stopped;
     struct idxi_search search;
 };
@@ -41,10 +41,11 @@ static bool contains(const struct fingerprints *fingerprints, uint64_t fingerpri
  * queries counts for the smaller one, or between two indexes for that of `a`. */
 static bool is_of_other_query(const struct finding *finding, uint64_t query, uint64_t match) {
     if (finding->pairs->within) return match == query || (match < query && contains(finding->queries, match));
-    return finding->reverse && contains(finding->found, match);
+    return finding->reverse && contains(finding->of_a, match);
 }
 
-/* Visits the pair of a query and its match, unless another query finds it. Returns whether to go on. */
+/* The idxi_match_visitor: visits the pair of a query and its match, unless another query finds it. Returns whether to
+ * go on. */
 static bool take_match(void *context, size_t number, const struct idx_match *match) {
     struct finding *finding = context;
     uint64_t query = finding->queries->at[number], other = match->fingerprint;
@@ -71,7 +72,7 @@ static enum idx_status find_pairs(const struct idxi_pending_pairs *pairs, const 
                                   const struct fingerprints *b, struct idx_error *error) {
     struct finding *finding = calloc(1, sizeof *finding);
     if (finding == NULL) return idxi_fail_memory(error);
-    *finding = (struct finding){.pairs = pairs, .queries = a, .found = a};
+    *finding = (struct finding){.pairs = pairs, .queries = a, .of_a = a};
     enum idx_status status = look_up_queries(finding, pairs->b, error);
     if (status == IDX_OK && !pairs->within) {
         finding->queries = b;
