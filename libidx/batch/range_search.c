@@ -1,7 +1,7 @@
 /* range_search.c: searches a decoded range for a query, item by item, with the processor's widest instructions. */
 #include "format/processor.h"
 #include "libidx/batch/decoded_range.h"
-#include "libidx/view/index.h"
+#include "libidx/view/live.h"
 
 /* Notes an item that seems near to the query as a match, if it is near, no earlier table finds it, and it was not
  * removed from the segment. The distance is computed again, because masks of vectors can't be trusted: gcc 12 spills an

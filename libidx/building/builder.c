@@ -1,5 +1,5 @@
 /* builder.c: collects documents, sorts them, and builds an index from them. */
-#include "libidx/building/building.h"
+#include "libidx/building/builder.h"
 
 #include <idx_planning.h>
 #include <stdlib.h>
@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "format/directory.h"
+#include "libidx/base/base.h"
+#include "libidx/building/tables.h"
 #include "libidx/scheme/plan.h"
 #include "libidx/scheme/sample.h"
 #include "libidx/scheme/scheme.h"

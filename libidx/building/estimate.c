@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "libidx/base/base.h"
-#include "libidx/building/building.h"
+#include "libidx/building/builder.h"
+#include "libidx/building/tables.h"
 #include "libidx/scheme/plan.h"
 #include "libidx/scheme/price.h"
 #include "libidx/scheme/scheme.h"

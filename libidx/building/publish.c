@@ -1,5 +1,5 @@
 /* publish.c: temporary folders, those that killed builds left, and publishing by rename or exchange. */
-#include "libidx/building/building.h"
+#include "libidx/building/publish.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "format/checksum.h"
+#include "libidx/base/base.h"
+#include "libidx/segment/manifest_file.h"
 
 /* ---- Leftovers ---- */
 

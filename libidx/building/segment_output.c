@@ -1,5 +1,5 @@
 /* segment_output.c: writes a segment, whatever its source, and the manifest. */
-#include "libidx/building/building.h"
+#include "libidx/building/segment_output.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* tables.c: writes all tables of a segment from its fingerprints in their own order. */
-#include "libidx/building/building.h"
+#include "libidx/building/tables.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* combine.c: writes one segment from several segments and from entries in memory. */
-#include "libidx/change/change.h"
+#include "libidx/change/combine.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* compact.c: makes one segment from the pending records and some of the newest segments, while readers and the writer
  * go on; a writer runs that in a thread of its own. */
-#include "libidx/change/change.h"
+#include "libidx/change/compact.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libidx/change/index_lock.h"
+#include "libidx/change/kept_removals.h"
+#include "libidx/change/purge.h"
 #include "libidx/log/log_writer.h"
+#include "libidx/view/refresh.h"
 
 #define MAX_NUMBER 999999 /* the largest number of a segment, whose folder has six digits */
 

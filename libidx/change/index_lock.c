@@ -1,7 +1,10 @@
 /* index_lock.c: takes a lock of an open index, and finds out whether a lock is still that of an index. */
-#include "libidx/change/change.h"
+#include "libidx/change/index_lock.h"
 
 #include <fcntl.h>
+
+#include "libidx/base/base.h"
+#include "libidx/view/index.h"
 
 bool idxi_lock_belongs_to(int lock, const char *name, const struct idx_index *index) {
     return idxi_path_leads_to(index->folder, name, AT_SYMLINK_NOFOLLOW, lock);

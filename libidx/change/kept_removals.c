@@ -1,5 +1,5 @@
 /* kept_removals.c: writes the file `removed` of a segment: the removals that concern older segments. */
-#include "libidx/change/change.h"
+#include "libidx/change/kept_removals.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "libidx/base/base.h"
-#include "libidx/change/change.h"
+#include "libidx/change/purge.h"
 #include "libidx/fingerprints/recipe.h"
 
 struct merge {

@@ -1,11 +1,12 @@
 /* purge.c: finds what compaction and merging leave out, and which pending documents they add. */
-#include "libidx/change/change.h"
+#include "libidx/change/purge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "libidx/streams/sort.h"
 #include "libidx/view/documents.h"
+#include "libidx/view/live.h"
 
 /* ---- Entries ---- */
 

@@ -6,6 +6,7 @@
 
 #include "format/bytes.h"
 #include "libidx/base/base.h"
+#include "libidx/change/index_lock.h"
 
 /* With IDX_COMPACT_BY_SIZE, one part in PENDING_SHARE of all documents may be pending, within these bounds. */
 #define PENDING_SHARE 6

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "libidx/change/change.h"
+#include "libidx/change/compact.h"
 #include "libidx/fingerprints/compare.h"
 #include "libidx/log/log_writer.h"
 #include "libidx/view/index.h"

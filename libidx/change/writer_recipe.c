@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "libidx/base/base.h"
-#include "libidx/building/building.h"
+#include "libidx/building/builder.h"
 #include "libidx/change/writer.h"
 
 /* Sets the manifest's recipe to the string `context`, unless it has one by now. */

@@ -4,7 +4,7 @@
 
 #include "libidx/base/base.h"
 #include "libidx/change/writer.h"
-#include "libidx/view/index.h"
+#include "libidx/view/live.h"
 
 /* Sets *found to whether the fingerprint has a document, or with IDX_ID_NONE whether the index has it. */
 static enum idx_status look_for_fingerprint(const struct idx_writer *writer, uint64_t fingerprint, bool *found,

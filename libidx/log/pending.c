@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/log/pending_buckets.h"
 #include "libidx/log/pending_records.h"
+#include "libidx/log/pending_table.h"
 
 #define LEAST_ROOM ((uint64_t)256) /* there is room for at least so many records after those of a run */
 

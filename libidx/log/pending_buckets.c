@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/log/pending_buckets.h"
 #include "libidx/log/pending_records.h"
+#include "libidx/log/pending_table.h"
 
 #define MAX_BUCKET_BITS 16 /* a part has at most 2^16 buckets */
 

@@ -2,6 +2,7 @@
  * record is its number plus 1; 0 is no link. */
 #include "format/processor.h"
 #include "libidx/log/pending_records.h"
+#include "libidx/log/pending_table.h"
 
 #ifdef IDXF_X86
 #include <immintrin.h>

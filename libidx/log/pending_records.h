@@ -23,6 +23,8 @@
 #include "libidx/base/base.h"
 #include "libidx/fingerprints/compare.h"
 #include "libidx/log/pending.h"
+#include "libidx/log/pending_find.h"
+#include "libidx/log/pending_view.h"
 
 /* The links of a record that removes something, or is not the only one of its fingerprint or of its ID. */
 struct idxi_pending_links {
@@ -157,77 +159,11 @@ bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, co
 /* Returns the ID of a record and sets *id_size to its bytes; NULL and 0 for a record that has none. */
 const uint8_t *idxi_pending_read_id(const struct idxi_pending *pending, uint32_t number, size_t *id_size);
 
-/* ---- Hash tables: pending_table.c ---- */
-
-/* Returns the hash of a fingerprint or an integer ID. */
-static inline uint64_t idxi_pending_hash(uint64_t fingerprint) {
-    uint64_t hash = (fingerprint ^ fingerprint >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-    return (hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-}
-
-/* Returns the hash of an ID. The hash for integers, which is faster, serves all IDs of their size. */
-static inline uint64_t idxi_pending_hash_id(const uint8_t *id, size_t id_size) {
-    return id_size == sizeof(uint64_t) ? idxi_pending_hash(idxf_load64(id)) : idxf_checksum(id, id_size);
-}
-
-/* Returns zeroed memory, in huge pages if it is large, or NULL when memory runs out. It is to be freed by
- * idxi_pending_free with the same number of bytes. */
-void *idxi_pending_allocate(size_t bytes);
-void idxi_pending_free(void *memory, size_t bytes);
-
-/* Returns empty tables for up to `capacity` records, held once, or NULL when memory runs out. */
-struct idxi_pending_tables *idxi_pending_make_tables(uint64_t capacity, bool has_ids);
-
-/* Releases a hold of tables. The last holder frees them. NULL is fine. */
-void idxi_pending_release_tables(struct idxi_pending_tables *tables);
-
-/* Prefetches the slot at which the search for a hash begins. */
-void idxi_pending_prefetch_slot(const struct idxi_pending_table *table, uint64_t hash);
-
-/* Adds a record whose key, which has this hash, is not in the table. */
-void idxi_pending_insert(struct idxi_pending_table *table, uint64_t hash, uint32_t number);
-
-/* Returns the link to the first record of a fingerprint, or 0. */
-uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fingerprint);
-
-/* Returns the slot of an ID, or the empty slot where it would be. */
-_Atomic uint32_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, const void *id, size_t id_size,
-                                            uint64_t hash);
-
-/* Makes a slot of the table of IDs lead to a record, whose ID has this hash. */
-void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *slot, uint64_t hash, uint32_t number);
-
-/* Returns the link to the newest record with an ID, or 0. */
-uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id, size_t id_size);
-
-/* ---- Buckets: pending_buckets.c, which has idxi_pending_settle_part as well ---- */
-
-/* Frees all runs and arrays. */
-void idxi_pending_free_buckets(struct idxi_pending *pending);
-
-/* Prefetches the arrays to which a fingerprint would be added. */
-void idxi_pending_prefetch_buckets(const struct idxi_pending *pending, uint64_t fingerprint);
-
-/* Makes room for a fingerprint in the arrays of all parts. Returns false when memory runs out. */
-bool idxi_pending_reserve_in_buckets(struct idxi_pending *pending, uint64_t fingerprint);
-
-/* Adds a fingerprint, by the number of its first record, where idxi_pending_reserve_in_buckets has made room for it. */
-void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t number);
-
-/* ---- Views: pending_view.c ---- */
-
-/* The numbers of a view's records, from `begin` to before `end`. */
-struct idxi_pending_range {
-    uint32_t begin, end;
-};
-
+/* Returns the numbers of the records of a view. */
 static inline struct idxi_pending_range idxi_pending_range(const struct idxi_pending_view *view) {
     uint64_t base = view->records->base;
     return (struct idxi_pending_range){(uint32_t)(view->after < base ? 0 : view->after - base),
                                        (uint32_t)(view->last - base)};
 }
-
-/* Returns whether a fingerprint, whose first record has number `first`, has a document among the records of a range. */
-bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first);
 
 #endif

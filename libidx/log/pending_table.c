@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "libidx/log/pending_records.h"
+#include "libidx/log/pending_table.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
 

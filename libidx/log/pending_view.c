@@ -1,6 +1,7 @@
 /* pending_view.c: what a view of the records says of fingerprints and their documents. Records have numbers from 0; a
  * link to a record is its number plus 1, and 0 is no link. */
 #include "libidx/log/pending_records.h"
+#include "libidx/log/pending_table.h"
 
 static bool is_in_range(struct idxi_pending_range range, uint32_t number) {
     return number >= range.begin && number < range.end;

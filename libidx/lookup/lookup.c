@@ -1,5 +1,6 @@
 /* lookup.c: the calls that look up fingerprints. With one thread, they allocate and lock nothing. */
 #include "libidx/base/base.h"
+#include "libidx/log/pending_find.h"
 #include "libidx/lookup/nearest.h"
 #include "libidx/lookup/search.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libidx/base/base.h"
+#include "libidx/log/pending_find.h"
 #include "libidx/lookup/nearest.h"
 #include "libidx/lookup/search.h"
 

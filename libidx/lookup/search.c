@@ -7,6 +7,8 @@
 
 #include "format/processor.h"
 #include "libidx/base/base.h"
+#include "libidx/log/pending_find.h"
+#include "libidx/view/live.h"
 
 #define LINE_BYTES 64
 

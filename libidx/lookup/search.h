@@ -4,6 +4,7 @@
 #ifndef IDX_LIBIDX_SEARCH_H
 #define IDX_LIBIDX_SEARCH_H
 
+#include "libidx/log/pending_find.h"
 #include "libidx/view/index.h"
 
 /* Probes go through each stage in groups: short loops, so that many of them wait for memory at the same time. Two

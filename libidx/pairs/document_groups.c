@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "libidx/segment/table_reader.h"
-#include "libidx/view/index.h"
+#include "libidx/view/live.h"
 
 /* ---- From document maps ---- */
 

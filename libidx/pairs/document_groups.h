@@ -6,7 +6,7 @@
 #include "libidx/pairs/id_ranks.h"
 #include "libidx/streams/reading.h"
 #include "libidx/streams/sorter.h"
-#include "libidx/view/documents.h"
+#include "libidx/view/live.h"
 
 /* Members are private. */
 struct idxi_document_groups {

@@ -5,6 +5,7 @@
 
 #include "libidx/base/base.h"
 #include "libidx/lookup/search.h"
+#include "libidx/view/live.h"
 
 /* How many queries are looked up before it is checked again whether the visitor stopped. */
 #define CHUNK ((size_t)1024)

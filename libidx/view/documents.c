@@ -7,6 +7,7 @@
 #include "format/bytes.h"
 #include "libidx/base/base.h"
 #include "libidx/segment/document_map.h"
+#include "libidx/view/live.h"
 
 struct idx_documents {
     const struct idx_index *index;

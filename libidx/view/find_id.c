@@ -7,7 +7,7 @@
 #include "format/bytes.h"
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
-#include "libidx/view/index.h"
+#include "libidx/view/live.h"
 
 struct wanted {
     enum idx_id_type type;

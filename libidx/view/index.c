@@ -1,6 +1,5 @@
 /* index.c: opens and closes an index. */
 #include "libidx/view/index.h"
-#include "libidx/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "libidx/base/base.h"
+#include "libidx/log/pending.h"
+#include "libidx/view/refresh.h"
 
 #define MAX_ATTEMPTS 1000 /* attempts to open an index that is replaced at the same time */
 
@@ -228,7 +231,7 @@ void idx_close(struct idx_index *index) {
     free(index);
 }
 
-/* ---- Arguments of look-ups ---- */
+/* ---- Checks of arguments ---- */
 
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
     if (distance <= idxi_index_most_distance(index)) return IDX_OK;
@@ -249,4 +252,21 @@ enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigne
 enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
                                    struct idx_error *error) {
     return idxi_check_fingerprints(queries, count, index->manifest->bits, error);
+}
+
+static const char *name_recipe(const struct idx_index *index) {
+    return index->manifest->recipe[0] == '\0' ? "not known" : index->manifest->recipe;
+}
+
+enum idx_status idxi_check_comparable(const struct idx_index *index, const struct idx_index *first, const char *joined,
+                                      struct idx_error *error) {
+    if (index->manifest->bits != first->manifest->bits)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
+                         "can't be %s with %s, because they differ in their bits: rebuild one of them", joined,
+                         first->path);
+    if (idx_recipe_matches(index->manifest->recipe, first->manifest->recipe, NULL)) return IDX_OK;
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
+                     "can't be %s with %s, because they differ in their recipe, '%s' here and '%s' there: rebuild one "
+                     "of them by the recipe of the other",
+                     joined, first->path, name_recipe(index), name_recipe(first));
 }

@@ -1,11 +1,12 @@
 /* live.c: which fingerprints and documents of segments were not removed, and which are pending. */
-#include "libidx/view/documents.h"
+#include "libidx/view/live.h"
 
 #include <stdlib.h>
 
 #include "format/bytes.h"
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
+#include "libidx/view/documents.h"
 
 /* ---- Segments ---- */
 

@@ -1,29 +1,12 @@
-/* properties.c: what an open index is, whether it can be compared with another, how large its files are, and how skewed
- * its data is. */
+/* properties.c: what an open index is, how large its files are, and how skewed its data is. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libidx/base/base.h"
+#include "libidx/log/pending.h"
 #include "libidx/segment/table_reader.h"
-#include "libidx/view/index.h"
-
-static const char *name_recipe(const struct idx_index *index) {
-    return index->manifest->recipe[0] == '\0' ? "not known" : index->manifest->recipe;
-}
-
-enum idx_status idxi_check_comparable(const struct idx_index *index, const struct idx_index *first, const char *joined,
-                                      struct idx_error *error) {
-    if (index->manifest->bits != first->manifest->bits)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
-                         "can't be %s with %s, because they differ in their bits: rebuild one of them", joined,
-                         first->path);
-    if (idx_recipe_matches(index->manifest->recipe, first->manifest->recipe, NULL)) return IDX_OK;
-    return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
-                     "can't be %s with %s, because they differ in their recipe, '%s' here and '%s' there: rebuild one "
-                     "of them by the recipe of the other",
-                     joined, first->path, name_recipe(index), name_recipe(first));
-}
+#include "libidx/view/live.h"
 
 void idx_get_properties(const struct idx_index *index, struct idx_properties *properties) {
     const struct idxf_manifest *manifest = index->manifest;

@@ -1,4 +1,6 @@
 /* refresh.c: newer views of an index: whether its path has another version by now, and what is pending since. */
+#include "libidx/view/refresh.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -6,8 +8,8 @@
 #include <unistd.h>
 
 #include "libidx/base/base.h"
+#include "libidx/log/pending.h"
 #include "libidx/segment/manifest_file.h"
-#include "libidx/view/index.h"
 
 #define REFRESH_ATTEMPTS 10 /* a refresh looks for the log so often, because the log may be replaced meanwhile */
 

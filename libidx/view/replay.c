@@ -8,6 +8,8 @@
 
 #include "libidx/base/base.h"
 #include "libidx/log/log_reader.h"
+#include "libidx/log/pending.h"
+#include "libidx/log/pending_buckets.h"
 
 #define LEAST_RECORD_BYTES 9 /* a record in the log has at least an operation and a fingerprint */
 

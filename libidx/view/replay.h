@@ -4,7 +4,7 @@
 #define IDX_LIBIDX_REPLAY_H
 
 #include "format/manifest.h"
-#include "libidx/log/pending.h"
+#include "libidx/log/pending_view.h"
 
 struct idxi_replay;
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "libidx/base/base.h"
-#include "libidx/view/index.h"
+#include "libidx/view/live.h"
 
 struct visiting {
     const struct idx_index *index;

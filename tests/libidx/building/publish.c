@@ -1,7 +1,6 @@
 /* publish.c: tests of temporary folders: which of them are killed builds' and removed, and builds of one path at a
  * time.
  */
-#include "libidx/building/building.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libidx/building/publish.h"
 #include "tests/libidx/support.h"
 
 /* What a build that was killed early leaves in its folder. */

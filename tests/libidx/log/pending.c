@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/log/pending_find.h"
 #include "tests/libidx/support.h"
 
 /* ---- Numbers, and records of few fingerprints and IDs, so that they meet ---- */

@@ -5,7 +5,7 @@
 
 #include "format/block.h"
 #include "format/table.h"
-#include "libidx/building/building.h"
+#include "libidx/building/segment_output.h"
 #include "libidx/scheme/price.h"
 #include "libidx/segment/table_reader.h"
 #include "libidx/view/index.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "libidx/base/base.h"
-#include "libidx/building/building.h"
+#include "libidx/building/segment_output.h"
 #include "libidx/segment/table_writer.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"

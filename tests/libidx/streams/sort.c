@@ -1,8 +1,8 @@
 /* sort.c: tests of the sorts, against qsort as a model, on data of many shapes, at the counts where the way of sorting
  * changes. */
 #include "libidx/streams/sort.h"
-#include "libidx/building/building.h"
 
+#include "libidx/building/tables.h"
 #include "tests/libidx/support.h"
 #include "tests/random.h"
 

@@ -15,8 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libidx/change/change.h"
+#include "libidx/change/compact.h"
 #include "libidx/log/log_writer.h"
+#include "libidx/log/pending.h"
 #include "libidx/log/pending_records.h"
 #include "libidx/view/index.h"
 #include "tests/libidx/apart.h"

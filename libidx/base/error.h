@@ -1,0 +1,63 @@
+/* error.h: errors, and checks of arguments. */
+#ifndef IDX_LIBIDX_ERROR_H
+#define IDX_LIBIDX_ERROR_H
+
+#include <idx.h>
+
+#include "format/fault.h"
+
+/* A function that fails ends in one of these, which fill the caller's error (may be NULL), and return the status. */
+
+/* Fails with `status`. The sentence is `file: ` (unless `file` is NULL) and the formatted text. */
+enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const char *file, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Fails after a system call; the status follows from the value of errno, `system_errno`. The sentence is
+ * `file: can't <action>: <reason>`. */
+enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, const char *file, const char *action);
+
+enum idx_status idxi_fail_memory(struct idx_error *error);
+
+/* Fails because the bytes of a file at `offset` have a fault. The sentence tells to restore or rebuild the index. */
+enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, const char *file, uint64_t offset);
+
+/* Fails because a file has a format version that is not supported. */
+enum idx_status idxi_fail_version(struct idx_error *error, uint32_t version, const char *file);
+
+/* Fails because the uuid of a file is not that of its segment. */
+enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file);
+
+enum idx_status idxi_status_of_fault(enum idxf_fault fault);
+
+/* Returns from the calling function when `call` fails. */
+#define IDXI_TRY(call)                                                                                                 \
+    do {                                                                                                               \
+        enum idx_status idxi_status_ = (call);                                                                         \
+        if (idxi_status_ != IDX_OK) return idxi_status_;                                                               \
+    } while (0)
+
+/* ---- Arguments ---- */
+
+/* The errors of these checks are IDX_INVALID_ARGUMENT unless a check says otherwise. */
+
+/* Copies the options of a caller, `given` (may be NULL), over `own`, which has all defaults. Both begin with their size
+ * in bytes, a size_t. As many bytes are copied as both have, but `own` keeps its size. */
+void idxi_copy_options(void *own, const void *given);
+
+/* Checks that an ID has up to IDX_MAX_ID_BYTES. */
+enum idx_status idxi_check_id(size_t length, struct idx_error *error);
+
+/* Checks that a number of threads is from 1 to IDX_MAX_THREADS. */
+enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error);
+
+/* Checks that a distance is one that some index can have, up to IDX_MAX_K. Fails with `status`. */
+enum idx_status idxi_check_any_distance(unsigned distance, enum idx_status status, struct idx_error *error);
+
+/* Checks that no fingerprint has more than `bits` bits, which are 1 to 64. */
+enum idx_status idxi_check_fingerprints(const uint64_t *fingerprints, size_t count, unsigned bits,
+                                        struct idx_error *error);
+
+/* Checks that a size is a power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE. */
+enum idx_status idxi_check_block_size(uint32_t size, struct idx_error *error);
+
+#endif

@@ -1,0 +1,71 @@
+/* memory.h: how much memory a call may use, arrays that grow or that use memory only as they are written, and arenas.
+ */
+#ifndef IDX_LIBIDX_MEMORY_H
+#define IDX_LIBIDX_MEMORY_H
+
+#include <idx.h>
+
+#include "libidx/base/error.h"
+
+/* ---- Limits ---- */
+
+/* Checks the limit that the caller has set, or if it is 0, sets it to half of the free memory, or to
+ * IDX_MIN_MEMORY_BYTES if that is more. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *error);
+
+/* Returns the share of `memory`, in bytes, that each thread that writes a table may use for keys of blocks. */
+size_t idxi_memory_of_keys(uint64_t memory, unsigned threads);
+
+/* Returns the share of `memory`, in bytes, for all threads' arrays of entries: what keys and files' buffers leave. */
+uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads);
+
+/* Returns whether so many fingerprints fit into `memory` while each thread sorts all of them for a table. */
+bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned threads);
+
+/* ---- Arrays ---- */
+
+/* Makes an array of `count` numbers, all 0, which the caller gives to idxi_array_release. Memory is taken page by page,
+ * as numbers are written. Returns NULL if there is no room in the address space. */
+uint64_t *idxi_array_reserve(size_t count);
+
+/* Hints that `count` numbers from here on, which may be in the middle of an array, are all written next. Their memory
+ * is then allocated at once, if the system can do that, not page by page. */
+void idxi_array_populate(uint64_t *array, size_t count);
+
+/* Returns the memory to the system and keeps the array; its numbers are 0 again. Accepts NULL. */
+void idxi_array_clear(uint64_t *array, size_t count);
+
+/* Frees the array; `count` as when it was made. Accepts NULL. */
+void idxi_array_release(uint64_t *array, size_t count);
+
+/* Returns `array`, of *capacity elements of `size` bytes, with room for `needed` elements. Where it has to grow, it
+ * moves, its room at least doubles, and *capacity is set. Returns NULL when memory runs out, and then leaves the array
+ * as it is. Accepts NULL, with a capacity of 0; the caller frees the array. */
+void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t size);
+
+/* Gives an array room for `needed` elements, or returns from the calling function when memory runs out. */
+#define IDXI_GROW(array, capacity, needed, error)                                                                      \
+    do {                                                                                                               \
+        void *idxi_grown_ = idxi_array_grow((array), &(capacity), (needed), sizeof *(array));                          \
+        if (idxi_grown_ == NULL) return idxi_fail_memory(error);                                                       \
+        (array) = idxi_grown_;                                                                                         \
+    } while (0)
+
+/* ---- Arenas ---- */
+
+/* The bytes that a processor fetches from memory together. */
+#define IDXI_CACHE_LINE 64
+
+/* An arena gives out memory piece by piece, and frees it as a whole. Zeroed, it is empty. */
+struct idxi_arena {
+    struct idxi_chunk *newest;
+    char *at, *end;
+    size_t next_size;
+};
+
+/* Returns `size` bytes aligned to a power of two up to IDXI_CACHE_LINE, or NULL when memory runs out. */
+void *idxi_arena_take(struct idxi_arena *arena, size_t size, size_t alignment);
+
+void idxi_arena_free(struct idxi_arena *arena);
+
+#endif

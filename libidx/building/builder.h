@@ -1,0 +1,13 @@
+/* builder.h: checks of what a build is given. */
+#ifndef IDX_LIBIDX_BUILDER_H
+#define IDX_LIBIDX_BUILDER_H
+
+#include <idx.h>
+
+/* Checks that an index with this k may have this recipe. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_recipe_check(const char *recipe, unsigned k, struct idx_error *error);
+
+/* Checks the options of a build. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME. */
+enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error);
+
+#endif

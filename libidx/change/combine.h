@@ -1,0 +1,53 @@
+/* combine.h: writes one segment from several segments and from entries in memory. It merges what is already sorted,
+ * table by table and map by map, and may leave out entries. */
+#ifndef IDX_LIBIDX_COMBINE_H
+#define IDX_LIBIDX_COMBINE_H
+
+#include "libidx/building/segment_output.h"
+#include "libidx/view/index.h"
+
+/* Fingerprints, with values unless `values` is NULL, in arrays that grow. Zeroed, there are none. */
+struct idxi_entries {
+    uint64_t *fingerprints, *values;
+    size_t count, capacity;
+};
+
+struct idxi_source {
+    struct idxi_segment *segment;
+    /* What to leave out of its document map, of its map from IDs, and of its tables (fingerprints, no values). */
+    struct idxi_entries documents, hashes, gone;
+    /* With text IDs, the numbers of the documents that are left out, ascending, as `fingerprints` without values. */
+    struct idxi_entries numbers;
+    uint64_t offset; /* the number that the first document of the segment gets */
+};
+
+struct idxi_text_id {
+    const void *bytes;
+    size_t size;
+    uint64_t number; /* of its document */
+};
+
+/* What to combine. The arrays are the caller's; purge.c makes them. */
+struct idxi_combination {
+    const struct idx_index *form; /* its bits, scheme and ID type are used, and the block size of its first segment */
+    struct idxi_source *sources;
+    size_t source_count;
+    /* The documents in memory, with their final numbers or integer IDs for values; and hashes of their IDs, with
+     * fingerprints for values. An entry may be there more than once. */
+    struct idxi_entries added, added_hashes;
+    struct idxi_text_id *added_ids; /* the text IDs of the documents in memory, by number */
+    size_t added_id_count;
+    uint64_t memory_bytes;
+    unsigned threads;
+    struct idxi_progress *progress;
+    struct idxi_output *output;
+    /* The result of combining. */
+    uint64_t documents_bytes, table_bytes;
+    struct idxi_by_id_made by_id;
+};
+
+/* Writes the segment, but does not sync its folder or publish. The maps of the sources must be ready. Errors: the
+ * damaged-file group, and as writing. */
+enum idx_status idxi_combine(struct idxi_combination *combination, struct idx_error *error);
+
+#endif

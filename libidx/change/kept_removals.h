@@ -1,0 +1,13 @@
+/* kept_removals.h: a compaction keeps the removals that concern segments older than those that it combines. */
+#ifndef IDX_LIBIDX_KEPT_REMOVALS_H
+#define IDX_LIBIDX_KEPT_REMOVALS_H
+
+#include "libidx/view/index.h"
+
+/* Writes the file `removed` of a segment into its folder (a descriptor, and its path): what pending records and the
+ * segments from `first` on remove from the segments before. Sets segment->removed to how many there are. Writes no file
+ * if there are none. */
+enum idx_status idxi_removals_write(const struct idx_index *index, size_t first, struct idxf_manifest_segment *segment,
+                                    int folder, const char *folder_path, struct idx_error *error);
+
+#endif

@@ -1,0 +1,71 @@
+/* pending_view.h: what a view of pending records says of fingerprints and their documents. Any thread may call these
+ * functions, which take no locks and no memory. */
+#ifndef IDX_LIBIDX_PENDING_VIEW_H
+#define IDX_LIBIDX_PENDING_VIEW_H
+
+#include <idx.h>
+
+#include "format/record.h"
+#include "libidx/segment/removed.h"
+
+struct idxi_pending;
+
+/* What a look-up sees: the records with sequence numbers above `after`, up to `last`. A view may be copied. */
+struct idxi_pending_view {
+    struct idxi_pending *records; /* NULL if nothing is pending */
+    uint64_t after, last;
+    uint64_t removals; /* how many of the records are removals */
+};
+
+/* Returns whether a fingerprint has a pending document. */
+bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint);
+
+/* Returns which of a fingerprint's documents in segments the records remove: all, some or none. */
+enum idxi_removal idxi_pending_removal(const struct idxi_pending_view *view, uint64_t fingerprint);
+
+/* Returns whether the records remove a document from the segments. */
+bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id, size_t id_size);
+
+/* Iterates over pending documents. An integer ID that was added twice with one fingerprint comes once. */
+struct idxi_pending_cursor {
+    struct idxi_pending_view view;
+    uint32_t next, oldest; /* private: the link to the next record; no record with a lower number counts */
+    uint64_t sequence;     /* of the record that idxi_pending_next returned last */
+};
+
+/* Begins with the documents of a fingerprint, the oldest first. idxi_pending_next sets *id, which stays valid as long
+ * as the records are held, and *id_size, its bytes; or returns false if there are no more documents. */
+void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t fingerprint,
+                            struct idxi_pending_cursor *cursor);
+bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size);
+
+/* Sets *id to the ID of record `number` of the view, counted from 0, and *id_size to its bytes: 0 where it has none. */
+void idxi_pending_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size);
+
+/* Begins with the fingerprints of the documents with an ID, the newest first. A fingerprint comes once per document.
+ * idxi_pending_next_fingerprint returns false if there are no more. */
+void idxi_pending_fingerprints(const struct idxi_pending_view *view, const void *id, size_t id_size,
+                               struct idxi_pending_cursor *cursor);
+bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t *fingerprint);
+
+/* Returns how many records of the view are removals. */
+uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view);
+
+/* Visits all records of the view by ascending sequence numbers, for compaction. Ends with the first status of the
+ * visitor that is not IDX_OK, and returns that. */
+typedef enum idx_status (*idxi_pending_record_visitor)(void *context, uint64_t sequence,
+                                                       const struct idxf_record *record, struct idx_error *error);
+enum idx_status idxi_pending_visit(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
+                                   void *context, struct idx_error *error);
+
+/* ---- For the other files of pending records ---- */
+
+/* The numbers of a view's records, from `begin` to before `end`. */
+struct idxi_pending_range {
+    uint32_t begin, end;
+};
+
+/* Returns whether a fingerprint, whose first record has number `first`, has a document among the records of a range. */
+bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first);
+
+#endif

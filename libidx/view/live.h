@@ -1,0 +1,91 @@
+/* live.h: which fingerprints and documents were not removed, in segments and pending. Code that reads segments must use
+ * this: they still have what was removed later. Any thread may call these functions. */
+#ifndef IDX_LIBIDX_LIVE_H
+#define IDX_LIBIDX_LIVE_H
+
+#include "libidx/streams/stream.h"
+#include "libidx/view/index.h"
+
+/* ---- Segments ---- */
+
+/* Finds what idxi_first_live returns where there are removals. */
+size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint);
+
+/* Returns the first segment from which a fingerprint was not removed, whether or not the segment has it, or the number
+ * of segments if it was removed from all. */
+static inline size_t idxi_first_live(const struct idx_index *index, uint64_t fingerprint) {
+    return index->removes ? idxi_find_first_live(index, fingerprint) : 0;
+}
+
+/* Sets *held to whether a segment before segment `end` holds the fingerprint, and it was not removed from there.
+ * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *held,
+                                    struct idx_error *error);
+
+/* Sets *live to whether a fingerprint that at least one segment holds was not removed from all that hold it. Errors: as
+ * idxi_is_held_before. */
+static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64_t fingerprint, bool *live,
+                                           struct idx_error *error) {
+    *live = idxi_first_live(index, fingerprint) == 0;
+    return *live ? IDX_OK : idxi_is_held_before(index, index->open_segments, fingerprint, live, error);
+}
+
+/* Sets *repeated to whether to skip a fingerprint of a segment, because it was removed from there, or an earlier
+ * segment has it as well. Errors: as idxi_is_held_before. */
+static inline enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint,
+                                               bool *repeated, struct idx_error *error) {
+    *repeated = idxi_first_live(index, fingerprint) > segment;
+    return *repeated ? IDX_OK : idxi_is_held_before(index, segment, fingerprint, repeated, error);
+}
+
+/* Returns whether single documents of a fingerprint were removed. */
+bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint);
+
+/* Returns whether a document of a segment was removed. The segment is the first live one of its fingerprint, or a later
+ * one. Integer IDs are 8 bytes, little-endian. */
+bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
+                     size_t id_size);
+
+/* ---- Pending ---- */
+
+/* Lists the fingerprints that have a pending document, ascending, each once; with `alone` only those that no segment
+ * holds. The caller frees *fingerprints. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+enum idx_status idxi_list_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,
+                                  struct idx_error *error);
+
+/* ---- Documents ---- */
+
+/* They are ascending streams of fingerprints and values: those of a segment, and the pending ones. A value is an
+ * integer ID, or the number of a text document, counted through all segments and then through the pending records. */
+
+struct idxi_live_documents {
+    struct idxi_stream stream; /* its `values` must not be NULL */
+    const struct idx_index *index;
+    size_t segment;
+    struct idxi_map_stream map;
+    struct idx_documents *texts; /* for the IDs of fingerprints that had single documents removed */
+};
+
+/* Begins with a segment whose document map is ready; its texts are numbered from `offset` on. To be closed also after
+ * an error of reading. */
+void idxi_live_documents_init(struct idxi_live_documents *documents, const struct idx_index *index, size_t segment,
+                              uint64_t offset);
+/* Frees what reading allocated. */
+void idxi_live_documents_close(struct idxi_live_documents *documents);
+
+/* The pending documents as a stream, `array`. */
+struct idxi_pending_entries {
+    struct idxi_array_stream array;
+    uint64_t *fingerprints, *values;
+    size_t count;
+};
+
+/* Gathers the pending documents, texts numbered from `offset` on; of IDX_ID_NONE the fingerprints that no segment
+ * holds, each as its own value. Needs 16 bytes each. To be closed also after an error. Errors: IDX_OUT_OF_MEMORY,
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, const struct idx_index *index,
+                                          uint64_t offset, struct idx_error *error);
+/* Frees the entries. */
+void idxi_pending_entries_close(struct idxi_pending_entries *entries);
+
+#endif
