@@ -77,8 +77,12 @@ static void release(void *block) {
 
 /* Like realloc, but returns NULL only for 0 bytes. */
 static void *resize(void *block, size_t size) {
+    if (size == 0) {
+        release(block);
+        return NULL;
+    }
     void *resized = is_reserved(block) ? NULL : realloc(block, size);
-    if (resized != NULL || size == 0) return resized;
+    if (resized != NULL) return resized;
     size_t old_size = block == NULL        ? 0
                       : is_reserved(block) ? ((union reserved *)block)[-1].size
                                            : malloc_usable_size(block);
