@@ -37,7 +37,8 @@ bool bad_set(struct bad *bad, enum bad_kind kind, const char *format, ...) {
 bool bad_set_memory(struct bad *bad) { return bad_set(bad, BAD_MEMORY, "out of memory"); }
 
 void bad_count(struct bad_counts *counts, const struct bad *bad, const char *place) {
-    if (counts->of[bad->kind]++ == 0 || bad->kind < BAD_JSON) complain("%s: %s", place, bad->problem.sentence);
+    bool is_first = counts->of[bad->kind]++ == 0, is_record = bad->kind >= BAD_JSON;
+    if (is_first || !is_record) complain("%s: %s", place, bad->problem.sentence);
 }
 
 void bad_count_cut(struct bad_counts *counts, const char *place) {
@@ -50,7 +51,7 @@ uint64_t bad_total(const struct bad_counts *counts) {
     return total;
 }
 
-bool bad_say_total(const struct bad_counts *counts, const char *what, uint64_t good) {
+bool bad_say_total(const struct bad_counts *counts, const char *heading, uint64_t good) {
     char list[1024] = "";
     for (int kind = BAD_JSON; kind < BAD_KINDS; kind++) {
         size_t length = strlen(list);
@@ -58,11 +59,12 @@ bool bad_say_total(const struct bad_counts *counts, const char *what, uint64_t g
             snprintf(list + length, sizeof list - length, "%s%" PRIu64 " × %s", length > 0 ? ", " : "",
                      counts->of[kind], kind_names[kind]);
     }
-    if (list[0] != '\0') complain("%s: %s", what, list);
+    bool any = list[0] != '\0';
+    if (any) complain("%s: %s", heading, list);
     if (counts->cut > 0)
         complain("took what could be read of %" PRIu64 " document%s whose bodies are cut short", counts->cut,
                  counts->cut == 1 ? "" : "s");
-    if (list[0] == '\0' || good > 0) return true;
+    if (!any || good > 0) return true;
     bool is_by_fields = counts->of[BAD_JSON] + counts->of[BAD_FIELD] + counts->of[BAD_ID] + counts->of[BAD_LINE] > 0;
     const char *advice = is_by_fields ? "; --format, --text-field and --id-field say how they are read" : "";
     return complain("all records are bad%s", advice);

@@ -11,7 +11,7 @@ enum bad_kind {
     BAD_NONE,
     BAD_FILE,   /* Not a record, but a file that can't be read; always reported, and an error. */
     BAD_MEMORY, /* Not a record, but memory that ran out, which ends the command. */
-    BAD_JSON,
+    BAD_JSON,   /* This and the kinds behind it are kinds of records. */
     BAD_FIELD,
     BAD_ID,
     BAD_LINE,
@@ -56,8 +56,8 @@ void bad_count_cut(struct bad_counts *counts, const char *place);
 /* Returns how many records were bad; BAD_FILE and BAD_MEMORY do not count, since they are no records. */
 uint64_t bad_total(const struct bad_counts *counts);
 
-/* Says how many records of each kind were bad, behind `what` and a colon, and how many documents end too soon.
+/* Says how many records of each kind were bad, behind a heading and a colon, and how many documents end too soon.
  * Complains, and returns false, if there are bad ones and no `good` ones. */
-bool bad_say_total(const struct bad_counts *counts, const char *what, uint64_t good);
+bool bad_say_total(const struct bad_counts *counts, const char *heading, uint64_t good);
 
 #endif

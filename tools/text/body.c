@@ -23,8 +23,8 @@ enum ending {
     ENDING_MEMORY, /* Memory ran out. */
 };
 
-/* Decompresses what begins like any format that a source reads, and copies anything else. Like the functions below,
- * takes up to about `most` bytes into `kept`, and sets *problem with ENDING_BROKEN. */
+/* Appends the decompressed body to `kept` if it begins like any format that a source reads, or else a copy of it. Like
+ * the functions below, stops near `most` bytes, and says in *problem, which counts only with ENDING_BROKEN, why. */
 static enum ending decompress_by_source(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
     struct source source = {.passes_over_rest = true};
     const char *bytes;
@@ -35,6 +35,7 @@ static enum ending decompress_by_source(struct span body, uint64_t most, struct 
         if (fits) output_bytes(kept, bytes, held);
         source_skip(&source, held);
     }
+    /* A source in memory is unreadable only if memory ran out. */
     enum ending ending = !opened || source.unreadable ? ENDING_MEMORY
                          : !fits                      ? ENDING_LONG
                          : source.cut                 ? ENDING_CUT
@@ -45,7 +46,8 @@ static enum ending decompress_by_source(struct span body, uint64_t most, struct 
     return ending;
 }
 
-/* Decompresses `deflate`: the format of zlib, or without its head and checksum, as some servers send it. */
+/* Decompresses `deflate`: the format of zlib, or without its head and checksum, as some servers send it. The two bytes
+ * of a head have the method in their first four bits, and are, as one number, a multiple of 31. */
 static enum ending decompress_deflate(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
     z_stream stream = {.next_in = (const Bytef *)body.bytes, .avail_in = (uInt)body.length};
     const unsigned char *first = (const unsigned char *)body.bytes;
@@ -73,23 +75,21 @@ static enum ending decompress_deflate(struct span body, uint64_t most, struct ou
 static enum ending decompress_brotli(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
     BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
     BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;
-    const uint8_t *at = (const uint8_t *)body.bytes, *piece;
-    size_t left = body.length, room, size;
+    const uint8_t *next = (const uint8_t *)body.bytes, *piece;
+    size_t left = body.length;
     if (state == NULL) return ENDING_MEMORY;
     while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT && kept->length <= most && kept->error == 0) {
-        room = size = 0;
-        result = BrotliDecoderDecompressStream(state, &left, &at, &room, NULL, NULL);
-        while ((piece = BrotliDecoderTakeOutput(state, &size)) != NULL && size > 0) {
+        size_t room = 0, size = 0; /* Without room, the decoder holds its output; a size of 0 takes all of that. */
+        result = BrotliDecoderDecompressStream(state, &left, &next, &room, NULL, NULL);
+        for (; (piece = BrotliDecoderTakeOutput(state, &size)) != NULL && size > 0; size = 0)
             output_bytes(kept, piece, size);
-            size = 0;
-        }
     }
     BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(state);
     problem_set(problem, "the compressed data is broken: not in Brotli format");
     BrotliDecoderDestroyInstance(state);
     if (kept->length > most) return ENDING_LONG;
     if (code <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES && code > BROTLI_DECODER_ERROR_UNREACHABLE)
-        return ENDING_MEMORY;
+        return ENDING_MEMORY; /* Codes in this range are those of failed allocations. */
     return result == BROTLI_DECODER_RESULT_SUCCESS            ? ENDING_WHOLE
            : result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT ? ENDING_CUT
                                                               : ENDING_BROKEN;
@@ -102,8 +102,9 @@ static enum ending decompress_brotli(struct span body, uint64_t most, struct out
 }
 #endif
 
-/* Decompresses a body with a Content-Encoding. One that is not compressed stays as it is, since many archives keep
- * decompressed bodies with heads that say otherwise. Of one that is cut short, what could be read is taken. */
+/* Replaces a body with a Content-Encoding by what it decompresses to. One that is not compressed stays as it is, since
+ * many archives keep decompressed bodies with heads that say otherwise. Of one that is cut short, what could be read is
+ * taken, and raw->cut is set. Sets *bad and returns false if nothing can be taken. */
 static bool decompress(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad) {
     struct output *kept = &extractor->decompressed;
     uint64_t most = extractor->rules->max_text;
@@ -111,9 +112,9 @@ static bool decompress(struct extractor *extractor, struct raw_document *raw, st
     bool is_brotli = strcasecmp(raw->encoding, "br") == 0, is_deflate = strcasecmp(raw->encoding, "deflate") == 0;
     if (raw->encoding[0] == '\0') return true;
     kept->length = 0;
-    enum ending ending = (is_brotli    ? decompress_brotli
-                          : is_deflate ? decompress_deflate
-                                       : decompress_by_source)(*body, most, kept, &problem);
+    enum ending ending = is_brotli    ? decompress_brotli(*body, most, kept, &problem)
+                         : is_deflate ? decompress_deflate(*body, most, kept, &problem)
+                                      : decompress_by_source(*body, most, kept, &problem);
     if (ending == ENDING_MEMORY || kept->error != 0) return bad_set_memory(bad);
     /* These two formats have no mark at their beginning, but hardly any of their data is well-formed UTF-8. */
     bool is_plain = (is_brotli || is_deflate) && ending != ENDING_WHOLE && printable_is_utf8(body->bytes, body->length);
@@ -132,7 +133,8 @@ static bool decompress(struct extractor *extractor, struct raw_document *raw, st
 /* ---- Character sets ---- */
 
 /* Sets the name of the body's character set: that of its byte order mark, which is removed, or else the one that was
- * stated for it, or that HTML states. Names that nobody knows are passed over, as browsers do. */
+ * stated for it, or that HTML states. Names that nobody knows are passed over, as browsers do. Plain text of which
+ * nothing is known has the name "", and is taken for UTF-8. */
 static void find_charset(const struct raw_document *raw, struct span *body, char charset[CHARSET_NAME_SIZE]) {
     strcpy(charset, charset_is_known(raw->charset) ? raw->charset : "");
     charset_take_mark(body, charset);

@@ -46,6 +46,11 @@ struct span span_cut(struct span *rest, char separator) {
     return taken;
 }
 
+void span_skip(struct span *text, const char *characters) {
+    while (text->length > 0 && *text->bytes != '\0' && strchr(characters, *text->bytes) != NULL)
+        text->bytes++, text->length--;
+}
+
 /* Returns whether a name means UTF-8, as "" does. */
 static bool is_utf8_name(const char *name) {
     return *name == '\0' || strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0;
@@ -57,6 +62,7 @@ void charset_take_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
         size_t length;
         const char *name;
     } marks[] = {
+        /* That of utf-32le precedes that of utf-16le, with which it begins. */
         {"\xef\xbb\xbf", 3, "utf-8"}, {"\xff\xfe\0\0", 4, "utf-32le"}, {"\0\0\xfe\xff", 4, "utf-32be"},
         {"\xff\xfe", 2, "utf-16le"},  {"\xfe\xff", 2, "utf-16be"},
     };
@@ -69,7 +75,12 @@ void charset_take_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
     }
 }
 
-/* Replaces what is ill-formed by U+FFFD, for ICU, whose own function makes U+001A of some single bytes. */
+void charset_skip_utf8_mark(struct span *text) {
+    if (text->length >= 3 && memcmp(text->bytes, "\xef\xbb\xbf", 3) == 0) text->bytes += 3, text->length -= 3;
+}
+
+/* Replaces what is ill-formed by U+FFFD, for ICU, whose own function makes U+001A of some single bytes. Other reasons
+ * than ill-formed bytes, such as the end of a text, need nothing. */
 static void replace_ill_formed(const void *context, UConverterToUnicodeArgs *arguments, const char *bytes,
                                int32_t length, UConverterCallbackReason reason, UErrorCode *code) {
     static const UChar replacement = 0xfffd;
@@ -95,7 +106,7 @@ static UConverter *open_converter(const char *name) {
     return NULL;
 }
 
-/* Converts a text into the memory of `kept`, again with more room if it did not fit. */
+/* Converts a text into the memory of `kept`, once more if it did not fit: then ICU says how much room it needs. */
 static bool convert_to_utf8(struct span *text, UConverter *converter, struct output *kept, struct bad *bad) {
     size_t room = text->length + text->length / 2 + 64;
     for (;;) {

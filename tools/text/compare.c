@@ -42,7 +42,7 @@ static bool hash_word(void *context, const struct idx_text_word *word) {
     return true;
 }
 
-/* Sets *equal to whether two texts have the same words in the same order. */
+/* Sets *equal to whether two texts have the same words in the same order, as the hashes of these say. */
 static enum idx_status compare_words(struct span a, struct span b, bool *equal, struct idx_error *error) {
     uint64_t hashes[2] = {0, 0};
     enum idx_status status = idx_text_visit_words(a.bytes, a.length, hash_word, &hashes[0], error);

@@ -15,14 +15,15 @@ bool cut_whole(struct documents *documents, enum document_format format) {
         cut_append(&raw, bytes, held);
         source_skip(source, held);
     }
-    if (!source->broken && !source->unreadable) return cut_visit(documents, &raw, NULL, 0);
+    if (!source_failed(source)) return cut_visit(documents, &raw, NULL, 0);
     raw_document_free(&raw);
     return cut_check_end(documents);
 }
 
 /* ---- A document a line, or several ---- */
 
-/* Reads a line into the document, without its \n. Returns false at the end of the source, or if that ends too soon. */
+/* Appends a line to the document, without its \n, which the last one need not have. Returns false at the end of the
+ * source, or if that ends too soon. */
 static bool read_line(struct source *source, struct raw_document *raw) {
     const char *bytes, *newline;
     size_t held;
@@ -34,7 +35,7 @@ static bool read_line(struct source *source, struct raw_document *raw) {
         if (newline != NULL) return true;
         any = true;
     }
-    return any && !source->broken && !source->unreadable;
+    return any && !source_failed(source);
 }
 
 static void skip_byte_order_mark(struct source *source) {
@@ -116,7 +117,7 @@ bool cut_features(struct documents *documents) {
         }
         move_line(&lines, &line);
     }
-    if (ok && !source->broken && !source->unreadable)
+    if (ok && !source_failed(source))
         ok = visit_features(documents, &lines, first);
     else
         raw_document_free(&lines);
@@ -156,17 +157,20 @@ static size_t peek_head(struct source *source, uint64_t most, const char **bytes
     }
 }
 
-/* Skips the next line, and all others up to one that begins a record, or to the end. */
+/* Skips the next line, and all others up to one that begins a record, or to the end. It skips one byte at least. */
 static void skip_to_record(struct source *source) {
+    static const char mark[] = "\nWARC/";
+    enum { MARK_LENGTH = sizeof mark - 1 };
     const char *bytes;
     size_t held;
     while ((held = source_peek(source, SEARCHED_AT_ONCE, &bytes)) > 0) {
-        const char *mark = memmem(bytes + 1, held - 1, "\nWARC/", 6);
-        if (mark != NULL) {
-            source_skip(source, (size_t)(mark + 1 - bytes));
+        const char *newline = memmem(bytes + 1, held - 1, mark, MARK_LENGTH);
+        if (newline != NULL) {
+            source_skip(source, (size_t)(newline + 1 - bytes));
             return;
         }
-        source_skip(source, held > 6 ? held - 6 : held); /* The mark may begin in the last 6 bytes. */
+        /* The mark may begin in the last bytes. */
+        source_skip(source, held > MARK_LENGTH ? held - MARK_LENGTH : held);
     }
 }
 
@@ -181,14 +185,13 @@ static bool begin_response(struct source *source, struct warc_head *head, struct
     const char *bytes;
     struct http_head http;
     size_t length = peek_head(source, head->length, &bytes);
-    raw->format = FORMAT_AUTO;
     if (length == 0)
         return bad_set(&raw->bad, BAD_HTTP, "the head of the HTTP response does not end within %d bytes",
                        WARC_MOST_HEAD);
     if (!http_parse_head(bytes, length, &http, &raw->bad)) return false;
     source_skip(source, length);
     head->length -= length;
-    if (http.succeeded) head->type_of_block = http.type;
+    head->type_of_block = http.type;
     raw->chunked = http.chunked;
     strcpy(raw->encoding, http.encoding);
     return http.succeeded;
@@ -203,15 +206,15 @@ static void set_format(struct raw_document *raw, const struct media_type *type) 
     strcpy(raw->charset, type->charset);
 }
 
-/* Consumes a record's block, and adds it to the document if it is one. Returns whether there is something to visit. */
+/* Consumes a record's block, and adds it to the document if it is one. Returns whether there is something to visit: the
+ * document, or what is wrong with the record. If the source failed, cut_check_end visits why later. */
 static bool take_block(struct documents *documents, struct warc_head *head, struct raw_document *raw) {
     struct source *source = &documents->source;
-    raw->format = FORMAT_AUTO;
     if (head->type == WARC_DOCUMENT || (head->type == WARC_RESPONSE && begin_response(source, head, raw)))
         set_format(raw, &head->type_of_block);
     bool document = raw->format != FORMAT_AUTO;
     if (!take_bytes(source, head->length, document ? raw : NULL)) {
-        if (source->broken || source->unreadable) return raw->bad.kind != BAD_NONE;
+        if (source_failed(source)) return raw->bad.kind != BAD_NONE;
         raw->unit = UNIT_BROKEN_RECORD;
         bad_set(&raw->bad, BAD_WARC, "the file ends within this WARC record");
     }
@@ -227,13 +230,14 @@ static bool cut_record(struct documents *documents) {
     uint64_t offset = source->offset;
     size_t length = peek_head(source, UINT64_MAX, &bytes);
     raw.unit = UNIT_RECORD;
-    if (length == 0 && (source->broken || source->unreadable)) {
+    if (length == 0 && source_failed(source)) {
         skip_to_record(source); /* Consumes what is left, which is the beginning of a head. */
         return true;
     }
-    if (length == 0)
-        bad_set(&raw.bad, BAD_WARC, "there is no WARC record here whose head ends within %d bytes", WARC_MOST_HEAD);
-    if (length == 0 || !warc_parse_head(bytes, length, &head, &raw.bad)) {
+    bool ok = length > 0 ? warc_parse_head(bytes, length, &head, &raw.bad)
+                         : bad_set(&raw.bad, BAD_WARC, "there is no WARC record here whose head ends within %d bytes",
+                                   WARC_MOST_HEAD);
+    if (!ok) {
         raw.unit = UNIT_BROKEN_RECORD;
         skip_to_record(source);
         return cut_visit(documents, &raw, "byte ", offset);
@@ -242,7 +246,7 @@ static bool cut_record(struct documents *documents) {
     if (head.id.length > 0 && raw.id == NULL) bad_set_memory(&raw.bad);
     source_skip(source, length);
     bool has_document = take_block(documents, &head, &raw);
-    if (has_document || (documents->visits_others && !source->broken && !source->unreadable))
+    if (has_document || (documents->visits_others && !source_failed(source)))
         return cut_visit(documents, &raw, "byte ", offset);
     raw_document_free(&raw);
     return true;

@@ -17,12 +17,14 @@ static bool is_digit(const struct unread *unread) {
     return unread->at < unread->end && *unread->at >= '0' && *unread->at <= '9';
 }
 
+/* Takes a byte if it is the next one, and returns whether it was. */
 static bool take_byte(struct unread *unread, char byte) {
     bool taken = unread->at < unread->end && *unread->at == byte;
     unread->at += taken;
     return taken;
 }
 
+/* Takes a number of so many digits. Returns false if there are fewer, or if it is not from `least` to `most`. */
 static bool take_number(struct unread *unread, int digits, int64_t least, int64_t most, int64_t *number) {
     *number = 0;
     for (int i = 0; i < digits; i++) {
@@ -32,7 +34,7 @@ static bool take_number(struct unread *unread, int digits, int64_t least, int64_
     return *number >= least && *number <= most;
 }
 
-/* Reads a day, and sets its beginning in seconds since 1970. */
+/* Takes a day, such as 2026-11-22, and sets *seconds to its beginning, counted from 1970. */
 static bool take_day(struct unread *unread, int64_t *seconds) {
     int64_t year, month, day;
     if (!take_number(unread, 4, 0, 9999, &year) || !take_byte(unread, '-') || !take_number(unread, 2, 1, 12, &month) ||
@@ -43,7 +45,7 @@ static bool take_day(struct unread *unread, int64_t *seconds) {
     return date.tm_mday == day; /* timegm makes 1 May of 31 April. */
 }
 
-/* Reads a fraction of a second, if there is one. Digits after the sixth are ignored. */
+/* Takes a fraction of a second, if there is one. Digits after the sixth are ignored. */
 static bool take_fraction(struct unread *unread, int64_t *microseconds) {
     int64_t unit = MICROSECONDS_PER_SECOND / 10;
     *microseconds = 0;
@@ -53,7 +55,7 @@ static bool take_fraction(struct unread *unread, int64_t *microseconds) {
     return true;
 }
 
-/* Reads the offset from UTC, if there is one, and subtracts it from *seconds. */
+/* Takes the offset from UTC, if there is one, and subtracts it from *seconds. */
 static bool take_zone(struct unread *unread, int64_t *seconds) {
     int64_t hours, minutes = 0;
     if (take_byte(unread, 'Z') || take_byte(unread, 'z') || unread->at == unread->end) return true;
@@ -65,7 +67,8 @@ static bool take_zone(struct unread *unread, int64_t *seconds) {
     return true;
 }
 
-/* Reads a time of day with its offset from UTC, if the text has one, and adds it to *seconds. */
+/* Takes a time of day with its offset from UTC, if the text has one, and adds it to *seconds. A second of 60 is a leap
+ * second. */
 static bool take_time(struct unread *unread, int64_t *seconds, int64_t *microseconds) {
     int64_t hour, minute, second = 0;
     if (unread->at == unread->end) return true;
@@ -88,12 +91,13 @@ bool date_parse(const char *text, size_t length, int64_t *date) {
 }
 
 bool date_of_seconds(double seconds, int64_t *date) {
-    if (!(fabs(seconds) < MOST_SECONDS)) return false;
+    if (isnan(seconds) || fabs(seconds) >= MOST_SECONDS) return false;
     *date = (int64_t)(seconds * (double)MICROSECONDS_PER_SECOND);
     return true;
 }
 
-/* As integers, the bits of IEEE 754 numbers are in the order of the numbers, or if negative, in the reverse order. */
+/* As integers, the bits of IEEE 754 numbers are in the order of the numbers, or if these are negative, in the reverse
+ * order, which the subtraction reverses. It makes 0 of the negative zero. */
 int64_t date_of_score(double score) {
     int64_t bits;
     memcpy(&bits, &score, sizeof bits);

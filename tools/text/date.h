@@ -10,10 +10,11 @@
 #define DATE_NONE INT64_MIN
 
 /* Reads a date as RFC 3339 and ISO 8601 (extended format) write it: 2026-11-22, perhaps followed by T or a blank and a
- * time, such as 12:34 or 12:34:56.789, and by Z, +01:00, +0100 or +01 (else it is in UTC). Returns false for others. */
+ * time, such as 12:34 or 12:34:56.789, and by Z, +01:00, +0100 or +01 (else it is in UTC). Returns false for anything
+ * else, and leaves *date as it is. */
 bool date_parse(const char *text, size_t length, int64_t *date);
 
-/* Makes a date of seconds since 1970. Returns false if they are beyond what a date can be. */
+/* Makes a date of seconds since 1970. Returns false, and leaves *date as it is, if they are too many. */
 bool date_of_seconds(double seconds, int64_t *date);
 
 /* Returns a number for a score that is larger for a larger score, and never DATE_NONE. */

@@ -24,8 +24,7 @@ static bool visit_binary(struct documents *documents, enum binary binary, const 
 static bool has_no_input(struct documents *documents) {
     struct source *source = &documents->source;
     const char *bytes;
-    return strcmp(documents->path, "-") == 0 && source_peek(source, 1, &bytes) == 0 && !source->broken &&
-           !source->unreadable;
+    return strcmp(documents->path, "-") == 0 && source_peek(source, 1, &bytes) == 0 && !source_failed(source);
 }
 
 /* Returns whether bytes begin with a line that is a JSON object by its first and last byte. */
@@ -73,13 +72,12 @@ static bool cut_opened_file(struct documents *documents, bool in_folder) {
     }
 }
 
-/* Returns when a regular file was last changed, and sets *size. Of other files, these are DATE_NONE and 0. */
-static int64_t find_change_date(int descriptor, uint64_t *size) {
+/* Sets when a regular file was last changed, and its size. Of other files, these are DATE_NONE and 0. */
+static void find_date_and_size(int descriptor, int64_t *date, uint64_t *size) {
     struct stat status;
-    *size = 0;
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return DATE_NONE;
-    *size = (uint64_t)status.st_size;
-    return (int64_t)status.st_mtim.tv_sec * 1000000 + status.st_mtim.tv_nsec / 1000;
+    bool is_regular = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    *date = is_regular ? (int64_t)status.st_mtim.tv_sec * 1000000 + status.st_mtim.tv_nsec / 1000 : DATE_NONE;
+    *size = is_regular ? (uint64_t)status.st_size : 0;
 }
 
 /* Opens a file, and visits it and its documents. Returns false if a visitor stopped. */
@@ -93,7 +91,7 @@ static bool read_file(struct documents *documents, const char *path, bool in_fol
     if (!source_open(&documents->source, path)) return cut_visit_problem(documents);
     const struct opened_file opened = {path, in_folder, documents->source.descriptor};
     documents->opened_files++;
-    documents->date = find_change_date(documents->source.descriptor, &size);
+    find_date_and_size(documents->source.descriptor, &documents->date, &size);
     bool ok = documents->visit_file == NULL || documents->visit_file(documents->context, &opened);
     if (ok) ok = cut_opened_file(documents, in_folder);
     source_close(&documents->source);
@@ -135,7 +133,7 @@ bool documents_read(struct documents *documents, const struct strings *paths) {
 }
 
 bool documents_read_again(struct documents *documents, const struct opened_file *file, uint64_t number) {
-    documents->opened_files = number;
+    documents->opened_files = number; /* The file gets this number when it is opened. */
     documents->source.regular_only = true;
     return read_file(documents, file->path, file->in_folder);
 }

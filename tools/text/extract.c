@@ -15,8 +15,6 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
                                     .json = JSONL_INIT};
 }
 
-/* ---- Bodies ---- */
-
 /* Replaces the body, which is HTML, by its text, and sets the title and the description. */
 static bool extract_html(struct extractor *extractor, struct fields *fields, struct bad *bad) {
     struct html *html = &extractor->html;
@@ -37,8 +35,6 @@ static bool extract_manual(struct extractor *extractor, struct fields *fields, s
     return true;
 }
 
-/* ---- Lines ---- */
-
 /* Sets the fields of a line of JSON, and the document's date if the rules say where it is. */
 static bool parse_json(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad) {
     const struct jsonl_rules *rules = &extractor->rules->json;
@@ -56,8 +52,7 @@ bool extract_id(struct span line, struct span *id, struct span *rest, struct bad
     return true;
 }
 
-/* ---- All ---- */
-
+/* Sets the fields, but for the ID of a document that has none in it. */
 static bool extract_by_format(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
                               struct bad *bad) {
     switch (raw->format) {

@@ -9,7 +9,7 @@
 struct folder_text {
     uint64_t fingerprint;
     size_t id_length;
-    size_t shingles, shingles_length; /* Where the document's are in `shingles`, in bytes, and how many bytes. */
+    size_t shingles_begin, shingles_length; /* Which bytes of `shingles` are the document's. */
 };
 
 struct folder_texts {
@@ -54,7 +54,7 @@ static bool fingerprint_document(void *context, struct raw_document *raw) {
     bool ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(texts->reader, raw, &result, &raw->bad) &&
               keep_made(texts, &result, &raw->bad);
     const char *place = raw->place != NULL ? raw->place : "input";
-    texts->good += ok;
+    if (ok) texts->good++;
     if (!ok)
         bad_count(&texts->bad, &raw->bad, place);
     else if (raw->cut)
@@ -64,16 +64,17 @@ static bool fingerprint_document(void *context, struct raw_document *raw) {
 }
 
 struct folder_texts *folder_texts_open(struct text_reader *reader, const char *path, const struct globs *globs) {
+    const struct extract_rules *rules = reader->extractor.rules;
     struct folder_texts *texts = malloc(sizeof *texts);
-    if (texts != NULL) {
+    bool ok = texts != NULL;
+    if (ok) {
         *texts = (struct folder_texts){
             .reader = reader, .path = path, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT, .shingles = OUTPUT_KEPT};
-        texts->documents.most = reader->extractor.rules->max_text;
-        texts->documents.json = &reader->extractor.rules->json;
-        texts->documents.visit = fingerprint_document;
-        texts->documents.context = texts;
+        texts->documents = (struct documents){
+            .most = rules->max_text, .json = &rules->json, .visit = fingerprint_document, .context = texts};
+        ok = folder_walk(path, globs, keep_path, texts, &texts->documents.failed);
     }
-    if (texts != NULL && folder_walk(path, globs, keep_path, texts, &texts->documents.failed)) return texts;
+    if (ok) return texts;
     if (texts == NULL || !texts->documents.failed) complain("%s: out of memory for the files in it", path);
     folder_texts_close(texts);
     return NULL;
@@ -84,15 +85,15 @@ static bool read_next_file(struct folder_texts *texts) {
     const struct opened_file file = {texts->paths.bytes + texts->next_path, true, -1};
     texts->next_path += strlen(file.path) + 1;
     texts->made.length = texts->next_made = texts->shingles.length = 0;
-    return documents_read_again(&texts->documents, &file, 0);
+    return documents_read_again(&texts->documents, &file, 0); /* Nothing here asks for the number of a file. */
 }
 
 /* Says what was left out of the folder, once all files were read. Returns the status of the end. */
 static enum folder_texts_status end_folder(struct folder_texts *texts) {
     documents_check_folder(&texts->documents, texts->path, 0, 0);
     documents_say_left_out(&texts->documents);
-    bool any = bad_say_total(&texts->bad, "left out bad records", texts->good);
-    return !any || texts->documents.failed || texts->bad.of[BAD_FILE] > 0 ? FOLDER_TEXTS_PARTLY : FOLDER_TEXTS_END;
+    bool any_read = bad_say_total(&texts->bad, "left out bad records", texts->good);
+    return !any_read || texts->documents.failed || texts->bad.of[BAD_FILE] > 0 ? FOLDER_TEXTS_PARTLY : FOLDER_TEXTS_END;
 }
 
 enum folder_texts_status folder_texts_next(struct folder_texts *texts, uint64_t *fingerprint, struct span *id,
@@ -107,7 +108,7 @@ enum folder_texts_status folder_texts_next(struct folder_texts *texts, uint64_t 
     *fingerprint = made.fingerprint;
     *id = (struct span){texts->made.bytes + texts->next_made + sizeof made, made.id_length};
     if (shingles != NULL && made.shingles_length > 0)
-        *shingles = (struct span){texts->shingles.bytes + made.shingles, made.shingles_length};
+        *shingles = (struct span){texts->shingles.bytes + made.shingles_begin, made.shingles_length};
     texts->next_made += sizeof made + made.id_length;
     return FOLDER_TEXTS_ONE;
 }

@@ -18,8 +18,8 @@ enum folder_texts_status {
 struct folder_texts *folder_texts_open(struct text_reader *reader, const char *path, const struct globs *globs);
 
 /* Sets the next fingerprint, the ID of its document, and the bytes of the hashes of its shingles unless `shingles` is
- * NULL, as it then is in all calls; both are valid until the next call. Bad records are left out, as by `idx
- * fingerprint`, and a message at the end counts them. */
+ * NULL, which it must be in all calls or in none; both are valid until the next call. Bad records are left out, as by
+ * `idx fingerprint`, and a message at the end counts them. */
 enum folder_texts_status folder_texts_next(struct folder_texts *texts, uint64_t *fingerprint, struct span *id,
                                            struct span *shingles);
 

@@ -49,24 +49,28 @@ static bool is_dropped(const struct parse *parse, const char *name) {
 static void keep_inner_piece(struct parse *parse) {
     const struct output *text = &parse->html->text;
     struct output *inner = parse->mains > 0 ? &parse->html->main : &parse->html->articles;
-    if (!parse->main_text || parse->piece_bytes == 0 || text->length == parse->piece_start) return;
-    if (parse->mains + parse->articles > 0)
-        output_bytes(inner, text->bytes + parse->piece_start, text->length - parse->piece_start);
+    size_t length = text->length - parse->piece_start; /* 0: the piece was dropped. */
+    bool is_inner = parse->main_text && parse->mains + parse->articles > 0;
+    if (is_inner && parse->piece_bytes > 0 && length > 0) output_bytes(inner, text->bytes + parse->piece_start, length);
 }
+
+/* What ends a piece of text: an element within a paragraph, such as br, or one that is a block, or the document. */
+enum piece_end { AT_LINE, AT_BLOCK };
 
 /* Ends a piece of text at an element that breaks the line, and where it is asked for, leaves a blank line if the
  * element is a block. Drops the piece if most of it is in links. */
-static void end_piece(struct parse *parse, bool is_block) {
+static void end_piece(struct parse *parse, enum piece_end end) {
     struct output *text = &parse->html->text;
     if (parse->main_text && 2 * parse->piece_link_bytes > parse->piece_bytes) text->length = parse->piece_start;
     if (text->length > 0 && text->bytes[text->length - 1] != '\n') output_byte(text, '\n');
-    if (is_block && parse->html->divides_blocks && text->length > 1 && text->bytes[text->length - 2] != '\n')
+    if (end == AT_BLOCK && parse->html->divides_blocks && text->length > 1 && text->bytes[text->length - 2] != '\n')
         output_byte(text, '\n');
     if (text->error == 0) keep_inner_piece(parse);
     parse->piece_start = text->length;
     parse->piece_bytes = parse->piece_link_bytes = 0;
 }
 
+/* Returns the value of an attribute, or NULL. Attributes are names and values in turn, which end with a NULL. */
 static const char *find_attribute(const xmlChar **attributes, const char *name) {
     for (; attributes != NULL && attributes[0] != NULL; attributes += 2) {
         if (strcmp((const char *)attributes[0], name) == 0) return (const char *)attributes[1];
@@ -91,7 +95,7 @@ static void read_meta(struct parse *parse, const xmlChar **attributes) {
 /* Ends a piece of text where an element begins or ends that breaks the line. */
 static void break_line(struct parse *parse, const char *name) {
     if (!is_among(name, within_line, COUNT(within_line)))
-        end_piece(parse, !is_among(name, within_block, COUNT(within_block)));
+        end_piece(parse, is_among(name, within_block, COUNT(within_block)) ? AT_LINE : AT_BLOCK);
 }
 
 /* Notes an element that begins. The parser calls this. */
@@ -136,14 +140,15 @@ static void take_text(void *context, const xmlChar *text, int length) {
         if (!parse->has_title) output_bytes(&parse->html->title, text, (size_t)length);
         return;
     }
-    size_t bytes = 0;
-    for (int i = 0; i < length; i++) bytes += text[i] > ' ';
-    parse->piece_bytes += bytes;
-    if (parse->links > 0) parse->piece_link_bytes += bytes;
+    size_t not_blank = 0;
+    for (int i = 0; i < length; i++) not_blank += text[i] > ' ';
+    parse->piece_bytes += not_blank;
+    if (parse->links > 0) parse->piece_link_bytes += not_blank;
     output_bytes(&parse->html->text, text, (size_t)length);
 }
 
-/* Replaces NUL bytes by spaces in a copy, because libxml2 takes a NUL byte for the end. */
+/* Replaces a document with NUL bytes by a copy in `kept` with spaces in their place, because libxml2 takes a NUL byte
+ * for the end. Returns false if memory ran out. */
 static bool replace_nul(struct span *document, struct output *kept) {
     if (document->length == 0 || memchr(document->bytes, '\0', document->length) == NULL) return true;
     kept->length = 0;
@@ -156,9 +161,10 @@ static bool replace_nul(struct span *document, struct output *kept) {
     return true;
 }
 
-/* Gives the parser the next part of the document. The parser compares each attribute of an element with all before
- * it, which takes hours if there are many. The size of its array for attributes, which it doubles when it is full,
- * shows that in time; then the document ends here. */
+/* Writes the next part of the document into the parser's buffer, and returns its length; 0: the end. The parser
+ * compares each attribute of an element with all before it, which takes hours if there are many. The size of its array
+ * for attributes, which have two entries each, shows that in time: it is doubled when it is full, so one of more than
+ * twice the entries allowed had too many. Then the document ends here. */
 static int feed_parser(void *context, char *buffer, int length) {
     struct parse *parse = context;
     if (parse->parser->maxatts > 4 * (HTML_MOST_ATTRIBUTES + 2)) parse->too_many = true;
@@ -171,8 +177,9 @@ static int feed_parser(void *context, char *buffer, int length) {
 
 /* Parses the document, for which libxml2 calls the functions above. Returns false if memory ran out for the parser. */
 static bool parse_events(struct parse *parse, struct span document) {
-    htmlParserCtxtPtr parser = parse->parser = htmlNewParserCtxt();
+    htmlParserCtxtPtr parser = htmlNewParserCtxt();
     if (parser == NULL) return false;
+    parse->parser = parser;
     memset(parser->sax, 0, sizeof *parser->sax);
     parser->sax->startElement = start_element;
     parser->sax->endElement = end_element;
@@ -184,7 +191,7 @@ static bool parse_events(struct parse *parse, struct span document) {
                                          HTML_PARSE_NOIMPLIED | HTML_PARSE_IGNORE_ENC);
     if (tree != NULL) xmlFreeDoc(tree);
     htmlFreeParserCtxt(parser);
-    end_piece(parse, true);
+    end_piece(parse, AT_BLOCK);
     return true;
 }
 
@@ -216,25 +223,31 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
 /* How many bytes are searched, which is as many as browsers search. */
 enum { SEARCHED_FOR_CHARSET = 1024 };
 
+/* Copies the name behind `charset`, which follows an equals sign, perhaps in quotes. Returns whether it is known. */
+static bool read_charset(struct span rest, char name[CHARSET_NAME_SIZE]) {
+    size_t length = 0;
+    span_skip(&rest, " \t\r\n");
+    if (rest.length == 0 || *rest.bytes != '=') return false;
+    rest.bytes++, rest.length--;
+    span_skip(&rest, " \t\r\n\"'");
+    while (length < rest.length && strchr(" \t\r\n\"';/>", rest.bytes[length]) == NULL) length++;
+    if (length == 0 || length >= CHARSET_NAME_SIZE) return false;
+    memcpy(name, rest.bytes, length);
+    name[length] = '\0';
+    return charset_is_known(name);
+}
+
 void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]) {
     static const char mark[] = "charset";
-    size_t searched = document.length < SEARCHED_FOR_CHARSET ? document.length : SEARCHED_FOR_CHARSET;
-    const char *at = document.bytes, *end = at + searched;
-    name[0] = '\0';
-    for (; (size_t)(end - at) >= sizeof mark; at++) {
-        if (strncasecmp(at, mark, sizeof mark - 1) != 0) continue;
-        const char *value = at + sizeof mark - 1;
-        while (value < end && strchr(" \t\r\n", *value) != NULL && *value != '\0') value++;
-        if (value == end || *value != '=') continue;
-        for (value++; value < end && strchr(" \t\r\n\"'", *value) != NULL && *value != '\0';) value++;
-        size_t size = 0;
-        while (value + size < end && strchr(" \t\r\n\"';/>", value[size]) == NULL) size++;
-        if (size == 0 || size >= CHARSET_NAME_SIZE) continue;
-        memcpy(name, value, size);
-        name[size] = '\0';
-        if (charset_is_known(name)) break;
-        name[0] = '\0';
+    enum { MARK_LENGTH = sizeof mark - 1 };
+    struct span rest = document;
+    bool found = false;
+    if (rest.length > SEARCHED_FOR_CHARSET) rest.length = SEARCHED_FOR_CHARSET;
+    for (; !found && rest.length > MARK_LENGTH; rest.bytes++, rest.length--) {
+        found = strncasecmp(rest.bytes, mark, MARK_LENGTH) == 0 &&
+                read_charset((struct span){rest.bytes + MARK_LENGTH, rest.length - MARK_LENGTH}, name);
     }
+    if (!found) name[0] = '\0';
     /* A document in which this name could be read is not UTF-16, even if it says so. */
     if (strncasecmp(name, "utf-16", 6) == 0 || strncasecmp(name, "utf-32", 6) == 0) strcpy(name, "utf-8");
 }

@@ -113,11 +113,6 @@ static bool read_id(struct span value, const char *path, struct output *kept, st
     return true;
 }
 
-/* Reads a title, which may be missing or null; then *title stays as it is. */
-static bool read_title(struct span value, const char *path, struct output *kept, struct span *title, struct bad *bad) {
-    return !is_present(value) || read_string(value, path, kept, title, bad);
-}
-
 /* Returns whether a value is a number of JSON with fewer than 64 bytes, and sets *number if so. */
 static bool read_number(struct span value, double *number) {
     char bytes[64];
@@ -139,16 +134,16 @@ static bool read_date(const struct jsonl_rules *rules, struct span value, struct
     if (read_number(value, &number)) {
         if (rules->date_is_score)
             *date = date_of_score(number);
-        else if (!date_of_seconds(number, date))
-            *date = DATE_NONE;
+        else
+            date_of_seconds(number, date);
     } else if (*value.bytes == '"' && !rules->date_is_score) {
         if (!scan_string(value, kept, &string, bad)) return false;
-        if (!date_parse(string.bytes, string.length, date)) *date = DATE_NONE;
+        date_parse(string.bytes, string.length, date);
     }
     return true;
 }
 
-/* Joins the texts of several fields, but for those that are missing or null. One must be there. */
+/* Joins the texts of several fields by line ends, but for those that are missing or null. One must be there. */
 static bool join_texts(const struct strings *paths, struct span line, struct jsonl *jsonl, struct span *body,
                        struct bad *bad) {
     struct output *joined = &jsonl->joined, *kept = &jsonl->strings[JSONL_TEXT];
@@ -159,7 +154,8 @@ static bool join_texts(const struct strings *paths, struct span line, struct jso
         if (!find_value(paths->values[i], line, &value, bad)) return false;
         if (!is_present(value)) continue;
         if (!read_string(value, paths->values[i], kept, &text, bad)) return false;
-        if (found++ > 0) output_byte(joined, '\n');
+        if (found > 0) output_byte(joined, '\n');
+        found++;
         output_bytes(joined, text.bytes, text.length);
     }
     if (joined->error != 0) return bad_set_memory(bad);
@@ -180,12 +176,14 @@ bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl
     struct output *kept = jsonl->strings;
     struct span values[JSONL_FIELDS];
     bool all_found = find_all_values(paths, line, values, bad), has_id = values[JSONL_ID].bytes != NULL;
+    /* The ID of a bad record names it, so it is read even if another field can't be. */
     if (rules->id != NULL && (all_found || has_id) &&
         !read_id(values[JSONL_ID], rules->id, &kept[JSONL_ID], &fields->id, bad))
         return false;
     return all_found && read_text(rules, line, values[JSONL_TEXT], jsonl, &fields->body, bad) &&
            read_date(rules, values[JSONL_DATE], &kept[JSONL_DATE], &jsonl->date, bad) &&
-           read_title(values[JSONL_TITLE], rules->title, &kept[JSONL_TITLE], &fields->title, bad);
+           (!is_present(values[JSONL_TITLE]) ||
+            read_string(values[JSONL_TITLE], rules->title, &kept[JSONL_TITLE], &fields->title, bad));
 }
 
 void jsonl_free(struct jsonl *jsonl) {
@@ -195,29 +193,24 @@ void jsonl_free(struct jsonl *jsonl) {
 
 /* ---- What JSON a file begins with ---- */
 
-static void skip_kinds(struct span *bytes, const char *kinds) {
-    while (bytes->length > 0 && *bytes->bytes != '\0' && strchr(kinds, *bytes->bytes) != NULL)
-        bytes->bytes++, bytes->length--;
-}
-
 struct jsonl_beginning jsonl_look_at_beginning(struct span bytes, const char *text_field) {
     char name[NAME_BYTES];
     struct path path = begin_path(text_field);
     struct scan_member member = {.name = next_name(&path, name)};
     struct jsonl_beginning found = {false, false, false, false};
-    if (bytes.length >= 3 && memcmp(bytes.bytes, "\xef\xbb\xbf", 3) == 0) bytes.bytes += 3, bytes.length -= 3;
-    skip_kinds(&bytes, " \t\r\n");
+    charset_skip_utf8_mark(&bytes);
+    span_skip(&bytes, " \t\r\n");
     bool in_array = bytes.length > 0 && *bytes.bytes == '[';
     if (in_array) bytes.bytes++, bytes.length--;
-    const char *begin = bytes.bytes;
+    const char *object = bytes.bytes;
     enum scan_end end = scan_object(&bytes, &member, 1);
     if (end == SCAN_NONE) return found;
-    bool in_line = memchr(begin, '\n', (size_t)(bytes.bytes - begin)) == NULL;
-    skip_kinds(&bytes, " \t\r");
+    bool in_line = memchr(object, '\n', (size_t)(bytes.bytes - object)) == NULL;
+    span_skip(&bytes, " \t\r");
     found.is_array = in_array;
     found.is_lines = !in_array && in_line && (bytes.length == 0 || *bytes.bytes == '\n');
     found.has_text = member.value.bytes != NULL;
-    skip_kinds(&bytes, " \t\r\n");
+    span_skip(&bytes, " \t\r\n");
     found.has_second = found.is_lines && bytes.length > 0 && *bytes.bytes == '{';
     return found;
 }

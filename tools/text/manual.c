@@ -68,18 +68,15 @@ static bool is_blank_or_comment(struct span line) {
            (line.length >= 3 && memchr(".'", *line.bytes, 2) != NULL && memcmp(line.bytes + 1, "\\\"", 2) == 0);
 }
 
-static struct span skip_byte_order_mark(const char *bytes, size_t length) {
-    bool marked = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0;
-    return marked ? (struct span){bytes + 3, length - 3} : (struct span){bytes, length};
-}
-
 bool manual_begins(const char *bytes, size_t length) {
-    struct span rest = skip_byte_order_mark(bytes, length), line;
+    struct span rest = {bytes, length}, line;
     bool all_are_roff = true;
+    charset_skip_utf8_mark(&rest);
     if (rest.length == 0) return false;
     do line = span_cut(&rest, '\n');
     while (rest.length > 0 && is_blank(line));
     if (line.length < 2 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
+    /* A macro that every page has suffices. Without one, all lines must be roff, and the last one must not be blank. */
     for (;; line = span_cut(&rest, '\n')) {
         if (calls_macro(line, "TH") || calls_macro(line, "Dd") || calls_macro(line, "so")) return true;
         all_are_roff = all_are_roff && (is_blank(line) || *line.bytes == '.' || *line.bytes == '\'');
@@ -89,10 +86,10 @@ bool manual_begins(const char *bytes, size_t length) {
 
 /* Returns whether a page only includes another one, by the request so, and sets *name to the name of that. */
 static bool only_includes(struct span page, struct span *name) {
-    struct span rest = skip_byte_order_mark(page.bytes, page.length);
     name->length = 0;
-    while (rest.length > 0) {
-        struct span line = span_cut(&rest, '\n');
+    charset_skip_utf8_mark(&page);
+    while (page.length > 0) {
+        struct span line = span_cut(&page, '\n');
         if (is_blank_or_comment(line)) continue;
         if (name->length > 0 || !calls_macro(line, "so")) return false;
         const char *at = memmem(line.bytes, line.length, "so", 2);
@@ -179,14 +176,35 @@ static void limit_process(pid_t process) {
 #endif
 }
 
-/* How the exchange of texts with mandoc ended. */
-enum talk { TALK_ENDED, TALK_TOO_LONG, TALK_TOO_SLOW, TALK_BROKEN, TALK_NO_MEMORY };
+/* How the exchange of texts with mandoc ended, if it did. */
+enum talk { TALK_GOES_ON, TALK_ENDED, TALK_TOO_LONG, TALK_TOO_SLOW, TALK_BROKEN, TALK_NO_MEMORY };
+
+/* Sends as much of the page as the socket takes, and removes that; or all of it if mandoc has ended, whose exit status
+ * says why. */
+static void send_some(int socket, struct span *page) {
+    ssize_t sent = send(socket, page->bytes, page->length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) page->bytes += sent, page->length -= (size_t)sent;
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) page->length = 0;
+}
+
+/* Appends what mandoc has printed to `text`. */
+static enum talk receive_some(int socket, uint64_t most, struct output *text) {
+    enum { AT_ONCE = 1 << 16 };
+    char *room = output_reserve(text, AT_ONCE);
+    if (room == NULL) return TALK_NO_MEMORY;
+    ssize_t received = recv(socket, room, AT_ONCE, MSG_DONTWAIT);
+    if (received == 0 || (received < 0 && errno == ECONNRESET)) return TALK_ENDED;
+    if (received < 0) return errno == EAGAIN || errno == EINTR ? TALK_GOES_ON : TALK_BROKEN;
+    text->length += (size_t)received;
+    return text->length > most ? TALK_TOO_LONG : TALK_GOES_ON;
+}
 
 /* Sends the page and appends what mandoc prints to `text`, until that ends or exceeds a limit. */
 static enum talk exchange_texts(int socket, struct span page, uint64_t most, struct output *text) {
     const uint64_t begun = now_nanoseconds();
+    enum talk talk = TALK_GOES_ON;
     bool sending = true;
-    for (;;) {
+    while (talk == TALK_GOES_ON) {
         if (sending && page.length == 0) {
             shutdown(socket, SHUT_WR);
             sending = false;
@@ -195,23 +213,10 @@ static enum talk exchange_texts(int socket, struct span page, uint64_t most, str
         int64_t left = MOST_SECONDS * 1000 - (int64_t)((now_nanoseconds() - begun) / 1000000);
         if (left <= 0) return TALK_TOO_SLOW;
         if (poll(&waited, 1, (int)left) < 0 && errno != EINTR) return TALK_BROKEN;
-        if ((waited.revents & POLLOUT) != 0) {
-            ssize_t sent = send(socket, page.bytes, page.length, MSG_NOSIGNAL | MSG_DONTWAIT);
-            if (sent > 0) page.bytes += sent, page.length -= (size_t)sent;
-            if (sent < 0 && errno != EAGAIN && errno != EINTR)
-                page.length = 0; /* mandoc has ended; its exit status says why. */
-        }
-        if ((waited.revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
-        enum { AT_ONCE = 1 << 16 };
-        char *room = output_reserve(text, AT_ONCE);
-        if (room == NULL) return TALK_NO_MEMORY;
-        ssize_t received = recv(socket, room, AT_ONCE, MSG_DONTWAIT);
-        if (received == 0) return TALK_ENDED;
-        if (received < 0 && errno == ECONNRESET) return TALK_ENDED;
-        if (received < 0 && errno != EAGAIN && errno != EINTR) return TALK_BROKEN;
-        if (received > 0) text->length += (size_t)received;
-        if (text->length > most) return TALK_TOO_LONG;
+        if ((waited.revents & POLLOUT) != 0) send_some(socket, &page);
+        if ((waited.revents & (POLLIN | POLLHUP | POLLERR)) != 0) talk = receive_some(socket, most, text);
     }
+    return talk;
 }
 
 /* Waits for the end of the process, and returns whether it printed all of the page. */
@@ -225,7 +230,7 @@ static bool wait_for_mandoc(pid_t process) {
     return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
 }
 
-/* Sets *bad unless mandoc printed the page, as the end of the exchange and its exit status tell. */
+/* Returns whether mandoc printed the page, as the end of the exchange and its exit status say. Sets *bad if not. */
 static bool judge_exchange(enum talk talk, bool exited_well, uint64_t most, struct bad *bad) {
     switch (talk) {
         case TALK_NO_MEMORY: return bad_set_memory(bad);
@@ -289,41 +294,39 @@ static void remove_overstrikes(struct output *text) {
     text->length = kept;
 }
 
-/* Removes lines of _ alone, which are rules across the page. */
-static void remove_rules(struct output *text) {
-    size_t kept = 0;
-    for (size_t i = 0, next; i < text->length; i = next) {
-        size_t rule_end = i;
-        while (rule_end < text->length && (text->bytes[rule_end] == ' ' || text->bytes[rule_end] == '_')) rule_end++;
-        bool is_rule = rule_end > i && text->bytes[rule_end - 1] == '_' &&
-                       (rule_end == text->length || text->bytes[rule_end] == '\n');
-        for (next = rule_end; next < text->length && text->bytes[next] != '\n';) next++;
-        next += next < text->length;
-        if (!is_rule) memmove(text->bytes + kept, text->bytes + i, next - i);
-        if (!is_rule) kept += next - i;
+/* Returns whether a line is a rule across the page: of _ alone, perhaps with blanks before and between them. */
+static bool is_rule(struct span line) {
+    for (size_t i = 0; i < line.length; i++) {
+        if (line.bytes[i] != ' ' && line.bytes[i] != '_') return false;
     }
-    text->length = kept;
+    return line.length > 0 && line.bytes[line.length - 1] == '_';
 }
 
-/* Returns where the line at `at` ends, behind its line feed, and sets *blank to whether it is blank. */
-static size_t find_line_end(const struct output *text, size_t at, bool *blank) {
-    struct span rest = {text->bytes + at, text->length - at}, line = span_cut(&rest, '\n');
-    *blank = is_blank(line);
-    return text->length - rest.length;
+static void remove_rules(struct output *text) {
+    size_t kept = 0;
+    struct span rest = {text->bytes, text->length};
+    while (rest.length > 0) {
+        struct span line = span_cut(&rest, '\n');
+        if (is_rule(line)) continue;
+        size_t length = (size_t)(rest.bytes - line.bytes); /* With its line feed, if it has one. */
+        memmove(text->bytes + kept, line.bytes, length);
+        kept += length;
+    }
+    text->length = kept;
 }
 
 /* Removes the header and the footer, which name the page and its system: the lines before the first blank one and those
  * behind the last one. mandoc prints them in all pages, and of several lines where one does not suffice. */
 static void remove_frame(struct output *text) {
-    bool blank = false;
-    size_t begin = 0, end = 0;
-    while (begin < text->length && !blank) begin = find_line_end(text, begin, &blank);
-    for (size_t at = end = begin, next; at < text->length; at = next) {
-        next = find_line_end(text, at, &blank);
-        if (blank) end = at;
+    struct span rest = {text->bytes, text->length};
+    while (rest.length > 0 && !is_blank(span_cut(&rest, '\n'))) continue;
+    const char *begin = rest.bytes, *end = begin;
+    while (rest.length > 0) {
+        struct span line = span_cut(&rest, '\n');
+        if (is_blank(line)) end = line.bytes;
     }
-    memmove(text->bytes, text->bytes + begin, end - begin);
-    text->length = end - begin;
+    text->length = (size_t)(end - begin);
+    memmove(text->bytes, begin, text->length);
 }
 
 bool manual_read(struct span page, uint64_t most, struct output *text, struct bad *bad) {

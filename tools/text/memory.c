@@ -32,6 +32,7 @@ static size_t reserve_blocks; /* Blocks that were not given back yet. */
 static pthread_mutex_t reserve_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool ran_out;
 
+/* A block below the reserve becomes a large number here, since the difference wraps around. */
 static bool is_reserved(const void *block) { return (uintptr_t)block - (uintptr_t)reserve < sizeof reserve; }
 
 /* Returns memory of the reserve, and never NULL: if there is too little, the process ends. */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-/* ---- Lines ---- */
-
 /* The length of an escape such as \u000a. */
 enum { UNICODE_ESCAPE = 6 };
 
@@ -59,8 +57,6 @@ static bool is_blank(struct span line, bool escaped) {
     return true;
 }
 
-/* ---- Parts ---- */
-
 /* Takes lines off until another paragraph would begin: blank ones, those with text, and the blank ones behind them. */
 static void take_paragraph(struct parts *parts) {
     bool has_text = false, has_ended = false;
@@ -88,8 +84,6 @@ bool parts_next(struct parts *parts, struct span *part) {
     part->length -= parts->rest.length;
     return true;
 }
-
-/* ---- The text of a document ---- */
 
 bool parts_find_text(const struct extract_rules *rules, enum document_format format, struct span document,
                      struct span *text, bool *escaped, struct bad *bad) {

@@ -54,8 +54,7 @@ bool cut_visit_problem(struct documents *documents) {
 }
 
 bool cut_check_end(struct documents *documents) {
-    const struct source *source = &documents->source;
-    return (!source->broken && !source->unreadable) || cut_visit_problem(documents);
+    return !source_failed(&documents->source) || cut_visit_problem(documents);
 }
 
 /* Keeps the ID of lines of features that these bytes would make too long, so that the next lines with this ID are not

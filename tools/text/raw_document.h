@@ -68,8 +68,8 @@ struct raw_document cut_begin(const struct documents *documents, enum document_f
  * has its ID then, which precedes its first tab. */
 void cut_append(struct raw_document *raw, const char *bytes, size_t length);
 
-/* Passes a document to the visitor, which frees it. Its place becomes FILE, or unless `where` is NULL,
- * FILE:WHERENUMBER. A bad one loses its bytes. Returns false if the visitor stopped. */
+/* Passes a document to the visitor, which frees it. Its place becomes the path of its file, followed, unless `where` is
+ * NULL, by a colon, `where` and the number. A bad one loses its bytes. Returns false if the visitor stopped. */
 bool cut_visit(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number);
 
 /* Passes what is wrong with the file to the visitor, in place of a document. Returns false if the visitor stopped. */
@@ -78,7 +78,7 @@ bool cut_visit_bad(struct documents *documents, enum bad_kind kind, const char *
 /* Like cut_visit_bad, with the reason why the source can't be read. */
 bool cut_visit_problem(struct documents *documents);
 
-/* Does the same if the source ended too soon; otherwise returns true. */
+/* Does the same if the source failed; otherwise returns true. */
 bool cut_check_end(struct documents *documents);
 
 #endif

@@ -102,6 +102,7 @@ static int32_t read_four_digits(const char *at, const char *end) {
     return value;
 }
 
+/* Writes a character in UTF-8, and returns its length. */
 static size_t write_utf8(int32_t code, char bytes[SCAN_ESCAPE_BYTES]) {
     if (code < 0x80) {
         bytes[0] = (char)code;
@@ -151,6 +152,7 @@ bool scan_string(struct span value, struct output *kept, struct span *string, st
     kept->length = 0;
     char *bytes = output_reserve(kept, value.length), *to = bytes;
     if (bytes == NULL) return bad_set_memory(bad);
+    /* There is room for all of it, since no escape is shorter than its character. */
     for (; backslash != NULL; backslash = memchr(unscanned.at, '\\', (size_t)(unscanned.end - unscanned.at))) {
         to = mempcpy(to, unscanned.at, (size_t)(backslash - unscanned.at));
         unscanned.at = backslash;
@@ -187,7 +189,8 @@ static bool is_named(struct span key, struct span name) {
     return name.length == 0;
 }
 
-/* Passes over a member, and if it is one of `members`, sets the value of that. Returns what is wrong, or NULL. */
+/* Passes over a member, and if it is one of `members`, sets the value of that, even if it is cut off. Returns what is
+ * wrong, or NULL. */
 static const char *take_member(struct unscanned *unscanned, struct scan_member *members, size_t count) {
     struct span key, value;
     if (!take_byte(unscanned, '"')) return "a name in quotes is missing";
@@ -214,7 +217,8 @@ static const char *take_rest_of_object(struct unscanned *unscanned, struct scan_
         problem = take_member(unscanned, members, count);
         skip_blanks(unscanned);
     } while (problem == NULL && take_byte(unscanned, ','));
-    return problem != NULL || take_byte(unscanned, '}') ? problem : "a comma or a closing brace is missing";
+    if (problem != NULL || take_byte(unscanned, '}')) return problem;
+    return "a comma or a closing brace is missing";
 }
 
 bool scan_members(struct span object, struct scan_member *members, size_t count, struct bad *bad) {

@@ -9,7 +9,7 @@
 
 /* ---- Names ---- */
 
-/* Returns whether a file's name ends in this, apart from an ending such as .gz. */
+/* Returns whether a file's name, without an ending such as .gz, ends in this. */
 static bool name_ends_in(const char *path, const char *ending) {
     size_t length = strlen(path) - source_ending(path), size = strlen(ending);
     return length > size && strncasecmp(path + length - size, ending, size) == 0;
@@ -38,7 +38,7 @@ static bool begins_with(struct span begin, const char *with) {
 
 /* Returns whether a file begins as HTML does, behind white space. */
 static bool is_html(struct span begin) {
-    if (begins_with(begin, "\xef\xbb\xbf")) begin.bytes += 3, begin.length -= 3;
+    charset_skip_utf8_mark(&begin);
     while (begin.length > 0 && isspace((unsigned char)*begin.bytes)) begin.bytes++, begin.length--;
     return begins_with(begin, "<!doctype html") || begins_with(begin, "<html");
 }
@@ -97,45 +97,33 @@ static enum binary find_binary(const char *path, struct span begin) {
 
 /* ---- What is not read ---- */
 
-const char *sniff_name(enum binary binary) {
-    static const char *const names[BINARY_KINDS] = {
-        [BINARY_PDF] = "PDF",
-        [BINARY_PARQUET] = "Parquet",
-        [BINARY_ARC] = "ARC",
-        [BINARY_WACZ] = "WACZ",
-        [BINARY_DOCX] = "DOCX",
-        [BINARY_ZIP] = "ZIP",
-        [BINARY_OTHER] = "with NUL bytes",
-    };
-    return names[binary];
-}
+static const struct {
+    const char *name, *problem;
+} kinds[BINARY_KINDS] = {
+    [BINARY_PDF] = {"PDF", "it is PDF, and not a text; convert it, as pdftotext does, and give that"},
+    [BINARY_PARQUET] = {"Parquet", "it is Parquet, and not a text; python3 -m libidx dedup reads it"},
+    [BINARY_ARC] = {"ARC", "it is ARC, which came before WARC, and not a text; convert it to WARC, and give that"},
+    [BINARY_WACZ] = {"WACZ", "it is WACZ, and not a text; unpack it, as unzip does, and give the WARC files in it"},
+    [BINARY_DOCX] = {"DOCX", "it is a document of Word, and not a text; convert it, as pandoc does, and give that"},
+    [BINARY_ZIP] = {"ZIP", "it is ZIP, and not a text; unpack it, as unzip does, and give what is in it"},
+    [BINARY_OTHER] = {"with NUL bytes", "it has a NUL byte in its first 8 KiB, so it is not a text"},
+};
 
-const char *sniff_problem(enum binary binary) {
-    static const char *const problems[BINARY_KINDS] = {
-        [BINARY_PDF] = "it is PDF, and not a text; convert it, as pdftotext does, and give that",
-        [BINARY_PARQUET] = "it is Parquet, and not a text; python3 -m libidx dedup reads it",
-        [BINARY_ARC] = "it is ARC, which came before WARC, and not a text; convert it to WARC, and give that",
-        [BINARY_WACZ] = "it is WACZ, and not a text; unpack it, as unzip does, and give the WARC files in it",
-        [BINARY_DOCX] = "it is a document of Word, and not a text; convert it, as pandoc does, and give that",
-        [BINARY_ZIP] = "it is ZIP, and not a text; unpack it, as unzip does, and give what is in it",
-        [BINARY_OTHER] = "it has a NUL byte in its first 8 KiB, so it is not a text",
-    };
-    return problems[binary];
-}
+const char *sniff_name(enum binary binary) { return kinds[binary].name; }
 
-static const char of_fingerprints[] = "it begins with #recipe, and so it holds fingerprints, not texts; --format "
-                                      "fingerprints of idx dedup reads them, and "
-                                      "so do idx build and idx lookup";
+const char *sniff_problem(enum binary binary) { return kinds[binary].problem; }
+
+static const char of_fingerprints[] =
+    "it begins with #recipe, and so it holds fingerprints, not texts; --format fingerprints of idx dedup reads them, "
+    "and so do idx build and idx lookup";
 static const char of_either[] =
     "its lines begin with 16 hex digits, which are fingerprints or IDs of texts; say --format tsv if they are IDs; "
     "fingerprints are read by --format fingerprints of idx dedup, and by idx build and idx lookup";
 static const char of_array[] =
     "it is a JSON array, which is not read; make JSON Lines of it, as jq -c '.[]' does, and give that";
-static const char of_csv[] = "it is CSV by its name, which is not read; make JSON Lines of it, or TSV of ID and text; "
-                             "--format plain reads it as "
-                             "one text";
-
-/* ---- All ---- */
+static const char of_csv[] =
+    "it is CSV by its name, which is not read; make JSON Lines of it, or TSV of ID and text; --format plain reads it "
+    "as one text";
 
 /* Returns what JSON a file begins with. It has the text if it has any of the fields of the rules. */
 static struct jsonl_beginning look_for_json_text(const struct jsonl_rules *rules, struct span begin) {
@@ -145,8 +133,8 @@ static struct jsonl_beginning look_for_json_text(const struct jsonl_rules *rules
     return found;
 }
 
-/* Sets the format, or why the file is refused, by name and content. In a folder, JSON is taken for documents if it has
- * the field of texts or several lines, since programs keep their settings in such files. */
+/* Sets the format, and why the file is refused if it is, by name and content. In a folder, JSON is taken for documents
+ * if it has the field of texts or several lines, since programs keep their settings in such files. */
 static void find_format(const struct documents *documents, struct span begin, bool in_folder, struct sniffed *sniffed) {
     enum document_format named = format_of_name(documents->path);
     bool may_be_json = named == FORMAT_AUTO || named == FORMAT_JSONL;
@@ -161,11 +149,11 @@ static void find_format(const struct documents *documents, struct span begin, bo
         sniffed->refusal = of_array;
     else if (!in_folder && name_ends_in(documents->path, ".csv"))
         sniffed->refusal = of_csv;
-    if (named == FORMAT_AUTO && json.is_lines && are_documents)
-        named = FORMAT_JSONL;
-    else if (named == FORMAT_AUTO)
-        named = format_of_content(documents->path, begin);
-    sniffed->format = named;
+    bool is_jsonl = json.is_lines && are_documents;
+    if (named != FORMAT_AUTO)
+        sniffed->format = named;
+    else
+        sniffed->format = is_jsonl ? FORMAT_JSONL : format_of_content(documents->path, begin);
 }
 
 static bool is_one_document(enum document_format format) {

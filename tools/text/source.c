@@ -28,7 +28,8 @@ static bool wait_for_input(struct source *source) {
     return !interrupt_noted();
 }
 
-/* Reads further input behind `raw`. Returns the bytes; 0: the end, or a signal; or -1, with `error` set. */
+/* Reads further input behind `raw`, of which nothing may have been taken unless all was. Returns the number of bytes; 0
+ * at the end, or after a signal; or -1, with `error` set. */
 static ssize_t read_raw(struct source *source) {
     ssize_t got;
     if (source->descriptor < 0) return 0;
@@ -45,7 +46,8 @@ static ssize_t read_raw(struct source *source) {
 
 /* ---- gzip ---- */
 
-/* Finds out whether input is gzip, and prepares zlib if so. Returns false, without a complaint, and with `error`. */
+/* Finds out whether the input is gzip, and prepares zlib if so. Returns false, with `error` set, if it can't be read or
+ * memory ran out. */
 static bool detect_gzip(struct source *source) {
     static const char mark[] = {'\x1f', '\x8b', 8};
     ssize_t got = 1;
@@ -105,12 +107,13 @@ static void begin_gzip_member(struct source *source) {
  * error. A fault looks like the end to libarchive, which would otherwise not return what it got before. */
 static ssize_t read_inflated(struct source *source) {
     while (source->fault == NULL) {
-        ssize_t got = source->in_member ? inflate_some(source) : 0;
-        if (got != 0 || source->fault != NULL) return got;
-        if (source->raw_length == 0 && (got = read_raw(source)) <= 0) {
-            source->cut = got == 0 && source->in_member;
+        ssize_t inflated = source->in_member ? inflate_some(source) : 0;
+        if (inflated != 0 || source->fault != NULL) return inflated;
+        ssize_t held = source->raw_length > 0 ? (ssize_t)source->raw_length : read_raw(source);
+        if (held <= 0) {
+            source->cut = held == 0 && source->in_member;
             if (source->cut) source->fault = "truncated gzip input";
-            return got;
+            return held;
         }
         if (!source->in_member) begin_gzip_member(source);
     }
@@ -124,7 +127,7 @@ static la_ssize_t read_for_libarchive(struct archive *archive, void *context, co
     struct source *source = context;
     (void)archive;
     if (!source->begun && !detect_gzip(source)) return -1;
-    *bytes = source->inflated;
+    *bytes = source->inflated; /* Of gzip; what is not gzip is passed on as it is. */
     if (source->gzipped) return read_inflated(source);
     if (source->raw_length == 0 && read_raw(source) < 0) return -1;
     la_ssize_t length = (la_ssize_t)source->raw_length;
@@ -141,7 +144,8 @@ static void find_fault_behind(struct source *source) {
         source->fault = "the data after a stream is not bzip2";
 }
 
-/* Ends the source where libarchive came to the end, or to what it can't read, and sets `problem` to why it can't. */
+/* Ends the source where libarchive came to the end, or to what it can't read, and sets `problem` to why it can't. Where
+ * libarchive gives no reason, memory ran out. */
 static void note_end(struct source *source, int status) {
     if (status == ARCHIVE_EOF && source->fault == NULL) find_fault_behind(source);
     const char *reason = source->fault;
@@ -168,7 +172,8 @@ static bool enable_filters_and_formats(struct archive *archive) {
            archive_read_support_format_empty(archive) >= ARCHIVE_WARN;
 }
 
-/* Opens libarchive. Returns false, with `problem` set, if memory ran out. An empty input ends at once. */
+/* Opens libarchive, which reads the beginning of the input. Returns false, with `problem` set, if the input can't be
+ * read or memory ran out. An empty input ends at once. */
 static bool open_archive(struct source *source) {
     struct archive_entry *entry;
     struct archive *archive = source->archive = archive_read_new();
@@ -182,19 +187,19 @@ static bool open_archive(struct source *source) {
     int status = archive_read_open(archive, source, NULL, read_for_libarchive, NULL);
     if (status == ARCHIVE_OK) status = archive_read_next_header(archive, &entry);
     if (status == ARCHIVE_EOF || status < ARCHIVE_WARN) note_end(source, status);
-    return true;
+    return !source->unreadable;
 }
 
+/* Leaves of a closed source what the caller set, its buffers, and the number of bytes that it has read. */
 static void reset_input(struct source *source) {
-    source->broken = source->unreadable = source->cut = source->ended = source->begun = source->gzipped = false;
-    source->offset = 0;
-    source->start = source->end = 0;
-    source->error = 0;
-    source->fault = NULL;
-    source->raw_length = 0;
-    source->given = 0;
-    source->block = NULL;
-    source->block_length = 0;
+    *source = (struct source){.before_wait = source->before_wait,
+                              .context = source->context,
+                              .passes_over_rest = source->passes_over_rest,
+                              .regular_only = source->regular_only,
+                              .bytes_read = source->bytes_read,
+                              .input = source->input,
+                              .inflated = source->inflated,
+                              .buffer = source->buffer};
 }
 
 size_t source_ending(const char *name) {
@@ -214,7 +219,7 @@ int source_filter(const struct source *source) {
 /* Makes a source broken whose file's name says that it is compressed, but whose content is not: its first bytes may be
  * damaged, and it must not be taken for text. */
 static void mark_misnamed_broken(struct source *source, const char *path) {
-    if (source_filter(source) != ARCHIVE_FILTER_NONE || source->unreadable || source_ending(path) == 0) return;
+    if (source_filter(source) != ARCHIVE_FILTER_NONE || source_ending(path) == 0) return;
     source->ended = source->broken = true;
     problem_set(&source->problem, "the name says that the file is compressed, but its content is not; get it again, or "
                                   "rename it");
@@ -236,7 +241,7 @@ bool source_open(struct source *source, const char *path) {
         return problem_set(&source->problem, "it was replaced while it was read; run the command again");
     }
     if (standard && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
-    if (open_archive(source) && !source->unreadable) {
+    if (open_archive(source)) {
         mark_misnamed_broken(source, path);
         return true;
     }
@@ -249,17 +254,18 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
     source->descriptor = -1;
     source->raw = bytes;
     source->raw_length = length;
-    if (open_archive(source) && !source->unreadable) return true;
+    if (open_archive(source)) return true;
     source_close(source);
     return false;
 }
 
-/* Copies to the buffer only what libarchive has now, since it might wait for more; or ends the source. */
+/* Copies to the buffer, as far as there is room, the next block that libarchive has, or ends the source. It takes no
+ * second block, for which libarchive might have to wait. */
 static void fill_buffer(struct source *source) {
     size_t held = source->end - source->start;
-    la_int64_t place;
+    la_int64_t block_offset;
     if (source->block_length == 0) {
-        int status = archive_read_data_block(source->archive, &source->block, &source->block_length, &place);
+        int status = archive_read_data_block(source->archive, &source->block, &source->block_length, &block_offset);
         if (status == ARCHIVE_EOF || status < ARCHIVE_WARN) {
             source->block_length = 0;
             note_end(source, status);

@@ -33,7 +33,7 @@ struct source {
     /* These are private. */
     struct archive *archive;
     int descriptor;  /* -1: memory. */
-    int error;       /* The errno of read(2), or 0. */
+    int error;       /* The errno of read(2), ENOMEM, or 0. */
     const char *raw; /* Input that is not decompressed yet, in `input` or in memory. */
     size_t raw_length;
     int64_t given;                  /* Bytes of the input that were given to libarchive. */
@@ -64,6 +64,9 @@ int source_filter(const struct source *source);
 /* Sets *bytes to the next bytes, which stay there, and returns how many: at least `want`, up to SOURCE_MOST_PEEKED,
  * and fewer only at the end. If 0, `broken` or `unreadable` may be set. The bytes are valid until the next call. */
 size_t source_peek(struct source *source, size_t want, const char **bytes);
+
+/* Returns whether the source ended too soon, or can't be read. */
+static inline bool source_failed(const struct source *source) { return source->broken || source->unreadable; }
 
 /* Consumes `count` of the bytes that source_peek returned last. */
 void source_skip(struct source *source, size_t count);

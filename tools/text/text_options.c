@@ -78,14 +78,13 @@ bool text_options_settle(struct text_options *options, enum document_format form
     options->features = options->features || hashes || tokens;
     extract_settle(&rules->extract);
     if (options->features && format != FORMAT_AUTO)
-        complain_of_usage("give %s or --format, not both", hashes ? "--hashes" : tokens ? "--tokens" : "--features");
-    else if (options->features && rules->train == NULL && rules->table != NULL)
-        complain_of_usage("--table is for texts; omit it with --features, --hashes and --tokens");
-    else if (rules->recipe != NULL && !fits_in_line(rules->recipe))
-        complain_of_usage("a recipe can have up to %d bytes, without tabs and newlines", IDX_MAX_RECIPE_BYTES);
-    else {
-        rules->format = options->features ? FORMAT_FEATURES : format;
-        return settle_recipe(options);
-    }
-    return false;
+        return complain_of_usage("give %s or --format, not both", hashes   ? "--hashes"
+                                                                  : tokens ? "--tokens"
+                                                                           : "--features");
+    if (options->features && rules->train == NULL && rules->table != NULL)
+        return complain_of_usage("--table is for texts; omit it with --features, --hashes and --tokens");
+    if (rules->recipe != NULL && !fits_in_line(rules->recipe))
+        return complain_of_usage("a recipe can have up to %d bytes, without tabs and newlines", IDX_MAX_RECIPE_BYTES);
+    rules->format = options->features ? FORMAT_FEATURES : format;
+    return settle_recipe(options);
 }

@@ -16,11 +16,14 @@
 
 /* ---- Features that were made elsewhere ---- */
 
+/* Returns how many bytes of something wrong a message quotes. */
+static int quoted_bytes(size_t length) { return length < 40 ? (int)length : 40; }
+
 /* Sums of weights can't overflow, since documents have fewer than 2^30 bytes, and a weight is at most 10^10. */
 static bool read_weight(const char *at, size_t length, int64_t *weight, struct bad *bad) {
     return idx_weight_parse(at, length, weight) ||
            bad_set(bad, BAD_FEATURE, "'%.*s' is not a weight: it must be a number from -1000000 to 1000000",
-                   length < 40 ? (int)length : 40, at);
+                   quoted_bytes(length), at);
 }
 
 /* Adds a feature, or the hash that it is, to a SimHash. */
@@ -34,8 +37,8 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_
     uint64_t hash;
     struct problem problem;
     if (!notation_parse(NOTATION_HEX, IDX_MAX_BITS, feature.bytes, feature.length, &hash, &problem))
-        return bad_set(bad, BAD_FEATURE, "'%.*s' is not a hash of 16 hex digits",
-                       feature.length < 40 ? (int)feature.length : 40, feature.bytes);
+        return bad_set(bad, BAD_FEATURE, "'%.*s' is not a hash of 16 hex digits", quoted_bytes(feature.length),
+                       feature.bytes);
     idx_simhash_add_hash(simhash, hash, weight);
     return true;
 }
@@ -58,7 +61,7 @@ static bool add_token(struct idx_simhash *simhash, struct span token, const stru
     int64_t weight;
     if (colon == NULL)
         return bad_set(bad, BAD_FEATURE, "'%.*s' has no weight: tokens must be feature:weight",
-                       token.length < 40 ? (int)token.length : 40, token.bytes);
+                       quoted_bytes(token.length), token.bytes);
     struct span feature = {token.bytes, (size_t)(colon - token.bytes)};
     return read_weight(colon + 1, token.length - feature.length - 1, &weight, bad) &&
            add_feature(simhash, feature, weight, rules, bad);
@@ -89,9 +92,11 @@ static bool fingerprint_features(struct span lines, const struct extract_rules *
     while (lines.length > 0) {
         if (!extract_id(span_cut(&lines, '\n'), id, &rest, bad)) return false;
         if (id->length == 0) return bad_set(bad, BAD_ID, "the ID is empty");
-        if (!(rules->tokens ? add_tokens : add_feature_line)(&simhash, rest, rules, count, bad)) return false;
+        bool ok = rules->tokens ? add_tokens(&simhash, rest, rules, count, bad)
+                                : add_feature_line(&simhash, rest, rules, count, bad);
+        if (!ok) return false;
     }
-    bool ties = rules->ties && *count > 0;
+    bool ties = rules->ties && *count > 0; /* Without features, all bits are ties, but the fingerprint is 0. */
     *fingerprint = idx_simhash_finish(&simhash, bits) | (ties ? idx_simhash_ties(&simhash, bits) : 0);
     return true;
 }
@@ -100,7 +105,8 @@ static bool fingerprint_features(struct span lines, const struct extract_rules *
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
-/* Checks that the fingerprinter has its memory, uses the table if there is one, and makes so many bits. */
+/* Checks that the fingerprinter has its memory, uses the table if there is one, and can make reader->bits bits. Sets
+ * *error in any case, and returns whether its status is IDX_OK. */
 static bool check_fingerprinter(const struct text_reader *reader, bool has_table, struct idx_error *error) {
     const char *recipe = text_reader_recipe(reader);
     error->status = memory_ran_out() ? IDX_OUT_OF_MEMORY : IDX_OK;
@@ -171,7 +177,8 @@ static size_t name_fields(const struct fields *fields, struct idx_text_field nam
     return fields->description.length > 0 ? 3 : 2;
 }
 
-/* Sets *bad if a call of libidxtext failed. If memory ran out, its result must not be used, whatever the status. */
+/* Returns whether a call of libidxtext succeeded, and sets *bad if not. If memory ran out, its result must not be used,
+ * whatever the status. Other statuses mean that this ICU can't cut the text, or that the text is too long. */
 static bool check_status(enum idx_status status, const struct idx_error *error, struct bad *bad) {
     if (memory_ran_out() || status == IDX_OUT_OF_MEMORY) return bad_set_memory(bad);
     enum bad_kind kind = status == IDX_UNSUPPORTED ? BAD_ICU : BAD_LONG;
@@ -228,7 +235,8 @@ bool text_reader_read(struct text_reader *reader, struct raw_document *raw, stru
     return ok;
 }
 
-/* The first room, for a shingle in three bytes, suffices for most texts, but not for one of many short words. */
+/* Makes room for a shingle in three bytes, which suffices for most texts, but not for one of many short words: then
+ * libidxtext says how many there are, and is called again. */
 bool text_list_shingles(const struct span *body, const struct shingling *shingling, struct output *list,
                         struct bad *bad) {
     _Static_assert(TEXT_MOST_WIDTH == IDX_TEXT_MAX_SHINGLE_WIDTH, "the widths that are asked for are those there are");
@@ -257,17 +265,17 @@ static bool count_word(void *context, const struct idx_text_word *word) {
     return true;
 }
 
-/* Of a text with two or more shingles of words, each word but the last ones, fewer than the width, begins a shingle.
- * The words of other texts are counted. */
+/* Counts the words of a text, unless they follow from its shingles: if it has two or more shingles of words, each word
+ * but the last width - 1 begins one. */
 bool text_count_words(const struct span *body, const struct shingling *shingling, size_t shingles, uint64_t *words,
                       struct bad *bad) {
     const struct idx_text_shingle_options defaults = IDX_TEXT_SHINGLE_OPTIONS_INIT;
     const unsigned width = shingling->width != 0 ? shingling->width : defaults.width;
     struct idx_error error;
-    *words = shingles > 1 ? shingles + width - 1 : 0;
-    if (shingles == 0 || (shingles > 1 && !shingling->of_characters)) return true;
-    *words = 0;
-    return check_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
+    bool is_known = shingles == 0 || (shingles > 1 && !shingling->of_characters);
+    *words = is_known && shingles > 0 ? shingles + width - 1 : 0;
+    return is_known ||
+           check_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
 }
 
 /* A file whose one document is fingerprinted, and what was made of it. */

@@ -23,11 +23,8 @@ bool warc_find_head(struct warc_search *search, const char *bytes, size_t length
 
 static struct span trim(struct span text) {
     static const char blanks[] = " \t\r\n";
-    while (text.length > 0 && memchr(blanks, text.bytes[0], 4) != NULL) {
-        text.bytes++;
-        text.length--;
-    }
-    while (text.length > 0 && memchr(blanks, text.bytes[text.length - 1], 4) != NULL) text.length--;
+    span_skip(&text, blanks);
+    while (text.length > 0 && memchr(blanks, text.bytes[text.length - 1], sizeof blanks - 1) != NULL) text.length--;
     return text;
 }
 
@@ -67,7 +64,7 @@ static struct media_type parse_type(struct span value) {
         struct span parameter = span_cut(&value, ';');
         if (!equals_word(trim(span_cut(&parameter, '=')), "charset")) continue;
         struct span name = trim(parameter);
-        while (name.length > 0 && (*name.bytes == '"' || *name.bytes == '\'')) name.bytes++, name.length--;
+        span_skip(&name, "\"'");
         while (name.length > 0 && strchr("\"'", name.bytes[name.length - 1]) != NULL) name.length--;
         copy_cut(type.charset, sizeof type.charset, name);
     }
@@ -116,14 +113,12 @@ bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, 
 /* ---- HTTP ---- */
 
 bool http_parse_head(const char *head, size_t length, struct http_head *parsed, struct bad *bad) {
-    struct span rest = {head, length}, name, value, line;
+    struct span rest = {head, length}, name, value;
+    struct span line = trim(span_cut(&rest, '\n')), version = span_cut(&line, ' '), status = trim(line);
     *parsed = (struct http_head){0};
-    line = trim(span_cut(&rest, '\n'));
-    struct span version = span_cut(&line, ' ');
-    line = trim(line);
-    if (version.length < 5 || memcmp(version.bytes, "HTTP/", 5) != 0 || line.length < 3)
+    if (version.length < 5 || memcmp(version.bytes, "HTTP/", 5) != 0 || status.length < 3)
         return bad_set(bad, BAD_HTTP, "the response doesn't begin with HTTP/1.1 and a status");
-    parsed->succeeded = line.bytes[0] == '2';
+    parsed->succeeded = status.bytes[0] == '2';
     while (next_header(&rest, &name, &value)) {
         if (equals_word(name, "Content-Type")) {
             parsed->type = parse_type(value);
@@ -144,6 +139,7 @@ static size_t read_chunk_line(const char *bytes, size_t length, size_t *size) {
     *size = 0;
     if (newline == NULL) return 0;
     for (; digits < 8; digits++) {
+        /* The bit makes capital letters small and leaves digits; it also makes digits of control characters. */
         const char *hex = "0123456789abcdef", *digit = memchr(hex, bytes[digits] | 0x20, 16);
         if (digit == NULL || bytes[digits] < '0') break;
         *size = *size << 4 | (size_t)(digit - hex);
@@ -153,20 +149,20 @@ static size_t read_chunk_line(const char *bytes, size_t length, size_t *size) {
 }
 
 bool http_join_chunks(char *body, size_t *length, bool *cut, struct bad *bad) {
-    size_t at = 0, joined = 0, size, line_length;
+    size_t at = 0, joined = 0, size;
     for (;;) {
-        bool is_last_line = at == *length || memchr(body + at, '\n', *length - at) == NULL;
-        line_length = read_chunk_line(body + at, *length - at, &size);
+        size_t line_length = read_chunk_line(body + at, *length - at, &size);
+        bool is_cut = line_length == 0 && (at == *length || memchr(body + at, '\n', *length - at) == NULL);
         if (line_length == 0 && at == 0) return true;
-        if (line_length == 0 && !is_last_line) return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken");
+        if (line_length == 0 && !is_cut) return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken");
         at += line_length;
-        if (line_length == 0 || size > *length - at) *cut = true;
-        if (line_length == 0) break;
-        if (size > *length - at) size = *length - at;
-        memmove(body + joined, body + at, size);
-        joined += size;
-        at += size;
-        if (size == 0) break;
+        size_t taken = size < *length - at ? size : *length - at;
+        memmove(body + joined, body + at, taken);
+        joined += taken;
+        at += taken;
+        bool ends_here = is_cut || taken < size;
+        if (ends_here) *cut = true;
+        if (ends_here || size == 0) break;
         if (at < *length && body[at] == '\r') at++;
         if (at < *length && body[at] == '\n') at++;
     }
