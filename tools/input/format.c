@@ -42,7 +42,8 @@ static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
 #endif
 
 /* Returns whether a pipe begins with NumPy's mark. It waits for the whole mark only if the first byte is that of the
- * mark, with which no line of TSV begins. */
+ * mark, with which no line of TSV begins: since a pipe with bytes in it is always readable, it looks again and again.
+ */
 static bool pipe_begins_as_npy(int pipe) {
     static const struct timespec millisecond = {0, 1000000};
     char first[sizeof npy_mark];
@@ -60,8 +61,7 @@ static bool file_begins_as_npy(const char *path) {
     char first[sizeof npy_mark];
     struct stat status;
     bool standard = strcmp(path, "-") == 0;
-    bool regular = (standard ? fstat(STDIN_FILENO, &status) : stat(path, &status)) == 0 && S_ISREG(status.st_mode);
-    if (!regular) return false;
+    if ((standard ? fstat(STDIN_FILENO, &status) : stat(path, &status)) != 0 || !S_ISREG(status.st_mode)) return false;
     int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     off_t at = standard ? lseek(file, 0, SEEK_CUR) : 0;
     bool begins = file >= 0 && at >= 0 && pread(file, first, sizeof first, at) == (ssize_t)sizeof first &&

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* ---- Before an index is made ---- */
+/* ---- Before and while an index is made ---- */
 
 /* Warns if the file system of a folder has less free space than `what` may need there. */
 static void warn_of_little_room(const char *folder, const char *what, uint64_t needed_bytes) {
@@ -57,8 +57,6 @@ void making_forecast(const struct idx_build_options *options, const char *output
     free(folder);
 }
 
-/* ---- Adding documents ---- */
-
 bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
     struct idx_error error;
     enum idx_status status = id_type == IDX_ID_TEXT
@@ -67,7 +65,7 @@ bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, 
     return succeeded(status, &error);
 }
 
-/* ---- The summary ---- */
+/* ---- After an index was made ---- */
 
 static void say_summary(const char *path, const struct idx_build_summary *summary,
                         const struct idx_properties *properties) {
@@ -83,11 +81,10 @@ static void say_summary(const char *path, const struct idx_build_summary *summar
     complain("%" PRIu64 " bytes went through temporary files", summary->temporary_bytes);
 }
 
-/* ---- Warnings ---- */
-
 /* There are no warnings about fewer fingerprints, which are quick to search anyway. */
 #define FINGERPRINTS_WORTH_A_WARNING 1000
-#define MUCH_MORE 4 /* Probes that search this many times the blocks of evenly spread fingerprints are warned of. */
+/* Probes that search more than this many times the blocks of evenly spread fingerprints are warned of. */
+#define SKEW_WORTH_A_WARNING 4
 
 /* What one probe of each table of a segment searches, and the table with the largest group of equal prefixes. */
 struct skew {
@@ -121,7 +118,7 @@ static void warn_of_skew(const struct idx_properties *properties, const struct s
         complain("%d of %u bits are the same in all fingerprints (mask %.*s): tables with these bits in front are less "
                  "selective; see idx info and idx plan",
                  __builtin_popcountll(dead), properties->bits, (int)length, mask);
-    if (skew->blocks > MUCH_MORE * skew->even_blocks)
+    if (skew->blocks > SKEW_WORTH_A_WARNING * skew->even_blocks)
         complain("one probe of each table searches about %.0f blocks, compared with %.0f for evenly spread "
                  "fingerprints: the largest group, in table %zu, has %" PRIu64
                  " fingerprints with the same %u-bit prefix; another --scheme may be better, see idx info",
@@ -143,8 +140,6 @@ static void warn_of_heaviest(const struct idx_index *index, const struct idx_pro
              documents, properties->documents, (int)length, text);
 }
 
-/* ---- The whole ---- */
-
 static void say_leftovers(const char *path, size_t leftovers) {
     if (leftovers == 1)
         complain("removed a folder that a killed build had left beside %s", path);
@@ -152,12 +147,19 @@ static void say_leftovers(const char *path, size_t leftovers) {
         complain("removed %zu folders that killed builds had left beside %s", leftovers, path);
 }
 
+static void warn_of_fingerprints(const struct idx_index *index, const struct idx_properties *properties) {
+    struct skew skew;
+    if (properties->fingerprints >= FINGERPRINTS_WORTH_A_WARNING &&
+        measure_skew(index, properties->scheme->table_count, &skew))
+        warn_of_skew(properties, &skew);
+    if (properties->documents >= FINGERPRINTS_WORTH_A_WARNING) warn_of_heaviest(index, properties);
+}
+
 /* If the index can't be opened, what would be said of it is left out, and no error: it has been published. */
 void making_report(const char *path, const struct idx_build_summary *summary, const struct progress *progress) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
     struct idx_properties properties;
-    struct skew skew;
     options.residence = IDX_RESIDENCE_NONE;
     bool open = idx_open(&index, path, &options, NULL) == IDX_OK;
     if (open) idx_get_properties(index, &properties);
@@ -165,10 +167,7 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
     if (progress->shown) progress_print_phases(progress);
     say_leftovers(path, summary->leftovers);
     if (summary->mixed_icu) complain("%s", recipes_icu_warning);
-    if (open && properties.fingerprints >= FINGERPRINTS_WORTH_A_WARNING &&
-        measure_skew(index, properties.scheme->table_count, &skew))
-        warn_of_skew(&properties, &skew);
-    if (open && properties.documents >= FINGERPRINTS_WORTH_A_WARNING) warn_of_heaviest(index, &properties);
+    if (open) warn_of_fingerprints(index, &properties);
     if (open) idx_close(index);
 }
 

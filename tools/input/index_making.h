@@ -46,7 +46,8 @@ struct writing {
     struct output ids;                /* The bytes of the IDs of the batch, to which its items point. */
 };
 
-/* Opens the writer of the index at `path`, and sets by its properties how lines are read. */
+/* Opens the writer of the index at `path`, and sets by its properties how lines are read. Returns false also if a file
+ * of the input is not whole, or if documents with text IDs are to come from arrays, which have none. */
 bool writing_open(struct writing *writing);
 
 /* Replaces the batch by the next documents that can be read without waiting, but waits for the first one. An empty

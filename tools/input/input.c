@@ -90,29 +90,23 @@ static bool take_recipe(struct input *input, const struct tsv_record *record) {
     return false;
 }
 
-static void complain_of_bad_line(const struct input *input, const struct problem *problem, const char *line,
-                                 size_t length) {
-    struct problem advised;
-    problem_set(&advised, "%s%s", problem->sentence, input_advice_on_binary(line, length));
-    complain_with_place(input, advised.sentence);
-}
-
 /* Skips a bad line, and complains of the first one. If bad lines are not to be skipped, complains and returns false. */
 static bool skip_bad_line(struct input *input, const struct problem *problem, const char *line, size_t length) {
-    if (!input->skip_bad_lines || input->skipped_lines == 0) complain_of_bad_line(input, problem, line, length);
+    if (!input->skip_bad_lines || input->skipped_lines == 0) {
+        struct problem advised;
+        problem_set(&advised, "%s%s", problem->sentence, input_advice_on_binary(line, length));
+        complain_with_place(input, advised.sentence);
+    }
     if (input->skip_bad_lines) input->skipped_lines++;
     return input->skip_bad_lines;
 }
 
+/* Takes a line that is too long for a document, which is a bad one. */
 static bool take_long_line(struct input *input, const char *line, size_t length) {
     struct problem problem;
     reader_explain_long(&problem);
     totals_count(&input->totals, TSV_BAD, NULL);
     return skip_bad_line(input, &problem, line, length);
-}
-
-void reader_unescape(struct reader *reader, struct tsv_record *record) {
-    record->id_length = escape_undo(reader->bytes + (record->id - reader->bytes), record->id_length);
 }
 
 /* Takes a line of any kind; that of a document becomes the next record. Returns false if the line ends the reading. */
@@ -203,13 +197,14 @@ static enum input_status read_lines(struct input *input) {
 
 /* ---- u64 and npy ---- */
 
-/* Reads a little-endian number. Compilers make one load of this. */
+/* Compilers make one load of this. */
 static uint64_t load_little_endian(const char *bytes) {
     const unsigned char *byte = (const unsigned char *)bytes;
     return (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 | (uint64_t)byte[3] << 24 |
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
+/* Makes records of rows. Complains, and returns false, if one has a fingerprint of too many bits. */
 static bool take_rows(struct input *input, const char *bytes, size_t count) {
     uint64_t excess_bits = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits,
              first_number = input->documents;
@@ -229,6 +224,7 @@ static bool take_rows(struct input *input, const char *bytes, size_t count) {
 
 /* Reads rows. After the last row of a .npy file, tries to read one byte more, which must not be there. */
 static enum input_status read_rows(struct input *input) {
+    /* Files of u64 have no number of rows, so each time it is as if as many were left as are read at a time. */
     uint64_t left = input->format == INPUT_NPY ? input->array.rows - input->next_row : INPUT_BATCH;
     size_t want = left == 0 ? 1 : left < INPUT_BATCH ? 8 * (size_t)left : 8 * INPUT_BATCH, got;
     const char *bytes;
@@ -266,16 +262,12 @@ static const char *path_of(const struct input *input, size_t number) {
     return input->paths.count == 0 ? "-" : input->paths.values[number];
 }
 
-/* Returns whether the file that ends here is whole, and clears its totals for the next one. */
-static bool check_ended_file(struct input *input) {
-    bool ok = input->partial || totals_check(&input->totals, input->reader.name);
-    input->totals = (struct totals){0};
-    return ok;
-}
-
-/* Closes the open file and opens the next one. Returns INPUT_DOCUMENTS, or INPUT_END after the last one. */
+/* Closes the file that was read to its end, if there is one, and opens the next. Returns INPUT_DOCUMENTS, or INPUT_END
+ * after the last one; or INPUT_FAILED also if the file is not whole. */
 static enum input_status open_next_file(struct input *input) {
-    if (!check_ended_file(input)) return INPUT_FAILED;
+    bool is_whole = input->partial || totals_check(&input->totals, input->reader.name);
+    input->totals = (struct totals){0};
+    if (!is_whole) return INPUT_FAILED;
     reader_close(&input->reader);
     if (input->opened_paths == count_paths(input)) return INPUT_END;
     const char *path = path_of(input, input->opened_paths++);
@@ -304,6 +296,7 @@ static bool is_regular_file(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/* Reads all lines, and counts them in *totals. Returns false after a complaint, or, without one, after a signal. */
 static bool count_all_lines(const struct input *input, struct reader *reader, struct totals *totals) {
     struct tsv_record record;
     struct problem problem;

@@ -56,9 +56,9 @@ static bool equals(const struct range *string, const char *text) {
 static bool take_word(struct range *rest, const char *word) {
     skip_spaces(rest);
     size_t length = strlen(word);
-    if ((size_t)(rest->end - rest->at) < length || memcmp(rest->at, word, length) != 0) return false;
-    rest->at += length;
-    return true;
+    bool taken = (size_t)(rest->end - rest->at) >= length && memcmp(rest->at, word, length) == 0;
+    if (taken) rest->at += length;
+    return taken;
 }
 
 static bool take_number(struct range *rest, uint64_t *number) {
@@ -85,7 +85,7 @@ static bool read_shape(struct range *rest, struct npy_array *array, struct probl
     return ok || problem_set(problem, "the array is not one-dimensional (array.ravel() makes it so)");
 }
 
-/* Returns false always. */
+/* Sets *problem for a header that is not written as Python does. Returns false always. */
 static bool set_syntax_error(struct problem *problem) {
     return problem_set(problem, "the header of this .npy file is not in NumPy's format");
 }

@@ -52,12 +52,12 @@ static bool pass_files(struct chunk *chunk) {
     return ok && status == INPUT_END;
 }
 
-/* Adds fingerprints of the index, and notes whether the visitor stopped. The library calls this. */
+/* Adds fingerprints of the index, and notes whether the visitor stopped, since for the library that is no error. */
 static bool add_from_index(void *context, const uint64_t *fingerprints, size_t count) {
     struct chunk *chunk = context;
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) ok = add_fingerprint(chunk, fingerprints[i]);
-    chunk->passing->failed |= !ok;
+    if (!ok) chunk->passing->failed = true;
     return ok;
 }
 
@@ -73,17 +73,15 @@ bool passing_open(struct passing *passing) {
     struct stat status;
     bool is_index =
         passing->paths.count == 1 && stat(passing->paths.values[0], &status) == 0 && S_ISDIR(status.st_mode);
-    if (!is_index && passing->parts > 0) complain_of_usage("--part needs an index");
-    if (!is_index) return passing->parts == 0 && input_await_format(&passing->paths, &passing->format);
-    return open_index_unloaded(&passing->index, passing->paths.values[0]);
+    if (is_index) return open_index_unloaded(&passing->index, passing->paths.values[0]);
+    if (passing->parts > 0) return complain_of_usage("--part needs an index");
+    return input_await_format(&passing->paths, &passing->format);
 }
 
 bool passing_read(struct passing *passing, passing_visitor visit, void *context) {
     struct chunk *chunk = malloc(sizeof *chunk);
     if (chunk == NULL) return complain("out of memory");
-    chunk->passing = passing;
-    chunk->visit = visit;
-    chunk->context = context;
+    chunk->passing = passing, chunk->visit = visit, chunk->context = context;
     chunk->count = 0;
     bool ok = (passing->index != NULL ? pass_index(chunk) : pass_files(chunk)) && hand_over(chunk);
     free(chunk);

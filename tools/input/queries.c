@@ -38,9 +38,7 @@ static enum queries_status next_argument(struct queries *queries, struct query *
     return ok ? QUERIES_ONE : QUERIES_BAD;
 }
 
-static enum queries_status next_text(struct queries *queries, struct query *query);
-
-/* Returns the next document of the folder that is being read, or if there is none, the next text behind the folder. */
+/* Returns the next document of the folder that is being read. Closes the folder at its end. */
 static enum queries_status next_in_folder(struct queries *queries, struct query *query) {
     uint64_t fingerprint;
     struct span id;
@@ -54,7 +52,7 @@ static enum queries_status next_in_folder(struct queries *queries, struct query 
     queries->missed_file = queries->missed_file || status == FOLDER_TEXTS_PARTLY;
     folder_texts_close(queries->folder);
     queries->folder = NULL;
-    return status == FOLDER_TEXTS_FAILED ? QUERIES_FAILED : next_text(queries, query);
+    return status == FOLDER_TEXTS_FAILED ? QUERIES_FAILED : QUERIES_END;
 }
 
 /* Sets what is made of the text at a path, and its shingles if these are asked for. */
@@ -71,28 +69,34 @@ static bool fingerprint_text(struct queries *queries, const char *path) {
     return ok;
 }
 
+/* Goes on to the next text, or to the first one in the next folder. Returns false if it can't be read; then *status is
+ * QUERIES_BAD or QUERIES_FAILED. */
+static bool begin_next_text(struct queries *queries, enum queries_status *status) {
+    const char *path = queries->texts.values[queries->taken++];
+    queries->given = queries->made.count = 0;
+    *status = QUERIES_BAD;
+    if (strpbrk(path, "\t\n") != NULL)
+        return problem_set(&queries->problem,
+                           "the path contains a tab or a newline, which an ID can't contain; rename the file");
+    *status = QUERIES_FAILED;
+    if (!folder_is_at(path)) return fingerprint_text(queries, path);
+    queries->folder = folder_texts_open(&queries->reader, path, &queries->globs);
+    return queries->folder != NULL;
+}
+
 /* Returns the next fingerprint of the last text, or the first one of the next text. A folder stands for its texts. */
 static enum queries_status next_text(struct queries *queries, struct query *query) {
     const struct text_result *made = &queries->made;
-    if (queries->given < made->count) {
-        const char *file = queries->texts.values[queries->taken - 1];
-        const struct span shingles = {queries->shingles.bytes, queries->shingles.length};
-        *query = (struct query){made->fingerprints[queries->given++], file, strlen(file), shingles};
-        return QUERIES_ONE;
+    enum queries_status status;
+    while (queries->given == made->count) {
+        if (queries->folder != NULL && (status = next_in_folder(queries, query)) != QUERIES_END) return status;
+        if (queries->taken == queries->texts.count) return queries->missed_file ? QUERIES_FAILED : QUERIES_END;
+        if (!begin_next_text(queries, &status)) return status;
     }
-    if (queries->folder != NULL) return next_in_folder(queries, query);
-    if (queries->taken == queries->texts.count) return queries->missed_file ? QUERIES_FAILED : QUERIES_END;
-    const char *path = queries->texts.values[queries->taken++];
-    if (strpbrk(path, "\t\n") != NULL) {
-        problem_set(&queries->problem,
-                    "the path contains a tab or a newline, which an ID can't contain; rename the file");
-        return QUERIES_BAD;
-    }
-    queries->given = queries->made.count = 0;
-    bool ok = folder_is_at(path)
-                  ? (queries->folder = folder_texts_open(&queries->reader, path, &queries->globs)) != NULL
-                  : fingerprint_text(queries, path);
-    return ok ? next_text(queries, query) : QUERIES_FAILED;
+    const char *file = queries->texts.values[queries->taken - 1];
+    const struct span shingles = {queries->shingles.bytes, queries->shingles.length};
+    *query = (struct query){made->fingerprints[queries->given++], file, strlen(file), shingles};
+    return QUERIES_ONE;
 }
 
 /* Returns the next fingerprint of the last ID, or the first of the next ID that the index has. Complains of others. */

@@ -31,7 +31,7 @@ static enum reader_status fail_with_error(const struct reader *reader, int error
     return READER_FAILED;
 }
 
-/* Waits for input or a signal; without `wait`, looks whether there is any. */
+/* Waits for input or a signal; without `wait`, returns READER_PENDING if there is neither. */
 static enum reader_status poll_input(const struct reader *reader, bool wait) {
     struct pollfd polled[2] = {{reader->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
     while (poll(polled, 2, wait ? -1 : 0) < 0) {
@@ -69,7 +69,7 @@ static enum reader_status read_more(struct reader *reader, bool wait) {
     return READER_OK;
 }
 
-/* Returns the next `length` of the bytes that are held. */
+/* Sets *bytes to the next `length` bytes that are held, and *got to their number, and removes them. */
 static void hand_out(struct reader *reader, size_t length, const char **bytes, size_t *got) {
     *bytes = reader->bytes + reader->start;
     *got = length;

@@ -57,7 +57,6 @@ enum reader_status reader_bytes(struct reader *reader, size_t want, const char *
 /* Takes back the last `count` of the bytes that reader_bytes returned last, so that they are read once more. */
 void reader_give_back(struct reader *reader, size_t count);
 
-/* Closes the file. */
 void reader_close(struct reader *reader);
 
 /* Closes the file and frees the buffer. */

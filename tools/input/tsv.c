@@ -97,6 +97,11 @@ enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t 
     return take_id_behind(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
 }
 
+/* The line is in the buffer of the reader, which gives a pointer that may be written to. */
+void reader_unescape(struct reader *reader, struct tsv_record *record) {
+    record->id_length = escape_undo(reader->bytes + (record->id - reader->bytes), record->id_length);
+}
+
 /* ---- Whether a stream is whole ---- */
 
 /* Reads the number at *at, and moves *at behind it. It must end at a tab, or if it is the last one, at `end`. Returns
@@ -108,6 +113,7 @@ static bool take_total_number(const char **at, const char *end, bool last, uint6
     return ok;
 }
 
+/* Adds what a line #total says to the totals. */
 static void add_total(struct totals *totals, const struct tsv_record *record) {
     const char *at = record->id, *end = record->id + record->id_length;
     uint64_t lines = 0, left_out, exit_status = 0;
