@@ -17,7 +17,7 @@ static void keep_ended_cluster(struct findings *findings) {
     while (place > 0 && findings->chains[place - 1].ends.size.documents < ends->size.documents) place--;
     if (place == FINDINGS_CHAINS) return;
     if (findings->chain_count < FINDINGS_CHAINS) findings->chain_count++;
-    for (size_t i = findings->chain_count; --i > place;) findings->chains[i].ends = findings->chains[i - 1].ends;
+    for (size_t i = findings->chain_count - 1; i > place; i--) findings->chains[i].ends = findings->chains[i - 1].ends;
     findings->chains[place].ends = *ends;
 }
 
@@ -31,7 +31,7 @@ void chains_note(struct findings *findings, const struct idx_cluster_member *mem
     ends->size.cluster = member->cluster;
     ends->size.representative = member->representative_fingerprint;
     ends->size.documents++;
-    ends->size.far += member->distance > findings->k;
+    if (member->distance > findings->k) ends->size.far++;
     if (member->distance <= ends->distance) return;
     ends->distance = member->distance;
     ends->farthest = member->fingerprint;
@@ -39,12 +39,13 @@ void chains_note(struct findings *findings, const struct idx_cluster_member *mem
 
 /* ---- Following ---- */
 
+/* A fingerprint that was reached from the representative, by one that is near. */
 struct node {
     uint64_t fingerprint;
     uint32_t parent; /* The place of the node from which it was reached. */
 };
 
-struct following {
+struct search {
     const struct idx_index *index;
     unsigned k;
     struct node *nodes; /* In the order in which they were reached. */
@@ -54,52 +55,54 @@ struct following {
 };
 
 /* Adds a fingerprint as a node, unless it was reached before, or there are MOST_FOLLOWED nodes already. */
-static void add_node(struct following *following, uint64_t fingerprint, size_t parent) {
+static void add_node(struct search *search, uint64_t fingerprint, size_t parent) {
     size_t mask = 2 * MOST_FOLLOWED - 1, at = (size_t)sample_mix(fingerprint) & mask;
-    while (following->slots[at] != 0) {
-        if (following->nodes[following->slots[at] - 1].fingerprint == fingerprint) return;
+    while (search->slots[at] != 0) {
+        if (search->nodes[search->slots[at] - 1].fingerprint == fingerprint) return;
         at = (at + 1) & mask;
     }
-    if (following->count == MOST_FOLLOWED) return;
-    following->nodes[following->count++] = (struct node){fingerprint, (uint32_t)parent};
-    following->slots[at] = (uint32_t)following->count;
+    if (search->count == MOST_FOLLOWED) return;
+    search->nodes[search->count++] = (struct node){fingerprint, (uint32_t)parent};
+    search->slots[at] = (uint32_t)search->count;
 }
 
-static enum idx_status add_near_nodes(struct following *following, size_t node) {
+/* Adds all fingerprints within k of a node's. */
+static enum idx_status add_near_nodes(struct search *search, size_t node) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct idx_match_lists lists;
-    options.distance = following->k;
-    enum idx_status status = idx_match_lists_make(following->index, &following->nodes[node].fingerprint, 1, &options,
-                                                  &lists, following->error);
+    options.distance = search->k;
+    enum idx_status status =
+        idx_match_lists_make(search->index, &search->nodes[node].fingerprint, 1, &options, &lists, search->error);
     if (status != IDX_OK) return status;
-    for (int64_t i = 0; i < lists.offsets[1]; i++) add_node(following, lists.matches[i].fingerprint, node);
+    for (int64_t i = 0; i < lists.offsets[1]; i++) add_node(search, lists.matches[i].fingerprint, node);
     idx_match_lists_free(&lists);
     return IDX_OK;
 }
 
 /* Searches breadth first from near fingerprint to near fingerprint, so that the chain is a shortest one. Sets *found to
- * the place of what is sought, or to 0 if it was not reached. Returns false after an error or a signal. */
-static bool find_chain(struct following *following, uint64_t from, uint64_t sought, size_t *found) {
-    *found = following->count = 0;
-    memset(following->slots, 0, 2 * MOST_FOLLOWED * sizeof *following->slots);
-    add_node(following, from, 0);
-    for (size_t at = 0; at < following->count && *found == 0; at++) {
-        if (interrupt_noted() || add_near_nodes(following, at) != IDX_OK) return false;
-        if (following->nodes[at].fingerprint == sought) *found = at;
+ * the place of what is sought, which is not `from`, or to 0 if it was not reached. Returns false after an error or a
+ * signal. */
+static bool find_chain(struct search *search, uint64_t from, uint64_t sought, size_t *found) {
+    *found = search->count = 0;
+    memset(search->slots, 0, 2 * MOST_FOLLOWED * sizeof *search->slots);
+    add_node(search, from, 0);
+    for (size_t at = 0; at < search->count && *found == 0; at++) {
+        if (interrupt_noted() || add_near_nodes(search, at) != IDX_OK) return false;
+        if (search->nodes[at].fingerprint == sought) *found = at;
     }
     return true;
 }
 
 /* Sets the steps of a chain that ends at node `last`; of one that is too long, only its first and last steps. */
-static void keep_steps(const struct following *following, struct chain *chain, size_t last) {
+static void keep_steps(const struct search *search, struct chain *chain, size_t last) {
     uint64_t from = chain->ends.size.representative;
     size_t length = 1;
-    for (size_t at = last; at != 0; at = following->nodes[at].parent) length++;
+    for (size_t at = last; at != 0; at = search->nodes[at].parent) length++;
     chain->length = length;
     chain->step_count = length < FINDINGS_STEPS ? length : FINDINGS_STEPS;
     size_t skipped = length - chain->step_count, half = FINDINGS_STEPS / 2;
-    for (size_t at = last, i = length; i-- > 0; at = following->nodes[at].parent) {
-        uint64_t fingerprint = following->nodes[at].fingerprint;
+    for (size_t at = last, i = length; i-- > 0; at = search->nodes[at].parent) {
+        uint64_t fingerprint = search->nodes[at].fingerprint;
         struct step step = {.fingerprint = fingerprint, .distance = idx_distance(from, fingerprint)};
         if (skipped == 0 || i < half)
             chain->steps[i] = step;
@@ -109,22 +112,22 @@ static void keep_steps(const struct following *following, struct chain *chain, s
 }
 
 bool chains_follow(struct findings *findings, const struct idx_index *index, struct idx_error *error) {
-    struct following following = {.index = index, .k = findings->k, .error = error};
+    struct search search = {.index = index, .k = findings->k, .error = error};
     bool ok = true;
     size_t found;
     if (findings->chain_count == 0) return true;
-    following.nodes = malloc(MOST_FOLLOWED * sizeof *following.nodes);
-    following.slots = malloc(2 * MOST_FOLLOWED * sizeof *following.slots);
-    if (following.nodes == NULL || following.slots == NULL) {
+    search.nodes = malloc(MOST_FOLLOWED * sizeof *search.nodes);
+    search.slots = malloc(2 * MOST_FOLLOWED * sizeof *search.slots);
+    if (search.nodes == NULL || search.slots == NULL) {
         complain("out of memory");
         ok = false;
     }
     for (size_t i = 0; i < findings->chain_count && ok; i++) {
         struct chain *chain = &findings->chains[i];
-        ok = find_chain(&following, chain->ends.size.representative, chain->ends.farthest, &found);
-        if (ok && found != 0) keep_steps(&following, chain, found);
+        ok = find_chain(&search, chain->ends.size.representative, chain->ends.farthest, &found);
+        if (ok && found != 0) keep_steps(&search, chain, found);
     }
-    free(following.nodes);
-    free(following.slots);
+    free(search.nodes);
+    free(search.slots);
     return ok;
 }

@@ -40,22 +40,45 @@ static int32_t pass_equal_words(const struct comparison *comparison, int32_t x, 
     return x;
 }
 
+/* Finds the ends of all paths with `edits` edits. Returns the number of the path that passes most words of both texts
+ * together, and sets *most_passed to how many these are. */
+static int32_t extend_paths(const struct comparison *comparison, int32_t edits, int64_t *most_passed) {
+    int32_t *ends = ends_after(comparison, edits), farthest = 0;
+    bool of_b;
+    *most_passed = -1;
+    for (int32_t i = 0; i <= edits; i++) {
+        int32_t diagonal = 2 * i - edits, reached = edits == 0 ? 0 : reach_by_edit(comparison, edits, i, &of_b);
+        ends[i] = pass_equal_words(comparison, reached, diagonal);
+        int64_t passed = ends[i] < 0 ? -1 : 2 * (int64_t)ends[i] - diagonal;
+        if (passed <= *most_passed) continue;
+        *most_passed = passed;
+        farthest = i;
+    }
+    return farthest;
+}
+
 /* Finds the shortest path that passes all words; or where that takes more than MOST_EDITS edits, the one that passes
  * most words with so many. Returns its edits, and sets *path to its number. */
 static int32_t find_path(const struct comparison *comparison, int32_t *path) {
-    /* -1 until a path may be taken: one that passes all words, or after MOST_EDITS edits, the one that passes most. */
-    int64_t word_count = (int64_t)(comparison->a.count + comparison->b.count), most_passed = -1;
-    bool of_b;
+    const int64_t word_count = (int64_t)(comparison->a.count + comparison->b.count);
+    int64_t passed = -1;
     for (int32_t edits = 0;; edits++) {
-        for (int32_t i = 0; i <= edits; i++) {
-            int32_t diagonal = 2 * i - edits, reached = edits == 0 ? 0 : reach_by_edit(comparison, edits, i, &of_b);
-            ends_after(comparison, edits)[i] = reached = pass_equal_words(comparison, reached, diagonal);
-            int64_t passed = reached < 0 ? -1 : 2 * (int64_t)reached - diagonal;
-            if ((passed < word_count && edits < MOST_EDITS) || passed <= most_passed) continue;
-            most_passed = passed;
-            *path = i;
+        *path = extend_paths(comparison, edits, &passed);
+        if (passed == word_count || edits == MOST_EDITS) return edits;
+    }
+}
+
+/* Goes back along a path, and marks the word that each of its edits leaves out. */
+static void mark_edits(struct comparison *comparison, int32_t edits, int32_t path) {
+    bool of_b;
+    for (; edits > 0; edits--) {
+        int32_t x = reach_by_edit(comparison, edits, path, &of_b), diagonal = 2 * path - edits;
+        if (of_b) {
+            comparison->b.differs[x - diagonal - 1] = true; /* The path before has the same number. */
+        } else {
+            comparison->a.differs[x - 1] = true;
+            path--;
         }
-        if (most_passed >= 0) return edits;
     }
 }
 
@@ -68,23 +91,15 @@ static void skip_words(struct words *words, size_t passed) {
 
 bool difference_find(struct words *a, struct words *b) {
     struct comparison comparison = {*a, *b, malloc((MOST_EDITS + 1) * (MOST_EDITS + 2) / 2 * sizeof(int32_t))};
-    bool of_b, ok = comparison.ends != NULL;
-    int32_t path = 0;
+    bool ok = comparison.ends != NULL;
     if (a->count > 0) memset(a->differs, 0, a->count);
     if (b->count > 0) memset(b->differs, 0, b->count);
     while (ok && comparison.a.count + comparison.b.count > 0) {
-        int32_t edits = find_path(&comparison, &path), diagonal = 2 * path - edits;
-        int32_t end = ends_after(&comparison, edits)[path], end_of_b = end - diagonal;
-        for (; edits > 0; edits--) { /* Goes back along the path, and marks what each edit leaves out. */
-            int32_t x = reach_by_edit(&comparison, edits, path, &of_b);
-            if (of_b)
-                comparison.b.differs[x - (2 * path - edits) - 1] = true;
-            else
-                comparison.a.differs[x - 1] = true;
-            path -= !of_b; /* By an edit of `b`, the path before has the same number; by one of `a`, one less. */
-        }
+        int32_t path = 0, edits = find_path(&comparison, &path), diagonal = 2 * path - edits;
+        int32_t end = ends_after(&comparison, edits)[path];
+        mark_edits(&comparison, edits, path);
         skip_words(&comparison.a, (size_t)end);
-        skip_words(&comparison.b, (size_t)end_of_b);
+        skip_words(&comparison.b, (size_t)(end - diagonal));
     }
     free(comparison.ends);
     return ok;

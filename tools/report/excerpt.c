@@ -16,7 +16,8 @@ enum {
 
 /* ---- Words ---- */
 
-/* Makes room for so many words. Returns false if memory ran out, without a complaint; what there is can be freed. */
+/* Makes room for `capacity` words. Returns false, without a complaint, if memory ran out; what there is can be freed.
+ */
 static bool grow_words(struct side *side, size_t capacity) {
     struct piece *pieces = realloc(side->pieces, capacity * sizeof *pieces);
     if (pieces != NULL) side->pieces = pieces;
@@ -28,7 +29,7 @@ static bool grow_words(struct side *side, size_t capacity) {
 }
 
 /* Adds a word as a piece, or to the piece before it, if that ends behind the beginning of the word, since such words
- * come of one character. This is an idx_text_word_visitor. */
+ * come of one character: its hash is made of those of all of them. This is an idx_text_word_visitor. */
 static bool take_word(void *context, const struct idx_text_word *word) {
     struct side *side = context;
     const char *text = side->shown->text;
@@ -68,7 +69,8 @@ bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
     ok = ok && difference_find(&words[0], &words[1]);
     if (!ok) complain("out of memory");
     for (size_t i = 0; i < 2 && ok; i++)
-        for (size_t j = 0; j < words[i].count; j++) excerpt->sides[i].differing += words[i].differs[j];
+        for (size_t j = 0; j < words[i].count; j++)
+            if (words[i].differs[j]) excerpt->sides[i].differing++;
     return ok;
 }
 
@@ -89,40 +91,39 @@ struct writing {
     size_t longest; /* From this length of the output on, no more words are shown. */
 };
 
-static void put_word(const struct writing *writing) {
-    const struct piece *word = &writing->side->pieces[writing->at];
-    html_text(writing->output, word->bytes, word->length, true, LONGEST_WORD);
+static void put_word(const struct writing *writing, size_t place) {
+    const struct piece *word = &writing->side->pieces[place];
+    html_text(writing->output, word->bytes, word->length, HTML_PLAIN_SPACE, LONGEST_WORD);
 }
 
-/* Writes what is between the word and the next one, or the end of the text. */
-static void put_space(const struct writing *writing) {
+/* Writes what is between a word and the next one, or the end of the text. */
+static void put_space(const struct writing *writing, size_t place) {
     const struct side *side = writing->side;
-    const struct piece *word = &side->pieces[writing->at];
+    const struct piece *word = &side->pieces[place];
     const char *end = side->shown->text + side->shown->text_length, *behind = word->bytes + word->length;
-    const char *next = writing->at + 1 < side->count ? word[1].bytes : end;
-    html_text(writing->output, behind, (size_t)(next - behind), true, LONGEST_SPACE);
+    const char *next = place + 1 < side->count ? word[1].bytes : end;
+    html_text(writing->output, behind, (size_t)(next - behind), HTML_PLAIN_SPACE, LONGEST_SPACE);
 }
 
 static bool is_full(const struct writing *writing) { return writing->output->length >= writing->longest; }
 
+/* Writes the words up to place `to`, or until the excerpt is full. */
 static void put_words(struct writing *writing, size_t to) {
     for (; writing->at < to && !is_full(writing); writing->at++) {
-        put_word(writing);
-        put_space(writing);
+        put_word(writing, writing->at);
+        put_space(writing, writing->at);
     }
 }
 
-/* Writes one word or more, up to place `to`, within an element, and behind the element what follows the last one. */
+/* Does the same within an element, and writes what follows the last word behind the element. */
 static void put_marked(struct writing *writing, size_t to, const char *element) {
     output_format(writing->output, "<%s>", element);
     for (; writing->at < to && !is_full(writing); writing->at++) {
-        put_word(writing);
-        if (writing->at + 1 < to) put_space(writing);
+        put_word(writing, writing->at);
+        if (writing->at + 1 < to) put_space(writing, writing->at);
     }
     output_format(writing->output, "</%s>", element);
-    writing->at--;
-    put_space(writing);
-    writing->at++;
+    put_space(writing, writing->at - 1);
 }
 
 static void put_gap(struct output *output, uint64_t count, const char *what) {
@@ -131,7 +132,8 @@ static void put_gap(struct output *output, uint64_t count, const char *what) {
     output_text(output, " …]</span> ");
 }
 
-/* Writes the equal words up to place `to`, and leaves out those that are far from words that differ. */
+/* Writes the equal words up to place `to`, and leaves out those that are far from words that differ. A text without
+ * words that differ is shown by more of its first words. */
 static void put_equal(struct writing *writing, size_t to) {
     size_t before = writing->side->differing == 0 ? 10 * AROUND : AROUND;
     size_t after = to == writing->side->count ? 0 : AROUND, count = to - writing->at;
@@ -156,7 +158,7 @@ void excerpt_put(struct output *output, const struct excerpt *excerpt, size_t wh
     struct writing writing = {output, side, 0, output->length + SHOWN_BYTES};
     char bytes[HTML_DIGITS], compared[HTML_DIGITS];
     size_t head = side->count > 0 ? (size_t)(side->pieces[0].bytes - shown->text) : shown->text_length;
-    html_text(output, shown->text, head, true, LONGEST_WORD);
+    html_text(output, shown->text, head, HTML_PLAIN_SPACE, LONGEST_WORD);
     while (writing.at < side->count && !is_full(&writing)) {
         size_t to = find_end_of_run(side, writing.at);
         if (side->differs[writing.at])

@@ -8,18 +8,18 @@
 /* ---- Pairs ---- */
 
 void gather_offer(struct level *level, struct shown_pair pair) {
-    size_t place = level->shown_count;
+    const bool is_full = level->shown_count == FINDINGS_PAIRS;
     pair.key |= sample_mix(pair.a ^ sample_mix(pair.b)) >> 1;
-    if (place == FINDINGS_PAIRS && pair.key >= level->shown[place - 1].key) return;
+    if (is_full && pair.key >= level->shown[FINDINGS_PAIRS - 1].key) return;
     for (size_t i = 0; i < level->shown_count; i++)
         if (level->shown[i].a == pair.a && level->shown[i].b == pair.b) return;
-    if (place == FINDINGS_PAIRS) place--;
+    if (!is_full) level->shown_count++;
+    size_t place = level->shown_count - 1;
     for (; place > 0 && level->shown[place - 1].key > pair.key; place--) level->shown[place] = level->shown[place - 1];
     level->shown[place] = pair;
-    if (level->shown_count < FINDINGS_PAIRS) level->shown_count++;
 }
 
-/* This is an idx_pairs_visitor. */
+/* Counts pairs at their distances, and offers them to be shown. This is an idx_pairs_visitor. */
 static bool count_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct findings *findings = context;
     for (size_t i = 0; i < count; i++) {
@@ -30,31 +30,32 @@ static bool count_pairs(void *context, const struct idx_pair *pairs, size_t coun
     return !interrupt_noted();
 }
 
+/* Finds the pairs of different fingerprints up to k; find_clusters has those of equal ones. */
 static enum idx_status find_pairs(struct findings *findings, const struct idx_index *index,
                                   const struct idx_cluster_options *options, struct idx_error *error) {
     struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
+    if (findings->k == 0) return IDX_OK;
     joining.distance = findings->k;
     joining.threads = options->threads;
     joining.memory_bytes = options->memory_bytes;
     joining.progress = options->progress;
     joining.context = options->context;
-    return findings->k == 0 ? IDX_OK : idx_pairs(index, &joining, count_pairs, findings, error);
+    return idx_pairs(index, &joining, count_pairs, findings, error);
 }
 
 /* ---- Clusters of each distance ---- */
 
-/* Where pairs of equal fingerprints are offered, and the cluster whose document was visited last. */
-struct last {
-    struct level *level;
-    uint64_t cluster;
+struct equal_pairs {
+    struct level *level;   /* The pairs are offered to it. */
+    uint64_t last_cluster; /* The cluster whose document was visited last; UINT64_MAX: there was none. */
 };
 
 /* Offers a pair for each document of a cluster of equal fingerprints but the first. This is an idx_cluster_visitor. */
 static bool offer_equal(void *context, const struct idx_cluster_member *member) {
-    struct last *last = context;
+    struct equal_pairs *pairs = context;
     const struct shown_pair pair = {.a = member->fingerprint, .b = member->fingerprint, .resemblance = -1};
-    if (last->cluster == member->cluster) gather_offer(last->level, pair);
-    last->cluster = member->cluster;
+    if (pairs->last_cluster == member->cluster) gather_offer(pairs->level, pair);
+    pairs->last_cluster = member->cluster;
     return true;
 }
 
@@ -63,19 +64,19 @@ static bool ignore_member(void *context, const struct idx_cluster_member *member
     return true;
 }
 
-/* Finds the clusters at each distance up to k, of which only sizes are kept, and the pairs of equal fingerprints. */
+/* Finds the clusters at each distance up to k, of which only summaries are kept, and the pairs of equal fingerprints:
+ * the clusters at distance 0 are the documents of one fingerprint each. */
 static enum idx_status find_clusters(struct findings *findings, const struct idx_index *index,
                                      const struct idx_cluster_options *options, struct idx_error *error) {
     struct idx_cluster_options nearer = *options;
-    struct last last = {&findings->levels[0], UINT64_MAX};
-    enum idx_status status = IDX_OK;
+    struct equal_pairs pairs = {&findings->levels[0], UINT64_MAX};
+    struct idx_cluster_summary *of_equal = &findings->levels[0].clusters;
     nearer.alone = false;
-    for (nearer.distance = 0; nearer.distance <= findings->k && status == IDX_OK; nearer.distance++) {
-        struct idx_cluster_summary *clusters = &findings->levels[nearer.distance].clusters;
-        status =
-            idx_clusters(index, &nearer, nearer.distance == 0 ? offer_equal : ignore_member, &last, clusters, error);
-    }
-    findings->levels[0].pairs = findings->levels[0].clusters.clustered - findings->levels[0].clusters.clusters;
+    nearer.distance = 0;
+    enum idx_status status = idx_clusters(index, &nearer, offer_equal, &pairs, of_equal, error);
+    findings->levels[0].pairs = of_equal->clustered - of_equal->clusters;
+    for (nearer.distance = 1; nearer.distance <= findings->k && status == IDX_OK; nearer.distance++)
+        status = idx_clusters(index, &nearer, ignore_member, NULL, &findings->levels[nearer.distance].clusters, error);
     return status;
 }
 
@@ -101,12 +102,6 @@ static enum idx_status describe_document(struct shown *shown, struct idx_documen
         status = idx_documents_next(documents, &document, &found, error);
     if (status == IDX_OK && found) gather_set_id(shown, document.number, document.id, document.id_length);
     return status;
-}
-
-static void swap_documents(struct shown two[2]) {
-    struct shown first = two[0];
-    two[0] = two[1];
-    two[1] = first;
 }
 
 /* Describes the documents of the chains. Those of both ends are also added to findings->shown. */
@@ -138,8 +133,12 @@ static enum idx_status show_pairs_and_chains(struct findings *findings, struct i
             struct shown_pair *pair = &level->shown[i];
             struct shown *two = &findings->shown[findings->shown_count];
             status = describe_document(&two[0], documents, pair->a, 0, error);
-            if (status == IDX_OK) status = describe_document(&two[1], documents, pair->b, d == 0, error);
-            if (two[0].number > two[1].number) swap_documents(two);
+            if (status == IDX_OK) status = describe_document(&two[1], documents, pair->b, d == 0 ? 1 : 0, error);
+            if (two[0].number > two[1].number) {
+                struct shown first = two[0];
+                two[0] = two[1];
+                two[1] = first;
+            }
             two[0].is_compared = two[1].is_compared = i >= FINDINGS_PAIRS_SHOWN;
             pair->documents = two;
             findings->shown_count += 2;
@@ -148,6 +147,7 @@ static enum idx_status show_pairs_and_chains(struct findings *findings, struct i
     return status == IDX_OK ? show_chains(findings, documents, error) : status;
 }
 
+/* Does the same, with a cursor over the documents, if the index has their IDs. */
 static enum idx_status show_documents(struct findings *findings, const struct idx_index *index,
                                       struct idx_error *error) {
     struct idx_documents *documents = NULL;

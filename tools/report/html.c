@@ -22,14 +22,14 @@ static void put_without_markup(struct output *output, const char *piece) {
 
 static bool is_space(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
 
-void html_text(struct output *output, const char *bytes, size_t length, bool spaces, size_t most) {
+void html_text(struct output *output, const char *bytes, size_t length, enum html_space space, size_t most) {
     const char *end = bytes + length;
     size_t longest = output->length + most;
     bool in_span = false;
     while (bytes < end && output->length < longest) {
-        char piece[PRINTABLE_PIECE];
-        size_t step = spaces && is_space(*bytes) ? 1 : printable_piece(bytes, piece);
-        if (spaces && is_space(*bytes)) strcpy(piece, " ");
+        bool is_plain_space = space == HTML_PLAIN_SPACE && is_space(*bytes);
+        char piece[PRINTABLE_PIECE] = " ";
+        size_t step = is_plain_space ? 1 : printable_piece(bytes, piece);
         bool is_escape = piece[0] == '\\' && *bytes != '\\';
         if (is_escape != in_span) output_text(output, is_escape ? "<span class=\"byte\">" : "</span>");
         in_span = is_escape;
@@ -55,7 +55,8 @@ void html_id(struct output *output, const struct findings *findings, const struc
     if (findings->properties.id_type == IDX_ID_U64)
         output_decimal(output, shown->number);
     else
-        html_text(output, shown->id, shown->id_length, false, shown->id_is_cut ? LONGEST_ID - 1 : LONGEST_ID);
+        html_text(output, shown->id, shown->id_length, HTML_ESCAPED_SPACE,
+                  shown->id_is_cut ? LONGEST_ID - 1 : LONGEST_ID); /* With one less, the ellipsis follows. */
     output_text(output, "</bdi>");
 }
 
@@ -120,18 +121,18 @@ void chart_put(struct output *output, const char *name, const char *title, const
 }
 
 void chart_put_bits(struct output *output, const char *title, const uint64_t *ones, unsigned bits, uint64_t all) {
-    const unsigned floor = BITS_HEIGHT - 16;
+    const unsigned base = BITS_HEIGHT - 16; /* Where bars begin: below them is the text. */
     double step = (double)WIDTH / bits;
     begin_figure(output, "bits-chart", title, "",
                  "One bar per bit, from the most significant one; dead bits are hatched.", BITS_HEIGHT);
-    output_format(output, "<line class=\"half\" x1=\"0\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>\n", floor / 2.0, WIDTH,
-                  floor / 2.0);
+    output_format(output, "<line class=\"half\" x1=\"0\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>\n", base / 2.0, WIDTH,
+                  base / 2.0);
     for (unsigned i = 0; i < bits; i++) {
         uint64_t count = ones[bits - 1 - i];
         bool dead = count == 0 || count == all;
-        double height = dead ? floor : floor * (double)count / (double)all;
+        double height = dead ? base : base * (double)count / (double)all;
         output_format(output, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
-                      dead ? "dead" : "bar", i * step, floor - height, step * 0.8, height);
+                      dead ? "dead" : "bar", i * step, base - height, step * 0.8, height);
     }
     output_format(output,
                   "\n<text x=\"0\" y=\"%d\">bit %u</text><text class=\"label\" x=\"%d\" y=\"%d\">bit 0</text>\n"

@@ -4,10 +4,12 @@
 
 #include "tools/report/findings.h"
 
+/* How white space other than a space is written: as a space, or like other bytes that can't be shown. */
+enum html_space { HTML_PLAIN_SPACE, HTML_ESCAPED_SPACE };
+
 /* Writes a text. The byte behind its end must be readable and must not continue a character. Bytes that can't be shown
- * are written as \xNN, but with `spaces` white space is written as a space. Once `most` bytes or more are written, an
- * ellipsis takes the place of the rest. */
-void html_text(struct output *output, const char *bytes, size_t length, bool spaces, size_t most);
+ * are written as \xNN. Once `most` bytes or more are written, an ellipsis takes the place of the rest. */
+void html_text(struct output *output, const char *bytes, size_t length, enum html_space space, size_t most);
 
 /* Writes a document's ID, or its fingerprint if it has none. */
 void html_id(struct output *output, const struct findings *findings, const struct shown *shown);

@@ -3,6 +3,7 @@
 #include "tools/report/gather.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The sample has at most this many documents, and so few that hashes compared to find all its pairs are fewer than
  * SAMPLE_WORK. Fewer documents than that have no sample. */
@@ -17,15 +18,15 @@ enum { BYTES_OF_PAIR = 16, PAIRS_SHARE = 8 };
 /* Without --memory, so that the page is the same on all machines. */
 #define MEMORY_UNLESS_GIVEN ((uint64_t)1 << 30)
 
-/* Sets that questions are asked about: those of all documents, or of a sample. */
-struct asking {
+/* The sets that are compared: those of all documents, or of a sample. */
+struct comparison {
     struct findings *findings;
     struct idx_sets *sets;
     struct idx_keep_options options;
     size_t count;                     /* How many sets there are. */
     uint64_t *numbers;                /* The documents of the sample, ascending; NULL: all documents. */
     int64_t *preferences;             /* Those of the sample, which `options` points to; NULL: of all documents. */
-    struct idx_kept_set *kept;        /* The answer for one threshold. */
+    struct idx_kept_set *kept;        /* Which document each one joins with one threshold. */
     uint32_t *counts;                 /* How many documents join each one, itself included. */
     double work[FINDINGS_THRESHOLDS]; /* Pairs of sets that were compared for each level. */
 };
@@ -60,150 +61,153 @@ static size_t level_of(const struct findings *findings, uint64_t shared, uint64_
     return level;
 }
 
-/* ---- Asking ---- */
+/* ---- Comparing ---- */
 
 /* Counts a pair at its level unless both documents are known, and offers it unless one is: only inputs are read again.
  * Contained ones that resemble each other as much are shown last. This is an idx_set_pair_visitor. */
 static bool take_pair(void *context, const struct idx_set_pair *pair) {
-    const struct asking *asking = context;
-    const uint64_t *numbers = asking->numbers, known = asking->options.known;
-    struct findings *findings = asking->findings;
-    const uint64_t size = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
+    const struct comparison *comparison = context;
+    const uint64_t *numbers = comparison->numbers, known = comparison->options.known;
+    struct findings *findings = comparison->findings;
+    const uint64_t smaller = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
     const int64_t contained = findings->contained;
     const bool is_contained =
-        contained > 0 && size >= findings->contained_size && reaches(pair->shared, size, contained);
+        contained > 0 && smaller >= findings->contained_size && reaches(pair->shared, smaller, contained);
     const bool comes_last = is_contained && reaches(pair->shared, pair->total, contained);
-    struct level *at = &findings->levels[is_contained ? 0 : level_of(findings, pair->shared, pair->total)];
+    struct level *level = &findings->levels[is_contained ? 0 : level_of(findings, pair->shared, pair->total)];
     const struct shown_pair shown = {.key = (uint64_t)comes_last << 63,
                                      .a = numbers != NULL ? numbers[pair->first] : pair->first,
                                      .b = numbers != NULL ? numbers[pair->second] : pair->second,
                                      .resemblance = (double)pair->shared / pair->total,
-                                     .contained = contained > 0 ? (double)pair->shared / (double)size : 0};
-    at->pairs += pair->second >= known;
-    if (pair->first >= known) gather_offer(at, shown);
+                                     .contained = contained > 0 ? (double)pair->shared / (double)smaller : 0};
+    if (pair->second >= known) level->pairs++;
+    if (pair->first >= known) gather_offer(level, shown);
     return !interrupt_noted();
 }
 
 /* Finds all pairs down to a level. Returns false also if a signal was noted. */
-static bool ask_pairs(struct asking *asking, size_t level) {
+static bool find_pairs(struct comparison *comparison, size_t level) {
     struct idx_error error;
     struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
-    options.threshold = asking->findings->levels[level].threshold;
-    options.contained = asking->findings->contained;
-    options.contained_size = asking->findings->contained_size;
-    return succeeded(idx_sets_visit_pairs(asking->sets, &options, take_pair, asking, NULL, &error), &error) &&
+    options.threshold = comparison->findings->levels[level].threshold;
+    options.contained = comparison->findings->contained;
+    options.contained_size = comparison->findings->contained_size;
+    return succeeded(idx_sets_visit_pairs(comparison->sets, &options, take_pair, comparison, NULL, &error), &error) &&
            !interrupt_noted();
 }
 
-/* Sets a level's clusters, the largest one, and how many documents are dropped, by which document each one joins. */
-static void count_clusters(struct asking *asking, struct level *level, const struct idx_kept_set *kept) {
-    uint64_t kept_count = 0;
-    level->largest = level->clusters.clusters = 0;
-    for (size_t i = 0; i < asking->count; i++) asking->counts[i] = 0;
-    for (size_t i = 0; i < asking->count; i++) asking->counts[kept[i].kept]++;
-    for (size_t i = 0; i < asking->count; i++) {
-        uint64_t documents = asking->counts[i];
-        kept_count += documents > 0;
-        level->clusters.clusters += documents > 1;
-        if (documents > 1 && documents > level->largest) level->largest = documents;
+/* Sets a level's clusters, the largest one, and how many documents are dropped, by which document each one joins: a
+ * kept one joins itself. */
+static void count_clusters(struct comparison *comparison, struct level *level, const struct idx_kept_set *kept) {
+    level->largest = level->clusters.clusters = level->dropped = 0;
+    memset(comparison->counts, 0, comparison->count * sizeof *comparison->counts);
+    for (size_t i = 0; i < comparison->count; i++) comparison->counts[kept[i].kept]++;
+    for (size_t i = 0; i < comparison->count; i++) {
+        uint64_t documents = comparison->counts[i];
+        if (documents == 0) level->dropped++;
+        if (documents < 2) continue;
+        level->clusters.clusters++;
+        if (documents > level->largest) level->largest = documents;
     }
-    level->dropped = asking->count - kept_count;
 }
 
 /* Finds what would be kept at a level, and sets its clusters and its work. Returns false also if a signal was noted. */
-static bool ask_kept(struct asking *asking, size_t level) {
+static bool find_kept(struct comparison *comparison, size_t level) {
     struct idx_sets_summary summary;
     struct idx_error error;
-    asking->options.threshold = asking->findings->levels[level].threshold;
-    if (!succeeded(idx_sets_keep(asking->sets, &asking->options, asking->kept, &summary, &error), &error)) return false;
-    asking->work[level] = (double)summary.candidates;
-    count_clusters(asking, &asking->findings->levels[level], asking->kept);
+    comparison->options.threshold = comparison->findings->levels[level].threshold;
+    if (!succeeded(idx_sets_keep(comparison->sets, &comparison->options, comparison->kept, &summary, &error), &error))
+        return false;
+    comparison->work[level] = (double)summary.candidates;
+    count_clusters(comparison, &comparison->findings->levels[level], comparison->kept);
     return !interrupt_noted();
 }
 
-static bool allocate_asking(struct asking *asking) {
-    asking->kept = calloc(asking->count + 1, sizeof *asking->kept);
-    asking->counts = calloc(asking->count + 1, sizeof *asking->counts);
-    return (asking->kept != NULL && asking->counts != NULL) || complain("out of memory");
+static bool allocate_comparison(struct comparison *comparison) {
+    comparison->kept = calloc(comparison->count + 1, sizeof *comparison->kept);
+    comparison->counts = calloc(comparison->count + 1, sizeof *comparison->counts);
+    return (comparison->kept != NULL && comparison->counts != NULL) || complain("out of memory");
 }
 
-static void free_asking(struct asking *asking) {
-    free(asking->numbers);
-    free(asking->preferences);
-    free(asking->kept);
-    free(asking->counts);
+static void free_comparison(struct comparison *comparison) {
+    free(comparison->numbers);
+    free(comparison->preferences);
+    free(comparison->kept);
+    free(comparison->counts);
 }
 
 /* ---- The sample ---- */
 
 /* Chooses the documents of the sample, each with the same chance, and always the same ones: the next document is taken
- * with a chance of those still wanted to those still to come (Knuth's algorithm S). Known ones stay the first ones. */
-static void choose_sample(struct asking *sample, const struct resemble *resemble) {
-    size_t chosen = 0;
+ * with a chance of those still wanted to those still to come (Knuth's algorithm S), for which a hash of its number is
+ * the random number. Known documents stay the first ones. */
+static void choose_sample(struct comparison *sample, const struct resemble *resemble) {
     const int64_t *preferences = sample->options.preferences;
+    size_t chosen = 0;
     sample->options.known = 0;
     for (uint64_t i = 0; chosen < sample->count; i++) {
         if (sample_mix(i + 1) % (resemble->count - i) >= sample->count - chosen) continue;
         sample->numbers[chosen] = i;
         if (preferences != NULL) sample->preferences[chosen] = preferences[i];
-        sample->options.known += i < resemble->known;
+        if (i < resemble->known) sample->options.known++;
         chosen++;
     }
     if (preferences != NULL) sample->options.preferences = sample->preferences;
 }
 
-/* Asks all questions about the sample: the pairs and what is dropped, at all levels. */
-static bool ask_sample(struct asking *sample, const struct resemble *resemble) {
+/* Finds in the sample the pairs and what is dropped, at all levels. */
+static bool compare_sample(struct comparison *sample, const struct resemble *resemble) {
     struct idx_error error;
     sample->numbers = calloc(sample->count, sizeof *sample->numbers);
     sample->preferences = calloc(sample->count, sizeof *sample->preferences);
     if (sample->numbers == NULL || sample->preferences == NULL) return complain("out of memory");
     choose_sample(sample, resemble);
     bool ok =
-        allocate_asking(sample) && succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
+        allocate_comparison(sample) && succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
         succeeded(idx_sets_add_from(sample->sets, resemble->sets, sample->numbers, sample->count, &error), &error) &&
-        ask_pairs(sample, sample->findings->threshold_count - 1);
-    for (size_t i = 0; i < sample->findings->threshold_count && ok; i++) ok = ask_kept(sample, i);
+        find_pairs(sample, sample->findings->threshold_count - 1);
+    for (size_t i = 0; i < sample->findings->threshold_count && ok; i++) ok = find_kept(sample, i);
     idx_sets_close(sample->sets);
     return ok;
 }
 
-/* Scales the sample's pairs up to those of `all` documents, and decides at how many levels pairs, and what is dropped,
- * are to be found exactly; the sample's pairs at those levels are forgotten. `members` is how many a set has on
- * average, and `memory` is in bytes. */
-static void estimate_pairs(const struct asking *sample, uint64_t all, double members, uint64_t memory) {
+/* Scales the sample's pairs up to those of `all` documents, and decides at how many levels, from the first on, pairs
+ * and what is dropped are to be found exactly; the sample's pairs at the levels of exact pairs are forgotten. `members`
+ * is how many a set has on average, and `memory` is in bytes. */
+static void estimate_pairs(const struct comparison *sample, uint64_t all, double members, uint64_t memory) {
     struct findings *findings = sample->findings;
     const double scale = (double)all * (double)(all - 1) / ((double)sample->count * (double)(sample->count - 1));
     double pairs = 0;
+    bool is_decided = true, is_exact = true;
     findings->exact_count = findings->decided_count = 0;
     for (size_t i = 0; i < findings->threshold_count; i++) {
-        struct level *at = &findings->levels[i];
-        const double found = (double)at->pairs * scale;
-        pairs += found;
-        if (findings->decided_count == i && sample->work[i] * scale * members <= (double)MOST_WORK)
-            findings->decided_count++;
-        const bool fits = findings->exact_count == i && findings->decided_count > i &&
-                          pairs * BYTES_OF_PAIR <= (double)(memory / PAIRS_SHARE);
-        findings->exact_count += fits;
-        at->pairs = fits ? 0 : (uint64_t)(found + 0.5);
-        if (fits) at->shown_count = 0;
+        struct level *level = &findings->levels[i];
+        const double estimate = (double)level->pairs * scale;
+        pairs += estimate;
+        is_decided = is_decided && sample->work[i] * scale * members <= (double)MOST_WORK;
+        is_exact = is_exact && is_decided && pairs * BYTES_OF_PAIR <= (double)(memory / PAIRS_SHARE);
+        if (is_decided) findings->decided_count++;
+        if (is_exact) findings->exact_count++;
+        level->pairs = is_exact ? 0 : (uint64_t)(estimate + 0.5);
+        if (is_exact) level->shown_count = 0;
     }
 }
 
 /* Makes estimates of what is dropped at the levels that were not decided exactly: of what the last exact level keeps,
- * or of all documents if no level is exact, they keep the same share as in the sample. */
+ * or of all documents if no level is exact, they keep the same share as in the sample. The level that was asked for is
+ * known. */
 static void estimate_dropped(struct findings *findings, uint64_t all,
                              const uint64_t dropped_in_sample[FINDINGS_THRESHOLDS]) {
-    const size_t last = findings->decided_count - 1;
-    double kept = (double)all, of = (double)findings->sampled;
+    double kept = (double)all, kept_in_sample = (double)findings->sampled;
     if (findings->decided_count > 0) {
-        kept -= (double)findings->levels[last].dropped;
-        of -= (double)dropped_in_sample[last];
+        kept -= (double)findings->levels[findings->decided_count - 1].dropped;
+        kept_in_sample -= (double)dropped_in_sample[findings->decided_count - 1];
     }
-    for (size_t i = findings->decided_count; i < findings->threshold_count; i++)
+    for (size_t i = findings->decided_count; i < findings->threshold_count; i++) {
+        const double left_in_sample = (double)findings->sampled - (double)dropped_in_sample[i];
         if (i != findings->asked_level)
-            findings->levels[i].dropped =
-                all - (uint64_t)(kept * ((double)findings->sampled - (double)dropped_in_sample[i]) / of + 0.5);
+            findings->levels[i].dropped = all - (uint64_t)(kept * left_in_sample / kept_in_sample + 0.5);
+    }
 }
 
 static double average_members(const struct resemble *resemble) {
@@ -212,18 +216,19 @@ static double average_members(const struct resemble *resemble) {
     return resemble->count == 0 ? 0 : sum / (double)resemble->count;
 }
 
-/* Compares a sample, which decides what levels are found exactly: all, without a sample, if there are few documents. */
+/* Compares a sample, and decides by it which levels are found exactly. If there are few documents, there is no sample,
+ * and all levels are exact. */
 static bool sample_levels(struct findings *findings, const struct resemble *resemble, uint64_t memory) {
-    struct asking sample = {.findings = findings, .options = resemble->keeping, .count = MOST_SAMPLED};
+    struct comparison sample = {.findings = findings, .options = resemble->keeping, .count = MOST_SAMPLED};
     const double members = average_members(resemble);
     while ((double)sample.count * (double)sample.count / 2 * members > (double)SAMPLE_WORK && sample.count > 2)
         sample.count /= 2;
     findings->exact_count = findings->decided_count = findings->threshold_count;
     if (resemble->count <= sample.count) return true;
     findings->sampled = sample.count;
-    bool ok = ask_sample(&sample, resemble);
+    bool ok = compare_sample(&sample, resemble);
     if (ok) estimate_pairs(&sample, resemble->count, members, memory);
-    free_asking(&sample);
+    free_comparison(&sample);
     return ok;
 }
 
@@ -231,34 +236,37 @@ static bool sample_levels(struct findings *findings, const struct resemble *rese
 
 /* Finds exactly what sample_levels decided, and estimates the rest. */
 static bool find_levels(struct findings *findings, const struct resemble *resemble) {
-    struct asking asking = {
+    struct comparison comparison = {
         .findings = findings, .sets = resemble->sets, .options = resemble->keeping, .count = (size_t)resemble->count};
     uint64_t dropped_in_sample[FINDINGS_THRESHOLDS];
     for (size_t i = 0; i < findings->threshold_count; i++) dropped_in_sample[i] = findings->levels[i].dropped;
-    bool ok = allocate_asking(&asking) && (findings->exact_count == 0 || ask_pairs(&asking, findings->exact_count - 1));
+    bool ok = allocate_comparison(&comparison) &&
+              (findings->exact_count == 0 || find_pairs(&comparison, findings->exact_count - 1));
     for (size_t i = 0; i < findings->decided_count && ok; i++)
-        if (i != findings->asked_level) ok = ask_kept(&asking, i);
-    if (ok) count_clusters(&asking, &findings->levels[findings->asked_level], resemble->kept);
+        if (i != findings->asked_level) ok = find_kept(&comparison, i);
+    if (ok) count_clusters(&comparison, &findings->levels[findings->asked_level], resemble->kept);
     if (ok && findings->sampled > 0) estimate_dropped(findings, resemble->count, dropped_in_sample);
-    free_asking(&asking);
+    free_comparison(&comparison);
     return ok;
 }
 
-/* Adds both documents of the pairs that are shown to findings->shown, and forgets the other pairs. */
+/* Adds both documents of the pairs that are shown to findings->shown, and forgets the other pairs. Numbers of documents
+ * then are those of inputs, without the known ones. */
 static void show_pairs(struct findings *findings, struct resemble *resemble) {
     for (size_t i = 0; i < findings->threshold_count; i++) {
-        struct level *at = &findings->levels[i];
-        if (at->shown_count > FINDINGS_PAIRS_SHOWN) at->shown_count = FINDINGS_PAIRS_SHOWN;
-        for (size_t j = 0; j < at->shown_count; j++) {
+        struct level *level = &findings->levels[i];
+        if (level->shown_count > FINDINGS_PAIRS_SHOWN) level->shown_count = FINDINGS_PAIRS_SHOWN;
+        for (size_t j = 0; j < level->shown_count; j++) {
+            struct shown_pair *pair = &level->shown[j];
             struct shown *two = &findings->shown[findings->shown_count];
-            const uint64_t numbers[2] = {at->shown[j].a, at->shown[j].b};
-            for (size_t k = 0; k < 2; k++) {
-                const struct span id = resemble_id(resemble, numbers[k]);
-                two[k].resemblance = at->shown[j].resemblance;
-                two[k].contained = at->shown[j].contained;
-                gather_set_id(&two[k], numbers[k] - resemble->known, id.bytes, id.length);
+            const uint64_t numbers[2] = {pair->a, pair->b};
+            for (size_t which = 0; which < 2; which++) {
+                const struct span id = resemble_id(resemble, numbers[which]);
+                two[which].resemblance = pair->resemblance;
+                two[which].contained = pair->contained;
+                gather_set_id(&two[which], numbers[which] - resemble->known, id.bytes, id.length);
             }
-            at->shown[j].documents = two;
+            pair->documents = two;
             findings->shown_count += 2;
         }
     }

@@ -58,24 +58,25 @@ enum { LONGEST_FACT = 2000 };
 
 static void put_fact(struct output *output, const char *name, const char *value) {
     output_format(output, "<tr><th scope=\"row\">%s</th><td>", name);
-    html_text(output, value, strlen(value), false, LONGEST_FACT);
+    html_text(output, value, strlen(value), HTML_ESCAPED_SPACE, LONGEST_FACT);
     output_text(output, "</td></tr>\n");
 }
 
+/* Writes what shingles are: --shingle takes chars:N, or a number of words. */
 static void put_shingles(struct output *output, const struct page_origin *origin) {
     static const char chars[] = "chars:";
-    const char *size = origin->shingle;
+    const char *size = origin->shingle != NULL ? origin->shingle : "5";
     char shingle[48];
-    bool of_chars = size != NULL && strncmp(size, chars, strlen(chars)) == 0;
-    if (of_chars)
+    if (strncmp(size, chars, strlen(chars)) == 0)
         snprintf(shingle, sizeof shingle, "%.20s characters in a row", size + strlen(chars));
     else
-        snprintf(shingle, sizeof shingle, "%.20s words in a row", size != NULL ? size : "5");
+        snprintf(shingle, sizeof shingle, "%.20s words in a row", size);
     put_fact(output, "Shingles (--shingle)", shingle);
     if (origin->ignore_common != NULL)
         put_fact(output, "Those of more documents don't count (--ignore-common)", origin->ignore_common);
 }
 
+/* Writes how much texts must have in common, where the options ask for it. */
 static void put_thresholds(struct output *output, const struct findings *findings) {
     const int64_t threshold = findings->levels[findings->asked_level].threshold;
     char number[24];
@@ -102,7 +103,7 @@ static void put_facts(struct output *output, const struct findings *findings, co
     output_text(output, "</tbody></table>\n");
 }
 
-/* Writes the options that say how much texts must have in common, with their values. */
+/* Writes the same options as put_thresholds, as they are on a command line. */
 static void put_options(struct output *output, const struct findings *findings) {
     const int64_t threshold = findings->levels[findings->asked_level].threshold;
     output_text(output, ", <code>");
@@ -138,10 +139,10 @@ static void put_summary(struct output *output, const struct findings *findings, 
 /* Returns the number of pairs at distance d, which beyond k is an estimate from the sample. There, a pair was counted
  * once for each of its two fingerprints that is sampled: twice if all are. */
 static uint64_t estimate_pairs(const struct findings *findings, unsigned d) {
-    const struct level *at = &findings->levels[d];
-    if (d <= findings->k) return at->pairs;
-    double all = (double)at->pairs * (double)findings->fingerprints / (2 * (double)findings->sampled);
-    return findings->sampled == 0 ? 0 : (uint64_t)(all + 0.5);
+    const uint64_t pairs = findings->levels[d].pairs;
+    if (d <= findings->k) return pairs;
+    if (findings->sampled == 0) return 0;
+    return (uint64_t)((double)pairs * (double)findings->fingerprints / (2 * (double)findings->sampled) + 0.5);
 }
 
 static bool is_estimated(const struct findings *findings, unsigned d) {
@@ -171,6 +172,7 @@ static void put_row(struct output *output, const struct findings *findings, unsi
                   findings->sampled == 0 ? 0 : 100 * (double)within / (double)findings->sampled);
 }
 
+/* Says what the numbers of the table count, and which of them come from the sample. */
 static void put_explanation(struct output *output, const struct findings *findings) {
     output_text(output, "<p>At distance 0, pairs are documents whose fingerprint "
                         "an earlier one has; at others, pairs of fingerprints. Documents are far from the kept one "
@@ -185,6 +187,7 @@ static void put_explanation(struct output *output, const struct findings *findin
     output_text(output, "</p>\n");
 }
 
+/* Writes a row for each distance. The last column adds up the sampled fingerprints whose nearest one is no farther. */
 static void put_table(struct output *output, const struct findings *findings) {
     uint64_t within = 0;
     output_format(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Distances\"><table>\n"
@@ -243,20 +246,19 @@ static void put_sizes(struct output *output, const struct findings *findings) {
     enum { SIZES = sizeof findings->clusters.sizes / sizeof *findings->clusters.sizes };
     const uint64_t *sizes = findings->clusters.sizes;
     struct bar bars[SIZES];
-    size_t count = 0;
-    for (size_t i = 1; i < SIZES; i++)
-        if (sizes[i] > 0) count = i;
-    for (size_t i = 1; i <= count; i++) {
+    size_t last = 0; /* Bar 0 stays out: it would be of documents in no cluster. */
+    for (size_t i = 1; i < SIZES; i++) {
         bars[i] = (struct bar){.value = sizes[i]};
         snprintf(bars[i].label, sizeof bars[i].label, "%llu–%llu", 1ULL << i, (2ULL << i) - 1);
+        if (sizes[i] > 0) last = i;
     }
-    if (count == 0) return;
+    if (last == 0) return;
     chart_put(output, "sizes-chart", "Clusters of each size",
-              "Bars are as long as the logarithm of the number of clusters.", bars + 1, count);
-    page_put_bars(output, "Clusters of each size", "Documents", "Clusters", bars + 1, count);
+              "Bars are as long as the logarithm of the number of clusters.", bars + 1, last);
+    page_put_bars(output, "Clusters of each size", "Documents", "Clusters", bars + 1, last);
 }
 
-/* Writes how many documents were dropped at each distance from their representatives. */
+/* Writes how many documents were dropped at each distance from their representatives, up to the largest one. */
 static void put_dropped(struct output *output, const struct findings *findings) {
     struct bar bars[IDX_MAX_BITS + 1];
     size_t count = 0;

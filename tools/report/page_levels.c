@@ -22,21 +22,21 @@ static void put_maybe_estimate(struct output *output, uint64_t number, bool is_e
     output_format(output, "<td>%s%s</td>", is_exact ? "" : "≈ ", html_digits(digits, number));
 }
 
-/* Writes the row of a level; `pairs` are those of this level and all before it. What was dropped with the threshold
+/* Writes the row of level i; `pairs` are those of this level and all before it. What was dropped with the threshold
  * that was asked for is never an estimate. */
-static void put_row(struct output *output, const struct findings *findings, size_t level, uint64_t pairs) {
-    const struct level *at = &findings->levels[level];
-    const bool is_asked = level == findings->asked_level, is_decided = level < findings->decided_count || is_asked;
+static void put_row(struct output *output, const struct findings *findings, size_t i, uint64_t pairs) {
+    const struct level *level = &findings->levels[i];
+    const bool is_asked = i == findings->asked_level, is_decided = i < findings->decided_count || is_asked;
     output_format(output, "<tr%s><th scope=\"row\">", is_asked ? " class=\"chosen\"" : "");
-    if (at->threshold > 0)
-        output_format(output, "%.4g</th>", page_fraction(at->threshold));
+    if (level->threshold > 0)
+        output_format(output, "%.4g</th>", page_fraction(level->threshold));
     else
         output_text(output, "none</th>");
-    put_maybe_estimate(output, pairs, level < findings->exact_count);
-    put_maybe_estimate(output, at->dropped, is_decided);
+    put_maybe_estimate(output, pairs, i < findings->exact_count);
+    put_maybe_estimate(output, level->dropped, is_decided);
     if (is_decided) {
-        page_put_cell(output, at->clusters.clusters);
-        page_put_cell(output, at->largest);
+        page_put_cell(output, level->clusters.clusters);
+        page_put_cell(output, level->largest);
     } else {
         output_text(output, "<td>–</td><td>–</td>");
     }
@@ -51,11 +51,14 @@ static void put_table(struct output *output, const struct findings *findings) {
                   "<th scope=\"col\">Pairs of T or more%s</th><th scope=\"col\">Dropped with this T</th>"
                   "<th scope=\"col\">Clusters</th><th scope=\"col\">Largest</th></tr></thead>\n<tbody>\n",
                   findings->contained > 0 ? ", or contained" : "");
-    for (size_t i = 0; i < findings->threshold_count; i++)
-        put_row(output, findings, i, pairs += findings->levels[i].pairs);
+    for (size_t i = 0; i < findings->threshold_count; i++) {
+        pairs += findings->levels[i].pairs;
+        put_row(output, findings, i, pairs);
+    }
     output_text(output, "</tbody></table></div>\n");
 }
 
+/* Says which numbers are estimates, and why, if there are any. */
 static void put_sampling(struct output *output, const struct findings *findings) {
     if (findings->exact_count == findings->threshold_count) return;
     output_text(output, "<p>≈ marks estimates from a sample: ");
@@ -111,15 +114,15 @@ void page_put_levels(struct output *output, const struct findings *findings) {
     output_text(output, "</section>\n");
 }
 
+/* Contained documents are dropped whatever their resemblance, and are counted behind the last level if it is less. */
 void page_put_dropped(struct output *output, const struct findings *findings) {
+    const size_t last = findings->contained > 0 ? findings->threshold_count : findings->asked_level;
     struct bar bars[FINDINGS_THRESHOLDS];
     uint64_t all = 0;
     size_t count = 0;
-    for (size_t i = findings_first_level(findings),
-                end = findings->contained > 0 ? findings->threshold_count : findings->asked_level;
-         i <= end; i++, count++) {
+    for (size_t i = findings_first_level(findings); i <= last; i++) {
         bars[count] = (struct bar){.value = findings->distances[i]};
-        page_name_level(bars[count].label, findings, i, "–");
+        page_name_level(bars[count++].label, findings, i, "–");
         all += findings->distances[i];
     }
     if (all == 0) return;

@@ -17,6 +17,7 @@ static void put_fingerprints(struct output *output, const struct findings *findi
     output_text(output, ".</p>\n");
 }
 
+/* Returns whether two texts are equal, as far as they are kept. */
 static bool are_equal(const struct shown *two) {
     return two[0].text_bytes == two[1].text_bytes && two[0].text_length == two[1].text_length &&
            memcmp(two[0].text, two[1].text, two[0].text_length) == 0;
@@ -31,6 +32,7 @@ static void put_measures(struct output *output, const struct shown *two) {
     if (two->contained > 0) output_format(output, ", contained %.2f", round_share(two->contained));
 }
 
+/* Writes how many words of two texts differ, and how much is shared unless all is. */
 static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     const struct side *a = &excerpt->sides[0], *b = &excerpt->sides[1];
     char digits[HTML_DIGITS];
@@ -49,6 +51,8 @@ static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     }
 }
 
+/* Writes two texts side by side, in an element that readers open and close, and that is open at first if `open` says
+ * so. */
 static bool put_pair(struct output *output, const struct findings *findings, const struct shown *two, bool open) {
     struct excerpt excerpt = {.sides = {{.count = 0}}};
     bool ok = excerpt_make(&excerpt, two);
@@ -90,36 +94,38 @@ static void put_row(struct output *output, const struct findings *findings, cons
 }
 
 /* Returns how many pairs of a level are shown; others are only compared. */
-static size_t count_shown(const struct level *at) {
-    return at->shown_count < FINDINGS_PAIRS_SHOWN ? at->shown_count : FINDINGS_PAIRS_SHOWN;
+static size_t count_shown(const struct level *level) {
+    return level->shown_count < FINDINGS_PAIRS_SHOWN ? level->shown_count : FINDINGS_PAIRS_SHOWN;
 }
 
 /* Lists the pairs without texts. */
-static void put_table(struct output *output, const struct findings *findings, const struct level *at) {
+static void put_table(struct output *output, const struct findings *findings, const struct level *level) {
     output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"pairs\"><table>"
                         "<thead><tr><th scope=\"col\" class=\"text\">Document</th>"
                         "<th scope=\"col\" class=\"text\">Near-duplicate</th><th scope=\"col\">Fingerprint</th>"
                         "<th scope=\"col\">Fingerprint</th><th scope=\"col\" class=\"text\">Bits that differ</th></tr>"
                         "</thead>\n<tbody>\n");
-    for (size_t i = 0; i < count_shown(at); i++)
-        if (!have_texts(at->shown[i].documents)) put_row(output, findings, at->shown[i].documents);
+    for (size_t i = 0; i < count_shown(level); i++)
+        if (!have_texts(level->shown[i].documents)) put_row(output, findings, level->shown[i].documents);
     output_text(output, "</tbody></table></div>\n");
 }
 
 /* ---- Pairs by resemblance ---- */
 
+/* The thresholds that the table of resemblance has. */
 static const unsigned percents[] = {50, 60, 70, 80, 90, 100};
 enum { PERCENTS = sizeof percents / sizeof *percents };
 
 /* Estimates how many pairs at a distance resemble each other by `percent` or more, from those that were compared. */
-static double estimate_alike(const struct level *at, unsigned percent) {
+static double estimate_alike(const struct level *level, unsigned percent) {
     size_t compared = 0, alike = 0;
-    for (size_t i = 0; i < at->shown_count; i++) {
-        double resemblance = at->shown[i].documents->resemblance;
-        compared += resemblance >= 0;
-        alike += resemblance >= 0 && resemblance * 100 >= percent;
+    for (size_t i = 0; i < level->shown_count; i++) {
+        double resemblance = level->shown[i].documents->resemblance;
+        if (resemblance < 0) continue; /* It is unknown. */
+        compared++;
+        if (resemblance * 100 >= percent) alike++;
     }
-    return compared == 0 ? 0 : (double)at->pairs * (double)alike / (double)compared;
+    return compared == 0 ? 0 : (double)level->pairs * (double)alike / (double)compared;
 }
 
 static void put_alike_row(struct output *output, const char *name, const double counts[PERCENTS], uint64_t pairs) {
@@ -146,7 +152,10 @@ static void put_resemblance(struct output *output, const struct findings *findin
         output_format(output, "<th scope=\"col\">T = %.1f</th>", (double)percents[i] / 100);
     output_text(output, "</tr></thead>\n<tbody>\n");
     for (unsigned d = 0; d <= findings->k; d++) {
-        for (size_t i = 0; i < PERCENTS; i++) sums[i] += counts[i] = estimate_alike(&findings->levels[d], percents[i]);
+        for (size_t i = 0; i < PERCENTS; i++) {
+            counts[i] = estimate_alike(&findings->levels[d], percents[i]);
+            sums[i] += counts[i];
+        }
         pairs += findings->levels[d].pairs;
         snprintf(name, sizeof name, "%u", d);
         put_alike_row(output, name, counts, findings->levels[d].pairs);
@@ -182,19 +191,21 @@ static void put_contained(struct output *output, const struct findings *findings
                   share, share);
 }
 
-/* Writes the pairs of a level: those with texts side by side; others, if compared by distance, as a table. */
-static bool put_level(struct output *output, const struct findings *findings, size_t level) {
-    const struct level *at = &findings->levels[level];
+/* Writes the pairs of level `which`: those with texts side by side; others, if compared by distance, as a table. */
+static bool put_level(struct output *output, const struct findings *findings, size_t which) {
+    const struct level *level = &findings->levels[which];
     bool ok = true, lacks_texts = false;
-    put_heading(output, findings, level);
-    if (level < findings_first_level(findings)) put_contained(output, findings);
-    for (size_t i = 0; i < count_shown(at) && ok; i++) {
-        bool texts = have_texts(at->shown[i].documents);
-        if (texts) ok = put_pair(output, findings, at->shown[i].documents, i == 0);
-        lacks_texts = lacks_texts || (!texts && findings->threshold_count == 0);
+    put_heading(output, findings, which);
+    if (which < findings_first_level(findings)) put_contained(output, findings);
+    for (size_t i = 0; i < count_shown(level) && ok; i++) {
+        const struct shown *two = level->shown[i].documents;
+        if (have_texts(two))
+            ok = put_pair(output, findings, two, i == 0);
+        else
+            lacks_texts = true;
     }
-    if (lacks_texts) put_table(output, findings, at);
-    if (at->shown_count == 0) output_text(output, "<p>None were found.</p>\n");
+    if (lacks_texts && findings->threshold_count == 0) put_table(output, findings, level);
+    if (level->shown_count == 0) output_text(output, "<p>None were found.</p>\n");
     return ok;
 }
 
@@ -232,13 +243,13 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
 static void put_step(struct output *output, const struct findings *findings, const struct chain *chain, size_t i) {
     const struct step *step = &chain->steps[i];
     char digits[HTML_DIGITS];
-    size_t half = FINDINGS_STEPS / 2, number = i < half ? i : i + chain->length - chain->step_count;
-    if (i == half && chain->length > chain->step_count) {
+    const size_t half = FINDINGS_STEPS / 2, left_out = chain->length - chain->step_count;
+    if (i == half && left_out > 0) {
         output_text(output, "<tr><td colspan=\"4\" class=\"text\">… ");
-        html_count(output, chain->length - chain->step_count, "more document");
+        html_count(output, left_out, "more document");
         output_text(output, " …</td></tr>\n");
     }
-    output_format(output, "<tr><td>%s</td><td class=\"text\">", html_digits(digits, number));
+    output_format(output, "<tr><td>%s</td><td class=\"text\">", html_digits(digits, i < half ? i : i + left_out));
     html_id(output, findings, &step->document);
     output_text(output, "</td><td>");
     html_fingerprint(output, findings, step->fingerprint);

@@ -20,14 +20,14 @@ static const char page_name[] = "report"; /* The name of the page in the scratch
 
 static bool is_report(const char *path) {
     char begin[64];
-    const size_t length = strlen(page_begin);
+    const size_t length = strlen(page_begin); /* It is shorter than that. */
     struct stat status;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) return false;
-    bool ok = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && read(file, begin, length) == (ssize_t)length &&
-              memcmp(begin, page_begin, length) == 0;
+    bool is_one = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+                  read(file, begin, length) == (ssize_t)length && memcmp(begin, page_begin, length) == 0;
     close(file);
-    return ok;
+    return is_one;
 }
 
 bool report_check(const struct report *report) {
@@ -70,22 +70,22 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     snprintf(report->recipe, sizeof report->recipe, "%s", listing->properties.recipe);
     if (report->origin.recipe == NULL) report->origin.recipe = report->recipe;
     report->origin.method = cluster_method_names[listing->method];
-    bool gathered = gather_findings(&report->findings, index, &options);
+    bool ok = gather_findings(&report->findings, index, &options);
     progress_end(options.context);
-    return gathered;
+    return ok;
 }
 
 bool report_gather_levels(struct report *report, struct resemble *resemble) {
     take_summary(report);
-    bool gathered = levels_gather(&report->findings, resemble, report->listing->options.memory_bytes);
+    bool ok = levels_gather(&report->findings, resemble, report->listing->options.memory_bytes);
     progress_end(resemble->options.context);
-    return gathered;
+    return ok;
 }
 
 bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped) {
     struct findings *findings = &report->findings;
     struct place place;
-    uint64_t number = 0;
+    uint64_t number = 0; /* That of the next document that was compared. */
     findings->few.documents = intake->apart_count;
     findings->known.documents = intake->known_count + intake->resemble->like_known;
     findings->kept.documents += intake->apart_count;
@@ -95,10 +95,16 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
     if (!journal_rewind(intake->journal)) return false;
     while (journal_next_place(intake->journal, &place)) {
         uint64_t bytes = place.ends - place.begins;
-        bool compared = place.fate == FATE_COMPARED;
-        bool is_known = compared ? resemble_is_like_known(intake->resemble, number) : place.fate == FATE_KNOWN;
-        bool drops = compared ? bit_is_set(dropped, number++) : is_known;
-        *(drops ? &findings->dropped.bytes : &findings->kept.bytes) += bytes;
+        bool is_known = place.fate == FATE_KNOWN, is_dropped = is_known;
+        if (place.fate == FATE_COMPARED) {
+            is_known = resemble_is_like_known(intake->resemble, number);
+            is_dropped = bit_is_set(dropped, number);
+            number++;
+        }
+        if (is_dropped)
+            findings->dropped.bytes += bytes;
+        else
+            findings->kept.bytes += bytes;
         if (is_known) findings->known.bytes += bytes;
         if (place.fate == FATE_KEPT) findings->few.bytes += bytes;
     }
@@ -107,6 +113,7 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
 
 /* ---- Texts ---- */
 
+/* Copies a document's text, whose memory is used for the next one. */
 static bool keep_text(struct shown *shown, const struct made *text) {
     shown->text_bytes = text->body_bytes;
     shown->text_length = text->body.length;
@@ -164,6 +171,7 @@ static bool complain_of_writing(const struct report *report) {
     return complain("%s: can't be written: %s", report->path, strerror(errno));
 }
 
+/* Writes the page to a new file, and to the disk. */
 static bool write_file(const struct report *report, const struct output *page, const char *path) {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return complain_of_writing(report);
@@ -180,11 +188,11 @@ static bool write_file(const struct report *report, const struct output *page, c
 bool report_write(struct report *report) {
     struct output page = OUTPUT_KEPT;
     char *folder = folder_parent(report->path), *path = NULL;
-    bool ok = folder != NULL && page_put(&page, &report->findings, &report->origin) && !interrupt_noted() &&
-              scratch_open(&report->scratch, folder, option);
-    if (ok) ok = (path = scratch_path(&report->scratch, page_name)) != NULL;
-    if (folder == NULL || (report->scratch.path != NULL && path == NULL)) complain("out of memory");
-    ok = ok && write_file(report, &page, path);
+    bool ok = folder != NULL || complain("out of memory");
+    ok = ok && page_put(&page, &report->findings, &report->origin) && !interrupt_noted() &&
+         scratch_open(&report->scratch, folder, option);
+    if (ok) path = scratch_path(&report->scratch, page_name);
+    ok = ok && (path != NULL || complain("out of memory")) && write_file(report, &page, path);
     free(page.bytes);
     free(folder);
     free(path);
@@ -193,10 +201,10 @@ bool report_write(struct report *report) {
 
 bool report_publish(const struct report *report) {
     char *path = scratch_path(&report->scratch, page_name);
-    if (path == NULL) complain("out of memory");
-    bool published = path != NULL && (rename(path, report->path) == 0 || complain_of_writing(report));
+    if (path == NULL) return complain("out of memory");
+    bool ok = rename(path, report->path) == 0 || complain_of_writing(report);
     free(path);
-    return published;
+    return ok;
 }
 
 void report_close(struct report *report) {

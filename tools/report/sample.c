@@ -42,7 +42,8 @@ static int compare_hashes(const void *first, const void *second) {
     return (a > b) - (a < b);
 }
 
-/* Keeps only as many candidates as the sample has, those with the smallest hashes. */
+/* Keeps only as many candidates as the sample has, those with the smallest hashes, and lowers the limit to the largest
+ * of these. */
 static void keep_smallest(struct sampling *sampling) {
     qsort(sampling->fingerprints, sampling->count, sizeof *sampling->fingerprints, compare_hashes);
     if (sampling->count > sampling->most) sampling->count = sampling->most;
@@ -76,10 +77,11 @@ static bool take_matches(void *context, size_t query, const struct idx_match *ma
     sampling->query = query;
     for (size_t i = 0; i < count; i++) {
         uint64_t a = matches[i].fingerprint, b = sampling->fingerprints[query];
-        struct level *level = &sampling->findings->levels[matches[i].distance];
-        if (matches[i].distance == 0) continue;
-        if (matches[i].distance < sampling->nearest) sampling->nearest = matches[i].distance;
-        if (matches[i].distance <= sampling->findings->k) continue;
+        unsigned distance = matches[i].distance;
+        struct level *level = &sampling->findings->levels[distance];
+        if (distance == 0) continue; /* It is the query itself. */
+        if (distance < sampling->nearest) sampling->nearest = distance;
+        if (distance <= sampling->findings->k) continue; /* find_pairs found it. */
         level->pairs++;
         gather_offer(level, (struct shown_pair){.a = a < b ? a : b, .b = a < b ? b : a, .resemblance = -1});
     }
@@ -97,10 +99,10 @@ static bool compare_sample(struct sampling *sampling, const struct idx_index *in
     comparing.temporary_folder = scratch_parent(options->temporary_folder);
     comparing.progress = progress_visit;
     comparing.context = &unseen;
-    bool compared =
+    bool ok =
         idx_batch(index, sampling->fingerprints, sampling->count, &comparing, take_matches, sampling, error) == IDX_OK;
     end_query(sampling);
-    return compared && !interrupt_noted();
+    return ok && !interrupt_noted();
 }
 
 /* ---- All ---- */
@@ -116,11 +118,12 @@ static unsigned choose_farthest(const struct findings *findings) {
 bool sample_index(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
                   struct idx_error *error) {
     if (idx_visit_part(index, 0, 1, count_fingerprints, findings, error) != IDX_OK || interrupt_noted()) return false;
-    uint64_t count = findings->fingerprints, most = count == 0 ? 0 : SAMPLED_PAIRS / count;
+    uint64_t count = findings->fingerprints;
     findings->farthest = choose_farthest(findings);
+    if (count == 0) return true;
+    uint64_t most = SAMPLED_PAIRS / count;
     if (most < LEAST_SAMPLED) most = LEAST_SAMPLED;
     if (most > count) most = count;
-    if (most == 0) return true;
     struct sampling sampling = {.findings = findings, .most = (size_t)most, .limit = UINT64_MAX, .nearest = UINT_MAX};
     sampling.fingerprints = calloc(2 * sampling.most, sizeof *sampling.fingerprints);
     if (sampling.fingerprints == NULL) return complain("out of memory");
