@@ -136,12 +136,12 @@ enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file) {
 /* ---- Arguments ---- */
 
 void idxi_copy_options(void *own, const void *given) {
-    size_t own_size, size = 0;
+    size_t own_size, given_size;
+    if (given == NULL) return;
     memcpy(&own_size, own, sizeof own_size);
-    if (given != NULL) memcpy(&size, given, sizeof size);
-    if (size > own_size) size = own_size;
-    if (size <= sizeof size) return;
-    memcpy((char *)own + sizeof size, (const char *)given + sizeof size, size - sizeof size);
+    memcpy(&given_size, given, sizeof given_size);
+    size_t head = sizeof(size_t), shared = own_size < given_size ? own_size : given_size;
+    if (shared > head) memcpy((char *)own + head, (const char *)given + head, shared - head);
 }
 
 enum idx_status idxi_check_id(size_t length, struct idx_error *error) {
@@ -169,12 +169,11 @@ enum idx_status idxi_check_any_distance(unsigned distance, enum idx_status statu
 
 enum idx_status idxi_check_fingerprints(const uint64_t *fingerprints, size_t count, unsigned bits,
                                         struct idx_error *error) {
-    uint64_t all = 0, over = ~idxf_low_bits(bits);
-    for (size_t i = 0; i < count; i++) all |= fingerprints[i];
-    for (size_t i = 0; i < count && (all & over) != 0; i++) {
-        if ((fingerprints[i] & over) != 0)
-            return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "fingerprint %016llx has more than %u bits",
-                             (unsigned long long)fingerprints[i], bits);
-    }
-    return IDX_OK;
+    uint64_t any = 0, forbidden = ~idxf_low_bits(bits);
+    size_t first = 0;
+    for (size_t i = 0; i < count; i++) any |= fingerprints[i];
+    if ((any & forbidden) == 0) return IDX_OK;
+    while ((fingerprints[first] & forbidden) == 0) first++;
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "fingerprint %016llx has more than %u bits",
+                     (unsigned long long)fingerprints[first], bits);
 }

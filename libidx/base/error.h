@@ -18,7 +18,7 @@ enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, cons
 
 enum idx_status idxi_fail_memory(struct idx_error *error);
 
-/* Fails because the bytes of a file at `offset` have a fault. The sentence tells to restore or rebuild the index. */
+/* Fails because the bytes of a file at `offset` have a fault. The sentence says to restore or rebuild the index. */
 enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, const char *file, uint64_t offset);
 
 /* Fails because a file has a format version that is not supported. */
@@ -29,7 +29,7 @@ enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file);
 
 enum idx_status idxi_status_of_fault(enum idxf_fault fault);
 
-/* Returns from the calling function when `call` fails. */
+/* Returns the status of `call` from the calling function, unless it is IDX_OK. */
 #define IDXI_TRY(call)                                                                                                 \
     do {                                                                                                               \
         enum idx_status idxi_status_ = (call);                                                                         \

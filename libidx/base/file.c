@@ -81,7 +81,8 @@ enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int i
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, *path, "open");
 }
 
-/* For file systems without nameless files: removes the file's name at once. Returns its descriptor, or -1 and errno. */
+/* Makes a temporary file where the file system has none without a name: it has one for a moment. Returns its
+ * descriptor, or -1 and errno. */
 static int make_nameless_file(int folder) {
     uint64_t random;
     char name[32];
@@ -94,7 +95,7 @@ static int make_nameless_file(int folder) {
 
 enum idx_status idxi_make_temporary_file(int *file, int folder, const char *path, struct idx_error *error) {
     *file = -1;
-    errno = EOPNOTSUPP;
+    errno = EOPNOTSUPP; /* also where the system has no O_TMPFILE; a kernel that does not know it says EISDIR */
 #ifdef IDX_LINUX
     *file = openat(folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 #endif
@@ -156,7 +157,7 @@ static void remove_entries(int folder) {
 #endif
 
 void idxi_remove_tree(int folder, const char *name) {
-    if (unlinkat(folder, name, 0) == 0) return;
+    if (unlinkat(folder, name, 0) == 0) return; /* It was no folder. */
     int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (inner >= 0) remove_entries(inner);
     unlinkat(folder, name, AT_REMOVEDIR);
@@ -164,8 +165,8 @@ void idxi_remove_tree(int folder, const char *name) {
 
 enum idx_status idxi_make_uuid(uint8_t *uuid, struct idx_error *error) {
     if (getentropy(uuid, 16) != 0) return idxi_fail_system(error, errno, NULL, "get random bytes");
-    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
-    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40); /* the version */
+    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80); /* the variant */
     return IDX_OK;
 }
 
@@ -184,13 +185,7 @@ enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folde
 /* Appends the checksums of all whole pages of the buffer to those of the pages before. */
 static enum idx_status note_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
     size_t pages = writer->used / IDXF_PAGE_SIZE;
-    if (writer->checksum_count + pages > writer->checksum_capacity) {
-        size_t capacity = writer->checksum_capacity * 2 + pages;
-        uint64_t *grown = realloc(writer->checksums, capacity * sizeof *grown);
-        if (grown == NULL) return idxi_fail_memory(error);
-        writer->checksums = grown;
-        writer->checksum_capacity = capacity;
-    }
+    IDXI_GROW(writer->checksums, writer->checksum_capacity, writer->checksum_count + pages, error);
     for (size_t page = 0; page < pages; page++)
         idxf_store64((uint8_t *)&writer->checksums[writer->checksum_count++],
                      idxf_checksum(writer->buffer + page * IDXF_PAGE_SIZE, IDXF_PAGE_SIZE));
@@ -220,7 +215,7 @@ enum idx_status idxi_page_writer_write(struct idxi_page_writer *writer, const vo
                                        struct idx_error *error) {
     const uint8_t *from = bytes;
     while (size > 0) {
-        size_t step = BUFFER_BYTES - writer->used < size ? BUFFER_BYTES - writer->used : size;
+        size_t room = BUFFER_BYTES - writer->used, step = size < room ? size : room;
         memcpy(writer->buffer + writer->used, from, step);
         writer->used += step;
         from += step;
@@ -238,9 +233,9 @@ enum idx_status idxi_page_writer_pad(struct idxi_page_writer *writer, struct idx
 
 enum idx_status idxi_page_writer_write_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
     IDXI_TRY(flush_buffer(writer, error));
-    size_t sums = writer->checksum_count * 8;
-    IDXI_TRY(idxi_write_at(writer->fd, writer->checksums, sums, writer->written, writer->path, error));
-    writer->written += sums;
+    size_t size = writer->checksum_count * sizeof *writer->checksums;
+    IDXI_TRY(idxi_write_at(writer->fd, writer->checksums, size, writer->written, writer->path, error));
+    writer->written += size;
     return IDX_OK;
 }
 

@@ -30,7 +30,8 @@ static void write_holder(int lock) {
     if (ftruncate(lock, 0) == 0) (void)idxi_write_at(lock, holder, (size_t)size, 0, IDXI_LOCK_NAME, NULL);
 }
 
-/* Fails with IDX_BUSY. The sentence names the process and the host that the file names, if these look like such. */
+/* Fails with IDX_BUSY. The sentence names the process and the host that the file names, if these look like such:
+ * anybody may have written the file. */
 static enum idx_status fail_busy(int lock, const char *name, const char *folder_path, struct idx_error *error) {
     char holder[HOLDER_BYTES];
     const char *what = strcmp(name, IDXI_LOCK_NAME) == 0 ? "written to" : "compacted";
@@ -61,9 +62,9 @@ static bool names_holder(int file) {
  * errno, which is EWOULDBLOCK where others have the lock for longer. */
 static int lock_file(int file, int kind) {
     static const struct timespec millisecond = {0, 1000000};
-    for (int i = 0; flock(file, kind | LOCK_NB) != 0; i++) {
+    for (int waited = 0; flock(file, kind | LOCK_NB) != 0; waited++) {
         if (errno != EWOULDBLOCK) return errno;
-        if (i == MAX_WAIT || !is_shared_or_free(file) || (i >= MAX_WAIT_WHERE_NAMED && names_holder(file)))
+        if (waited == MAX_WAIT || !is_shared_or_free(file) || (waited >= MAX_WAIT_WHERE_NAMED && names_holder(file)))
             return EWOULDBLOCK;
         nanosleep(&millisecond, NULL);
     }
@@ -96,14 +97,14 @@ enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, in
     char *path = idxi_join_path(folder_path, name);
     if (path == NULL) return idxi_fail_memory(error);
     int file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    int result = file < 0 ? errno : lock_open_file(file, how);
-    if (result == ELOOP)
+    int lock_errno = file < 0 ? errno : lock_open_file(file, how);
+    if (lock_errno == ELOOP)
         status = idxi_fail(error, IDX_NO_ACCESS, path,
                            "is a link to another file, where an index has a lock file: remove it");
-    else if (file >= 0 && result == EWOULDBLOCK)
+    else if (file >= 0 && lock_errno == EWOULDBLOCK)
         status = fail_busy(file, name, folder_path, error);
-    else if (result != 0)
-        status = idxi_fail_system(error, result, path, file < 0 ? "open" : "lock");
+    else if (lock_errno != 0)
+        status = idxi_fail_system(error, lock_errno, path, file < 0 ? "open" : "lock");
     free(path);
     if (status != IDX_OK && file >= 0) close(file);
     if (status != IDX_OK) return status;

@@ -24,6 +24,12 @@ enum idxi_locking {
 enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, int folder, const char *folder_path,
                           struct idx_error *error);
 
+/* Returns whether a call that replaces an index must not go on after this status of idxi_lock. Other errors mean that
+ * locks are not possible there; then neither are writers and compactions, whose work could be lost. */
+static inline bool idxi_lock_forbids(enum idx_status status) {
+    return status == IDX_BUSY || status == IDX_OUT_OF_MEMORY;
+}
+
 /* Releases a lock. A descriptor below 0 is accepted, and does nothing. */
 void idxi_lock_close(int lock);
 

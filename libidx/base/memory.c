@@ -31,10 +31,11 @@ static uint64_t lesser(uint64_t a, uint64_t b) { return a < b ? a : b; }
 /* Returns the bytes that are free on the machine, or that a container (cgroup 2 or 1) may use, if these are fewer. */
 static uint64_t find_free_bytes(void) {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    uint64_t free = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : (uint64_t)1 << 30;
-    free = lesser(free, read_bytes_named("/proc/meminfo", "MemAvailable:", 1024));
-    free = lesser(free, read_bytes_named("/sys/fs/cgroup/memory.max", "", 1));
-    return lesser(free, read_bytes_named("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1));
+    uint64_t bytes = (uint64_t)1 << 30; /* where the system does not say */
+    if (pages > 0 && page_bytes > 0) bytes = (uint64_t)pages * (uint64_t)page_bytes;
+    bytes = lesser(bytes, read_bytes_named("/proc/meminfo", "MemAvailable:", 1024));
+    bytes = lesser(bytes, read_bytes_named("/sys/fs/cgroup/memory.max", "", 1));
+    return lesser(bytes, read_bytes_named("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1));
 }
 
 enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *error) {
@@ -59,13 +60,14 @@ size_t idxi_memory_of_keys(uint64_t memory, unsigned threads) { return (size_t)(
 
 uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
     uint64_t buffers = COMMON_BYTES + THREAD_BYTES * threads;
-    if (buffers > memory / 2) buffers = memory / 2;
+    if (buffers > memory / 2) buffers = memory / 2; /* so that many threads leave some for arrays */
     return memory - buffers - memory / KEYS_SHARE;
 }
 
 bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned threads) {
-    uint64_t arrays = idxi_memory_of_arrays(memory, threads), each = 8 + (uint64_t)16 * threads;
-    return fingerprints <= arrays / each;
+    /* A fingerprint takes 8 bytes, and in each thread 8 more for its permuted copy and 8 for sorting that. */
+    uint64_t bytes_of_each = 8 + (uint64_t)16 * threads;
+    return fingerprints <= idxi_memory_of_arrays(memory, threads) / bytes_of_each;
 }
 
 /* ---- Arrays ---- */
@@ -122,7 +124,8 @@ struct idxi_chunk {
     char bytes[];
 };
 
-/* Adds a chunk with room for `least` bytes at any alignment. Chunks double, from FIRST_CHUNK to LAST_CHUNK bytes. */
+/* Adds a chunk with room for `least` bytes at any alignment. Chunks double, from FIRST_CHUNK to LAST_CHUNK bytes, and a
+ * larger one is made only if `least` needs it. Returns false when memory runs out. */
 static bool add_chunk(struct idxi_arena *arena, size_t least) {
     if (arena->next_size == 0) arena->next_size = FIRST_CHUNK;
     size_t size = arena->next_size;

@@ -21,12 +21,13 @@ void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor vis
 /* Calls the callback, and notes whether it cancels the call; once it has, it is not called again. */
 static void report_progress(struct idxi_progress *progress) {
     if (progress->cancelled) return;
-    struct idx_progress told = {progress->phase, progress->done, progress->total};
-    if (!progress->visit(progress->context, &told)) progress->cancelled = true;
-    progress->told = now_in_nanoseconds();
+    struct idx_progress report = {progress->phase, progress->done, progress->total};
+    if (!progress->visit(progress->context, &report)) progress->cancelled = true;
+    progress->reported_at = now_in_nanoseconds();
 }
 
-/* Phases from IDX_PHASE_COMPARING on belong to calls that publish nothing. */
+/* Fails where the callback has cancelled the call. Phases from IDX_PHASE_COMPARING on belong to calls that publish
+ * nothing. */
 static enum idx_status check_cancelled(struct idxi_progress *progress, struct idx_error *error) {
     if (!progress->cancelled) return IDX_OK;
     return idxi_fail(error, IDX_CANCELLED, NULL, "cancelled: %s",
@@ -46,7 +47,7 @@ enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_pha
 enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more, struct idx_error *error) {
     progress->done += more;
     if (progress->visit != NULL && pthread_equal(progress->caller, pthread_self()) &&
-        now_in_nanoseconds() - progress->told >= REPORT_EVERY)
+        now_in_nanoseconds() - progress->reported_at >= REPORT_EVERY)
         report_progress(progress);
     return check_cancelled(progress, error);
 }
@@ -86,6 +87,7 @@ static void take_tasks(struct work *work, unsigned thread) {
     }
 }
 
+/* One of the threads beside the calling one, which has number 0. */
 struct thread {
     struct work *work;
     unsigned number;
@@ -120,6 +122,20 @@ static void wait_for_others(struct work *work, struct idxi_progress *progress) {
     pthread_mutex_unlock(&work->mutex);
 }
 
+/* Starts up to `count` threads, with the numbers from 1 on, and returns how many; the system may have no more. The
+ * mutex is held so that no thread ends before it is counted. */
+static unsigned start_threads(struct work *work, struct thread *threads, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        threads[i] = (struct thread){.work = work, .number = i + 1};
+        pthread_mutex_lock(&work->mutex);
+        bool started = pthread_create(&threads[i].thread, NULL, run_thread, &threads[i]) == 0;
+        work->running += started;
+        pthread_mutex_unlock(&work->mutex);
+        if (!started) return i;
+    }
+    return count;
+}
+
 /* Does what idxi_parallel does, for tasks that also get the number of their thread. */
 static enum idx_status run_tasks(size_t count, unsigned threads, idx_task task, void *context,
                                  struct idxi_progress *progress, struct idx_error *error) {
@@ -129,16 +145,8 @@ static enum idx_status run_tasks(size_t count, unsigned threads, idx_task task, 
                         .mutex = PTHREAD_MUTEX_INITIALIZER,
                         .ended = PTHREAD_COND_INITIALIZER};
     struct thread others[IDX_MAX_THREADS];
-    unsigned started = 0, wanted = threads < count ? threads : (unsigned)count;
-    /* Threads that can't be started are done without. */
-    for (; started + 1 < wanted; started++) {
-        others[started] = (struct thread){.work = &work, .number = started + 1};
-        pthread_mutex_lock(&work.mutex);
-        bool begun = pthread_create(&others[started].thread, NULL, run_thread, &others[started]) == 0;
-        work.running += begun;
-        pthread_mutex_unlock(&work.mutex);
-        if (!begun) break;
-    }
+    unsigned useful = threads < count ? threads : (unsigned)count; /* with the calling thread */
+    unsigned started = useful > 1 ? start_threads(&work, others, useful - 1) : 0;
     take_tasks(&work, 0);
     wait_for_others(&work, progress);
     while (started > 0) pthread_join(others[--started].thread, NULL);

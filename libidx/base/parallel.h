@@ -18,7 +18,7 @@ struct idxi_progress {
     uint64_t total;            /* units of work of the phase */
     atomic_uint_fast64_t done; /* of these */
     atomic_bool cancelled;     /* the callback has said so */
-    uint64_t told;             /* when the callback was last called, in nanoseconds */
+    uint64_t reported_at;      /* when the callback was last called, in nanoseconds */
 };
 
 /* Initialises a progress, before its first phase. */

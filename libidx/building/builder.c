@@ -64,11 +64,11 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
 }
 
 /* The builder keeps copies of all that the options point to, since the caller may free it. */
-static enum idx_status copy_and_check_options(struct idx_builder *builder, const struct idx_build_options *options,
+static enum idx_status copy_and_check_options(struct idx_builder *builder, const struct idx_build_options *given,
                                               struct idx_error *error) {
+    const struct idx_build_options *options = &builder->options;
     builder->options = (struct idx_build_options)IDX_BUILD_OPTIONS_INIT;
-    idxi_copy_options(&builder->options, options);
-    options = &builder->options;
+    idxi_copy_options(&builder->options, given);
     IDXI_TRY(idxi_build_options_check(options, error));
     builder->scheme_text = strdup(options->scheme);
     if (builder->scheme_text == NULL) return idxi_fail_memory(error);
@@ -81,11 +81,12 @@ static enum idx_status copy_and_check_options(struct idx_builder *builder, const
 /* A map from IDs is sorted beside the documents, in half of the memory. */
 static enum idx_status open_sorters(struct idx_builder *builder, struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
+    uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
     struct idxi_sorter_options sorting = {
         .with_values = options->id_type != IDX_ID_NONE,
         .once = true,
         .threads = options->threads,
-        .memory = idxi_memory_of_arrays(options->memory_bytes, options->threads) >> options->by_id,
+        .memory = options->by_id ? memory / 2 : memory,
         .folder = builder->output.temporary_folder,
         .path = builder->output.temporary_path,
         .progress = &builder->progress,
@@ -133,6 +134,7 @@ static enum idx_status check_addition(const struct idx_builder *builder, uint64_
     return idxi_check_fingerprints(&fingerprint, 1, builder->options.bits, error);
 }
 
+/* Spills a sorter in a phase of its own, and goes back to that of adding. */
 static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *sorter, struct idx_error *error) {
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, sorter->count, error));
     IDXI_TRY(idxi_sorter_spill(sorter, error));
@@ -271,6 +273,7 @@ static enum idx_status choose_scheme(struct idx_builder *builder, struct idx_err
     return idxi_plan_auto(&options, &builder->scheme, error);
 }
 
+/* Sets the scheme to the one that was asked for, or for `auto` to the one that suits the fingerprints. */
 static enum idx_status settle_scheme(struct idx_builder *builder, struct idx_error *error) {
     if (strcmp(builder->scheme_text, IDXI_AUTO) == 0) return choose_scheme(builder, error);
     return idx_scheme_parse(&builder->scheme, builder->scheme_text, builder->options.bits, builder->options.k,
@@ -281,15 +284,16 @@ static enum idx_status write_tables(struct idx_builder *builder, struct idx_buil
                                     struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
     struct idxi_tables_made made;
-    uint64_t total = 2 * builder->distinct.count * builder->scheme.table_count;
-    uint64_t memory = options->memory_bytes, in_memory = builder->distinct.on_disk ? 0 : builder->distinct.count * 8;
+    const struct idxi_distinct *distinct = &builder->distinct;
+    uint64_t total = 2 * distinct->count * builder->scheme.table_count; /* all are read and written for each table */
+    uint64_t memory = options->memory_bytes, distinct_bytes = distinct->on_disk ? 0 : distinct->count * 8;
     struct idxi_table_form form = {.scheme = &builder->scheme,
                                    .blocks = idxi_survey_end(&builder->survey, options->bits, options->block_size),
                                    .key_memory = idxi_memory_of_keys(memory, options->threads),
                                    .progress = &builder->progress};
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_TABLES, total, error));
-    IDXI_TRY(idxi_tables_write(&builder->output, &form, &builder->distinct, options->threads,
-                               idxi_memory_of_arrays(memory, options->threads) - in_memory, &made, error));
+    IDXI_TRY(idxi_tables_write(&builder->output, &form, distinct, options->threads,
+                               idxi_memory_of_arrays(memory, options->threads) - distinct_bytes, &made, error));
     summary->table_bytes = made.bytes;
     summary->temporary_bytes += made.temporary_bytes;
     return IDX_OK;
@@ -359,5 +363,5 @@ void idx_builder_close(struct idx_builder *builder) {
 /* ---- Shards ---- */
 
 uint64_t idx_shard(uint64_t fingerprint, uint64_t shards) {
-    return (uint64_t)((idxf_uint128)idxi_hash(fingerprint) * shards >> 64);
+    return (uint64_t)((idxf_uint128)idxi_hash(fingerprint) * shards >> 64); /* equal intervals of hashes */
 }

@@ -78,7 +78,7 @@ static double time_gathering(struct measured_memory *memory, size_t lines, size_
         }
         for (size_t j = 0; j < GROUP; j++) sum += bytes[places[j]];
     }
-    memory->random = random + sum;
+    memory->random = random + sum; /* so that the compiler does not leave out the reads */
     return (get_processor_time() - begin) / (double)count;
 }
 
@@ -92,8 +92,8 @@ static double time_chasing(struct measured_memory *memory, size_t lines) {
     return (get_processor_time() - begin) / CHASED;
 }
 
-/* Takes memory up to `bytes`. Returns false where that takes too long. The first sizes are taken however long that
- * takes, because the others are extrapolated from them. */
+/* Takes memory up to `bytes`, by writing to each page. Returns false where that takes too long. The first sizes are
+ * taken however long that takes, because the others are extrapolated from them. */
 static bool take_memory(struct measured_memory *memory, size_t bytes) {
     for (; memory->taken < bytes; memory->taken += 4096) {
         bool checks_clock = memory->taken > 0 && memory->taken % HUGE_BYTES == 0;
@@ -161,7 +161,10 @@ static size_t find_room(void) {
     return room;
 }
 
-static enum idx_status measure_pages(bool huge, struct samples *samples, double *waits, double *latencies,
+enum pages { SMALL_PAGES, HUGE_PAGES };
+
+/* Measures waits and latencies of memory in pages of one kind, as far as the system heeds that. */
+static enum idx_status measure_pages(enum pages pages, struct samples *samples, double *waits, double *latencies,
                                      struct idx_error *error) {
     struct measured_memory memory = {.reserved = find_room(), .begin = get_clock_time(), .random = 1};
     size_t bytes = memory.reserved + HUGE_BYTES;
@@ -169,7 +172,7 @@ static enum idx_status measure_pages(bool huge, struct samples *samples, double 
     if (map == MAP_FAILED) return idxi_fail_memory(error);
     memory.bytes = (uint8_t *)(((uintptr_t)map + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES);
 #ifdef MADV_HUGEPAGE
-    madvise(memory.bytes, memory.reserved, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    madvise(memory.bytes, memory.reserved, pages == HUGE_PAGES ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #endif
     memory.bytes[0] = 1;
     measure_sizes(&memory, samples, waits, latencies);
@@ -183,8 +186,9 @@ static enum idx_status measure_waits(struct idx_calibration *found, struct idx_e
     struct samples *samples = malloc(sizeof *samples);
     if (samples == NULL) return idxi_fail_memory(error);
     /* Small pages first: a virtual machine's memory is slow at first use, and zeroing huge pages is slow already. */
-    enum idx_status status = measure_pages(false, samples, found->mapped_waits, found->mapped_latencies, error);
-    if (status == IDX_OK) status = measure_pages(true, samples, found->loaded_waits, found->loaded_latencies, error);
+    enum idx_status status = measure_pages(SMALL_PAGES, samples, found->mapped_waits, found->mapped_latencies, error);
+    if (status == IDX_OK)
+        status = measure_pages(HUGE_PAGES, samples, found->loaded_waits, found->loaded_latencies, error);
     free(samples);
     return status;
 }
@@ -245,7 +249,7 @@ static void make_queries(struct small_index *small) {
     }
 }
 
-static enum idx_status finish_small(struct idx_builder *builder, struct idx_error *error) {
+static enum idx_status add_all_and_finish(struct idx_builder *builder, struct idx_error *error) {
     for (uint64_t i = 0; i < FINGERPRINTS; i++) IDXI_TRY(idx_builder_add_u64(builder, make_fingerprint(i), 0, error));
     return idx_builder_finish(builder, NULL, error);
 }
@@ -265,7 +269,7 @@ static enum idx_status build_and_open(struct small_index *small, const struct sh
     options.memory_bytes = (uint64_t)64 << 20;
     opening.residence = IDX_RESIDENCE_ALL;
     IDXI_TRY(idx_builder_open(&builder, path, &options, error));
-    enum idx_status status = finish_small(builder, error);
+    enum idx_status status = add_all_and_finish(builder, error);
     idx_builder_close(builder);
     if (status == IDX_OK) status = idx_open(&small->index, path, &opening, error);
     idxi_remove_tree(AT_FDCWD, path);
@@ -279,7 +283,8 @@ static enum idx_status time_look_ups(struct measuring *measuring, struct small_i
                                      struct idx_error *error) {
     const uint64_t *queries = small->queries + round * BATCH % QUERIES;
     struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
-    unsigned k = options.distance = small->shape->k;
+    unsigned k = small->shape->k;
+    options.distance = k;
     double begin = get_processor_time();
     IDXI_TRY(idx_lookup_many(small->index, queries, BATCH, &options, measuring->matches, 1, measuring->counts, error));
     double middle = get_processor_time();
@@ -301,7 +306,8 @@ static enum idx_status time_all_look_ups(struct measuring *measuring, struct idx
 
 /* ---- Solving ---- */
 
-/* An equation: what a query of the index does, and how long that takes. */
+/* Sets an equation: how often a query of the index does what takes each of the unknown times, and how long all of it
+ * takes. The time of a probe has the bytes of the smallest block. */
 static enum idx_status set_equation(const struct small_index *small, double equation[UNKNOWNS + 1],
                                     struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
@@ -321,7 +327,8 @@ static enum idx_status set_equation(const struct small_index *small, double equa
     return IDX_OK;
 }
 
-/* Solves the equations by Gauss and Jordan's method. They are independent. No time is taken to be below 0. */
+/* Solves the equations, which are independent, by Gauss and Jordan's method, and overwrites them. No time is taken to
+ * be below 0. */
 static void solve(double equations[UNKNOWNS][UNKNOWNS + 1], double solution[UNKNOWNS]) {
     for (size_t column = 0; column < UNKNOWNS; column++) {
         size_t best = column;

@@ -67,42 +67,68 @@ static unsigned count_sorted_at_once(const struct idx_scheme *scheme, unsigned t
     return sorted < threads ? sorted : threads;
 }
 
+/* What a build has on disk, in bytes at most. */
+struct footprint {
+    double runs, id_runs;       /* of the sorters of documents, and of IDs for a map from IDs */
+    double undropped;           /* what of the runs that are merged at a time may still be there though it was read */
+    double distinct;            /* the distinct fingerprints, 0 where they are in memory */
+    double orders, orders_left; /* runs of the tables that are sorted at a time; what is left once all were read */
+    double keys;                /* of the tables that are written at a time, 0 where memory holds them */
+    double map, by_id;
+};
+
+/* Estimates what sorting takes, and the maps. Sorting needs room for each entry twice: 8 bytes for a fingerprint, and 8
+ * for a value. */
+static void measure_documents(const struct idx_build_options *options, double count, struct footprint *footprint) {
+    uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
+    uint64_t share = options->by_id ? memory / 2 : memory; /* of the sorter of documents, and of that of their IDs */
+    double at_once = (double)share / (options->id_type == IDX_ID_NONE ? 16 : 32), length = at_once / options->threads;
+    double fan = (double)idxi_sorter_fan_in(share), undropped = fan * (double)IDXI_RUN_DROP_BYTES;
+    footprint->undropped = undropped;
+    footprint->runs =
+        run_bytes(count * document_bytes(options, length, count), count, at_once, options->threads, fan, undropped);
+    if (options->id_type != IDX_ID_NONE) footprint->map = count * document_bytes(options, count, count) * MAP_FACTOR;
+    if (options->id_type == IDX_ID_TEXT) footprint->map += count * 2.5; /* what a text ID takes beside its own bytes */
+    if (!options->by_id) return;
+    footprint->id_runs =
+        run_bytes(count * by_id_bytes(options, length), count, at_once, options->threads, fan, undropped);
+    footprint->by_id = count * by_id_bytes(options, count) * MAP_FACTOR;
+}
+
+/* Estimates what writing the tables takes beside them, while `sorting` of them are sorted at a time. */
+static void measure_tables(const struct idx_build_options *options, const struct idx_plan *plan, double count,
+                           double sorting, struct footprint *footprint) {
+    unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
+    uint64_t share = idxi_memory_of_arrays(options->memory_bytes, threads) / writers;
+    double run_length = (double)share / 16, fan = (double)idxi_sorter_fan_in(share);
+    double order = count * fingerprint_bytes(64, run_length); /* of one table; left-aligned */
+    footprint->orders = sorting * run_bytes(order, count, run_length, 1, fan, footprint->undropped);
+    footprint->orders_left = fmin(footprint->orders, footprint->undropped * sorting);
+    footprint->keys = plan->table_bytes / (double)plan->tables / options->block_size * 8 * writers;
+    if (footprint->keys <= (double)idxi_memory_of_keys(options->memory_bytes, threads) * writers) footprint->keys = 0;
+}
+
 /* Adds up what is on disk at once in each phase of a build: documents and IDs are sorted, documents are merged, and
- * tables are written. All numbers but `count`, `at_once`, `run_length`, `table_run_length` and `fan` are in bytes. */
+ * tables are written. */
 static void fill_estimate(const struct idx_build_options *options, const struct idx_scheme *scheme,
                           const struct idx_plan *plan, uint64_t documents, struct idx_build_estimate *estimate) {
-    unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
-    uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, threads);
-    uint64_t share = memory >> options->by_id; /* of the sorter of documents, and of that of their IDs */
-    /* Sorting needs room for each entry twice: 8 bytes for a fingerprint, and 8 for a value. */
-    double count = (double)documents, at_once = (double)share / (options->id_type == IDX_ID_NONE ? 16 : 32);
-    double run_length = at_once / threads, table_run_length = (double)(memory / writers) / 16;
-    double fan = (double)idxi_sorter_fan_in(share), undropped = fan * (double)IDXI_RUN_DROP_BYTES;
-    double runs =
-        run_bytes(count * document_bytes(options, run_length, count), count, at_once, threads, fan, undropped);
-    double id_runs = options->by_id
-                         ? run_bytes(count * by_id_bytes(options, run_length), count, at_once, threads, fan, undropped)
-                         : 0;
-    bool in_memory = idxi_memory_holds_tables(options->memory_bytes, documents, threads);
-    double distinct = in_memory ? 0 : count * fingerprint_bytes(options->bits, count);
-    double sorting = count_sorted_at_once(scheme, threads);
-    double order = count * fingerprint_bytes(64, table_run_length); /* of one table; left-aligned */
-    double orders =
-        sorting * run_bytes(order, count, table_run_length, 1, (double)idxi_sorter_fan_in(memory / writers), undropped);
-    double keys = plan->table_bytes / (double)plan->tables / options->block_size * 8 * writers;
-    if (keys <= (double)idxi_memory_of_keys(options->memory_bytes, threads) * writers) keys = 0;
-    double map = options->id_type == IDX_ID_NONE ? 0 : count * document_bytes(options, count, count) * MAP_FACTOR;
-    if (options->id_type == IDX_ID_TEXT) map += count * 2.5; /* what a text ID takes beside its own bytes */
-    double by_id = options->by_id ? count * by_id_bytes(options, count) * MAP_FACTOR : 0;
+    double count = (double)documents, sorting = count_sorted_at_once(scheme, options->threads);
+    struct footprint disk = {0};
+    measure_documents(options, count, &disk);
+    measure_tables(options, plan, count, sorting, &disk);
+    if (!idxi_memory_holds_tables(options->memory_bytes, documents, options->threads))
+        disk.distinct = count * fingerprint_bytes(options->bits, count);
     /* Tables are sorted, `sorting` of them at a time, beside the distinct fingerprints, until all have read these. */
-    double merging = peak_while_merging(runs, distinct, undropped), orders_left = fmin(orders, undropped * sorting);
-    double temporary = fmax(runs + id_runs, fmax(merging, distinct + orders + keys));
+    double sorting_tables = disk.distinct + disk.orders + disk.keys;
     double first_tables = plan->table_bytes * (1 - sorting / (double)plan->tables); /* all but the last ones */
-    double writing = fmax(distinct + orders + keys + first_tables, distinct + plan->table_bytes + keys + orders_left);
-    double peak =
-        fmax(fmax(runs + id_runs, peak_while_merging(runs, distinct + map, undropped)), map + writing) + by_id;
+    double merging = peak_while_merging(disk.runs, disk.distinct, disk.undropped);
+    double temporary = fmax(disk.runs + disk.id_runs, fmax(merging, sorting_tables));
+    double writing =
+        fmax(sorting_tables + first_tables, disk.distinct + plan->table_bytes + disk.keys + disk.orders_left);
+    double mapping = peak_while_merging(disk.runs, disk.distinct + disk.map, disk.undropped);
+    double peak = fmax(fmax(disk.runs + disk.id_runs, mapping), disk.map + writing) + disk.by_id;
     *estimate = (struct idx_build_estimate){.memory_bytes = options->memory_bytes,
-                                            .index_bytes = to_bytes(plan->table_bytes + map + by_id),
+                                            .index_bytes = to_bytes(plan->table_bytes + disk.map + disk.by_id),
                                             .temporary_bytes = to_bytes(temporary * MARGIN),
                                             .peak_bytes = to_bytes(peak * MARGIN)};
 }

@@ -27,7 +27,7 @@
 /* A temporary folder's name ends in so many random hexadecimal digits. */
 #define LEFTOVER_DIGITS 8
 
-/* Where the system has no random bytes, the digits are those of the process and the attempt. */
+/* Draws digits for a folder's name. Where the system has no random bytes, they are of the process and the attempt. */
 static void draw_digits(char digits[LEFTOVER_DIGITS + 1], int attempt) {
     uint32_t random;
     if (getentropy(&random, sizeof random) != 0) random = (uint32_t)getpid() + (uint32_t)attempt;
@@ -71,6 +71,7 @@ static bool begins_like_manifest(int folder, const char *name) {
     return got >= 0 && memcmp(bytes, IDXI_MANIFEST_BEGIN, (size_t)got) == 0;
 }
 
+/* Returns whether an entry of a folder can be one of an index: a file, or a segment's folder with nothing but files. */
 static bool can_be_of_index(int folder, const char *name, const struct stat *status) {
     if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && check_entries(folder, name, is_segment_file);
     if (!S_ISREG(status->st_mode) || !idxi_is_index_file_name(name)) return false;
@@ -120,7 +121,7 @@ static size_t remove_leftovers(int folder, const char *folder_path, const char *
     return removed;
 }
 
-/* ---- Publishing ---- */
+/* ---- The path ---- */
 
 #ifdef IDX_LINUX
 #include <sys/syscall.h>
@@ -179,6 +180,7 @@ static enum idx_status check_target(const struct idxi_publication *publication, 
 
 /* ---- Opening ---- */
 
+/* Sets the path, without slashes at its end, and the folder that holds it. */
 static enum idx_status set_paths(struct idxi_publication *publication, const char *path, struct idx_error *error) {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
@@ -284,6 +286,7 @@ enum idx_status idxi_publication_open(struct idxi_publication *publication, cons
 
 /* ---- Publishing ---- */
 
+/* Renames the temporary folder to the path, where nothing may be. Then there is no temporary folder any more. */
 static enum idx_status move_to_path(struct idxi_publication *publication, struct idx_error *error) {
     int result = rename_with(publication->temporary, publication->path, FLAG_NOREPLACE);
     /* A plain rename replaces nothing but an empty folder. */
@@ -299,7 +302,7 @@ static enum idx_status move_to_path(struct idxi_publication *publication, struct
     return idxi_fail_system(error, errno, publication->path, "create");
 }
 
-static enum idx_status exchange(struct idxi_publication *publication, struct idx_error *error) {
+static enum idx_status exchange_folders(struct idxi_publication *publication, struct idx_error *error) {
     if (rename_with(publication->temporary, publication->path, FLAG_EXCHANGE) == 0) return IDX_OK;
     if (is_unsupported(errno))
         return idxi_fail(error, IDX_UNSUPPORTED, publication->path,
@@ -308,16 +311,15 @@ static enum idx_status exchange(struct idxi_publication *publication, struct idx
 }
 
 /* Exchanges the new index with the one at the path, unless that has a writer, because what the writer acknowledges must
- * not be lost, or is being compacted. Locks keep both from starting during the exchange. Where locks are not possible,
- * neither are writers and compactions, so other errors of locking are no obstacle. */
+ * not be lost, or is being compacted. Locks keep both from starting during the exchange. */
 static enum idx_status exchange_with_path(struct idxi_publication *publication, struct idx_error *error) {
     static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
     int locks[] = {-1, -1}, folder = open(publication->path, OPEN_FOLDER);
     enum idx_status status = IDX_OK;
     if (folder < 0) return idxi_fail_system(error, errno, publication->path, "open");
-    for (size_t i = 0; i < 2 && status != IDX_BUSY && status != IDX_OUT_OF_MEMORY; i++)
+    for (size_t i = 0; i < 2 && !idxi_lock_forbids(status); i++)
         status = idxi_lock(&locks[i], IDXI_LOCK_MOMENT, names[i], folder, publication->path, error);
-    if (status != IDX_BUSY && status != IDX_OUT_OF_MEMORY) status = exchange(publication, error);
+    if (!idxi_lock_forbids(status)) status = exchange_folders(publication, error);
     for (size_t i = 0; i < 2; i++) idxi_lock_close(locks[i]);
     close(folder);
     return status;
@@ -341,7 +343,8 @@ static enum idx_status sync_parent(const struct idxi_publication *publication, s
                             "sync the folder that contains it, where the new index is already published");
 }
 
-/* With `replace`, an index that another build publishes, or somebody removes, at the same time is no obstacle. */
+/* Brings the temporary folder to the path. With `replace`, an index that another build publishes, or somebody removes,
+ * at the same time is no obstacle: then it tries again. */
 static enum idx_status move_or_exchange(struct idxi_publication *publication, struct idx_error *error) {
     for (int attempt = 0;; attempt++) {
         bool exists;

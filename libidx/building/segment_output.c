@@ -19,6 +19,7 @@ static enum idx_status open_folder(const char *path, int *folder, struct idx_err
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, path, "open");
 }
 
+/* Makes the folder of segment `number` in the folder at `path`, with an empty document map. */
 static enum idx_status make_segment(struct idxi_output *output, const char *path, uint32_t number,
                                     enum idx_id_type id_type, struct idx_error *error) {
     char name[IDXI_NAME_BYTES];
@@ -55,6 +56,7 @@ enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *byt
     return idxi_map_writer_finish(&output->map, output->segment_folder, &output->segment, bytes, error);
 }
 
+/* Writes the entries of a map from IDs, and counts them, and their distinct hashes, in *made. */
 static enum idx_status write_entries(struct idxi_map_writer *writer, struct idxi_stream *stream,
                                      struct idxi_progress *progress, struct idxi_by_id_made *made,
                                      struct idx_error *error) {
@@ -92,11 +94,12 @@ enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_
 }
 
 void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits) {
-    size_t skipped = survey->fingerprints == 0 && count > 0; /* no fingerprint is before the first one */
-    if (skipped > 0) survey->last = fingerprints[0];
-    idxf_count_differences(&survey->counts, survey->last, fingerprints + skipped, count - skipped, bits);
+    if (count == 0) return;
+    size_t first = survey->fingerprints == 0 ? 1 : 0; /* the first one of all has no difference */
+    if (first > 0) survey->last = fingerprints[0];
+    idxf_count_differences(&survey->counts, survey->last, fingerprints + first, count - first, bits);
     survey->fingerprints += count;
-    if (count > 0) survey->last = fingerprints[count - 1];
+    survey->last = fingerprints[count - 1];
 }
 
 struct idxf_block_form idxi_survey_end(const struct idxi_survey *survey, unsigned bits, uint32_t block_size) {

@@ -45,6 +45,7 @@ static void end_reading(struct making *making) {
     if (atomic_fetch_sub(&making->unread, 1) == 1) idxi_distinct_drop(making->distinct);
 }
 
+/* Adds all fingerprints of the source, permuted for table `number`, to its sorter. */
 static enum idx_status add_permuted(const struct making *making, size_t number, struct idxi_stream *source,
                                     struct idxi_sorter *sorter, struct idx_error *error) {
     struct idxf_permutation permutation;
@@ -68,6 +69,7 @@ static struct idxi_sorter *take_sorter(struct making *making) {
     return &making->sorters[i];
 }
 
+/* Writes a table whose order is not that of the source. */
 static enum idx_status write_sorted(struct making *making, size_t number, struct idxi_stream *source,
                                     struct idxi_table_made *made, struct idx_error *error) {
     struct idxi_sorter *sorter = take_sorter(making);
@@ -85,6 +87,7 @@ static enum idx_status write_sorted(struct making *making, size_t number, struct
 
 /* ---- All tables ---- */
 
+/* Writes a table of the fingerprints of the source, which come in their own order. */
 static enum idx_status write_from(struct making *making, size_t number, struct idxi_stream *source,
                                   struct idxi_table_made *made, struct idx_error *error) {
     const struct idx_scheme *scheme = making->form->scheme;

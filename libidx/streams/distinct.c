@@ -7,12 +7,12 @@
 
 #define RUN_BUFFER ((size_t)1 << 20) /* bytes of the buffer through which a run is read */
 
-enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t most, int folder, const char *path,
+enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t capacity, int folder, const char *path,
                                     struct idx_error *error) {
-    *distinct = (struct idxi_distinct){.on_disk = most == 0, .most = (size_t)most, .file.fd = -1};
+    *distinct = (struct idxi_distinct){.on_disk = capacity == 0, .capacity = (size_t)capacity, .file.fd = -1};
     if (distinct->on_disk) return idxi_run_file_open(&distinct->file, folder, path, false, error);
-    distinct->items = idxi_array_reserve(distinct->most);
-    return distinct->items == NULL ? idxi_fail_memory(error) : IDX_OK;
+    distinct->fingerprints = idxi_array_reserve(distinct->capacity);
+    return distinct->fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
 enum idx_status idxi_distinct_add(struct idxi_distinct *distinct, const uint64_t *fingerprints, size_t count,
@@ -20,7 +20,7 @@ enum idx_status idxi_distinct_add(struct idxi_distinct *distinct, const uint64_t
     uint64_t before = distinct->count;
     distinct->count += count;
     if (distinct->on_disk) return idxi_run_file_write(&distinct->file, fingerprints, NULL, count, error);
-    memcpy(distinct->items + before, fingerprints, count * sizeof *fingerprints);
+    memcpy(distinct->fingerprints + before, fingerprints, count * sizeof *fingerprints);
     return IDX_OK;
 }
 
@@ -34,14 +34,14 @@ void idxi_distinct_drop(const struct idxi_distinct *distinct) {
 
 void idxi_distinct_free(struct idxi_distinct *distinct) {
     if (distinct->on_disk) idxi_run_file_close(&distinct->file);
-    idxi_array_release(distinct->items, distinct->most);
+    idxi_array_release(distinct->fingerprints, distinct->capacity);
     *distinct = (struct idxi_distinct){.file.fd = -1};
 }
 
 enum idx_status idxi_distinct_open(const struct idxi_distinct *distinct, struct idxi_distinct_stream *stream,
                                    struct idx_error *error) {
     *stream = (struct idxi_distinct_stream){.stream = &stream->array.stream};
-    idxi_array_stream_init(&stream->array, distinct->items, NULL, (size_t)distinct->count);
+    idxi_array_stream_init(&stream->array, distinct->fingerprints, NULL, (size_t)distinct->count);
     if (!distinct->on_disk) return IDX_OK;
     stream->stream = &stream->run.stream;
     return idxi_run_stream_open(&stream->run, &distinct->run, false, RUN_BUFFER, error);

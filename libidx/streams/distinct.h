@@ -7,16 +7,16 @@
 
 struct idxi_distinct {
     uint64_t count;
-    uint64_t *items; /* NULL when on disk */
-    size_t most;     /* how many there is room for in `items` */
+    uint64_t *fingerprints; /* NULL when on disk */
+    size_t capacity;        /* how many there is room for in `fingerprints` */
     bool on_disk;
     struct idxi_run_file file; /* when on disk, as `run`, the only run in it */
     struct idxi_run run;
 };
 
-/* Begins without fingerprints. `most` is how many may be in memory; if it is 0, they go to a temporary file in
+/* Begins without fingerprints. `capacity` is how many may be in memory; if it is 0, they go to a temporary file in
  * `folder`, at `path`. Call idxi_distinct_free even if this fails. */
-enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t most, int folder, const char *path,
+enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t capacity, int folder, const char *path,
                                     struct idx_error *error);
 
 /* Adds fingerprints, which must ascend from above all that were added so far. */

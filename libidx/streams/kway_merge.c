@@ -28,7 +28,7 @@ struct idxi_kway_merge {
     uint64_t fingerprint, value;
 };
 
-/* Merges `count` entries of two nodes that have at least as many each. */
+/* Merges the next `count` entries of a node's children, which have at least as many each, into its buffer. */
 static void merge_nodes(struct node *node, struct node *left, struct node *right, size_t count) {
     struct idxi_sides sides = {.a = left->fingerprints + left->begin,
                                .a_values = NULL,
@@ -59,14 +59,16 @@ static void take_from_one(struct node *node, struct node *from, size_t count) {
     node->end += count;
 }
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
 
+/* Adds entries to a node's buffer, behind those that its parent has not taken, which move to the front: until it is
+ * full, or has LEAST_MERGED if it reads an input, or no more come. */
 static enum idx_status refill(struct node *node, struct idx_error *error);
 
-/* Refills the node if it has few entries, and sets *has to how many it has; 0 at the end. */
-static enum idx_status refill_and_count(struct node *node, size_t *has, struct idx_error *error) {
+/* Refills the node if it has few entries, and sets *count to how many it has; 0 at the end. */
+static enum idx_status refill_and_count(struct node *node, size_t *count, struct idx_error *error) {
     if (node->end - node->begin < LEAST_MERGED && !node->ended) IDXI_TRY(refill(node, error));
-    *has = node->end - node->begin;
+    *count = node->end - node->begin;
     return IDX_OK;
 }
 
@@ -93,15 +95,15 @@ static enum idx_status refill(struct node *node, struct idx_error *error) {
     move_to_front(node);
     if (node->input != NULL) return read_input(node, error);
     while (node->end < NODE_ENTRIES) {
-        size_t left, right, room = NODE_ENTRIES - node->end;
-        IDXI_TRY(refill_and_count(node->left, &left, error));
-        IDXI_TRY(refill_and_count(node->right, &right, error));
-        node->ended = left + right == 0;
+        size_t left_count, right_count, room = NODE_ENTRIES - node->end;
+        IDXI_TRY(refill_and_count(node->left, &left_count, error));
+        IDXI_TRY(refill_and_count(node->right, &right_count, error));
+        node->ended = left_count + right_count == 0;
         if (node->ended) break;
-        if (left == 0 || right == 0)
-            take_from_one(node, left > 0 ? node->left : node->right, least(left + right, room));
+        if (left_count == 0 || right_count == 0)
+            take_from_one(node, left_count > 0 ? node->left : node->right, lesser(left_count + right_count, room));
         else
-            merge_nodes(node, node->left, node->right, least(room, least(left, right)));
+            merge_nodes(node, node->left, node->right, lesser(room, lesser(left_count, right_count)));
     }
     return IDX_OK;
 }
@@ -111,7 +113,7 @@ static size_t copy_distinct(const struct idxi_kway_merge *merge, const struct no
                             uint64_t *fingerprints, uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin;
     uint64_t fingerprint = merge->fingerprint, value = merge->value;
-    bool fresh = !merge->any; /* the next entry differs from the one before, so `made` goes behind it: no branch */
+    bool fresh = !merge->any; /* whether the entry is no repetition: it is added to `made` in place of a branch */
     size_t made = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t next = values == NULL ? 0 : root->values[root->begin + i];
@@ -127,9 +129,9 @@ static size_t copy_distinct(const struct idxi_kway_merge *merge, const struct no
 
 /* Whether each fingerprint differs from the one before, so that no entry is repeated. */
 static bool all_differ(const struct idxi_kway_merge *merge, const uint64_t *fingerprints, size_t count) {
-    uint64_t alike = merge->any && fingerprints[0] == merge->fingerprint;
-    for (size_t i = 1; i < count; i++) alike += fingerprints[i] == fingerprints[i - 1];
-    return alike == 0;
+    uint64_t repeated = merge->any && fingerprints[0] == merge->fingerprint;
+    for (size_t i = 1; i < count; i++) repeated += fingerprints[i] == fingerprints[i - 1];
+    return repeated == 0;
 }
 
 /* Takes the next `count` entries of the root, and copies each that is not a repetition. Returns how many it copied. */
@@ -160,7 +162,7 @@ static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerp
         size_t has;
         IDXI_TRY(refill_and_count(root, &has, error));
         if (has == 0) break;
-        *count += copy_next(merge, root, least(has, capacity - *count), fingerprints + *count,
+        *count += copy_next(merge, root, lesser(has, capacity - *count), fingerprints + *count,
                             values == NULL ? NULL : values + *count);
     }
     return IDX_OK;
@@ -180,8 +182,11 @@ static enum idx_status rewind_merge(struct idxi_stream *stream, struct idx_error
 
 /* Adds the nodes that merge `count` inputs, 1 or more, and returns their root. */
 static struct node *add_nodes(struct idxi_kway_merge *merge, struct idxi_stream *const *inputs, size_t count) {
-    struct node *left = count == 1 ? NULL : add_nodes(merge, inputs, count / 2);
-    struct node *right = count == 1 ? NULL : add_nodes(merge, inputs + count / 2, count - count / 2);
+    struct node *left = NULL, *right = NULL;
+    if (count > 1) {
+        left = add_nodes(merge, inputs, count / 2);
+        right = add_nodes(merge, inputs + count / 2, count - count / 2);
+    }
     struct node *node = &merge->nodes[merge->node_count++];
     node->left = left;
     node->right = right;
@@ -192,7 +197,7 @@ static struct node *add_nodes(struct idxi_kway_merge *merge, struct idxi_stream 
 enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **result, struct idxi_stream *const *inputs, size_t count,
                                      bool with_values, struct idx_error *error) {
     struct idxi_kway_merge *merge = calloc(1, sizeof *merge);
-    size_t nodes = count == 0 ? 0 : 2 * count - 1, arrays = with_values ? 2 : 1;
+    size_t nodes = count == 0 ? 0 : 2 * count - 1 /* of a binary tree */, arrays = with_values ? 2 : 1;
     if (merge == NULL) return idxi_fail_memory(error);
     merge->stream = (struct idxi_stream){read_merged, rewind_merge};
     merge->nodes = calloc(nodes + 1, sizeof *merge->nodes);

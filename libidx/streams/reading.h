@@ -8,7 +8,7 @@
 struct idxi_reading {
     struct idxi_stream *stream; /* its entries have values */
     struct idxi_progress *progress;
-    size_t next, count;
+    size_t next, count; /* entries read, of which [next, count) were not taken */
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
 };
 

@@ -12,10 +12,10 @@
 #include "libidx/base/base.h"
 
 #define GROUP_HEADER_BYTES 12
-#define MOST_BYTES (GROUP_HEADER_BYTES + IDXF_MAX_GROUP_BYTES)
+#define MOST_GROUP_BYTES (GROUP_HEADER_BYTES + IDXF_MAX_GROUP_BYTES)
 #define BUFFER_BYTES ((size_t)1 << 20)
 
-_Static_assert(IDXI_MIN_RUN_BUFFER >= MOST_BYTES, "a group fits into the buffer");
+_Static_assert(IDXI_MIN_RUN_BUFFER >= MOST_GROUP_BYTES, "a group fits into the buffer");
 
 /* ---- Writing ---- */
 
@@ -37,13 +37,14 @@ static enum idx_status write_buffer(struct idxi_run_file *file, struct idx_error
     return IDX_OK;
 }
 
-/* Writes a group of as many entries as fit, and sets *made to how many. */
+/* Puts a group of as many of the entries as fit into it behind the groups in the buffer, which is written first if that
+ * has too little room. Sets *taken to how many these are. */
 static enum idx_status put_group(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
-                                 size_t count, size_t *made, struct idx_error *error) {
+                                 size_t count, size_t *taken, struct idx_error *error) {
     size_t size;
-    if (BUFFER_BYTES - file->used < MOST_BYTES) IDXI_TRY(write_buffer(file, error));
+    if (BUFFER_BYTES - file->used < MOST_GROUP_BYTES) IDXI_TRY(write_buffer(file, error));
     uint8_t *at = file->buffer + file->used, *group = at + GROUP_HEADER_BYTES;
-    *made =
+    *taken =
         idxf_group_encode(fingerprints, file->with_values ? values : NULL, count, IDXF_MAX_GROUP_BYTES, group, &size);
     idxf_store32(at, (uint32_t)size);
     idxf_store64(at + 4, idxf_checksum(group, size));
@@ -59,6 +60,7 @@ static void append_waiting(struct idxi_run_file *file, const uint64_t *fingerpri
     file->waiting += count;
 }
 
+/* Forgets the first `count` entries that wait. */
 static void remove_waiting(struct idxi_run_file *file, size_t count) {
     file->waiting -= count;
     memmove(file->fingerprints, file->fingerprints + count, file->waiting * sizeof *file->fingerprints);
@@ -68,19 +70,19 @@ static void remove_waiting(struct idxi_run_file *file, size_t count) {
 /* Full groups are written from where the entries are; only entries that do not fill a group are copied. */
 enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                     size_t count, struct idx_error *error) {
-    for (size_t done = 0, made; done < count;) {
+    for (size_t done = 0, taken; done < count;) {
         const uint64_t *next_values = file->with_values ? values + done : NULL;
         if (file->waiting == 0 && count - done >= IDXF_MAX_GROUP_ENTRIES) {
-            IDXI_TRY(put_group(file, fingerprints + done, next_values, count - done, &made, error));
-            done += made;
+            IDXI_TRY(put_group(file, fingerprints + done, next_values, count - done, &taken, error));
+            done += taken;
             continue;
         }
         size_t room = IDXF_MAX_GROUP_ENTRIES - file->waiting, more = count - done < room ? count - done : room;
         append_waiting(file, fingerprints + done, next_values, more);
         done += more;
         if (file->waiting < IDXF_MAX_GROUP_ENTRIES) break;
-        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &made, error));
-        remove_waiting(file, made);
+        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &taken, error));
+        remove_waiting(file, taken);
         if (file->waiting > more) continue;
         /* All entries that still wait were just copied, so they are taken again from where they came. */
         done -= file->waiting;
@@ -91,9 +93,9 @@ enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *
 
 enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *run, struct idx_error *error) {
     while (file->waiting > 0) {
-        size_t made;
-        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &made, error));
-        remove_waiting(file, made);
+        size_t taken;
+        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &taken, error));
+        remove_waiting(file, taken);
     }
     IDXI_TRY(write_buffer(file, error));
     *run = (struct idxi_run){.file = file, .begin = file->ended, .end = file->written};
@@ -125,7 +127,8 @@ static enum idx_status fail_damage(const struct idxi_run_stream *stream, struct 
                      "a temporary file does not have the content that was written: check the disk, and build again");
 }
 
-/* Frees the disk space of what was read, if the stream drops it. Does so in steps, since each is a system call. */
+/* Frees the disk space of what was read, if the stream drops it, and moves the beginning of the run. Does so in steps,
+ * since each is a system call. */
 static void drop_until(struct idxi_run_stream *stream, uint64_t end) {
     if (end < stream->run.end) end -= end % IDXI_RUN_DROP_BYTES; /* so that no page of the disk is freed by halves */
     if (!stream->drops || end <= stream->run.begin) return;
@@ -153,7 +156,7 @@ static enum idx_status refill_buffer(struct idxi_run_stream *stream, struct idx_
 /* Checks and decodes the next group. At the end of the run, stream->count becomes 0. */
 static enum idx_status decode_group(struct idxi_run_stream *stream, struct idx_error *error) {
     struct idxf_group group;
-    if (stream->end - stream->begin < MOST_BYTES && stream->next < stream->run.end)
+    if (stream->end - stream->begin < MOST_GROUP_BYTES && stream->next < stream->run.end)
         IDXI_TRY(refill_buffer(stream, error));
     size_t left = stream->end - stream->begin;
     stream->given = stream->count = 0;

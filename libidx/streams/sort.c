@@ -339,6 +339,9 @@ void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare) {
         __builtin_prefetch(spare + at + SCATTER_AHEAD, 1, 3);
         spare[at] = keys[i];
     }
-    for (size_t i = 0, begin = 0; i < (size_t)1 << bits; begin = starts[i++])
-        sort_bucket(spare + begin, keys + begin, starts[i] - begin, bits);
+    for (size_t i = 0, begin = 0; i < (size_t)1 << bits; i++) {
+        size_t end = starts[i]; /* By now, this is where the next bucket begins. */
+        sort_bucket(spare + begin, keys + begin, end - begin, bits);
+        begin = end;
+    }
 }

@@ -17,13 +17,13 @@
 
 /* ---- Memory ---- */
 
-/* Makes arrays for sorter->most entries. Returns false if there is no room for some; the others are made. */
+/* Makes arrays for sorter->capacity entries. Returns false if there is no room for some; the others are made. */
 static bool reserve_arrays(struct idxi_sorter *sorter) {
     bool with_values = sorter->options.with_values;
-    sorter->fingerprints = idxi_array_reserve(sorter->most);
-    sorter->spare = idxi_array_reserve(sorter->most);
-    sorter->values = with_values ? idxi_array_reserve(sorter->most) : NULL;
-    sorter->spare_values = with_values ? idxi_array_reserve(sorter->most) : NULL;
+    sorter->fingerprints = idxi_array_reserve(sorter->capacity);
+    sorter->spare = idxi_array_reserve(sorter->capacity);
+    sorter->values = with_values ? idxi_array_reserve(sorter->capacity) : NULL;
+    sorter->spare_values = with_values ? idxi_array_reserve(sorter->capacity) : NULL;
     bool ok = sorter->fingerprints != NULL && sorter->spare != NULL;
     return ok && (!with_values || (sorter->values != NULL && sorter->spare_values != NULL));
 }
@@ -34,21 +34,21 @@ static void release_array(uint64_t **array, size_t count) {
 }
 
 static void release_spares(struct idxi_sorter *sorter) {
-    release_array(&sorter->spare, sorter->most);
-    release_array(&sorter->spare_values, sorter->most);
+    release_array(&sorter->spare, sorter->capacity);
+    release_array(&sorter->spare_values, sorter->capacity);
 }
 
 /* Gives the memory of the empty arrays back to the system, and keeps the arrays. */
 static void clear_arrays(struct idxi_sorter *sorter) {
-    idxi_array_clear(sorter->fingerprints, sorter->most);
-    idxi_array_clear(sorter->values, sorter->most);
-    idxi_array_clear(sorter->spare, sorter->most);
-    idxi_array_clear(sorter->spare_values, sorter->most);
+    idxi_array_clear(sorter->fingerprints, sorter->capacity);
+    idxi_array_clear(sorter->values, sorter->capacity);
+    idxi_array_clear(sorter->spare, sorter->capacity);
+    idxi_array_clear(sorter->spare_values, sorter->capacity);
 }
 
 static void release_arrays(struct idxi_sorter *sorter) {
-    release_array(&sorter->fingerprints, sorter->most);
-    release_array(&sorter->values, sorter->most);
+    release_array(&sorter->fingerprints, sorter->capacity);
+    release_array(&sorter->values, sorter->capacity);
     release_spares(sorter);
 }
 
@@ -56,13 +56,13 @@ enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_s
                                  struct idx_error *error) {
     size_t bytes = options->with_values ? 32 : 16;
     *sorter = (struct idxi_sorter){.options = *options, .values_ascend = true};
-    sorter->most = (size_t)(options->memory / bytes);
-    if (sorter->most < MIN_ENTRIES) sorter->most = MIN_ENTRIES;
+    sorter->capacity = (size_t)(options->memory / bytes);
+    if (sorter->capacity < MIN_ENTRIES) sorter->capacity = MIN_ENTRIES;
     /* The system may limit the address space to less, so less is tried. */
     while (!reserve_arrays(sorter)) {
         release_arrays(sorter);
-        if (sorter->most < 2 * MIN_ENTRIES) return idxi_fail_memory(error);
-        sorter->most /= 2;
+        if (sorter->capacity < 2 * MIN_ENTRIES) return idxi_fail_memory(error);
+        sorter->capacity /= 2;
     }
     return IDX_OK;
 }
@@ -82,15 +82,15 @@ static enum idx_status sort_slice(void *context, size_t number, struct idx_error
     const struct idxi_sorter_options *options = &sorter->options;
     size_t begin = slice_begin(sorter, number), count = slice_begin(sorter, number + 1) - begin;
     uint64_t *fingerprints = sorter->fingerprints + begin, *spare = sorter->spare + begin;
+    uint64_t *values = options->with_values ? sorter->values + begin : NULL;
+    uint64_t *spare_values = options->with_values ? sorter->spare_values + begin : NULL;
     idxi_array_populate(spare, count);
-    if (options->with_values) idxi_array_populate(sorter->spare_values + begin, count);
+    if (spare_values != NULL) idxi_array_populate(spare_values, count);
     if (options->prefix > 0) {
         idxi_sort_prefixes(fingerprints, count, options->prefix, spare);
-        return idxi_progress_add(options->progress, 0, error);
+        return idxi_progress_add(options->progress, 0, error); /* Tables count what they read and write alone. */
     }
-    idxi_sort_pairs(fingerprints, options->with_values ? sorter->values + begin : NULL, count,
-                    options->with_values && !sorter->values_ascend, spare,
-                    options->with_values ? sorter->spare_values + begin : NULL);
+    idxi_sort_pairs(fingerprints, values, count, values != NULL && !sorter->values_ascend, spare, spare_values);
     return idxi_progress_add(options->progress, count, error);
 }
 
@@ -112,16 +112,7 @@ static enum idx_status open_files(struct idxi_sorter *sorter, struct idx_error *
     return IDX_OK;
 }
 
-static enum idx_status reserve_runs(struct idxi_sorter *sorter, size_t more, struct idx_error *error) {
-    if (sorter->run_count + more <= sorter->run_capacity) return IDX_OK;
-    size_t capacity = sorter->run_capacity * 2 + more;
-    struct idxi_sorter_run *grown = realloc(sorter->runs, capacity * sizeof *grown);
-    if (grown == NULL) return idxi_fail_memory(error);
-    sorter->runs = grown;
-    sorter->run_capacity = capacity;
-    return IDX_OK;
-}
-
+/* Writes slice `number`, which is sorted, as a run of the file with that number. */
 static enum idx_status write_slice(void *context, size_t number, struct idx_error *error) {
     struct idxi_sorter *sorter = context;
     struct idxi_run_file *file = &sorter->files[number];
@@ -142,7 +133,7 @@ static size_t get_fan_in(const struct idxi_sorter *sorter) { return idxi_sorter_
  * memory now, so the buffers of runs take the place of the arrays. After an error, the caller calls close_streams. */
 static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, bool once, struct idx_error *error) {
     const struct idxi_sorter_run *runs = sorter->runs + sorter->run_count - count;
-    size_t buffer = (size_t)(sorter->options.memory / 4 / count);
+    size_t buffer = (size_t)(sorter->options.memory / 4 / count); /* a quarter of the memory is for all of them */
     if (buffer < IDXI_MIN_RUN_BUFFER) buffer = IDXI_MIN_RUN_BUFFER;
     if (buffer > MAX_RUN_BUFFER) buffer = MAX_RUN_BUFFER;
     clear_arrays(sorter);
@@ -210,7 +201,7 @@ enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *
     unsigned threads = sorter->options.threads;
     IDXI_TRY(open_files(sorter, error));
     IDXI_TRY(sort_slices(sorter, error));
-    IDXI_TRY(reserve_runs(sorter, threads, error));
+    IDXI_GROW(sorter->runs, sorter->run_capacity, sorter->run_count + threads, error);
     IDXI_TRY(idxi_parallel(threads, threads, write_slice, sorter, sorter->options.progress, error));
     for (unsigned i = 0; i < threads; i++) sorter->runs[sorter->run_count++].level = 0;
     sorter->count = 0;

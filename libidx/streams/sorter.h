@@ -9,8 +9,8 @@
 struct idxi_sorter_options {
     bool with_values;
     bool once;       /* the sorted entries are read once, so that their disk space is freed as they are */
-    unsigned prefix; /* 0, or entries are permuted fingerprints without values that come in order within each prefix of
-                        this many bits */
+    unsigned prefix; /* 0; or so many bits: entries are permuted fingerprints without values, and those with the same
+                        prefix are added in order */
     unsigned threads;
     uint64_t memory; /* bytes for what was added, and for sorting it, which takes as much again */
     int folder;      /* for temporary files; descriptor and path are the caller's */
@@ -27,7 +27,7 @@ struct idxi_sorter_run {
 struct idxi_sorter {
     struct idxi_sorter_options options;
     uint64_t *fingerprints, *values, *spare, *spare_values;
-    size_t count, most;          /* entries in memory, and how many fit there */
+    size_t count, capacity;      /* entries in memory, and how many fit there */
     bool values_ascend;          /* whether the values in memory ascend in the order they were added */
     struct idxi_run_file *files; /* one for each thread, once a run is to be written */
     size_t file_count;
@@ -49,7 +49,7 @@ enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_s
                                  struct idx_error *error);
 
 /* Returns how many entries can be added before those in memory must be spilled. */
-static inline size_t idxi_sorter_room(const struct idxi_sorter *sorter) { return sorter->most - sorter->count; }
+static inline size_t idxi_sorter_room(const struct idxi_sorter *sorter) { return sorter->capacity - sorter->count; }
 
 /* Sorts what is in memory, writes it to disk as runs, and merges runs if there are many. The memory is empty then. */
 enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *error);

@@ -12,7 +12,8 @@ IDXF_INLINE bool takes_a(const struct idxi_sides *sides, size_t i, size_t j, boo
     return takes & ((sides->a[i] != sides->b[j]) | (sides->a_values[i] <= sides->b_values[j]));
 }
 
-/* Returns how many of the first `count` merged entries come from a. Both sides have `count` or more. */
+/* Returns how many of the first `count` merged entries come from a, by a binary search: at least `low` of them do, and
+ * at most `high`. Both sides have `count` or more. */
 IDXF_INLINE size_t count_a(const struct idxi_sides *sides, size_t count, bool with_values) {
     size_t low = 0, high = count;
     while (low < high) {
@@ -106,6 +107,7 @@ IDXF_AVX512 static inline void put_lanes(struct lane_merge *merge) {
  * held, 8 that are being read, and 8 that are looked at. */
 #define LANES_REST ((size_t)3 * LANES)
 
+/* Merges two halves side by side, in lanes, and the last entries one by one; all of them if there are few. */
 IDXF_AVX512 static size_t merge_avx512(const struct idxi_sides *sides, size_t count) {
     if (count < 4 * LANES_REST) return merge_portably(sides, count);
     size_t half = (count - LANES_REST) / (2 * LANES) * LANES, i = count_a(sides, half, false); /* i: taken from a */

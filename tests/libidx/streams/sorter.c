@@ -251,7 +251,7 @@ static void test_memory_is_given_back(void **state) {
     open_sorter(*state, true, 2, LITTLE);
     add_entries(&world.added, KIND_DENSE, 20000, &seed);
     sort_added();
-    for (size_t i = 0; i < world.sorter.most; i++) {
+    for (size_t i = 0; i < world.sorter.capacity; i++) {
         assert_int_equal(world.sorter.fingerprints[i], 0);
         assert_int_equal(world.sorter.values[i] | world.sorter.spare[i] | world.sorter.spare_values[i], 0);
     }
