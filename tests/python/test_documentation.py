@@ -107,6 +107,10 @@ def test_types(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
 
     run("mypy", "--strict", "used.py")
+    mypy = [sys.executable, "-m", "mypy", "--strict", "-p", "libidx"]  # stubs of other packages, and Spark, are not there
+    said = subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path).stdout.splitlines()
+    others = re.compile(r"/libidx/spark/|: note: |\[import-(untyped|not-found)\]$|^Found ")
+    assert [line for line in said if not others.search(line)] == []
     run("pyright", "--pythonpath", sys.executable, "used.py")
     run("mypy.stubtest", "libidx._core", "libidx._text") if libidx.HAS_TEXT else run("mypy.stubtest", "libidx._core")
     (tmp_path / "wrong.py").write_text(WRONG)

@@ -33,8 +33,8 @@ class Error(Exception, metaclass=_Brief):
         self.offset = offset
         self.sentence = sentence
         if isinstance(self, OSError):
-            self.filename = file or None
-            self.strerror = sentence
+            of_system: OSError = self  # these are attributes of OSError, and not of every Error
+            of_system.filename, of_system.strerror = file or None, sentence
 
     def __str__(self) -> str:
         return self.sentence

@@ -9,7 +9,7 @@ from ._errors import invalid_argument, make
 
 
 def refuse(*unused: Any, **also_unused: Any) -> Any:
-    """What a package without ICU has in place of the functions of texts."""
+    """What a package without ICU has in place of the functions of texts: raises UnsupportedError."""
     raise make(204, 0, "", 0, "this package was built without ICU: it reads no texts")
 
 
@@ -42,8 +42,8 @@ else:
 
 def sketch_recipe(resemble: float) -> str:
     """The recipe of sketches that are large enough for a resemblance."""
-    values = _core.sketch_values(int(resemble * 10000 + 0.5)) if 0.0001 <= resemble <= 1 else 65
-    if values > 64:
+    values = _core.sketch_values(int(resemble * 10000 + 0.5)) if 0.0001 <= resemble <= 1 else None
+    if values is None or values > 64:
         raise invalid_argument(f"resemble = {resemble}: give 0.17 to 1, which sketches of up to 64 values answer")
     return f"minhash:{values}"
 
@@ -93,7 +93,7 @@ class Fingerprinter(_Base):
         documents, for recipes that take them. Raises InvalidArgumentError (a recipe that makes several fingerprints: see several),
         LimitError (a text of a GiB).
         """
-        return self._fingerprint(texts, titles, descriptions, threads, False)[0]
+        return self.with_features(texts, titles=titles, descriptions=descriptions, threads=threads)[0]
 
     def with_features(
         self,

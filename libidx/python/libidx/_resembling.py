@@ -39,7 +39,7 @@ class Sketch(NamedTuple):
 
 
 def read_sketch(recipe: str, resemble: float) -> Sketch:
-    """The sketch that a recipe says."""
+    """The sketch that a recipe says. Raises InvalidArgumentError if it makes no sketches."""
     found = re.fullmatch(r"minhash:(\d+);(words|chars)=(\d+);v1", recipe)
     if not found:
         raise invalid_argument(
@@ -80,6 +80,7 @@ class KeptSets(_core.KeptSets):
 
     path: Path
     shingles: str
+    _shingle: tuple[int, Unit]
     __slots__ = ("path", "shingles", "_shingle")
 
     def __new__(cls, path: Path, shingle: Optional[Shingle] = None, *, writes: bool = False) -> Self:
@@ -150,11 +151,12 @@ def _make_options(resemble: float, sketch: Sketch, bounds: Bounds) -> tuple[int,
             f"resemble = {resemble}: the index has sketches of {sketch.values} values, so of documents that resemble a "
             f"text by just that much, up to one in {missed} is missed"
         )
-    limits = (-1 if limit is None else limit for limit in bounds[2:])
-    return (parts, sketch.values, *bounds[:2], *limits)
+    limits = (-1 if limit is None else limit for limit in (bounds.limit, bounds.max_candidates))
+    return (parts, sketch.values, bounds.threads, bounds.agree, *limits)
 
 
 def _warn(sentence: str) -> None:
+    """Warns at the line that calls Index.lookup_texts, or what else is four calls above this one."""
     warnings.warn(sentence, stacklevel=5)
 
 
@@ -170,7 +172,7 @@ def _warn_of(unread: int, unknown: int) -> None:
 def look_up(
     index: _core.Index, recipe: str, texts: Texts, resemble: float, documents: Optional[Documents], bounds: Bounds
 ) -> Resembling:
-    """Index.lookup_texts."""
+    """Does what Index.lookup_texts says, in an index of this recipe."""
     sketch = read_sketch(recipe, resemble)
     if documents is None and sketch.values < VALUES_OF_ESTIMATES:
         raise invalid_argument(
@@ -205,7 +207,8 @@ def add_unlike(
     find = _make_finder(documents, sketch)
     if isinstance(keep_sets, KeptSets) or writer._kept is None:
         kept = _open_sets(keep_sets, sketch, writes=True)
-        writer._kept = writer._kept if kept is keep_sets else kept
+        if kept is not keep_sets:
+            writer._kept = kept
     else:
         kept = writer._kept
         if os.path.abspath(os.fsdecode(keep_sets)) != os.path.abspath(os.fsdecode(kept.path)):
