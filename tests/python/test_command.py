@@ -522,6 +522,10 @@ def test_parquet_that_is_refused(folder):
             libidx.dedup(pathlib.Path("b.parquet"), resemble=0.5)
     (folder / "b.parquet").write_text("no Parquet at all")
     assert refused("b.parquet").startswith("b.parquet: it is damaged, or no Parquet: ")
+    texts = pyarrow.array(["one", "two"] * 3).dictionary_encode()
+    nested = pyarrow.table({"s": pyarrow.StructArray.from_arrays([texts], ["text"])})
+    parquet.write_table(nested, "b.parquet", row_group_size=2)
+    assert refused("b.parquet", "--text", "s.text").startswith("b.parquet: pyarrow does not read it: write dictionaries")
     parquet.write_table(table.slice(0, 0), "b.parquet")
     assert run("b.parquet")[1] == "libidx: 0 documents: 0 to keep, 0 to drop\n"
 

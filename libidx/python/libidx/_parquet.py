@@ -32,7 +32,7 @@ def walk(folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def named(path: str) -> Iterator[None]:
-    """Names the file in what pyarrow raises, which may be of many types and lines."""
+    """Makes InvalidArgumentError, in a line that names the file, of what pyarrow raises, which may be of many types."""
     import pyarrow
 
     try:
@@ -43,14 +43,17 @@ def named(path: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None and error.filename is not None:
             raise
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise invalid_argument(f"{path}: it is damaged, or no Parquet: {reason}") from None
+        what = "it is damaged, or no Parquet"
+        if isinstance(error, pyarrow.ArrowNotImplementedError) and "Nested" in reason:
+            what = "pyarrow does not read it: write dictionaries within structs or lists as plain values"
+        raise invalid_argument(f"{path}: {what}: {reason}") from None
 
 
 def open_file(path: str) -> Any:
-    """The ParquetFile."""
+    """The ParquetFile at a path. Raises what names the path."""
     from pyarrow import parquet
 
-    os.stat(path)  # raises what names the path
+    os.stat(path)
     with named(path):
         return parquet.ParquetFile(path)
 
@@ -87,18 +90,18 @@ def find_column(path: str, schema: Any, name: str) -> Column:
 
     found = schema.get_field_index(name)
     names = [name] if found >= 0 else split(name)
-    fields: Any = schema
+    holder: Any = schema  # or the type of a struct, in which the next name is looked for
     for at, part in enumerate(names):
-        place = fields.get_field_index(part)
+        place = holder.get_field_index(part)
         if place < 0:
             within = "it" if at == 0 else repr(".".join(names[:at]))
-            has = ", ".join(fields.field(i).name for i in range(len(schema.names) if at == 0 else fields.num_fields))
+            has = ", ".join(holder.field(i).name for i in range(len(schema.names) if at == 0 else holder.num_fields))
             raise invalid_argument(f"{path}: there is no column {name!r}: {within} has {has or 'none'}")
-        fields = fields.field(place).type
-        if at + 1 < len(names) and not types.is_struct(fields):
+        holder = holder.field(place).type
+        if at + 1 < len(names) and not types.is_struct(holder):
             within = ".".join(names[: at + 1])
-            raise invalid_argument(f"{path}: there is no column {name!r}: {within!r} is of type {fields}")
-    return Column(names, fields)
+            raise invalid_argument(f"{path}: there is no column {name!r}: {within!r} is of type {holder}")
+    return Column(names, holder)
 
 
 def _plain(type: Any) -> Any:
@@ -120,7 +123,7 @@ def _is_text(type: Any) -> bool:
 
 
 def find_texts(path: str, schema: Any, name: str) -> Column:
-    """The same, of a column of texts."""
+    """The column of a name, as find_column. Raises InvalidArgumentError as well if it holds no texts."""
     column = find_column(path, schema, name)
     if not _is_text(_plain(column.type)):
         raise invalid_argument(f"{path}: column {name!r} is of type {column.type}, and holds no texts")
@@ -128,7 +131,7 @@ def find_texts(path: str, schema: Any, name: str) -> Column:
 
 
 def find_ids(path: str, schema: Any, name: str) -> Column:
-    """The same, of a column whose values can be printed."""
+    """The column of a name, as find_column. Raises InvalidArgumentError as well if its values can't be printed."""
     from pyarrow import types
 
     column = find_column(path, schema, name)
@@ -192,7 +195,8 @@ def copy_rows(file: Any, path: str, kept: list[bool], target: str, cut: Optional
     import pyarrow
     from pyarrow import parquet
 
-    def write() -> None:
+    def write_held() -> None:
+        """Writes a row group of the rows that are held, if there are any."""
         if rows := sum(map(len, held)):
             writer.write_table(pyarrow.Table.from_batches(held, file.schema_arrow), row_group_size=rows)
         held.clear()
@@ -205,8 +209,8 @@ def copy_rows(file: Any, path: str, kept: list[bool], target: str, cut: Optional
                 held.append(_filter(batch, pyarrow.array(kept[begin : begin + len(batch)], pyarrow.bool_())))
                 begin += len(batch)
                 if sum(some.nbytes for some in held) >= GROUP_BYTES:
-                    write()
-            write()
+                    write_held()
+            write_held()
 
 
 def _shorten(batch: Any, cut: Cut, begin: int) -> Any:
