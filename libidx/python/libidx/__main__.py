@@ -28,6 +28,7 @@ SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def size_of(text: str) -> int:
+    """The type of options such as 512M, in bytes."""
     found = re.fullmatch(r"(\d+)([KMG]?)", text)
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no size: give a number of bytes, such as 512M")
@@ -135,7 +136,7 @@ class Read:
 
 
 def read_texts(sources: list[Source], read: Read, shown: Optional[Callable[[str, int, int], object]]) -> Iterator[Any]:
-    """The texts of all files, in batches."""
+    """The texts of all files, in batches. What else is read of them goes into `read`."""
     done = 0
     for source in sources:
         before = done
@@ -214,7 +215,8 @@ def name_outputs(sources: list[Source]) -> list[str]:
 
 @contextlib.contextmanager
 def scratch(output: str) -> Iterator[str]:
-    """Makes a folder beside the output, before all the work, and removes it. Refuses an output that can't be made."""
+    """Makes a folder beside the output, and removes it in the end. Used before all the work, to refuse an output that can't
+    be made."""
     parent = os.path.dirname(output.rstrip("/")) or ("/" if output.startswith("/") else ".")
     if os.path.lexists(output) and not (os.path.isdir(output) and not os.listdir(output)):
         raise Mistake(f"{output} exists: remove it, or give another place")
@@ -284,7 +286,8 @@ def find(given: argparse.Namespace) -> Sources:
         options |= {"--against": given.against, "-k": given.k}
         options |= {"--recipe": given.recipe, "--write": given.output}
         words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
-        command = shlex.join(["idx", "dedup", *words, "--", *given.input[:8]] + ["…"] * (len(given.input) > 8))
+        inputs = given.input if len(given.input) <= 8 else [*given.input[:8], "…"]
+        command = shlex.join(["idx", "dedup", *words, "--", *inputs])
         raise Mistake(f"{error}, which is not read here, but by the command idx: {command}") from None
 
 
@@ -322,7 +325,7 @@ def compare(given: argparse.Namespace, sources: Sources, read: Read) -> Any:
 
 
 def dedup(given: argparse.Namespace) -> int:
-    """Returns the exit status."""
+    """Runs the command. Returns its exit status: 2 if all records are bad."""
     check(given)
     sources, read = find(given), Read(given.output is None, given.strict)
     for source in sources.files:
@@ -345,6 +348,15 @@ def dedup(given: argparse.Namespace) -> int:
     if read.bad:
         say(f"kept bad records, which were not compared: {list_counts(read.kinds)}")
     count = sum(read.counts)
+    say_result(given, found, count)
+    if read.bad and len(read.bad) == count:
+        say("all records are bad, and none was compared")
+        return 2
+    return 0
+
+
+def say_result(given: argparse.Namespace, found: Any, count: int) -> None:
+    """Says what compare found among `count` documents."""
     if given.pairs:
         say(f"{count} documents: {len(found.a)} pairs")
     elif given.by != "document":
@@ -357,10 +369,6 @@ def dedup(given: argparse.Namespace) -> int:
         how = "" if given.k is None else "; fingerprints were compared, and not their texts"
         how += "" if given.ignore_common is None else f"; {found.ignored} common shingles did not count"
         say(f"{count} documents: {kept} to keep, {count - kept} to drop{how}")
-    if read.bad and len(read.bad) == count:
-        say("all records are bad, and none was compared")
-        return 2
-    return 0
 
 
 def main(arguments: Optional[list[str]] = None) -> int:

@@ -111,10 +111,12 @@ def _prefer(lengths: Any, representative: str, dates: Any, count: int) -> Any:
     import numpy
 
     values = lengths if representative == "longest" else _take_dates(dates, count)
+    # Both are reversed, so that values descend, and of equal ones the first row stays first.
     return count - 1 - numpy.argsort(values[::-1], kind="stable")[::-1]
 
 
 def _check_representative(representative: str, dates: Any, of_texts: bool) -> None:
+    """Refuses a representative that is not known, or not for what is given."""
     choose("representative", representative, DEDUP_REPRESENTATIVES)
     if representative in ("longest", "newest") and not of_texts:
         raise invalid_argument(f"representative {representative!r} is for texts: give texts, not fingerprints")
@@ -128,7 +130,7 @@ WITHOUT_TABLES = 8
 """From this distance on, pairs are found in memory faster than by any tables."""
 
 
-def _lead(found: Clusters) -> Any:
+def _find_leaders(found: Clusters) -> Any:
     """The place of each member's representative."""
     import numpy
 
@@ -138,7 +140,7 @@ def _lead(found: Clusters) -> Any:
     return first[found.clusters]
 
 
-def _find(numbers: Any, k: int, bits: int, by: str, method: str, folder: str, common: dict[str, Any]) -> Clusters:
+def _cluster(numbers: Any, k: int, bits: int, by: str, method: str, folder: str, common: dict[str, Any]) -> Clusters:
     """The clusters of fingerprints, by an index of few tables, which are read once: blocks may differ in one bit.
 
     From some distance on, pairs are found without tables."""
@@ -213,14 +215,16 @@ def _keep(
     threads: int,
     most: Optional[Callable[[int], int]],
 ) -> Deduplicated:
-    """Which texts to keep, of which none resembles another one. Texts are read once; nulls are like empty ones."""
+    """Which texts to keep, of which none resembles another one. Texts are read once; nulls are like empty ones.
+
+    The sets have the `known` texts of `against` first, then those of the batches, so rows there are `known` larger."""
     import numpy
 
     lengths, dropped = [numpy.empty(0, numpy.int64)], [numpy.empty(0, numpy.bool_)]
     known, count = _add_texts(sets, against.texts or ())
     for batch, nulls in map(split_nulls, batches):
         marks = None
-        if against.index is not None:
+        if against.index is not None:  # what is near to it is dropped, and not compared
             assert fingerprinter is not None
             prints, features = fingerprinter.with_features(batch, threads=threads)
             compared = features > 0 if nulls is None else (features > 0) & ~nulls
@@ -232,18 +236,12 @@ def _keep(
         if representative == "longest":
             lengths.append(_core.lengths(batch))
     gone = numpy.concatenate(dropped)
-    preferences: Any = None
-    if representative == "longest":
-        preferences = numpy.concatenate(lengths)
-    elif representative == "newest":
-        preferences = numpy.unique(_take_dates(dates, len(gone)), return_inverse=True)[1].astype(numpy.int64)
-    if preferences is not None:
-        preferences = numpy.concatenate([numpy.zeros(known, numpy.int64), preferences])
+    preferences = _list_preferences(representative, dates, lengths, known, len(gone))
     ignored = 0 if most is None else sets.ignore_common(most(count))
     copies = representative == "most-documents"
     kept, *alike = sets.keep(least.resemble, known, preferences, copies, *least.of_contained())
-    joined, alike = kept[known:].astype(numpy.int64), [column[known:] for column in alike]
-    chosen = numpy.where(gone | (joined < known), -1, joined - known)
+    joined, alike = kept[known:].astype(numpy.int64), [column[known:] for column in alike]  # those of the batches
+    chosen = numpy.where(gone | (joined < known), -1, joined - known)  # as rows of the batches
     for column in alike:
         column[gone] = numpy.nan
     keep = chosen == numpy.arange(len(gone))
@@ -252,8 +250,21 @@ def _keep(
     return Deduplicated(keep, cluster, chosen, None, alike[0], theirs, ignored, *alike[1:])
 
 
+def _list_preferences(representative: str, dates: Any, lengths: list[Any], known: int, count: int) -> Any:
+    """How much each set is preferred to represent others, int64[known + count]; None where none is preferred."""
+    import numpy
+
+    if representative == "longest":
+        preferences = numpy.concatenate(lengths)
+    elif representative == "newest":
+        preferences = numpy.unique(_take_dates(dates, count), return_inverse=True)[1].astype(numpy.int64)
+    else:
+        return None
+    return numpy.concatenate([numpy.zeros(known, numpy.int64), preferences])
+
+
 def _add_texts(sets: Any, batches: Iterable[Any]) -> tuple[int, int]:
-    """Adds texts. Returns how many there are, and how many without nulls."""
+    """Adds texts to the sets. Returns how many there are, and how many of them are not null."""
     rows = count = 0
     for batch, nulls in map(split_nulls, batches):
         added = sets.add(batch, None)
@@ -265,7 +276,8 @@ def _add_texts(sets: Any, batches: Iterable[Any]) -> tuple[int, int]:
 def _keep_prints(
     prints: Any, rows: Any, index: Optional[Index], k: int, threads: int, find: Callable[[Any], Clusters]
 ) -> Deduplicated:
-    """Which documents to keep, by fingerprints: those of rows are compared, in this order; find finds clusters."""
+    """Which documents to keep, by fingerprints. Only those of `rows` are compared, in this order, at first with the index,
+    then by `find`, which finds the clusters of fingerprints."""
     import numpy
 
     count = len(prints)
@@ -278,7 +290,7 @@ def _keep_prints(
         keep[gone], chosen[gone], distance[gone], alone[gone] = False, -1, near.distances, False
     found = find(prints[rows])
     assert found.numbers is not None
-    places, leaders = rows[found.numbers.astype(numpy.int64)], _lead(found)
+    places, leaders = rows[found.numbers.astype(numpy.int64)], _find_leaders(found)
     keep[places], chosen[places], distance[places] = found.is_representative, places[leaders], found.distances
     alone[places] = False
     cluster[places] = (numpy.cumsum(found.is_representative) - 1)[leaders]
@@ -475,7 +487,7 @@ def dedup(
             compared = (features >= (1 if min_features is None else min_features)) & ~nulls
             rows, size = _rank(representative, dates, lengths, compared), fingerprinter.bits
             prefers = "first" if representative in ("longest", "newest") else representative
-        find = partial(_find, k=k, bits=size, by=prefers, method=method or "components", folder=folder, common=common)
+        find = partial(_cluster, k=k, bits=size, by=prefers, method=method or "components", folder=folder, common=common)
         return _keep_prints(prints, rows, known.index, k, threads, find)
 
 

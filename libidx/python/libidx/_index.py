@@ -325,6 +325,7 @@ class Index(_core.Index):
 def _reopen(
     kind: type[Index], path: Path, residence: str, check_pages: bool, k: Optional[int] = None
 ) -> _core.Index:
+    """What pickles call."""
     return kind(path, residence=residence, check_pages=check_pages, k=k)
 
 

@@ -30,7 +30,7 @@ SNIFFED = 8192
 
 
 class Mistake(Exception):
-    """Of the input: its text is a sentence."""
+    """Something wrong with the inputs or options of the command. str() is a sentence that says so."""
 
 
 class Unread(Mistake):
@@ -64,7 +64,7 @@ def find_compression(path: str) -> Optional[str]:
 
 @contextlib.contextmanager
 def opened(path: str, compression: Optional[str], mode: Literal["rb", "wb"] = "rb") -> Iterator[BinaryIO]:
-    """Opens a file, of which what is read or written is not compressed. Damage is a Mistake."""
+    """Opens a file, which is decompressed as it is read, or compressed as it is written. Raises Mistake if it is damaged."""
     with contextlib.ExitStack() as files:
         file: Any = files.enter_context(open(path, mode))
         if compression is not None:
@@ -115,7 +115,7 @@ BINARY = Bad("not text", "it has a NUL byte in its first 8 KiB")
 
 
 class Batch(NamedTuple):
-    """IDs, texts, and of rows that can't be compared, whose texts are None, why."""
+    """IDs and texts of records, and why some of them can't be compared, by row: their texts are None."""
 
     ids: list[bytes]
     texts: Any
@@ -132,12 +132,11 @@ def mend(text: str) -> str:
 
 
 Lost = Mapping[int, set[int]]
-"""The numbers of the parts, of the records that are divided, that are cut out."""
+"""By row, the numbers of the parts that are cut out of its text."""
 
 
 class Source:
-    """A file of documents. batches: IDs and texts, read anew. keep: writes the records that are kept to a path, without
-    the parts that are lost. by: how texts are divided into parts."""
+    """A file of documents, with a subclass for each format. by: how texts are divided into parts."""
 
     by: By = "document"
 
@@ -151,6 +150,7 @@ class Source:
         return found.st_size, found.st_mtime_ns
 
     def changed(self) -> Mistake:
+        """What to raise about a file that is not what it was."""
         return Mistake(f"{self.path}: it has changed since it was read: run this again")
 
     def check(self) -> None:
@@ -159,12 +159,15 @@ class Source:
             raise self.changed()
 
     def place(self, number: int) -> bytes:
+        """The ID of a record without one."""
         return os.fsencode(f"{self.path}:{number}")
 
     def batches(self) -> Iterator[Batch]:
+        """All records. Each call reads the file anew."""
         raise NotImplementedError
 
     def keep(self, kept: list[bool], path: str, lost: Lost) -> None:
+        """Writes the records that are kept to a new file at the path, without the parts that are lost."""
         raise NotImplementedError
 
 
@@ -297,7 +300,7 @@ class Json(Lines):
         return id, mend(text), None
 
     def cut(self, line: bytes, lost: set[int]) -> bytes:
-        mark = line[: 3 * line.startswith(codecs.BOM_UTF8)]
+        mark = codecs.BOM_UTF8 if line.startswith(codecs.BOM_UTF8) else b""
         written = line[len(mark) :].decode("utf-8", "surrogateescape")
         found = find_value(parse_json(written, LOCATOR), self.text)
         if not isinstance(found, Located):
@@ -329,6 +332,7 @@ class Located(str):
 
 
 def scan_located(written: str, begin: int, strict: bool) -> tuple[Located, int]:
+    """As json's scanner of strings, from behind the opening quote: the string, and where its closing quote ends."""
     text, end = JSON.decoder.scanstring(written, begin, strict)
     found = Located(text)
     found.begin, found.end = begin, end - 1
@@ -404,6 +408,7 @@ class Parquet(Source):
                 begin += len(rows)
 
     def batch(self, rows: Any, begin: int) -> Batch:
+        """The records of some rows, of which the first is number `begin` of the file."""
         import pyarrow
         from pyarrow import compute
 
@@ -487,6 +492,7 @@ def begins_with_object(path: str, compression: Optional[str]) -> bool:
 
 
 def make_source(path: str, text: str, id: Optional[str], in_folder: bool) -> Source:
+    """The source of a file. Raises Unread, also for binary files that a folder has, and OfCommand."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise Unread(path, "no regular file", "it can't be read twice; write its content to a file")
     compression = find_compression(path)
@@ -513,7 +519,7 @@ class Sources(NamedTuple):
 
 
 def find_sources(paths: list[str], text: str, id: Optional[str]) -> Sources:
-    """Of each file, and of all files in folders. Raises Mistake."""
+    """The sources of files, and of all files in folders but those that are not read. Raises Mistake."""
     found = Sources([], {})
     for path in paths:
         if not os.path.isdir(path):

@@ -131,7 +131,7 @@ class Builder(_core.Builder):
         for name, value in ("k", k), ("bits", bits), ("block_size", block_size), ("threads", threads):
             _check_small(name, value)
         number = choose("id_type", id_type, ID_TYPES)
-        builder = super().__new__(
+        return super().__new__(
             cls,
             path,
             bits,
@@ -148,7 +148,6 @@ class Builder(_core.Builder):
             by_id,
             callback(progress),
         )
-        return builder
 
     def __enter__(self) -> Builder:
         return self
@@ -179,12 +178,13 @@ def default_k(recipe: Optional[str]) -> int:
 
 
 def _check_small(name: str, value: int) -> None:
+    """Refuses what is no unsigned int in C; the library refuses all else."""
     if not 0 <= value < 2**31:
         raise ValueError(f"{name} = {value}: give a small positive number")
 
 
 def kind_of(ids: Any) -> IdType:
-    """The ID type of the IDs given to build."""
+    """The ID type that IDs need: by the first of a list, and of a column by whether it holds 64-bit integers."""
     if ids is None:
         return "u64"
     if isinstance(ids, (list, tuple)):
@@ -449,8 +449,7 @@ class Stream(_core.Stream):
     ) -> Self:
         for name, value in ("k", k), ("bits", bits), ("threads", threads):
             _check_small(name, value)
-        stream = super().__new__(cls, queries, k, bits, threads, memory, tmpdir, callback(progress))
-        return stream
+        return super().__new__(cls, queries, k, bits, threads, memory, tmpdir, callback(progress))
 
     def add(self, fingerprints: Numbers) -> Stream:
         """Compare fingerprints, best about a million at a time. Returns the stream."""
@@ -484,6 +483,7 @@ def calibrate(tmpdir: Optional[Path] = None) -> dict[str, Any]:
 
 
 def _flatten(calibration: Mapping[str, Any]) -> tuple[float, ...]:
+    """The numbers of what calibrate returns, in the order in which _core.calibrate gives them."""
     try:
         work = [calibration[name] for name in _WORK]
         waits = [calibration[name] for name in _WAITS]

@@ -68,12 +68,13 @@ class Parts(NamedTuple):
 
 
 def _items(batch: Any) -> list[Any]:
+    """The texts of a batch as str or bytes."""
     return list(batch.to_pylist() if hasattr(batch, "to_pylist") else batch)
 
 
 def find_parts(batches: Iterable[Any], sets: Any, least: Least, rules: Rules, held: Optional[list[Any]] = None) -> Parts:
-    """Adds the parts of all texts to the sets, and finds which to drop, as they resemble one of another text. A list gets
-    the parts of each text, or None for a null."""
+    """Adds the parts of all texts to the sets, and finds which to drop, as they resemble one of another text. `held` gets a
+    list of the parts of each text, or None for a null."""
     import numpy
 
     columns: list[list[Any]] = [[numpy.empty(0, numpy.int64)] for _ in range(4)]
@@ -84,10 +85,10 @@ def find_parts(batches: Iterable[Any], sets: Any, least: Least, rules: Rules, he
         words = numpy.asarray(count_words(parts))
         sets.add(parts, (words < max(rules.min_words, 1)).astype(numpy.uint64))
         sizes = numpy.array([len(text) for text in given], numpy.int64)
-        columns[0].append(numpy.repeat(numpy.arange(count, count + len(given)), sizes))
-        columns[1].append(numpy.arange(len(parts)) - numpy.repeat(numpy.cumsum(sizes) - sizes, sizes))
-        columns[2].append(words)
-        columns[3].append(_core.lengths(parts))
+        rows = numpy.repeat(numpy.arange(count, count + len(given)), sizes)
+        numbers = numpy.arange(len(parts)) - numpy.repeat(numpy.cumsum(sizes) - sizes, sizes)
+        for column, values in zip(columns, (rows, numbers, words, _core.lengths(parts)), strict=True):
+            column.append(values)
         count += len(given)
         if held is not None:
             absent = [False] * len(given) if nulls is None else nulls.tolist()

@@ -23,8 +23,8 @@ class Bar(Protocol):
 Progress = Union[Callback, Bar, bool, None]
 
 
-class _Shown:
-    """Sets a bar to each phase's total as it begins. A bar of our own ends with the call that it is for."""
+class _OnBar:
+    """Shows progress on a bar, whose total is that of the phase. A bar of our own ends with the call that it is for."""
 
     def __init__(self, bar: Any, ours: bool) -> None:
         self.bar = bar
@@ -46,7 +46,7 @@ class _Shown:
             self.bar.close()
 
 
-class _Lines:
+class _OnLines:
     """Without tqdm: on a terminal a line that overwrites itself, elsewhere one for each phase, on standard error."""
 
     INTERVAL = 0.1  # seconds
@@ -81,25 +81,25 @@ class _Lines:
             self._write("\n")
 
 
-def _shown() -> Callback:
+def _default() -> Callback:
     """What progress=True shows: the bar that tqdm has for a terminal or a notebook; without tqdm, lines."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _Lines()
-    return _Shown(tqdm(), True)
+        return _OnLines()
+    return _OnBar(tqdm(), ours=True)
 
 
 def callback(progress: Any) -> Optional[Callback]:
-    """The callable (phase, done, total) that the library calls."""
+    """The callable (phase, done, total) that the library calls for what `progress=` is given; None for none."""
     if progress is None or progress is False:
         return None
     if progress is True:
-        return _shown()
+        return _default()
     if isinstance(progress, type) and hasattr(progress, "update"):
         progress = progress()
     if hasattr(progress, "update"):
-        return _Shown(progress, False)
+        return _OnBar(progress, ours=False)
     if not callable(progress):
         raise TypeError(f"progress: {type(progress)!r}, which is neither True, nor callable, nor a tqdm bar")
     return progress  # type: ignore[no-any-return]

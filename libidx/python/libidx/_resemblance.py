@@ -72,7 +72,8 @@ Common = Union[int, float, str]
 
 
 def parse_common(common: Optional[Common]) -> Optional[Callable[[int], int]]:
-    """How many of so many texts may have a shingle that counts: N, or a share, below 1 or as 'P%', rounded up."""
+    """A function from a number of texts to how many of them may have a shingle that counts; None: all. `common` is that
+    number itself, or a share of the texts, a float up to 1 or 'P%', rounded up."""
     if common is None:
         return None
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%?)", f"{common:f}" if isinstance(common, float) else str(common))
@@ -84,7 +85,7 @@ def parse_common(common: Optional[Common]) -> Optional[Callable[[int], int]]:
 
 
 def check_resemblance(resemblance: Optional[float], name: str = "resemblance") -> float:
-    """The one that is given, or else the default."""
+    """The one that is given, or else the default. Raises InvalidArgumentError unless it is from 0.0001 to 1."""
     found = RESEMBLE if resemblance is None else resemblance
     if not 0.0001 <= found <= 1:
         raise invalid_argument(f"{name} = {found}: give one from 0.0001 to 1")
@@ -92,8 +93,8 @@ def check_resemblance(resemblance: Optional[float], name: str = "resemblance") -
 
 
 class Least(NamedTuple):
-    """What texts have in common of which one is kept: by how much they resemble, 0 if that does not count, and the share of
-    the shingles of the one, if it has so many, that are in the other."""
+    """What two texts must have in common for one to be dropped: the least resemblance, 0 if that does not count; or of one
+    that has `members` shingles or more, the least share of these that is in the other; None if that does not count."""
 
     resemble: float
     contained: Optional[float] = None
@@ -114,7 +115,7 @@ def check_least(
     shingle: Optional[Shingle] = None,
     min_words: Optional[int] = None,
 ) -> Least:
-    """What is given, or else the defaults."""
+    """The arguments as Least. The default resemblance counts where neither is given; min_words is in words, not shingles."""
     words, width = MIN_WORDS_CONTAINED if min_words is None else min_words, parse_shingle(shingle)[0]
     if words < 0:
         raise invalid_argument(f"min_words = {words}: give 0 or more")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -67,6 +68,7 @@ class Job(NamedTuple):
 
 
 def is_store(path: str) -> bool:
+    """Whether a path is the URI of a store, where nothing can be renamed."""
     return "://" in path
 
 
@@ -111,14 +113,15 @@ def build(
 
 
 def _check_free(out: str) -> None:
+    """Refuses a place where something is, but for shards that failed builds left in a store."""
     system, inside = locate(out)
     if is_store(out):
         listed = system.get_file_info(pyarrow.fs.FileSelector(inside, allow_not_found=True))
         other = next((entry.base_name for entry in listed if not _is_left(entry)), None)
         if other is not None:
-            raise make(202, 17, out, 0, f"{out} exists and holds {other!r}: give a place of its own")
+            raise make(202, errno.EEXIST, out, 0, f"{out} exists and holds {other!r}: give a place of its own")
     elif system.get_file_info(inside).type != pyarrow.fs.FileType.NotFound:
-        raise make(202, 17, out, 0, f"{out} exists: remove it, or give another place")
+        raise make(202, errno.EEXIST, out, 0, f"{out} exists: remove it, or give another place")
 
 
 def _is_left(entry: pyarrow.fs.FileInfo) -> bool:
@@ -207,6 +210,7 @@ def remove(path: str) -> None:
 
 
 def _listed(job: Job, rows: list[Any]) -> dict[str, Any]:
+    """What the list of shards, a file of JSON, holds."""
     kept = {name: value for name, value in job.options.items() if name != "memory"}
     names = ("path", "uuid", "documents", "fingerprints")
     shards = [dict(zip(names, (os.path.basename(row[0]), *row[1:]), strict=True)) for row in rows]
@@ -234,6 +238,7 @@ def _build_in_store(df: DataFrame, job: Job) -> list[Any]:
 
 
 def _divide(job: Job, keys: Any, batches: Batches) -> Batches:
+    """Adds the column idx_key, by which Spark sends each fingerprint to the task of its shard."""
     for batch in batches:
         shards = shard_of(numbers_of(batch, job.column), job.shards)
         columns = [column_of(batch, name) for name in batch.schema.names]
@@ -272,6 +277,7 @@ class Shard:
         return path, info.uuid, documents, info.fingerprints
 
     def _publish_in_folder(self) -> str:
+        """Renames the index to its path, unless another attempt has done so. Returns that path."""
         path = os.path.join(self.job.out, f"shard-{self.number:05}.idx")
         try:
             os.rename(self.path, path)
@@ -281,6 +287,7 @@ class Shard:
         return path
 
     def _publish_in_store(self) -> str:
+        """Copies the index to a path of its own. Returns that path."""
         with Index(self.path, residence="none") as index:
             name = index.info().uuid
         system, inside = locate(self.job.out)
@@ -377,6 +384,7 @@ def _open_list(shards: Union[str, Sequence[str], DataFrame]) -> tuple[list[str],
 
 
 def _read_list(out: str) -> tuple[list[str], dict[str, Any]]:
+    """The same, of what is at a path: a list of shards, or a single index."""
     system, inside = locate(out)
     if system.get_file_info(inside + "/manifest").type == pyarrow.fs.FileType.File:
         return _open_list([out])
@@ -388,7 +396,7 @@ def _read_list(out: str) -> tuple[list[str], dict[str, Any]]:
     return [f"{out.rstrip('/')}/{shard['path']}" for shard in about["shards"]], about
 
 
-def _at_hand(path: str, copy: bool) -> str:
+def _localize(path: str, copy: bool) -> str:
     """Where a task can open a shard: a copy in the worker's own folder, made once, or the shard itself."""
     if not copy and not is_store(path):
         return path
@@ -412,9 +420,10 @@ def _at_hand(path: str, copy: bool) -> str:
 def _look_up(
     paths: list[str], k: int, with_ids: bool, copy: bool, memory: int, sent: Broadcast[bytes], batches: Batches
 ) -> Batches:
+    """The matches of all queries in the shards whose numbers come in, with IDs or without."""
     queries = queries_of(sent)
     for path in chosen(batches, paths):
-        with Index(_at_hand(path, copy), residence="none") as index:
+        with Index(_localize(path, copy), residence="none") as index:
             found = index.batch(queries, k, memory=memory, tmpdir=task_folder())
             asked = numpy.repeat(queries, numpy.diff(found.offsets))
             if with_ids:

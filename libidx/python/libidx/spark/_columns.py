@@ -42,6 +42,7 @@ class Kind(NamedTuple):
 
 
 def invalid(sentence: str) -> InvalidArgumentError:
+    """What to raise about an argument."""
     error = make(100, 0, "", 0, sentence)
     assert isinstance(error, InvalidArgumentError)
     return error
@@ -66,6 +67,7 @@ def check_fingerprints(df: DataFrame, name: str) -> Kind:
 
 
 def kind_of(metadata: Optional[Mapping[str, Any]]) -> Kind:
+    """What a column's metadata say of its fingerprints."""
     noted = (metadata or {}).get(METADATA, {})
     return Kind(noted.get("recipe"), noted.get("bits", 64))
 
@@ -79,6 +81,7 @@ def check_ids(df: DataFrame, name: str) -> StructField:
 
 
 def check_distance(k: int, bits: int = 64) -> None:
+    """Refuses a distance that no index of fingerprints of so many bits may have."""
     if not 0 <= k < min(bits, 17):
         raise invalid(f"k = {k}: give 0 to {min(bits - 1, 16)} bits")
 
@@ -169,6 +172,7 @@ def distinct(numbers: Any) -> Any:
 
 
 def _pack_distinct(name: str, batches: Batches) -> Batches:
+    """Packs the fingerprints of a task, without most of those that repeat."""
     for numbers in gather(batches, name):
         yield from pack(distinct(numbers))
 

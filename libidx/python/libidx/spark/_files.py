@@ -49,12 +49,14 @@ def locate(path: str) -> tuple[pyarrow.fs.FileSystem, str]:
 
 
 def not_found(path: str) -> NotFoundError:
+    """What to raise about a path where there is nothing."""
     error = make(200, 2, path, 0, f"{path}: there is no such file or folder; workers read it by the same path")
     assert isinstance(error, NotFoundError)
     return error
 
 
 def _format_of(path: str, format: Optional[str]) -> str:
+    """The format that is given, or else that of the path's ending."""
     known = {".npy": "npy", ".parquet": "parquet", ".u64": "u64"}
     chosen = format or known.get(os.path.splitext(path)[1])
     if chosen not in FORMATS:
@@ -75,12 +77,14 @@ def _npy_numbers(file: Any, path: str) -> tuple[int, int]:
     return int(file.tell()), int(shape[0])
 
 
-def _ranges(path: str, format: str, count: int) -> Iterator[Piece]:
+def _cut_numbers(path: str, format: str, count: int) -> Iterator[Piece]:
+    """The pieces of a file of `count` plain numbers."""
     for begin in range(0, count, PIECE):
         yield Piece(path, format, begin, min(begin + PIECE, count))
 
 
 def _cut_parquet(path: str, source: Any, column: str, kinds: dict[str, Kind]) -> Iterator[Piece]:
+    """The pieces of a Parquet file, by row groups. Sets kinds[path] to what Spark noted of the column."""
     file = pyarrow.parquet.ParquetFile(source)
     place = file.schema_arrow.get_field_index(column)
     kind = file.schema_arrow.field(place).type if place >= 0 else None
@@ -100,6 +104,7 @@ def _cut_parquet(path: str, source: Any, column: str, kinds: dict[str, Kind]) ->
 
 
 def _cut_index(path: str, k: int, kinds: dict[str, Kind]) -> Iterator[Piece]:
+    """The pieces of an index. Sets kinds[path] to what it knows of its fingerprints."""
     with Index(path, residence="none") as index:
         info = index.info()
     check_index(path, info.k, k)
@@ -110,9 +115,9 @@ def _cut_index(path: str, k: int, kinds: dict[str, Kind]) -> Iterator[Piece]:
 
 
 def check_index(path: str, most: int, k: int) -> None:
+    """Refuses a distance above the one that an index was built for."""
     if k > most:
-        error = make(104, 0, path, 0, f"k = {k}: the index {path} was built for distances up to {most}")
-        raise error
+        raise make(104, 0, path, 0, f"k = {k}: the index {path} was built for distances up to {most}")
 
 
 def _cut_file(path: str, format: Optional[str], column: str, kinds: dict[str, Kind]) -> Iterator[Piece]:
@@ -124,11 +129,11 @@ def _cut_file(path: str, format: Optional[str], column: str, kinds: dict[str, Ki
         if chosen == "parquet":
             yield from _cut_parquet(path, file, column, kinds)
         elif chosen == "npy":
-            yield from _ranges(path, chosen, _npy_numbers(file, path)[1])
+            yield from _cut_numbers(path, chosen, _npy_numbers(file, path)[1])
         elif file.size() % 8:
             raise invalid(f"{path}: {file.size()} bytes, which is no multiple of 8: it does not hold 64-bit numbers")
         else:
-            yield from _ranges(path, chosen, file.size() // 8)
+            yield from _cut_numbers(path, chosen, file.size() // 8)
 
 
 def cut(
@@ -156,6 +161,7 @@ def cut(
 
 
 def _read_numbers(piece: Piece) -> Iterator[Rows]:
+    """The rows of a piece of plain numbers, raw or NumPy's."""
     system, inside = locate(piece.path)
     with system.open_input_file(inside) as file:
         first = _npy_numbers(file, piece.path)[0] if piece.format == "npy" else 0

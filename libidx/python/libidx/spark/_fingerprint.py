@@ -63,6 +63,7 @@ def add_fingerprints(
 
 
 def _table_bytes(table: Table) -> bytes:
+    """A table as it is sent to workers."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "table")
         table.save(path)
@@ -93,6 +94,7 @@ def _fingerprint(
     sent: Optional[Broadcast[bytes]],
     batches: Batches,
 ) -> Batches:
+    """Adds a fingerprint to each row, or null where the text has too few features."""
     made = make_fingerprinter(kind, sent)
     for batch in batches:
         numbers, features = made.with_features(column_of(batch, text))
@@ -101,6 +103,7 @@ def _fingerprint(
 
 
 def _repeat(text: str, names: list[str], kind: Kind, sent: Optional[Broadcast[bytes]], batches: Batches) -> Batches:
+    """Repeats each row for every fingerprint of its text, and adds that."""
     made = make_fingerprinter(kind, sent)
     for batch in batches:
         numbers, rows = made.several(column_of(batch, text))

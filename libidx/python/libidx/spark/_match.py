@@ -140,6 +140,7 @@ def _id_type(pieces: list[Piece], fingerprint: str, old_id: str) -> DataType:
 
 
 def _parquet_id_type(piece: Piece, fingerprint: str, old_id: str) -> DataType:
+    """The type of the IDs of a Parquet file, by its first rows; string if it has none."""
     for rows in read(piece._replace(end=min(piece.end, piece.begin + 1)), fingerprint, old_id):
         assert rows.ids is not None
         kind = rows.ids.type
@@ -155,6 +156,7 @@ def _parquet_id_type(piece: Piece, fingerprint: str, old_id: str) -> DataType:
 
 
 def queries_of(sent: Broadcast[bytes]) -> Any:
+    """The queries that `compare` sends to workers: uint64[n]."""
     return numpy.frombuffer(sent.value, numpy.uint64)
 
 
@@ -173,6 +175,7 @@ class Comparison:
         return Stream(self.queries, **self.options)
 
     def add(self, rows: Rows) -> Batches:
+        """Compares rows. Yields matches where a chunk is complete."""
         self.stream.add(rows.fingerprints)
         if self.most > 0:
             self.held.append(rows)
@@ -182,6 +185,7 @@ class Comparison:
                 self.stream = self.open()
 
     def finish(self) -> Batches:
+        """The matches of all rows since the last call. The stream has ended then."""
         found = self.stream.finish()
         asked = numpy.repeat(self.queries, numpy.diff(found.offsets))
         if self.most == 0:
@@ -274,6 +278,7 @@ def chosen(batches: Batches, items: Sequence[Any]) -> Iterator[Any]:
 
 
 def list_documents(index: Index, comparison: Comparison) -> Batches:
+    """The matches of a comparison with the documents that an index has of them. The stream has ended then."""
     found = comparison.stream.finish()
     asked = numpy.repeat(comparison.queries, numpy.diff(found.offsets))
     yield from with_documents(index, asked, found.fingerprints, found.distances)

@@ -104,6 +104,7 @@ def compare_all(blobs: DataFrame, k: int, bits: int, memory: int, as_edges: bool
 
 
 def _tables(k: int, bits: int) -> list[Table]:
+    """A table for each of k + 1 blocks of bits, in one of which a near pair agrees."""
     found = []
     for mask, _ in scheme(f"{k + 1}:1", k, bits=bits):
         width = mask.bit_count()
@@ -132,6 +133,8 @@ def _divide(blobs: DataFrame, k: int, bits: int) -> Division:
 
 
 def divide(tables: list[Table], counts: Any, most: int) -> Division:
+    """Puts prefixes that follow each other into parts of up to `most` fingerprints. One that has more than MOST is cut into
+    pieces, with a part for each two of them, and for each with itself."""
     parts: list[Part] = []
     first = numpy.zeros(counts.shape, numpy.int64)
     pieces = numpy.ones(counts.shape, numpy.int64)
@@ -171,6 +174,7 @@ def _gather(batches: Batches) -> Any:
 
 
 def _count(tables: list[Table], widest: int, batches: Batches) -> Batches:
+    """How many fingerprints of a task each table has of each prefix."""
     counts = numpy.zeros((len(tables), widest), numpy.int64)
     for numbers in _gather(batches):
         for number, table in enumerate(tables):
@@ -183,6 +187,7 @@ def _counts_batch(counts: Any) -> pyarrow.RecordBatch:
 
 
 def _add_counts(size: int, batches: Batches) -> Batches:
+    """The sum of the counts of several tasks."""
     yield _counts_batch(_sum((counts for batch in batches for counts in batch.column(0).to_pylist()), size))
 
 
@@ -195,6 +200,7 @@ def _sum(blobs: Iterable[bytes], size: int) -> Any:
 
 
 def _scatter(division: Division, batches: Batches) -> Batches:
+    """The fingerprints, packed, with the keys of all parts that they go to."""
     for numbers in _gather(batches):
         for number, table in enumerate(division.tables):
             prefixes = table.prefix(numbers)
@@ -212,6 +218,7 @@ def _scatter(division: Division, batches: Batches) -> Batches:
 
 
 def _pack_parts(division: Division, numbers: Any, parts: Any) -> pyarrow.RecordBatch:
+    """Fingerprints, packed, each with the key of its part. Parts are sorted as small integers, by their digits."""
     small = numpy.uint16 if len(division.parts) <= 1 << 16 else numpy.uint32
     order = numpy.argsort(parts.astype(small), kind="stable")
     numbers, parts = numbers[order], parts[order]
@@ -264,6 +271,7 @@ def _compare_parts(
 
 
 def _list_edges(index: Index, k: int, memory: int, folder: str) -> Batches:
+    """The members of the clusters of an index, each with the fingerprint that represents it."""
     found = index.clusters(k, memory=memory, tmpdir=folder)
     first = found.fingerprints[found.is_representative]
     for i in range(0, len(found), ROWS):
