@@ -1,4 +1,4 @@
-/* error.c: statuses and their sentences, and the checks of arguments. */
+/* error.c: statuses and their sentences, the checks of arguments, and what the library says of itself. */
 #include "libidx/base/base.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 
 #include "format/limits.h"
 #include "format/manifest.h"
+#include "format/processor.h"
 
 _Static_assert(IDX_MAX_BITS == IDXF_MAX_BITS, "one rule, one number");
 _Static_assert(IDX_MAX_K == IDXF_MAX_K, "one rule, one number");
@@ -20,6 +21,8 @@ _Static_assert((int)IDX_ID_TEXT == IDXF_ID_TEXT && (int)IDX_ID_U64 == IDXF_ID_U6
                "one numbering");
 
 const char *idx_version(void) { return IDX_VERSION; }
+
+const char *idx_instructions(void) { return idxf_instructions_name(); }
 
 const char *idx_status_string(enum idx_status status) {
     switch (status) {

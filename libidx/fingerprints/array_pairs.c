@@ -29,7 +29,8 @@ struct worker {
 
 /* ---- Pairs ---- */
 
-/* Hands a thread's pairs to the visitor, unless that has ended the search. Only one thread calls it at a time. */
+/* Hands a thread's pairs to the visitor, unless that has ended the search, and forgets them. The visitor is called by
+ * one thread at a time. */
 static void hand_over(struct worker *worker) {
     struct array_search *search = worker->search;
     struct idxi_array_pairs *pairs = search->pairs;
@@ -57,7 +58,7 @@ static bool goes_on(void *context) {
 
 /* ---- Threads ---- */
 
-/* Makes a worker for each thread. After an error, the caller frees what was made. */
+/* Makes a worker for each thread. After an error, the caller frees what was made: search->team, if that is not NULL. */
 static enum idx_status make_team(struct array_search *search, struct idx_error *error) {
     search->team = calloc(search->pairs->threads, sizeof(struct idxi_balls *));
     if (search->team == NULL) return idxi_fail_memory(error);
@@ -112,7 +113,7 @@ struct copying {
 
 static void free_distinct(struct distinct *distinct) { idxi_array_release(distinct->fingerprints, distinct->room); }
 
-/* Sorts a bucket, and moves the distinct fingerprints to its front. */
+/* This is an idxi_task: it sorts a bucket, and moves the distinct fingerprints to its front. */
 static enum idx_status sort_bucket(void *context, size_t bucket, struct idx_error *error) {
     struct copying *copying = context;
     size_t begin = copying->sorting.to.starts[bucket], count = copying->sorting.to.starts[bucket + 1] - begin;
@@ -140,7 +141,8 @@ static enum idx_status sort_distinct(struct copying *copying, struct distinct *d
     return IDX_OK;
 }
 
-/* Copies an array, sorts the copy, and drops repetitions. The caller calls free_distinct, even after an error. */
+/* Copies an array, sorts the copy on several threads, and drops repetitions. The caller calls free_distinct, even after
+ * an error. */
 static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *fingerprints, size_t count,
                                      unsigned threads, struct idxi_progress *progress, struct idx_error *error) {
     if (count >= UINT32_MAX) /* starts of buckets have 32 bits */
@@ -170,13 +172,14 @@ static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *
     return status;
 }
 
+/* Checks the options, and sets the memory where the caller leaves it to the library. */
 static enum idx_status check_options(struct idx_join_options *options, struct idx_error *error) {
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_INVALID_ARGUMENT, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
     return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
-/* Finds the pairs between `a` and `b`, or within `a` if `b` is NULL. */
+/* Finds the pairs between `a` and `b`, or within `a` if `b` is NULL. Their memory counts as the search's. */
 static enum idx_status search_distinct(const struct distinct *a, const struct distinct *b,
                                        const struct idx_join_options *options, struct idxi_progress *progress,
                                        idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
@@ -196,32 +199,36 @@ static enum idx_status search_distinct(const struct distinct *a, const struct di
     return idxi_progress_add(progress, 0, error);
 }
 
-/* Finds the pairs in sorted copies of the caller's arrays: between `a` and `b`, or `within` a alone. */
-static enum idx_status search_copies(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, bool within,
-                                     const struct idx_join_options *given, idx_pairs_visitor visit, void *visit_context,
-                                     struct idx_error *error) {
+/* Which pairs are found: an array without elements may be NULL, so `b` does not say. */
+enum kind { WITHIN_A, BETWEEN };
+
+/* Finds the pairs in sorted copies of the caller's arrays. */
+static enum idx_status search_copies(enum kind kind, const uint64_t *a, size_t a_count, const uint64_t *b,
+                                     size_t b_count, const struct idx_join_options *given, idx_pairs_visitor visit,
+                                     void *visit_context, struct idx_error *error) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
-    struct distinct x = {0}, y = {0};
+    struct distinct a_copy = {0}, b_copy = {0};
     struct idxi_progress progress;
     idxi_copy_options(&options, given);
     IDXI_TRY(check_options(&options, error));
     idxi_progress_init(&progress, options.progress, options.context);
-    enum idx_status status = make_distinct(&x, a, a_count, options.threads, &progress, error);
-    if (status == IDX_OK) status = make_distinct(&y, b, b_count, options.threads, &progress, error);
+    enum idx_status status = make_distinct(&a_copy, a, a_count, options.threads, &progress, error);
+    if (status == IDX_OK) status = make_distinct(&b_copy, b, b_count, options.threads, &progress, error);
     if (status == IDX_OK)
-        status = search_distinct(&x, within ? NULL : &y, &options, &progress, visit, visit_context, error);
-    free_distinct(&x);
-    free_distinct(&y);
+        status = search_distinct(&a_copy, kind == WITHIN_A ? NULL : &b_copy, &options, &progress, visit, visit_context,
+                                 error);
+    free_distinct(&a_copy);
+    free_distinct(&b_copy);
     return status;
 }
 
 enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, const struct idx_join_options *options,
                                 idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
-    return search_copies(fingerprints, count, NULL, 0, true, options, visit, visit_context, error);
+    return search_copies(WITHIN_A, fingerprints, count, NULL, 0, options, visit, visit_context, error);
 }
 
 enum idx_status idx_array_join(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
                                const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
                                struct idx_error *error) {
-    return search_copies(a, a_count, b, b_count, false, options, visit, visit_context, error);
+    return search_copies(BETWEEN, a, a_count, b, b_count, options, visit, visit_context, error);
 }

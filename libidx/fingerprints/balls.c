@@ -59,8 +59,9 @@ static void gather_bits(const uint64_t *side, size_t count, uint64_t *set, uint6
     }
 }
 
+/* Ranks the varying bits by in how many pairs of the sample they differ, by inserting each where it belongs. */
 static void rank_bits(struct spectrum *spectrum) {
-    unsigned differing[64] = {0};
+    unsigned differing[64];
     for (unsigned bit = 0; bit < 64; bit++) {
         unsigned a_set = 0, b_set = 0;
         for (size_t i = 0; i < spectrum->a_sampled; i++) a_set += (unsigned)(spectrum->a[i] >> bit & 1);
@@ -77,7 +78,8 @@ static void rank_bits(struct spectrum *spectrum) {
     }
 }
 
-/* A bit that varies in neither side differs in all pairs or none; if in all, that leaves fewer errors for others. */
+/* Finds how the fingerprints of both sides vary; `b` is NULL if `a` is searched with itself. A bit that varies in
+ * neither side differs in all pairs or none; if in all, that leaves fewer errors for the varying bits. */
 static void find_spectrum(struct spectrum *spectrum, unsigned distance, const uint64_t *a, size_t a_count,
                           const uint64_t *b, size_t b_count) {
     uint64_t set, common, errors = 0;
@@ -97,12 +99,12 @@ static void find_spectrum(struct spectrum *spectrum, unsigned distance, const ui
 }
 
 /* Returns the radius of part `number` of `parts`; the first parts may have one more than the last ones. */
-static unsigned get_radius(unsigned distance, unsigned parts, unsigned number) {
+static unsigned radius_of_part(unsigned distance, unsigned parts, unsigned number) {
     return (distance + 1) / parts - 1 + (number < (distance + 1) % parts ? 1 : 0);
 }
 
 /* Returns the nanoseconds to compare pairs, in buckets of a size: their last vector is half empty on average. */
-static double get_compare_time(const struct idxi_compare_way *way, double pairs, double bucket) {
+static double estimate_comparing(const struct idxi_compare_way *way, double pairs, double bucket) {
     return pairs * way->vector_time / (double)way->lanes * (1 + (double)way->lanes / 2 / (bucket < 1 ? 1 : bucket));
 }
 
@@ -113,14 +115,14 @@ struct sizes {
 };
 
 /* Returns the nanoseconds of a search by parts of `width` bits: sorting, visiting pairs of buckets, and comparing. */
-static double get_layout_time(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
+static double estimate_layout(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
                               unsigned parts, unsigned width) {
-    double values = (double)((uint64_t)1 << width), half = sizes->within ? 0.5 : 1, time = 0;
+    double values = (double)((uint64_t)1 << width), once = sizes->within ? 0.5 : 1, time = 0;
     double sort = IDXI_SORT_TIME + (width > IDXI_CACHED_BITS ? (width - IDXI_CACHED_BITS) * IDXI_FAR_TIME : 0);
     for (unsigned i = 0; i < parts; i++) {
-        double ball = idxi_count_patterns(width, get_radius(distance, parts, i)) * half;
-        time += (sizes->a + (sizes->within ? 0 : sizes->b)) * sort + ball * values * IDXI_VISIT_TIME;
-        time += get_compare_time(way, ball / values * sizes->a * sizes->b, sizes->b / values);
+        double visited = idxi_count_patterns(width, radius_of_part(distance, parts, i)) * once; /* for each bucket */
+        time += (sizes->a + (sizes->within ? 0 : sizes->b)) * sort + visited * values * IDXI_VISIT_TIME;
+        time += estimate_comparing(way, visited / values * sizes->a * sizes->b, sizes->b / values);
     }
     return time;
 }
@@ -131,12 +133,12 @@ static void deal_bits(struct idxi_cut *cut, const struct spectrum *spectrum, uns
     cut->count = parts;
     cut->width = width;
     for (unsigned i = 0; i < parts; i++)
-        cut->balls[i] = (struct idxi_ball){0, get_radius(spectrum->errors_left, parts, i)};
+        cut->balls[i] = (struct idxi_ball){0, radius_of_part(spectrum->errors_left, parts, i)};
     for (unsigned i = 0; i < parts * width; i++) cut->balls[i % parts].mask |= UINT64_C(1) << spectrum->ranked[i];
 }
 
 /* Returns the share of all pairs that are in a ball, summed over the balls, as the sample has it. */
-static double get_sampled_share(const struct idxi_cut *cut, const struct spectrum *spectrum, bool within) {
+static double measure_share(const struct idxi_cut *cut, const struct spectrum *spectrum, bool within) {
     size_t found = 0, compared = 0;
     for (size_t i = 0; i < spectrum->a_sampled; i++) {
         for (size_t j = 0; j < spectrum->b_sampled; j++) {
@@ -156,31 +158,32 @@ struct layout {
     double time;
 };
 
-/* Returns the fastest way to cut so many bits, or one with 0 parts if comparing all with all is about as fast. */
+/* Returns the fastest way to cut so many bits, or one with 0 parts if comparing all with all is about as fast. Layouts
+ * with more values than twice the fingerprints, whose buckets would be nearly empty, are not considered. */
 static struct layout choose_layout(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
                                    unsigned bits) {
-    double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1);
-    struct layout best = {0, 0, get_compare_time(way, pairs, sizes->b) * IDXI_WORTH};
+    double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), all_time = estimate_comparing(way, pairs, sizes->b);
+    struct layout best = {0, 0, all_time * IDXI_WORTH};
     for (unsigned parts = 1; parts <= distance + 1 && parts <= bits; parts++) {
         for (unsigned width = 1; width <= MAX_WIDTH && width * parts <= bits; width++) {
             if ((double)((uint64_t)1 << width) > 2 * (sizes->a + sizes->b)) break;
-            double time = get_layout_time(way, sizes, distance, parts, width);
+            double time = estimate_layout(way, sizes, distance, parts, width);
             if (time < best.time) best = (struct layout){parts, width, time};
         }
     }
-    if (best.parts == 0) best.time /= IDXI_WORTH;
+    if (best.parts == 0) best.time = all_time;
     return best;
 }
 
 /* Makes the cut that is fastest for uniform bits. cut->count is 0 if there is none, or the sample is against it. */
 static void choose_cut(struct idxi_cut *cut, const struct idxi_compare_way *way, const struct spectrum *spectrum,
                        const struct sizes *sizes) {
-    double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), all = get_compare_time(way, pairs, sizes->b);
+    double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), all_time = estimate_comparing(way, pairs, sizes->b);
     struct layout layout = choose_layout(way, sizes, spectrum->errors_left, spectrum->ranked_count);
     if (layout.parts == 0) return;
     deal_bits(cut, spectrum, layout.parts, layout.width);
-    double compared = get_compare_time(way, get_sampled_share(cut, spectrum, sizes->within) * pairs, sizes->b);
-    if (compared > all * IDXI_WORTH) cut->count = 0;
+    double sampled_time = estimate_comparing(way, measure_share(cut, spectrum, sizes->within) * pairs, sizes->b);
+    if (sampled_time > all_time * IDXI_WORTH) cut->count = 0;
 }
 
 double idxi_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
@@ -210,7 +213,7 @@ void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, co
 
 /* ---- Two sorted sides ---- */
 
-/* Is idxi_comparison.match_large: searches two large buckets by balls of their own. */
+/* This is idxi_comparison.match_large: it searches two large buckets by balls of their own. */
 static void match_large(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                         size_t b_count) {
     struct idxi_balls *balls = (struct idxi_balls *)comparison;
@@ -231,25 +234,26 @@ struct sorted_sides {
     unsigned width, radius;
 };
 
-/* Returns the next greater number with as many bits set. */
-static uint64_t get_next_combination(uint64_t bits) {
+/* Returns the next greater number with as many bits set, at least one: the highest bit of the lowest run of set bits
+ * moves up by one place, and the others of the run move to the lowest places. */
+static uint64_t next_combination(uint64_t bits) {
     uint64_t lowest = bits & -bits, ripple = bits + lowest;
     return ripple | ((bits ^ ripple) >> 2) / lowest;
 }
 
 /* Returns how many of a value's bits, from the highest, are the number of its tile. */
-static unsigned get_high_bits(const struct sorted_sides *sorted) {
+static unsigned count_tile_number_bits(const struct sorted_sides *sorted) {
     return sorted->width > TILE_BITS ? sorted->width - TILE_BITS : 0;
 }
 
 /* Returns how many combinations of at most `radius` of the bits of a tile's number there are. */
 static size_t count_high_flips(const struct sorted_sides *sorted) {
-    return (size_t)(idxi_count_patterns(get_high_bits(sorted), sorted->radius) + 0.5);
+    return (size_t)(idxi_count_patterns(count_tile_number_bits(sorted), sorted->radius) + 0.5);
 }
 
 /* A search has a step for each tile and each combination of the bits of its number to flip. */
 static size_t count_steps(const struct sorted_sides *sorted) {
-    return count_high_flips(sorted) << get_high_bits(sorted);
+    return count_high_flips(sorted) << count_tile_number_bits(sorted);
 }
 
 /* Lists the combinations of at most `radius` of the bits within a tile, and returns how many there are. */
@@ -258,7 +262,7 @@ static size_t list_lows(const struct sorted_sides *sorted, unsigned radius, uint
     uint64_t end = UINT64_C(1) << bits;
     size_t count = 0;
     for (unsigned errors = 0; errors <= radius && errors <= bits; errors++) {
-        for (uint64_t low = idxf_low_bits(errors); low < end; low = low == 0 ? end : get_next_combination(low))
+        for (uint64_t low = idxf_low_bits(errors); low < end; low = low == 0 ? end : next_combination(low))
             lows[count++] = (uint16_t)low;
     }
     return count;
@@ -281,23 +285,21 @@ static void search_tiles(struct idxi_balls *balls, const struct sorted_sides *so
     balls->way->buckets(&balls->comparison, &pairs);
 }
 
+/* Returns combination `number` of so many bits, counted from the combinations of fewest bits on. */
+static uint64_t find_combination(unsigned bits, size_t number) {
+    unsigned chosen = 0;
+    for (size_t count; number >= (count = (size_t)(idxi_choose(bits, chosen) + 0.5)); chosen++) number -= count;
+    uint64_t combination = idxf_low_bits(chosen);
+    for (; number > 0; number--) combination = next_combination(combination);
+    return combination;
+}
+
 /* Searches one pair of tiles. The low bits of `step` are the number of the first tile; the others are the number of the
- * combination of its bits that are flipped in the second one, counted from the combinations of fewest bits on. */
+ * combination of its bits that are flipped in the second one. */
 static void search_step(struct idxi_balls *balls, const struct sorted_sides *sorted, size_t step) {
-    unsigned high_bits = get_high_bits(sorted);
-    uint64_t tile = step & idxf_low_bits(high_bits), flip = 0;
-    size_t number = step >> high_bits;
-    for (unsigned errors = 0;; errors++) {
-        size_t count = (size_t)(idxi_choose(high_bits, errors) + 0.5);
-        if (number >= count) {
-            number -= count;
-            continue;
-        }
-        flip = idxf_low_bits(errors);
-        for (; number > 0; number--) flip = get_next_combination(flip);
-        break;
-    }
-    if (sorted->within && (tile ^ flip) < tile) return;
+    unsigned high_bits = count_tile_number_bits(sorted);
+    uint64_t tile = step & idxf_low_bits(high_bits), flip = find_combination(high_bits, step >> high_bits);
+    if (sorted->within && (tile ^ flip) < tile) return; /* The pair is searched from the other tile. */
     search_tiles(balls, sorted, tile << TILE_BITS, flip << TILE_BITS);
 }
 
@@ -330,6 +332,11 @@ static bool goes_on(const struct ball_search *search) {
     return search->team[0]->goes_on(search->team[0]->comparison.context);
 }
 
+/* Returns how many pairs two sides have, or one of `a_count` fingerprints if `b` is NULL. */
+static double count_pairs(size_t a_count, const uint64_t *b, size_t b_count) {
+    return b == NULL ? (double)a_count * ((double)a_count - 1) / 2 : (double)a_count * (double)b_count;
+}
+
 /* Runs a task once on each thread; the calls share the work by counting up search->next, which begins at 0. */
 static enum idx_status run_on_team(struct ball_search *search, idxi_task task, struct idx_error *error) {
     search->next = 0;
@@ -340,12 +347,11 @@ static enum idx_status run_on_team(struct ball_search *search, idxi_task task, s
 /* Adds share `number` of `count` equal shares of the work on search->a and search->b to the progress. */
 static enum idx_status note_progress(const struct ball_search *search, double number, double count,
                                      struct idx_error *error) {
-    double a = (double)search->a.count, b = (double)search->b.count;
-    double whole = search->b.fingerprints == NULL ? a * (a - 1) / 2 : a * b, unit = search->work;
     if (search->progress == NULL) return IDX_OK;
-    if (search->all > 0) unit /= search->all;
-    uint64_t before = (uint64_t)((search->done + whole * number / count) * unit);
-    uint64_t after = (uint64_t)((search->done + whole * (number + 1) / count) * unit);
+    double sides = count_pairs(search->a.count, search->b.fingerprints, search->b.count);
+    double unit = search->all > 0 ? search->work / search->all : search->work;
+    uint64_t before = (uint64_t)((search->done + sides * number / count) * unit);
+    uint64_t after = (uint64_t)((search->done + sides * (number + 1) / count) * unit);
     return idxi_progress_add(search->progress, after - before, error);
 }
 
@@ -390,7 +396,8 @@ static enum idx_status search_ball(struct ball_search *search, struct idx_error 
     return IDX_OK;
 }
 
-/* Searches the balls of the cut, one after the other. Then only those known before it are left out again. */
+/* Searches the balls of the cut, one after the other. Afterwards pairs in these are no longer left out, but only those
+ * of balls that were known before. */
 static enum idx_status search_balls(struct ball_search *search, struct idx_error *error) {
     enum idx_status status = IDX_OK;
     size_t before = search->team[0]->comparison.before_count;
@@ -400,13 +407,13 @@ static enum idx_status search_balls(struct ball_search *search, struct idx_error
     return status;
 }
 
-static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Compares all of `a` with all of `b`, as many of `b` at a time as stay in the caches. */
 static void compare_between(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                             size_t b_count) {
     for (size_t i = 0; i < b_count && balls->goes_on(balls->comparison.context); i += CACHED)
-        balls->way->between(&balls->comparison, a, a_count, b + i, lesser(b_count - i, CACHED));
+        balls->way->between(&balls->comparison, a, a_count, b + i, smaller(b_count - i, CACHED));
 }
 
 /* This is an idxi_task: it compares all with all, without buckets. Each thread takes some fingerprints of `a`, and some
@@ -419,14 +426,14 @@ static enum idx_status compare_some(void *context, size_t thread, struct idx_err
     size_t a_steps = (a->count - 1) / COMPARED + 1, steps = within ? a_steps : ((b->count - 1) / CACHED + 1) * a_steps;
     size_t step;
     while (goes_on(search) && (step = atomic_fetch_add(&search->next, 1)) < steps) {
-        size_t begin = step % a_steps * COMPARED, some = lesser(a->count - begin, COMPARED);
+        size_t begin = step % a_steps * COMPARED, some = smaller(a->count - begin, COMPARED);
         size_t other = step / a_steps * CACHED; /* in `b`, whose part stays in the caches for many steps */
         const uint64_t *from = a->fingerprints + begin;
         if (within) {
             balls->way->within(&balls->comparison, from, some);
             compare_between(balls, from, some, from + some, a->count - begin - some);
         } else {
-            compare_between(balls, from, some, b->fingerprints + other, lesser(b->count - other, CACHED));
+            compare_between(balls, from, some, b->fingerprints + other, smaller(b->count - other, CACHED));
         }
         IDXI_TRY(note_progress(search, (double)step, (double)steps, error));
     }
@@ -458,13 +465,13 @@ static void free_buckets(const struct ball_search *search, struct side *side) {
 static enum idx_status search_sorted(struct ball_search *search, uint64_t memory, struct idx_error *error) {
     unsigned threads = search->threads;
     size_t bytes = threads * idxi_sorting_count_bytes(search->cut.width);
-    bool within = search->b.fingerprints == NULL, enough;
+    bool within = search->b.fingerprints == NULL;
     search->counts = threads > 1 && bytes < memory / 2 ? malloc(bytes) : NULL;
     if (search->counts != NULL) memory -= bytes;
     for (unsigned i = 0; i < threads; i++) search->team[i]->memory = memory / threads;
-    enough = make_buckets(search, &search->a) && (within || make_buckets(search, &search->b));
+    bool ok = make_buckets(search, &search->a) && (within || make_buckets(search, &search->b));
     enum idx_status status;
-    if (enough)
+    if (ok)
         status = search_balls(search, error);
     else
         status = search->progress == NULL ? run_on_team(search, compare_some, error) : idxi_fail_memory(error);
@@ -508,7 +515,7 @@ static enum idx_status search_part(struct ball_search *search, const uint64_t *a
     search->b = (struct side){.fingerprints = b, .count = b_count};
     IDXI_TRY(search->cut.count > 0 && fits ? search_sorted(search, search->memory - bytes, error)
                                            : run_on_team(search, compare_some, error));
-    search->done += b == NULL ? (double)a_count * ((double)a_count - 1) / 2 : (double)a_count * (double)b_count;
+    search->done += count_pairs(a_count, b, b_count);
     return IDX_OK;
 }
 
@@ -517,13 +524,16 @@ static enum idx_status search_part(struct ball_search *search, const uint64_t *a
 enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threads, uint64_t memory,
                                   struct idxi_progress *progress, uint64_t amount, const uint64_t *a, size_t a_count,
                                   const uint64_t *b, size_t b_count, struct idx_error *error) {
-    struct ball_search search = {
-        .team = team, .threads = threads, .memory = memory, .progress = progress, .work = (double)amount};
-    search.all = b == NULL ? (double)a_count * ((double)a_count - 1) / 2 : (double)a_count * (double)b_count;
+    struct ball_search search = {.team = team,
+                                 .threads = threads,
+                                 .memory = memory,
+                                 .progress = progress,
+                                 .work = (double)amount,
+                                 .all = count_pairs(a_count, b, b_count)};
     return search_part(&search, a, a_count, b, b_count, error);
 }
 
-/* Whether all fingerprints have the same bits in a ball searched before, so that all their pairs were found. */
+/* Returns whether all fingerprints have the same bits in a ball searched before, so that all their pairs were found. */
 static bool were_all_found(const struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                            size_t b_count) {
     uint64_t a_set, a_common, b_set, b_common;

@@ -50,7 +50,7 @@ struct two_buckets {
     bool same;
 };
 
-/* Completes *two, which has bucket `other` of `b`, by bucket `value` of `a`. Returns false if the caller need not
+/* Adds bucket `value` of `a` to *two, which has bucket `other` of `b`. Returns false if the caller need not
  * compare them: they are compared the other way round, or match_large got them, because they are large. */
 IDXF_INLINE bool prepare_two(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs, uint64_t value,
                              uint64_t other, struct two_buckets *two) {
@@ -63,6 +63,7 @@ IDXF_INLINE bool prepare_two(struct idxi_comparison *comparison, const struct id
     return false;
 }
 
+/* This is idxi_compare_way.buckets, but for the function that compares two of them. */
 IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison *comparison,
                                  const struct idxi_bucket_pairs *pairs) {
     for (uint64_t at = pairs->first; at < pairs->end; at++) {
@@ -88,6 +89,7 @@ IDXF_INLINE void compare_two(struct idxi_comparison *comparison, const uint64_t 
 /* Returns the value of a number: those of its bits that a mask has, moved together. */
 typedef uint64_t (*extractor)(uint64_t number, uint64_t mask);
 
+/* This is the extractor for processors without an instruction for it. */
 IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
     uint64_t bits = 0;
     for (unsigned at = 0; mask != 0; at++, mask &= mask - 1) bits |= (number >> __builtin_ctzll(mask) & 1) << at;
@@ -177,23 +179,26 @@ IDXF_BMI2 static void place_bmi2(const uint64_t *from, size_t count, uint64_t ma
     place_by(extract_bmi2, from, count, mask, to, places);
 }
 
+/* ---- With AVX2 ---- */
+
 #define HELD 4 /* vectors of one bucket in registers, while the other bucket passes */
 
-/* Visits the pairs of `a` and those of `b` whose bits are set in `near`. */
+/* Visits the pairs of `a` and those of `b` whose bits are set in `near`. Not inlined, so that the loop around it keeps
+ * its vectors in registers. */
 IDXF_AVX2 __attribute__((noinline)) static void visit_held(struct idxi_comparison *comparison, uint64_t a,
                                                            const uint64_t *b, unsigned near) {
     for (; near != 0; near &= near - 1) visit_new(comparison, a, b[__builtin_ctz(near)]);
 }
 
-/* ---- With AVX2 ---- */
-
+/* Loads `count` fingerprints, or as many as there are lanes; further lanes are 0, and nothing is read for them. */
 IDXF_AVX2 static inline __m256i load_avx2(const uint64_t *from, size_t count) {
     __m256i lanes = _mm256_setr_epi64x(0, 1, 2, 3),
-            all = _mm256_set1_epi64x(count < IDXI_LANES_AVX2 ? (long long)count : 4);
-    return _mm256_maskload_epi64((const long long *)from, _mm256_cmpgt_epi64(all, lanes));
+            filled = _mm256_set1_epi64x(count < IDXI_LANES_AVX2 ? (long long)count : IDXI_LANES_AVX2);
+    return _mm256_maskload_epi64((const long long *)from, _mm256_cmpgt_epi64(filled, lanes));
 }
 
-/* Compares each of `a` with all of `b`, which fills at most `vectors` vectors. */
+/* Compares each of `a` with all of `b`, which fills at most `vectors` vectors. That is a constant in each call, so that
+ * the compiler unrolls the loops over them. */
 IDXF_AVX2 IDXF_INLINE void compare_held_avx2(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                              const uint64_t *b, size_t b_count, const unsigned vectors) {
     const __m256i most = _mm256_set1_epi64x((long long)comparison->distance), all = _mm256_set1_epi64x(-1);
@@ -254,6 +259,7 @@ static const struct idxi_compare_way avx2 = {.name = "AVX2",
 
 #define LANES IDXI_AVX512_LANES
 
+/* Returns the mask of the first `count` lanes, or of all. */
 static inline __mmask8 get_lanes(size_t count) {
     return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }
@@ -281,12 +287,12 @@ IDXF_AVX512 static inline void visit_lanes(struct idxi_comparison *comparison, u
 /* Does what compare_one does. */
 IDXF_AVX512 static inline void compare_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
                                              size_t count) {
-    __m512i all = _mm512_set1_epi64((long long)a), most = _mm512_set1_epi64((long long)comparison->distance);
+    __m512i here = _mm512_set1_epi64((long long)a), most = _mm512_set1_epi64((long long)comparison->distance);
     for (size_t i = 0; i < count; i += LANES) {
-        __mmask8 here = get_lanes(count - i);
-        __m512i errors = _mm512_xor_si512(all, _mm512_maskz_loadu_epi64(here, b + i));
-        __mmask8 found = _mm512_mask_cmple_epu64_mask(here, _mm512_popcnt_epi64(errors), most);
-        if (__builtin_expect(found != 0, 0)) visit_lanes(comparison, a, b + i, errors, found);
+        __mmask8 filled = get_lanes(count - i);
+        __m512i errors = _mm512_xor_si512(here, _mm512_maskz_loadu_epi64(filled, b + i));
+        __mmask8 near = _mm512_mask_cmple_epu64_mask(filled, _mm512_popcnt_epi64(errors), most);
+        if (__builtin_expect(near != 0, 0)) visit_lanes(comparison, a, b + i, errors, near);
     }
 }
 
@@ -316,12 +322,12 @@ IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *compariso
                                                const uint64_t *a, const uint64_t *b, __mmask8 first, __mmask8 second) {
     __m512i errors = _mm512_xor_si512(at->here, _mm512_maskz_loadu_epi64(first, b));
     __m512i others = _mm512_xor_si512(at->there, _mm512_maskz_loadu_epi64(second, b + LANES));
-    first = _mm512_mask_testn_epi64_mask(first, errors, at->shared);
-    second = _mm512_mask_testn_epi64_mask(second, others, at->shared);
-    unsigned near = _mm512_mask_cmple_epu64_mask(first, _mm512_popcnt_epi64(errors), at->most);
-    near |= (unsigned)_mm512_mask_cmple_epu64_mask(second, _mm512_popcnt_epi64(others), at->most) << LANES;
+    __mmask8 first_in_run = _mm512_mask_testn_epi64_mask(first, errors, at->shared);
+    __mmask8 second_in_run = _mm512_mask_testn_epi64_mask(second, others, at->shared);
+    unsigned near = _mm512_mask_cmple_epu64_mask(first_in_run, _mm512_popcnt_epi64(errors), at->most);
+    near |= (unsigned)_mm512_mask_cmple_epu64_mask(second_in_run, _mm512_popcnt_epi64(others), at->most) << LANES;
     if (__builtin_expect(near != 0, 0)) visit_aligned(comparison, a, b, near);
-    return (first | second) != 0;
+    return (first_in_run | second_in_run) != 0;
 }
 
 /* Compares fingerprints with those one place after them, then two places after, as long as any two share a run. It
@@ -393,8 +399,8 @@ IDXF_AVX512 __attribute__((noinline)) static void gather_near_pairs(struct idxi_
     if (count >= MOST_NEAR) visit_gathered(comparison, near);
 }
 
-/* Compares each of `a`, UNROLLED at a time, with all of `b`, which fills at most `vectors` vectors. Lanes beyond these
- * hold the first of `b`. */
+/* Compares each of `a`, UNROLLED at a time, with all of `b`, which fills at most `vectors` vectors: a constant in each
+ * call, as in compare_held_avx2. Lanes beyond `b` hold its first fingerprint, which changes no least distance. */
 IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, struct near_pairs *near,
                                           const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
                                           const unsigned vectors) {
@@ -404,20 +410,21 @@ IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, st
     for (unsigned j = 0; j < vectors; j++)
         held[j] = _mm512_mask_loadu_epi64(first, get_lanes(b_count - j * LANES), b + j * LANES);
     for (; i + UNROLLED <= a_count; i += UNROLLED) {
-        __m512i all = _mm512_set1_epi64(64);
+        __m512i least_of_all = _mm512_set1_epi64(64);
         for (unsigned n = 0; n < UNROLLED; n++) {
             __m512i here = _mm512_set1_epi64((long long)a[i + n]);
             least[n] = _mm512_popcnt_epi64(_mm512_xor_si512(here, held[0]));
             for (unsigned j = 1; j < vectors; j++)
                 least[n] = _mm512_min_epu32(least[n], _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j])));
-            all = _mm512_min_epu32(all, least[n]);
+            least_of_all = _mm512_min_epu32(least_of_all, least[n]);
         }
-        if (__builtin_expect(_mm512_cmple_epu64_mask(all, most) != 0, 0))
+        if (__builtin_expect(_mm512_cmple_epu64_mask(least_of_all, most) != 0, 0))
             gather_near_pairs(comparison, near, a + i, least, b, b_count);
     }
     for (; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
 }
 
+/* Compares each of `a` with all of `b`, of which HELD vectors at a time are held. */
 IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, struct near_pairs *near, const uint64_t *a,
                                          size_t a_count, const uint64_t *b, size_t b_count) {
     for (; b_count > HELD * LANES; b += HELD * LANES, b_count -= HELD * LANES)
@@ -474,7 +481,8 @@ IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const
     visit_gathered(comparison, &near);
 }
 
-/* Fingerprints that seem near to some of their buckets, whose members are prefetched and compared later. */
+/* Fingerprints whose folds are near to some of their buckets, or whose buckets have more members than folds were
+ * compared. The members are prefetched, and compared later. */
 #define SEEMING 16
 struct seeming {
     uint64_t fingerprints[SEEMING];

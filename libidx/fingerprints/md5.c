@@ -22,6 +22,8 @@ static const uint32_t sines[64] = {
 
 static uint32_t rotate(uint32_t value, unsigned bits) { return value << bits | value >> (32 - bits); }
 
+/* Changes the state by the 64 steps that RFC 1321 has for a block of 64 bytes. The four rounds differ in how they mix
+ * b, c and d, in the order of the block's words, and in how far they rotate: by turns[round][step % 4] bits. */
 static void add_block(uint32_t state[4], const uint8_t *block) {
     static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
@@ -46,7 +48,8 @@ static void add_block(uint32_t state[4], const uint8_t *block) {
     state[3] += d;
 }
 
-/* The bytes are followed by a 1 bit, 0 bits, and in the last block's last eight bytes their length in bits. */
+/* The bytes are followed by a 1 bit, 0 bits, and in the last block's last eight bytes their length in bits. If these do
+ * not fit behind the rest of the bytes, there is one more block. */
 void idxi_md5(const void *bytes, size_t length, uint8_t digest[IDXI_MD5_BYTES]) {
     uint32_t state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
     const uint8_t *at = bytes;

@@ -18,7 +18,10 @@ static const char *const methods[] = {
     [IDX_RECIPE_MINHASH] = "minhash",
 };
 
-enum { MOST_DIGITS = 7 }; /* of a number in a recipe */
+enum {
+    MOST_DIGITS = 7,   /* of a number in a recipe */
+    DEFAULT_WIDTH = 5, /* words of a shingle of minhash:M */
+};
 
 /* Reads the decimal number behind `name`, with which a string must begin; one of the characters of `ends`, or the end
  * of the string, must follow. Returns false, and leaves *number, where the string has another form. */
@@ -31,7 +34,7 @@ static bool read_number(const char *string, const char *name, const char *ends, 
     return true;
 }
 
-/* Returns whether a string up to the first of `ends` is this name. */
+/* Returns whether a string up to the first of the characters of `ends`, or to its end, is this name. */
 static bool has_name(const char *string, const char *ends, const char *name) {
     const size_t length = strcspn(string, ends);
     return strlen(name) == length && memcmp(string, name, length) == 0;
@@ -67,10 +70,10 @@ static void read_part(const char *part, struct idx_recipe_properties *properties
 void idx_recipe_read(const char *recipe, struct idx_recipe_properties *properties) {
     *properties = (struct idx_recipe_properties){.fingerprints = 1, .max_k = IDX_MAX_K};
     read_method(recipe, properties);
-    if (properties->method == IDX_RECIPE_MINHASH) properties->shingle_width = 5;
+    if (properties->method == IDX_RECIPE_MINHASH) properties->shingle_width = DEFAULT_WIDTH;
     if (properties->method == IDX_RECIPE_SEGMENTS || properties->method == IDX_RECIPE_MINHASH)
         properties->fingerprints = properties->number;
-    if (properties->method >= IDX_RECIPE_SENTENCES) properties->max_k = 0;
+    if (properties->method >= IDX_RECIPE_SENTENCES) properties->max_k = 0; /* all from there on make hashes */
     properties->by_table = properties->method == IDX_RECIPE_IDF;
     for (const char *end = strchr(recipe, ';'); end != NULL; end = strchr(end + 1, ';')) read_part(end + 1, properties);
 }
@@ -84,8 +87,8 @@ enum { MARK_LENGTH = sizeof mark - 1 };
 size_t idxi_recipe_identity_bytes(const char *recipe) {
     size_t length = strlen(recipe), end = length;
     while (end > 0 && recipe[end - 1] >= '0' && recipe[end - 1] <= '9') end--;
-    bool named = end < length && end >= MARK_LENGTH && memcmp(recipe + end - MARK_LENGTH, mark, MARK_LENGTH) == 0;
-    return named ? end - MARK_LENGTH : length;
+    bool names_icu = end < length && end >= MARK_LENGTH && memcmp(recipe + end - MARK_LENGTH, mark, MARK_LENGTH) == 0;
+    return names_icu ? end - MARK_LENGTH : length;
 }
 
 bool idx_recipe_matches(const char *a, const char *b, bool *same_icu) {

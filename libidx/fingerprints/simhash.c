@@ -1,5 +1,5 @@
 /* simhash.c: makes fingerprints of features: weights, hashes of features, and the SimHash accumulator (Charikar 2002;
- * WWW 2007, section 2). Also Hamming distances, which instructions are used, and whether recipes match. */
+ * WWW 2007, section 2). Also Hamming distances. */
 #include "libidx/fingerprints/simhash.h"
 
 #include <string.h>
@@ -35,6 +35,7 @@ void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t we
     }
 }
 
+/* This is an idxi_simhash_way, as the other two are. */
 static void add_plain(struct idx_simhash *simhash, const struct idx_feature *features, size_t count) {
     for (size_t i = 0; i < count; i++) idx_simhash_add_hash(simhash, features[i].hash, features[i].weight);
 }
@@ -50,7 +51,8 @@ static int64_t sum_weights(const struct idx_feature *features, size_t count) {
     return (int64_t)total;
 }
 
-/* Computes half of the sums at a time, because all don't fit the registers. Each lane tests one bit of the hash. */
+/* Computes half of the sums at a time, because all don't fit the registers. Lane i of vector j tests bit 4 j + i of
+ * half of a hash, for all ones where it is set, which then mask the weight. */
 __attribute__((target("avx2"))) static void add_avx2(struct idx_simhash *simhash, const struct idx_feature *features,
                                                      size_t count) {
     const __m256i total = _mm256_set1_epi64x(sum_weights(features, count));
@@ -167,10 +169,11 @@ const char *idx_hash_name(enum idx_hash_kind kind) {
 
 /* ---- Weights that users write ---- */
 
-/* Digits behind the point that count, the greatest weight, and its digits. */
+/* Digits behind the point that count, so that IDX_DECIMAL_WEIGHT_ONE is 1; the greatest weight, and its digits. */
 enum { FRACTION_DIGITS = 4, MOST_WHOLE = 1000000, WHOLE_DIGITS = 7 };
 
-/* Appends up to `most` digits from text[*at] on to *value, moves *at behind them, and returns their number. */
+/* Reads up to `most` digits from text[*at] on as further digits of *value, moves *at behind them, and returns how many
+ * they are. */
 static size_t read_digits(const char *text, size_t length, size_t *at, size_t most, int64_t *value) {
     size_t start = *at;
     for (; *at < length && *at - start < most && text[*at] >= '0' && text[*at] <= '9'; ++*at) {
@@ -181,24 +184,19 @@ static size_t read_digits(const char *text, size_t length, size_t *at, size_t mo
 
 bool idx_weight_parse(const char *text, size_t length, int64_t *weight) {
     int64_t value = 0;
-    size_t at = length > 0 && text[0] == '-', fraction = 0;
-    bool negative = at == 1;
+    bool negative = length > 0 && text[0] == '-', rounds_up = false;
+    size_t at = negative ? 1 : 0, fraction_digits = 0;
     if (read_digits(text, length, &at, WHOLE_DIGITS, &value) == 0) return false;
-    bool rounds_up = false;
     if (at < length) {
         if (text[at++] != '.') return false;
-        fraction = read_digits(text, length, &at, FRACTION_DIGITS, &value);
+        fraction_digits = read_digits(text, length, &at, FRACTION_DIGITS, &value);
         rounds_up = at < length && text[at] >= '5';
         while (at < length && text[at] >= '0' && text[at] <= '9') at++;
-        if (fraction == 0 || at < length) return false;
+        if (fraction_digits == 0 || at < length) return false;
     }
-    for (; fraction < FRACTION_DIGITS; fraction++) value *= 10;
-    value += rounds_up;
+    for (; fraction_digits < FRACTION_DIGITS; fraction_digits++) value *= 10;
+    if (rounds_up) value++;
     if (value > (int64_t)MOST_WHOLE * IDX_DECIMAL_WEIGHT_ONE) return false;
     *weight = negative ? -value : value;
     return true;
 }
-
-/* ---- Instructions ---- */
-
-const char *idx_instructions(void) { return idxf_instructions_name(); }

@@ -13,19 +13,22 @@ uint64_t idxi_buckets_bytes(size_t count, unsigned width) {
 
 size_t idxi_sorting_count_bytes(unsigned width) { return sizeof(uint32_t) << width; }
 
+/* Returns where the share of a thread begins; that of the last one ends where the next one's would begin. */
 static size_t share_begin(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->count * thread / sorting->threads;
 }
 
-static uint32_t *get_counts(const struct idxi_sorting *sorting, size_t thread) {
+/* Returns a thread's counts, which become its places: one for each value. */
+static uint32_t *counts_of(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->counts + (thread << idxf_count_bits(sorting->mask));
 }
 
+/* This is an idxi_task, as place_share is; both add nothing to the progress, but see whether the caller goes on. */
 static enum idx_status count_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = share_begin(sorting, thread), end = share_begin(sorting, thread + 1);
-    memset(get_counts(sorting, thread), 0, idxi_sorting_count_bytes(idxf_count_bits(sorting->mask)));
-    sorting->way->count(sorting->from + begin, end - begin, sorting->mask, get_counts(sorting, thread));
+    memset(counts_of(sorting, thread), 0, idxi_sorting_count_bytes(idxf_count_bits(sorting->mask)));
+    sorting->way->count(sorting->from + begin, end - begin, sorting->mask, counts_of(sorting, thread));
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
@@ -33,7 +36,7 @@ static enum idx_status place_share(void *context, size_t thread, struct idx_erro
     const struct idxi_sorting *sorting = context;
     size_t begin = share_begin(sorting, thread), end = share_begin(sorting, thread + 1);
     sorting->way->place(sorting->from + begin, end - begin, sorting->mask, sorting->to.fingerprints,
-                        get_counts(sorting, thread));
+                        counts_of(sorting, thread));
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
@@ -44,7 +47,7 @@ static void turn_counts_into_places(const struct idxi_sorting *sorting) {
     for (size_t value = 0; value < values; value++) {
         starts[value] = at;
         for (size_t thread = 0; thread < sorting->threads; thread++) {
-            uint32_t *place = get_counts(sorting, thread) + value, count = *place;
+            uint32_t *place = counts_of(sorting, thread) + value, count = *place;
             *place = at;
             at += count;
         }

@@ -3,13 +3,15 @@
 
 #include <stdlib.h>
 
-/* Returns with which `bits` 2^bits slots are enough for so many values: at most two thirds of them are then taken. */
+/* Returns the least number of bits with which 2^bits slots are enough for so many values: at most two thirds of the
+ * slots are then taken, and at least one is empty, where searches end. */
 static unsigned choose_slot_bits(size_t count) {
     unsigned bits = 1;
     while ((size_t)1 << bits < count + count / 2 + 2) bits++;
     return bits;
 }
 
+/* Returns where a search for a value begins. Multiplying by 2^64 divided by the golden ratio spreads neighbours. */
 static size_t first_slot_of(const struct idxi_value_slots *slots, uint64_t value) {
     return (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> (64 - slots->bits));
 }
