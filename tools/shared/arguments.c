@@ -23,15 +23,13 @@ static bool parse_within_bounds(const struct option_rule *rule, const char *text
                                  dashes_of(rule), rule->name, text);
     if (*count >= rule->least && (rule->most == 0 || *count <= rule->most)) return true;
     if (rule->most == 0)
-        complain_of_usage("%s%s needs a number of at least %" PRIu64 ", not %s", dashes_of(rule), rule->name,
-                          rule->least, text);
-    else
-        complain_of_usage("%s%s needs a number from %" PRIu64 " to %" PRIu64 ", not %s", dashes_of(rule), rule->name,
-                          rule->least, rule->most, text);
-    return false;
+        return complain_of_usage("%s%s needs a number of at least %" PRIu64 ", not %s", dashes_of(rule), rule->name,
+                                 rule->least, text);
+    return complain_of_usage("%s%s needs a number from %" PRIu64 " to %" PRIu64 ", not %s", dashes_of(rule), rule->name,
+                             rule->least, rule->most, text);
 }
 
-/* Sets the value of an OPTION_NUMBER, which unsigned also bounds. */
+/* Sets the value of an OPTION_NUMBER, which is at most UINT_MAX, also where the rule has no bound. */
 static bool store_number(const struct option_rule *rule, const char *text) {
     struct option_rule bounded = *rule;
     uint64_t number;
@@ -43,7 +41,7 @@ static bool store_number(const struct option_rule *rule, const char *text) {
 
 /* Sets the value of an OPTION_CHOICE to the index of the name that the text is. */
 static bool store_choice(const struct option_rule *rule, const char *text) {
-    char names[256] = "";
+    char names[256] = ""; /* For the message: the names of each table's choices are far shorter. */
     for (int i = 0; rule->names[i] != NULL; i++) {
         if (strcmp(rule->names[i], text) == 0) {
             *(int *)rule->value = i;
@@ -62,11 +60,6 @@ static bool append_string(struct strings *strings, char *text) {
     return true;
 }
 
-static bool append_glob(struct globs *globs, const char *pattern, bool includes) {
-    bool appended = globs_append(globs, pattern, includes);
-    return appended || complain("out of memory");
-}
-
 /* Sets the value of an option of any kind. `text` is its argument, or NULL for OPTION_FLAG. */
 static bool store_value(const struct option_rule *rule, char *text) {
     switch (rule->kind) {
@@ -79,12 +72,14 @@ static bool store_value(const struct option_rule *rule, char *text) {
     if (*text == '\0' && !rule->may_be_empty)
         return complain_of_usage("%s%s has an empty argument", dashes_of(rule), rule->name);
     if (rule->kind == OPTION_INCLUDE || rule->kind == OPTION_EXCLUDE)
-        return append_glob(rule->value, text, rule->kind == OPTION_INCLUDE);
+        return globs_append(rule->value, text, rule->kind == OPTION_INCLUDE) || complain("out of memory");
     if (rule->kind == OPTION_TEXTS) return append_string(rule->value, text);
     *(const char **)rule->value = text;
     return true;
 }
 
+/* What getopt_long takes: the options of one letter, each before a colon if it takes an argument, and the longer ones,
+ * up to one without a name. */
 struct getopt_tables {
     char letters[2 * MOST_OPTIONS + 8];
     struct option words[MOST_OPTIONS + 2];
@@ -144,16 +139,14 @@ static void complain_of_option(const struct grammar *grammar, const struct getop
         complain_of_usage("there is no option %s", argument);
 }
 
+/* Refuses operands that are empty, too few or too many. */
 static bool check_operands(const struct grammar *grammar, const struct strings *operands) {
     for (size_t i = 0; i < operands->count; i++) {
-        if (*operands->values[i] != '\0') continue;
-        return complain_of_usage("argument %zu is empty", i + 1);
+        if (*operands->values[i] == '\0') return complain_of_usage("argument %zu is empty", i + 1);
     }
-    if (operands->count < grammar->least_operands)
-        complain_of_usage("%s is missing", grammar->operand);
-    else if (operands->count > grammar->most_operands)
-        complain_of_usage("'%s' is one argument too many", operands->values[grammar->most_operands]);
-    return operands->count >= grammar->least_operands && operands->count <= grammar->most_operands;
+    if (operands->count < grammar->least_operands) return complain_of_usage("%s is missing", grammar->operand);
+    if (operands->count <= grammar->most_operands) return true;
+    return complain_of_usage("'%s' is one argument too many", operands->values[grammar->most_operands]);
 }
 
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status) {

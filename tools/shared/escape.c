@@ -79,7 +79,7 @@ size_t escape_undo(char *id, size_t length) {
 /* Sets the character that begins at `at`, where `left` bytes are left, and its length in bytes. Returns false if the
  * bytes are not UTF-8; *length is any number then. */
 static bool decode_utf8(const unsigned char *at, size_t left, uint32_t *character, size_t *length) {
-    static const uint32_t least_of_length[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t least_of_length[] = {0, 0, 0x80, 0x800, 0x10000}; /* Those below must be shorter. */
     *length = *at < 0x80 ? 1 : *at < 0xc0 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf8 ? 4 : 0;
     if (*length == 0 || *length > left) return false;
     *character = *length == 1 ? *at : *at & (0x7fU >> *length);
@@ -98,14 +98,19 @@ static bool is_unprintable(uint32_t character) {
            (character >= 0x2028 && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069);
 }
 
-bool printable_is_utf8(const void *bytes, size_t length) {
-    const uint64_t highs = UINT64_C(0x8080808080808080);
-    uint32_t character;
+/* Returns whether eight bytes are ASCII: none has its highest bit set. */
+static bool are_ascii(const unsigned char bytes[8]) {
     uint64_t eight;
+    memcpy(&eight, bytes, sizeof eight);
+    return (eight & UINT64_C(0x8080808080808080)) == 0;
+}
+
+bool printable_is_utf8(const void *bytes, size_t length) {
+    uint32_t character;
     size_t step;
     for (const unsigned char *at = bytes; length > 0; at += step, length -= step) {
-        step = sizeof eight;
-        if (length >= sizeof eight && (memcpy(&eight, at, sizeof eight), (eight & highs) == 0)) continue;
+        step = 8;
+        if (length >= step && are_ascii(at)) continue;
         if (!decode_utf8(at, length, &character, &step)) return false;
     }
     return true;
@@ -120,7 +125,7 @@ size_t printable_piece(const char *text, char piece[PRINTABLE_PIECE]) {
         piece[length] = '\0';
         return length;
     }
-    if (!ok) length = 1;
+    if (!ok) length = 1; /* Each bad byte is a piece. */
     for (size_t i = 0; i < length; i++)
         snprintf(piece + 4 * i, PRINTABLE_PIECE - 4 * i, "\\x%02x", (unsigned)(unsigned char)text[i]);
     return length;

@@ -104,20 +104,21 @@ static bool visit_entry(struct walk *walk, const char *path) {
     return !S_ISREG(status.st_mode) || walk->visit(walk->context, path);
 }
 
+static bool visit_entry_of(struct walk *walk, const char *folder, const char *name) {
+    char *path = join_path(folder, name);
+    bool ok = path == NULL ? complain_of_errno(folder, walk) : visit_entry(walk, path);
+    free(path);
+    return ok;
+}
+
 /* Visits the entries of a folder in order. Returns false if the visitor stopped or memory ran out. */
 static bool walk_folder(struct walk *walk, const char *path) {
-    struct dirent **entries = NULL;
+    struct dirent **entries;
     int count = scandir(path, &entries, is_no_dot_entry, compare_names);
-    bool ok = true, is_scratch = count > 0 && scratch_is_at(path);
-    if (count < 0) ok = complain_of_errno(path, walk);
-    if (is_scratch) ok = leave_out_scratch(walk, path);
+    if (count < 0) return complain_of_errno(path, walk);
+    bool is_scratch = count > 0 && scratch_is_at(path), ok = !is_scratch || leave_out_scratch(walk, path);
     for (int i = 0; i < count; i++) {
-        char *entry = ok && !is_scratch ? join_path(path, entries[i]->d_name) : NULL;
-        if (entry != NULL)
-            ok = visit_entry(walk, entry);
-        else if (ok && !is_scratch)
-            ok = complain_of_errno(path, walk);
-        free(entry);
+        if (ok && !is_scratch) ok = visit_entry_of(walk, path, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
@@ -146,22 +147,18 @@ bool folder_is_at(const char *path) {
 }
 
 char *folder_parent(const char *path) {
-    char *parent = strdup(path);
-    size_t length = parent == NULL ? 0 : strlen(parent);
-    while (length > 1 && parent[length - 1] == '/') length--;
-    while (length > 0 && parent[length - 1] != '/') length--;
-    while (length > 1 && parent[length - 1] == '/') length--;
-    if (parent == NULL) return NULL;
-    parent[length] = '\0';
-    if (length > 0) return parent;
-    free(parent);
-    return strdup(".");
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--; /* Slashes behind the name, */
+    while (length > 0 && path[length - 1] != '/') length--; /* the name, */
+    while (length > 1 && path[length - 1] == '/') length--; /* and slashes before it are cut off. */
+    return length > 0 ? strndup(path, length) : strdup(".");
 }
 
 static bool refuse_place(const char *path, int error, const char *option) {
     return complain("%s: %s; choose another place with %s", path, strerror(error), option);
 }
 
+/* Returns whether `parent` is a folder in which something can be made. A complaint names the option. */
 static bool check_parent(const char *parent, const char *option) {
     struct stat status;
     if (stat(parent, &status) != 0) return refuse_place(parent, errno, option);
@@ -172,8 +169,8 @@ static bool check_parent(const char *parent, const char *option) {
 bool folder_check_parent(const char *path, const char *option) {
     char *parent = folder_parent(path);
     struct stat status;
-    bool ok = parent != NULL && check_parent(parent, option);
-    if (parent == NULL) complain("out of memory");
+    if (parent == NULL) return complain("out of memory");
+    bool ok = check_parent(parent, option);
     if (ok && lstat(path, &status) != 0 && errno != ENOENT) ok = refuse_place(path, errno, option);
     free(parent);
     return ok;
@@ -184,20 +181,28 @@ static bool is_same_place(const char *a, const char *b) {
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
+/* Returns where the last name in a path begins, and sets *length to its length, without slashes behind it. */
+static const char *last_name(const char *path, size_t *length) {
+    size_t end = strlen(path);
+    while (end > 0 && path[end - 1] == '/') end--;
+    size_t begin = end;
+    while (begin > 0 && path[begin - 1] != '/') begin--;
+    *length = end - begin;
+    return path + begin;
+}
+
 static bool have_same_name(const char *a, const char *b) {
-    size_t ends[2] = {strlen(a), strlen(b)}, i = 1;
-    while (ends[0] > 0 && a[ends[0] - 1] == '/') ends[0]--;
-    while (ends[1] > 0 && b[ends[1] - 1] == '/') ends[1]--;
-    while (i <= ends[0] && i <= ends[1] && a[ends[0] - i] == b[ends[1] - i] && a[ends[0] - i] != '/') i++;
-    return (i > ends[0] || a[ends[0] - i] == '/') && (i > ends[1] || b[ends[1] - i] == '/');
+    size_t a_length, b_length;
+    const char *a_name = last_name(a, &a_length), *b_name = last_name(b, &b_length);
+    return a_length == b_length && memcmp(a_name, b_name, a_length) == 0;
 }
 
 bool folder_paths_overlap(const char *a, const char *b) {
     char *above_a = folder_parent(a), *above_b = folder_parent(b);
     bool overlap = is_same_place(a, b);
-    if (above_a != NULL && above_b != NULL)
-        overlap = overlap || is_same_place(a, above_b) || is_same_place(above_a, b) ||
-                  (is_same_place(above_a, above_b) && have_same_name(a, b));
+    if (!overlap && above_a != NULL && above_b != NULL)
+        overlap = is_same_place(a, above_b) || is_same_place(above_a, b) ||
+                  (is_same_place(above_a, above_b) && have_same_name(a, b)); /* Both may not exist yet. */
     free(above_a);
     free(above_b);
     return overlap;

@@ -98,7 +98,7 @@ bool calibration_read(const char *file, struct idx_calibration *calibration) {
     if (input != stdin) fclose(input);
     if (object == NULL) return complain("%s: %s: make it with idx plan --measure", file, error.text);
     const struct member *missing = NULL;
-    for (size_t i = MEMBERS; i-- > 0;) {
+    for (size_t i = MEMBERS; i-- > 0;) { /* From the last on, so that the first one is named. */
         if (!read_member(object, &members[i], calibration)) missing = &members[i];
     }
     json_decref(object);

@@ -56,8 +56,11 @@ static const char *options_for(const char *sentence) {
     return "";
 }
 
+/* What follows the sentence of a message. */
+enum ending { NOTHING, HELP };
+
 /* Writes a message at once, so that messages of several processes don't mix. */
-static void write_message(bool names_help, const char *format, va_list arguments) {
+static void write_message(enum ending ending, const char *format, va_list arguments) {
     char line[8192], sentence[8192];
     size_t size = sizeof line - 64, length; /* The last 64 bytes are for what follows the sentence. */
     const char *gap = speaker == NULL ? "" : " ", *who = speaker == NULL ? "" : speaker;
@@ -65,7 +68,7 @@ static void write_message(bool names_help, const char *format, va_list arguments
     vsnprintf(sentence, sizeof sentence, format, arguments);
     length += make_printable(line + length, size - length, sentence);
     length += make_printable(line + length, size - length, options_for(sentence));
-    if (names_help)
+    if (ending == HELP)
         snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", gap, who);
     else
         snprintf(line + length, sizeof line - length, "\n");
@@ -78,7 +81,7 @@ static void write_message(bool names_help, const char *format, va_list arguments
 bool complain(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    write_message(false, format, arguments);
+    write_message(NOTHING, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -86,7 +89,7 @@ bool complain(const char *format, ...) {
 bool complain_of_usage(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    write_message(true, format, arguments);
+    write_message(HELP, format, arguments);
     va_end(arguments);
     return false;
 }

@@ -29,10 +29,14 @@ bool number_parse_digits(const char *text, size_t length, uint64_t *value) {
     return true;
 }
 
-/* Multiplies *value by base^exponent. Returns false if that does not fit. */
+/* Multiplies *value by base^exponent. Returns false if that does not fit. After the special cases the base is at least
+ * 2, so that a large exponent ends the loop early. */
 static bool multiply_by_power(uint64_t *value, uint64_t base, uint64_t exponent) {
-    if (*value == 0 || base == 1) return true;
-    if (base == 0 && exponent > 0) *value = exponent = 0;
+    if (*value == 0 || base == 1 || exponent == 0) return true;
+    if (base == 0) {
+        *value = 0;
+        return true;
+    }
     for (; exponent > 0; exponent--) {
         if (!multiply(value, base)) return false;
     }
@@ -42,23 +46,20 @@ static bool multiply_by_power(uint64_t *value, uint64_t base, uint64_t exponent)
 /* Reads a decimal number, and moves *text behind it. Sets *digits to the number without its point, and *places to how
  * many digits follow the point, except for trailing zeros. */
 static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places) {
-    size_t whole = strspn(*text, DIGITS), length = whole;
+    size_t whole = strspn(*text, DIGITS);
     uint64_t fraction;
     *places = 0;
     if (!number_parse_digits(*text, whole, digits)) return false;
-    if ((*text)[whole] == '.') {
-        const char *behind = *text + whole + 1;
-        size_t kept = strspn(behind, DIGITS);
-        length += 1 + kept;
-        if (kept == 0) return false;
-        while (kept > 0 && behind[kept - 1] == '0') kept--;
-        *places = kept;
-        if (kept > 0 && (!number_parse_digits(behind, kept, &fraction) || !multiply_by_power(digits, 10, kept) ||
-                         __builtin_add_overflow(*digits, fraction, digits)))
-            return false;
-    }
-    *text += length;
-    return true;
+    *text += whole;
+    if (**text != '.') return true;
+    const char *behind = *text + 1;
+    size_t kept = strspn(behind, DIGITS);
+    if (kept == 0) return false;
+    *text = behind + kept;
+    while (kept > 0 && behind[kept - 1] == '0') kept--;
+    *places = kept;
+    return kept == 0 || (number_parse_digits(behind, kept, &fraction) && multiply_by_power(digits, 10, kept) &&
+                         !__builtin_add_overflow(*digits, fraction, digits));
 }
 
 /* Sets *digits to digits · 1024^exponent / 10^places. Returns false if that is not whole or does not fit. */
@@ -72,22 +73,23 @@ static bool scale_by_1024(uint64_t *digits, unsigned exponent, uint64_t places) 
 
 bool number_parse(const char *text, uint64_t *value) {
     static const char suffixes[] = "KMGT";
-    uint64_t exponent, sum, places;
-    if (!parse_decimal(&text, &sum, &places)) return false;
+    uint64_t exponent, digits, places, number;
+    if (!parse_decimal(&text, &digits, &places)) return false;
     if (*text == 'e') {
+        number = digits;
         if (!number_parse_digits(text + 1, strlen(text + 1), &exponent) || exponent < places) return false;
-        if (!multiply_by_power(&sum, 10, exponent - places)) return false;
+        if (!multiply_by_power(&number, 10, exponent - places)) return false;
     } else if (*text == '^') {
-        uint64_t base = sum;
-        sum = 1;
+        number = 1;
         if (places > 0 || !number_parse_digits(text + 1, strlen(text + 1), &exponent)) return false;
-        if (!multiply_by_power(&sum, base, exponent)) return false;
+        if (!multiply_by_power(&number, digits, exponent)) return false;
     } else {
         const char *suffix = *text == '\0' ? NULL : strchr(suffixes, *text);
+        number = digits;
         if (*text != '\0' && (suffix == NULL || text[1] != '\0')) return false;
-        if (!scale_by_1024(&sum, suffix == NULL ? 0 : (unsigned)(suffix - suffixes) + 1, places)) return false;
+        if (!scale_by_1024(&number, suffix == NULL ? 0 : (unsigned)(suffix - suffixes) + 1, places)) return false;
     }
-    *value = sum;
+    *value = number;
     return true;
 }
 
@@ -97,8 +99,8 @@ void size_print(char text[SIZE_LENGTH], double bytes) {
     static const char units[] = "BKMGTPE";
     size_t unit = 0;
     for (; bytes >= 1024 && unit + 2 < sizeof units; unit++) bytes /= 1024;
-    snprintf(text, SIZE_LENGTH, unit == 0 || bytes >= 99.95 ? "%.0f %c%s" : "%.1f %c%s", bytes, units[unit],
-             unit == 0 ? "" : "iB");
+    bool is_whole = unit == 0 || bytes >= 99.95; /* With a decimal, it would have four digits once it is rounded. */
+    snprintf(text, SIZE_LENGTH, is_whole ? "%.0f %c%s" : "%.1f %c%s", bytes, units[unit], unit == 0 ? "" : "iB");
 }
 
 struct density density_of(double bytes, uint64_t fingerprints, unsigned bits) {
@@ -200,7 +202,7 @@ static bool parse_signed(unsigned bits, const char *text, size_t length, uint64_
     if (!fits || (negative ? magnitude > half : magnitude >= half))
         return problem_set(problem, "a signed fingerprint of %u bits must be from -2^%u to 2^%u-1, but this one is not",
                            bits, bits - 1, bits - 1);
-    *fingerprint = negative ? (0 - magnitude) & (half | (half - 1)) : magnitude;
+    *fingerprint = negative ? (0 - magnitude) & (half | (half - 1)) : magnitude; /* two's complement of `bits` bits */
     return true;
 }
 
@@ -216,6 +218,7 @@ bool notation_parse(enum notation notation, unsigned bits, const char *text, siz
     }
 }
 
+/* Writes as many hex digits, also leading zeros, and returns their number. */
 static size_t print_hex(unsigned digits, uint64_t fingerprint, char *text) {
     for (unsigned i = digits; i-- > 0; fingerprint >>= 4) text[i] = "0123456789abcdef"[fingerprint & 15];
     return digits;

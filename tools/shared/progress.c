@@ -200,7 +200,7 @@ static void note_report(struct progress *progress, const struct idx_progress *no
     }
     progress->last = *now;
     if (now->phase == IDX_PHASE_ADDING && now->done > progress->added) progress->added = now->done;
-    bool shown_at_once = entering && now->phase > IDX_PHASE_SORTING;
+    bool shown_at_once = entering && now->phase > IDX_PHASE_SORTING; /* The first two take turns too often. */
     if ((shown_at_once && progress->terminal) || time - progress->said >= interval) say_state(progress, time);
 }
 
@@ -266,9 +266,9 @@ static void append_share(char line[LINE], uint64_t done, uint64_t total, double 
 void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done) {
     char line[LINE] = "";
     if (!progress->shown) return;
-    append_format(line, "%s: ", progress->reading ? "reading texts" : "fingerprinting");
     double time = now_seconds(), seconds = time - progress->started;
     if (time - progress->said < (progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL)) return;
+    append_format(line, "%s: ", progress->reading ? "reading texts" : "fingerprinting");
     append_documents(line, documents, bytes, seconds);
     append_share(line, done, progress->input, seconds);
     say_line(progress, line, time);
@@ -276,12 +276,11 @@ void progress_say_documents(struct progress *progress, uint64_t documents, uint6
 
 void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
     char line[LINE] = "";
+    double time = now_seconds();
     if (!progress->shown) return;
-    append_format(line, "%s ", progress->reading ? "read texts of" : "fingerprinted");
-    if (!progress->terminal) {
-        double time = now_seconds();
-        append_documents(line, documents, bytes, time - progress->started);
-        say_line(progress, line, time);
-    }
     message_overwrite("");
+    if (progress->terminal) return;
+    append_format(line, "%s ", progress->reading ? "read texts of" : "fingerprinted");
+    append_documents(line, documents, bytes, time - progress->started);
+    say_line(progress, line, time);
 }

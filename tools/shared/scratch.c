@@ -104,9 +104,9 @@ bool scratch_is_at(const char *path) {
     struct stat status;
     if (!has_scratch_name(slash == NULL ? path : slash + 1)) return false;
     char *marker = join_path(path, MARKER);
-    bool is = marker != NULL && lstat(marker, &status) == 0 && S_ISREG(status.st_mode);
+    bool has_marker = marker != NULL && lstat(marker, &status) == 0 && S_ISREG(status.st_mode);
     free(marker);
-    return is;
+    return has_marker;
 }
 
 /* Removes a marker that is still empty, because its command was killed before it wrote the text. */
@@ -128,9 +128,9 @@ static bool remove_leftover(int parent, const char *name) {
         remove_all(folder);
     else if (removable)
         remove_empty_marker(folder);
-    removable = removable && unlinkat(parent, name, AT_REMOVEDIR) == 0;
+    bool removed = removable && unlinkat(parent, name, AT_REMOVEDIR) == 0;
     close(folder);
-    return removable;
+    return removed;
 }
 
 /* Removes the folders that killed commands left in `parent`. Returns how many were removed. */
