@@ -5,21 +5,15 @@
 #include "libidx/text/segmenter.h"
 
 #include "tests/random.h"
+#include "tests/text/testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <unicode/ubrk.h>
 #include <unicode/unorm2.h>
 #include <unicode/ustring.h>
 #include <unicode/utf16.h>
-
-#include <cmocka.h>
 
 /* ICU alone, over the text as a whole. */
 struct plain {

@@ -1,13 +1,9 @@
 /* buffer.c: tests of growing buffers. */
 #include "libidx/text/base.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/text/testing.h"
 
 /* A million elements one by one move the buffer a few dozen times, not a million, and keep what they hold. */
 static void test_grows_geometrically(void **state) {

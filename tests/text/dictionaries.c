@@ -2,19 +2,14 @@
  * out of the data of this process, by another name, in a process of its own. */
 #include "tests/text/icu_data.h"
 
-#include <idx_text.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <unicode/uversion.h>
 
-#include <cmocka.h>
+#include "tests/text/testing.h"
 
 enum { WELL, NOT_HIDDEN, NOT_OPENED, NOT_REFUSED, OTHER_SENTENCE, OTHER_FINGERPRINT };
 

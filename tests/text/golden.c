@@ -1,17 +1,10 @@
 /* golden.c: texts and their fingerprints by every method and weight, for ever. The values were made by golden.py, which
  * shares no code with idx, nor ICU. */
-#include <idx_text.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <unicode/uversion.h>
 
-#include <cmocka.h>
+#include "tests/text/testing.h"
 
 struct golden {
     uint64_t fingerprint;

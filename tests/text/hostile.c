@@ -1,17 +1,9 @@
 /* hostile.c: random bytes and pieces of characters given to every method, for the sanitizers; and that one
  * fingerprinter gives what a new one does, whatever it met before. */
-#include <idx_text.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/random.h"
+#include "tests/text/testing.h"
 
 static const char *const recipes[] = {
     "words:1",

@@ -1,18 +1,12 @@
 /* list.c: tests of lists of words that other programs made, as tables. */
 #include "libidx/text/list.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/random.h"
+#include "tests/text/testing.h"
 
 static uint64_t hash_of(const char *word) { return idx_hash(IDX_HASH_XXH3, word, strlen(word)); }
 
@@ -205,8 +199,8 @@ static void test_forged_files(void **state) {
     free(bytes);
 }
 
-static enum idx_status open_by(const char *recipe, const struct idx_text_table *table, struct idx_text **text,
-                               struct idx_error *error) {
+static enum idx_status try_to_open(const char *recipe, const struct idx_text_table *table, struct idx_text **text,
+                                   struct idx_error *error) {
     struct idx_text_options options = {sizeof options, recipe, table};
     return idx_text_open(text, &options, error);
 }
@@ -222,11 +216,11 @@ static void test_recipes(void **state) {
     struct idx_text *text;
     struct idx_error error;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        if (open_by(good[i], table, &text, &error) != IDX_OK) fail_msg("%s", error.sentence);
+        if (try_to_open(good[i], table, &text, &error) != IDX_OK) fail_msg("%s", error.sentence);
         idx_text_close(text);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(open_by(bad[i], table, &text, &error), IDX_BAD_RECIPE);
+        assert_int_equal(try_to_open(bad[i], table, &text, &error), IDX_BAD_RECIPE);
         assert_non_null(strstr(error.sentence, "a list of words can weigh single words only"));
     }
     struct idx_simhash sums;
@@ -235,7 +229,7 @@ static void test_recipes(void **state) {
     idx_simhash_add(&sums, "web", 3, 2 * 163840);
     idx_simhash_add(&sums, "near", 4, 65536);
     idx_simhash_add(&sums, "new", 3, 163840);
-    assert_int_equal(open_by("words:1;w=tfidf", table, &text, &error), IDX_OK);
+    assert_int_equal(try_to_open("words:1;w=tfidf", table, &text, &error), IDX_OK);
     assert_int_equal(idx_text_fingerprint(text, "Near, web; new web", 18, 64, &made, NULL, NULL), IDX_OK);
     assert_true(made == idx_simhash_finish(&sums, 64));
 
@@ -264,7 +258,7 @@ static void test_the_greatest_weights(void **state) {
     assert_non_null(bytes);
     for (size_t i = 0; i < WORDS; i++) memcpy(bytes + 2 * i, "a ", 2);
     struct idx_text_field fields[] = {{"body", bytes, 2 * WORDS}, {"title", bytes, 2 * WORDS}};
-    assert_int_equal(open_by("words:1;w=tfidf;title=100", table, &text, NULL), IDX_OK);
+    assert_int_equal(try_to_open("words:1;w=tfidf;title=100", table, &text, NULL), IDX_OK);
     assert_int_equal(idx_text_fingerprints(text, fields, 2, 64, &made, 1, &count, &counts, NULL), IDX_OK);
     assert_true(counts.weight == INT64_C(101) * WORDS * 1000 * 65536);
     assert_true(counts.weight < INT64_MAX / (1 << 9)); /* as many times as long is a text at most */

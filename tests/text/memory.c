@@ -1,16 +1,9 @@
 /* memory.c: tests that memory that runs out is reported, wherever it does, and leaves all usable. Linked so that
  * libidxtext allocates by the functions below (-Wl,--wrap), which fail on purpose; ICU does not. */
-#include <idx_text.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/text/testing.h"
 
 void *__real_calloc(size_t count, size_t size);
 void *__real_malloc(size_t size);

@@ -1,19 +1,11 @@
 /* model.c: every recipe against a second, naive way to its fingerprints: random ASCII texts, whose words are known
  * without segmentation, lists instead of hash tables, all of a document's features in memory. */
-#include <idx_text.h>
-
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/random.h"
+#include "tests/text/testing.h"
 
 static uint64_t random_state = 1;
 

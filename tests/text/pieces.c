@@ -1,25 +1,17 @@
 /* pieces.c: tests that a text fingerprinted in pieces gives what the whole text gives in one: random texts of
  * characters that make segmentation and normalisation look around, against a plain and slow way to the same
  * fingerprint. */
-#include <idx_text.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <unicode/ubrk.h>
 #include <unicode/unorm2.h>
 #include <unicode/ustring.h>
 
-#include <cmocka.h>
-
 #include "libidx/text/segmenter.h"
 #include "libidx/text/table.h"
 #include "tests/random.h"
+#include "tests/text/testing.h"
 
 /* The recipe step by step over the whole text: normalise, cut, sort all words, count runs. */
 struct word {

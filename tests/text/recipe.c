@@ -1,14 +1,9 @@
 /* recipe.c: tests of the grammar of recipes. */
 #include "libidx/text/recipe.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/text/testing.h"
 
 /* Reads what is given, prints it, and reads and prints that again. */
 static void test_canonical_forms(void **state) {

@@ -1,17 +1,8 @@
 /* resemblance.c: tests of words, shingles and Jaccard coefficients, beside a plain program of their definitions: it
  * decodes by itself, folds texts whole and character by character, makes shingles as strings, and compares all with
  * all. */
-#include <idx_text.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
@@ -20,6 +11,7 @@
 
 #include "libidx/text/segmenter.h"
 #include "tests/random.h"
+#include "tests/text/testing.h"
 
 /* ---- The definitions ---- */
 

@@ -1,15 +1,9 @@
 /* segmenter.c: tests of what is cut from a text: words as they come, and each character alone. */
 #include "libidx/text/segmenter.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include <unicode/utf8.h>
 
-#include <cmocka.h>
+#include "tests/text/testing.h"
 
 static void assert_words(struct idxt_segmenter *segmenter, const char *text, const char *const *words) {
     assert_int_equal(idxt_segmenter_set_text(segmenter, text, strlen(text)), U_ZERO_ERROR);

@@ -1,25 +1,10 @@
 /* sketch.c: tests of the recipes minhash:M: sketches as they were frozen, of a text of every script, and that they are
  * the smallest hashes of a text's shingles. */
-#include <idx_text.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-static struct idx_text *open_by(const char *recipe) {
-    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
-    struct idx_text *text;
-    options.recipe = recipe;
-    assert_int_equal(idx_text_open(&text, &options, NULL), IDX_OK);
-    return text;
-}
+#include "tests/text/testing.h"
 
 static size_t sketch(struct idx_text *text, const char *utf8, uint64_t hashes[IDX_TEXT_MAX_FINGERPRINTS],
                      uint64_t *features) {

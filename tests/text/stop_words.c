@@ -2,16 +2,9 @@
 #include "libidx/text/stop_words.h"
 #include "libidx/text/segmenter.h"
 
-#include <idx.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/text/testing.h"
 
 static void assert_holds(const struct idxt_words *words, const char *word, bool holds) {
     if (idxt_words_hold(words, word, strlen(word)) != holds) fail_msg("'%s'", word);

@@ -2,17 +2,12 @@
 #include "libidx/text/table.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/text/testing.h"
 
 static char folder[] = "/tmp/idx-table-XXXXXX";
 static char path[64];
@@ -30,14 +25,6 @@ static int remove_folder(void **state) {
     return rmdir(folder);
 }
 
-static struct idx_text *open_by(const char *recipe, const struct idx_text_table *table) {
-    struct idx_text_options options = {sizeof options, recipe, table};
-    struct idx_text *text;
-    struct idx_error error;
-    if (idx_text_open(&text, &options, &error) != IDX_OK) fail_msg("%s", error.sentence);
-    return text;
-}
-
 static void add(struct idx_text_table *table, struct idx_text *text, const char *body) {
     struct idx_text_field field = {"body", body, strlen(body)};
     assert_int_equal(idx_text_table_add(table, text, &field, 1, NULL), IDX_OK);
@@ -51,7 +38,7 @@ static int64_t idf_of(const struct idx_text_table *table, const char *word) {
 }
 
 static struct idx_text_table *small_table(void) {
-    struct idx_text *text = open_by("words:1;v1", NULL);
+    struct idx_text *text = open_by("words:1;v1");
     struct idx_text_table *table;
     assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
     add(table, text, "a b a a");
@@ -117,7 +104,7 @@ static void test_write_and_read(void **state) {
     assert_true(idxt_table_hash(table, &hash) && idxt_table_hash(read, &again) && hash == again);
     assert_int_equal(idf_of(read, "a"), idf_of(table, "a"));
     /* what is added then changes the hash */
-    struct idx_text *text = open_by("words:1;v1", NULL);
+    struct idx_text *text = open_by("words:1;v1");
     add(read, text, "");
     assert_true(idxt_table_hash(read, &again) && hash != again);
     idx_text_close(text);
@@ -180,13 +167,13 @@ static void test_recipes_by_table(void **state) {
     struct idx_text_table *table = small_table(), *read;
     assert_int_equal(idx_text_table_write(table, path, NULL), IDX_OK);
     assert_int_equal(idx_text_table_read(&read, path, NULL), IDX_OK);
-    struct idx_text *text = open_by("words:1;w=tfidf;v1", table);
+    struct idx_text *text = open_with("words:1;w=tfidf;v1", table);
     char recipe[IDX_MAX_RECIPE_BYTES + 1];
     snprintf(recipe, sizeof recipe, "%s", idx_text_recipe(text));
     assert_non_null(strstr(recipe, "words:1;nfkc-cf;w=tfidf:2c17a9cf013d1c3f;v1;icu="));
     idx_text_close(text);
     /* the recipe as it is printed takes the same table again, and no other */
-    text = open_by(recipe, read);
+    text = open_with(recipe, read);
     assert_string_equal(idx_text_recipe(text), recipe);
     idx_text_close(text);
     static const struct {
@@ -216,7 +203,7 @@ static void test_recipes_by_table(void **state) {
 static void test_merging(void **state) {
     (void)state;
     static const char *const bodies[] = {"one two", "two three", "three four five", "one one", "six"};
-    struct idx_text *text = open_by("words:1;stop=en;v1", NULL), *other = open_by("words:2;v1", NULL);
+    struct idx_text *text = open_by("words:1;stop=en;v1"), *other = open_by("words:2;v1");
     struct idx_text_table *whole, *parts[2], *foreign;
     uint64_t expected, hash;
     assert_int_equal(idx_text_table_make(&whole, text, NULL), IDX_OK);
@@ -238,7 +225,7 @@ static void test_merging(void **state) {
     assert_int_equal(idx_text_table_merge(whole, parts[0], &error), IDX_LIMIT);
     assert_int_equal(idx_text_table_add(whole, text, &field, 1, &error), IDX_LIMIT);
     idx_text_close(other);
-    other = open_by("sentences:3", NULL);
+    other = open_by("sentences:3");
     idx_text_table_free(foreign);
     assert_int_equal(idx_text_table_make(&foreign, other, &error), IDX_INVALID_ARGUMENT);
     for (size_t i = 0; i < 2; i++) idx_text_table_free(parts[i]);

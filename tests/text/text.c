@@ -1,18 +1,11 @@
 /* text.c: tests of the public functions of libidxtext. */
-#include <idx_text.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <unicode/uloc.h>
 #include <unicode/uversion.h>
 
-#include <cmocka.h>
+#include "tests/text/testing.h"
 
 static int open_text(void **state) { return idx_text_open((struct idx_text **)state, NULL, NULL) == IDX_OK ? 0 : -1; }
 
@@ -34,7 +27,7 @@ static uint64_t fingerprint_string(struct idx_text *text, const char *string, ui
     return fingerprint_bytes(text, string, strlen(string), features);
 }
 
-static enum idx_status open_by(struct idx_text **text, const char *recipe, struct idx_error *error) {
+static enum idx_status try_to_open(struct idx_text **text, const char *recipe, struct idx_error *error) {
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
     options.recipe = recipe;
     return idx_text_open(text, &options, error);
@@ -47,18 +40,18 @@ static void test_recipes(void **state) {
     char expected[64];
     UVersionInfo version;
     u_getVersion(version);
-    assert_int_equal(open_by(&text, IDX_TEXT_DEFAULT_RECIPE, &error), IDX_OK);
+    assert_int_equal(try_to_open(&text, IDX_TEXT_DEFAULT_RECIPE, &error), IDX_OK);
     assert_string_equal(idx_text_recipe(text), IDX_TEXT_DEFAULT_RECIPE);
     idx_text_close(text);
     /* Dictionaries cut words by version 1 alone. */
-    assert_int_equal(open_by(&text, "words:1;v1", &error), IDX_OK);
+    assert_int_equal(try_to_open(&text, "words:1;v1", &error), IDX_OK);
     snprintf(expected, sizeof expected, "words:1;nfkc-cf;w=logtf;v1;icu=%d", version[0]);
     assert_string_equal(idx_text_recipe(text), expected);
     idx_text_close(text);
     static const char *const others[] = {"words:1;nfkc-cf;cut=spaces;w=logtf;v1", "chars:4;nfkc-cf;w=logtf;v1",
                                          "sentences:3;nfkc-cf;v1", "description;nfkc-cf;v1"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        assert_int_equal(open_by(&text, others[i], &error), IDX_OK);
+        assert_int_equal(try_to_open(&text, others[i], &error), IDX_OK);
         assert_string_equal(idx_text_recipe(text), others[i]);
         idx_text_close(text);
     }
@@ -66,7 +59,7 @@ static void test_recipes(void **state) {
     static const char *const unknown[] = {"", "words", "words:1;nfkc-cf;w=logtf;v3", "words:1;nfkc-cf;w=logtf;v2 "};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         memset(&error, 0x55, sizeof error);
-        assert_int_equal(open_by(&text, unknown[i], &error), IDX_BAD_RECIPE);
+        assert_int_equal(try_to_open(&text, unknown[i], &error), IDX_BAD_RECIPE);
         assert_int_equal(error.status, IDX_BAD_RECIPE);
         assert_int_equal(error.system_errno, 0);
         assert_int_equal(error.reserved[0] | error.reserved[7], 0);
@@ -74,7 +67,7 @@ static void test_recipes(void **state) {
         assert_string_equal(error.file, "");
         assert_non_null(strstr(error.sentence, unknown[i]));
         assert_non_null(strstr(error.sentence, "'" IDX_TEXT_DEFAULT_RECIPE "'"));
-        assert_int_equal(open_by(&text, unknown[i], NULL), IDX_BAD_RECIPE);
+        assert_int_equal(try_to_open(&text, unknown[i], NULL), IDX_BAD_RECIPE);
     }
     assert_int_equal(idx_text_open(NULL, NULL, &error), IDX_INVALID_ARGUMENT);
     struct idx_text_options sizeless = {0};
@@ -259,7 +252,7 @@ static struct idx_text *list(const char *recipe, const char *body, const struct 
     struct idx_text_field fields[] = {{"body", body, strlen(body)}};
     struct idx_text *text;
     struct idx_error error;
-    assert_int_equal(open_by(&text, recipe, &error), IDX_OK);
+    assert_int_equal(try_to_open(&text, recipe, &error), IDX_OK);
     if (idx_text_features(text, fields, 1, features, count, &error) != IDX_OK) fail_msg("%s", error.sentence);
     return text;
 }
@@ -292,7 +285,7 @@ static void test_features(void **state) {
     assert_true(features[0].hash == fingerprint_string(text, "b", NULL));
     idx_text_close(text);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(open_by(&text, i == 0 ? "description" : "sentences:3", &error), IDX_OK);
+        assert_int_equal(try_to_open(&text, i == 0 ? "description" : "sentences:3", &error), IDX_OK);
         assert_int_equal(idx_text_features(text, NULL, 0, &features, &count, &error), IDX_INVALID_ARGUMENT);
         idx_text_close(text);
     }

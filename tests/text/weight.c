@@ -2,12 +2,8 @@
 #include "libidx/text/table.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/text/testing.h"
 
 static void test_powers_of_two_are_exact(void **state) {
     (void)state;

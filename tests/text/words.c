@@ -1,14 +1,9 @@
 /* words.c: tests of the set of distinct words. */
 #include "libidx/text/words.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/text/testing.h"
 
 static void count(struct idxt_words *words, const char *bytes, size_t length) {
     char *room = idxt_words_reserve(words, length);
