@@ -27,6 +27,7 @@ struct add {
 
 /* ---- Arguments ---- */
 
+/* Refuses options that have no effect without --if-new, without --resemble, or on the format of the input. */
 static bool check_options(const struct add *add) {
     const char *useless = add->distance != UINT_MAX          ? "-k"
                           : add->limit != UINT64_MAX         ? "--limit"
@@ -159,11 +160,14 @@ static bool put_answers(struct add *add) {
 
 /* ---- The whole ---- */
 
+/* Counts which documents of the batch were added, and with --if-new, which were left out. */
 static void count_batch(struct add *add) {
-    size_t near = 0;
-    for (size_t i = 0; i < add->writing.count && add->if_new; i++) near += add->near_lists.counts[i] > 0;
-    add->near += near;
-    add->added += add->writing.count - near;
+    for (size_t i = 0; i < add->writing.count; i++) {
+        if (add->if_new && add->near_lists.counts[i] > 0)
+            add->near++;
+        else
+            add->added++;
+    }
 }
 
 /* Adds the documents of the batch, with --if-new those that are near to none. Sets `error` if that fails. */
@@ -177,12 +181,14 @@ static enum idx_status add_items(struct add *add) {
                                     &add->error);
 }
 
-/* Adds the documents of the batch, counts them, and with --if-new prints an answer for each. */
+/* Adds the documents of the batch, counts them, and with --if-new prints an answer for each. The IDs of rows of arrays
+ * are their numbers, counted from --first-id. */
 static bool add_batch(struct add *add) {
     struct writing *writing = &add->writing;
     if (writing->count == 0) return true;
-    for (size_t i = 0; i < writing->count && writing->input.format != INPUT_TSV; i++)
-        writing->items[i].number += add->first_id;
+    if (writing->input.format != INPUT_TSV) {
+        for (size_t i = 0; i < writing->count; i++) writing->items[i].number += add->first_id;
+    }
     add->error = (struct idx_error){.status = IDX_OK};
     bool ok = add_items(add) == IDX_OK;
     if (ok) count_batch(add);
@@ -201,6 +207,7 @@ static bool settle_distance(struct add *add) {
                     add->writing.path, most);
 }
 
+/* Adds the documents of all inputs, batch by batch. */
 static bool add_all(struct add *add) {
     enum input_status status;
     if (!writing_open(&add->writing) || !settle_distance(add)) return false;
@@ -221,6 +228,20 @@ static void say_added(const struct add *add, bool ok) {
     complain("added %" PRIu64 " %s to %s%s", add->added, what, add->writing.path, near);
 }
 
+/* Adds fingerprints. Returns the status of the process. */
+static int add_fingerprints(struct add *add) {
+    bool ok = add_all(add);
+    bool written = output_close(&add->output);
+    if (add->writing.writer != NULL) say_added(add, ok);
+    writing_close(&add->writing);
+    return ok && written ? ENDS_WELL : ENDS_BADLY;
+}
+
+/* Adds texts by resemblance. Returns the status of the process. */
+static int add_texts(struct add *add) {
+    return resembling_add(&add->resembling, &add->writing.input.paths) ? ENDS_WELL : ENDS_BADLY;
+}
+
 int command_add(int argc, char **argv) {
     static struct add add; /* Too large for the stack. */
     int status;
@@ -232,17 +253,11 @@ int command_add(int argc, char **argv) {
                        .first_id = UINT64_MAX,
                        .resembling = {.max_candidates = UINT64_MAX, .rules.extract.json.text = "text"},
                        .output = OUTPUT_STANDARD};
-    bool read = read_arguments(argc, argv, &add, &status);
-    if (read) interrupt_catch();
-    if (read && add.resemblance != NULL)
-        status = resembling_add(&add.resembling, &add.writing.input.paths) ? ENDS_WELL : ENDS_BADLY;
+    if (read_arguments(argc, argv, &add, &status)) {
+        interrupt_catch();
+        status = add.resemblance != NULL ? add_texts(&add) : add_fingerprints(&add);
+    }
     strings_free(&add.resembling.rules.extract.json.texts);
-    if (read && add.resemblance != NULL) interrupt_obey();
-    if (!read || add.resemblance != NULL) return status;
-    bool ok = add_all(&add);
-    bool written = output_close(&add.output);
-    if (add.writing.writer != NULL) say_added(&add, ok);
-    writing_close(&add.writing);
     interrupt_obey();
-    return ok && written ? ENDS_WELL : ENDS_BADLY;
+    return status;
 }

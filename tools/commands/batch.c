@@ -11,6 +11,7 @@
 
 static const char *const method_names[] = {"auto", "probe", "sweep", "stream", NULL};
 
+/* Before each query's ID in `ids`, which tells an empty ID from none. */
 enum { ID_MARK = '\t' };
 
 struct batch {
@@ -26,7 +27,7 @@ struct batch {
     /* Queries. */
     uint64_t *fingerprints;
     size_t count, capacity, id_end_capacity;
-    struct output ids; /* Of all queries, each behind ID_MARK, as an ID may be empty; with --stream, as printed. */
+    struct output ids; /* Of all queries, each behind ID_MARK; with --stream, as they are printed. */
     size_t *id_ends;   /* Where the ID of each query ends in `ids`. */
     char *recipe;      /* The recipe of the queries; NULL: not known. */
 
@@ -41,6 +42,7 @@ struct batch {
 
 /* ---- Arguments ---- */
 
+/* Refuses options that contradict each other, or have no effect. */
 static bool check_options(const struct batch *batch) {
     const struct question *question = &batch->question;
     enum idx_batch_method method = batch->options.method;
@@ -83,13 +85,14 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
 
 /* ---- Queries ---- */
 
+/* Appends a query, and its ID if it has one. */
 static bool add_query(struct batch *batch, const struct tsv_record *record) {
     if (!array_grow(&batch->fingerprints, &batch->capacity, batch->count, sizeof *batch->fingerprints) ||
         !array_grow(&batch->id_ends, &batch->id_end_capacity, batch->count, sizeof *batch->id_ends))
         return complain("out of memory for the queries");
-    if (record->id != NULL && batch->streams)
+    if (record->id != NULL && batch->streams) {
         output_id(&batch->ids, record->id, record->id_length);
-    else if (record->id != NULL) {
+    } else if (record->id != NULL) {
         output_byte(&batch->ids, ID_MARK);
         output_bytes(&batch->ids, record->id, record->id_length);
     }
@@ -137,7 +140,8 @@ static struct query query_at(const struct batch *batch, size_t number) {
     return (struct query){batch->fingerprints[number], batch->ids.bytes + begin + 1, length - 1, {NULL, 0}};
 }
 
-/* Prints matches of a query, which may come in several calls. This is an idx_batch_visitor. */
+/* Prints matches of a query, which may come in several calls: up to --limit, and with --exists only that there are any.
+ * This is an idx_batch_visitor. */
 static bool print_matches(void *context, size_t number, const struct idx_match *matches, size_t count) {
     struct batch *batch = context;
     struct query query = query_at(batch, number);
@@ -208,7 +212,7 @@ static bool run_on_index(struct batch *batch) {
 
 /* ---- As a stream ---- */
 
-/* The library counts parts in 32 bits, so that there are at most UINT32_MAX. */
+/* Reads --part, if it is given. The library counts parts in 32 bits, so that there are at most UINT32_MAX. */
 static bool read_part(struct batch *batch, struct passing *passing) {
     const char *text = batch->part_text, *slash = text == NULL ? NULL : strchr(text, '/');
     uint64_t part, parts;
@@ -272,6 +276,7 @@ static bool has_standard_input(struct strings paths) {
     return paths.count == 0;
 }
 
+/* Reads the queries, and passes the fingerprints of the other inputs, or of an index, by them. */
 static bool run_stream(struct batch *batch) {
     struct strings queries = {batch->operands.values, 1};
     struct passing passing = {.paths = {batch->operands.values + 1, batch->operands.count - 1},

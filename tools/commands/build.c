@@ -53,6 +53,7 @@ static bool check_by_id(const struct build *build) {
     return !useless || complain_of_usage("--by-id needs IDs, but --id-type none keeps none; omit one of them");
 }
 
+/* Reads --shard, if it is given. */
 static bool read_shard(struct build *build) {
     const char *text = build->shard_text, *slash = text == NULL ? NULL : strchr(text, '/');
     uint64_t number;

@@ -235,6 +235,7 @@ static bool check_no_fingerprint_options(const struct dedup *dedup) {
                              useless);
 }
 
+/* Sets what was not given, once it was checked which options were. */
 static void set_defaults(struct dedup *dedup) {
     if (dedup->listing.method == NO_METHOD) dedup->listing.method = IDX_CLUSTER_COMPONENTS;
     if (dedup->listing.cap == NO_CAP) dedup->listing.cap = DEFAULT_CAP;
@@ -389,6 +390,7 @@ static bool open_against(struct dedup *dedup) {
     return against_complete_rules(against, &dedup->texts.rules, has_texts(dedup));
 }
 
+/* Decides which IDs are listed, and has the report name the options that it depends on. */
 static void choose_outputs(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     bool elsewhere = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
@@ -596,6 +598,7 @@ static bool check_repeats(struct dedup *dedup) {
     return !is_refused;
 }
 
+/* Builds the temporary index of all documents at `path`. */
 static bool build_index(struct dedup *dedup, const char *path) {
     struct idx_builder **builder = &dedup->intake.builder;
     struct idx_error error;
@@ -669,6 +672,7 @@ static void name_parts(struct dedup *dedup) {
     dedup->listing.remark = dedup->remark;
 }
 
+/* Lists all pairs of texts that resemble each other, for --pairs. */
 static bool list_pairs(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     uint64_t pairs, documents = dedup->intake.compared + dedup->intake.apart_count;
@@ -680,6 +684,7 @@ static bool list_pairs(struct dedup *dedup) {
     return true;
 }
 
+/* Lists what the sets of shingles decided, and gathers from them what the report shows. */
 static bool list_sets(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     listing->kept_apart = dedup->intake.apart_count;
@@ -705,6 +710,7 @@ static bool prepare_notes(struct dedup *dedup) {
     return dedup->dropped != NULL && (!folders_are_asked_for(&dedup->folders) || folders_open(&dedup->folders));
 }
 
+/* Writes the report, which report_publish then puts at its place. */
 static bool write_report(struct dedup *dedup) {
     struct report *report = &dedup->report;
     return report_count_inputs(report, &dedup->intake, dedup->dropped) &&

@@ -21,9 +21,8 @@ static bool read_arguments(int argc, char **argv, struct distance *distance, int
     };
     const struct grammar grammar = GRAMMAR(distance, rules, "A", 0, 2);
     if (!arguments_read(&grammar, argc, argv, &distance->operands, status)) return false;
-    if (distance->operands.count != 1) return true;
-    complain_of_usage("give two fingerprints, or none to read pairs from standard input");
-    return false;
+    return distance->operands.count != 1 ||
+           complain_of_usage("give two fingerprints, or none to read pairs from standard input");
 }
 
 static bool parse_fingerprint(const struct distance *distance, const char *text, size_t length, uint64_t *fingerprint,

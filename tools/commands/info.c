@@ -12,7 +12,7 @@ struct sum {
     size_t tables;
 };
 
-/* Returns 0 where b is 0. */
+/* Returns a / b, or 0 where b is 0, as in an empty index. */
 static double quotient(double a, double b) { return b > 0 ? a / b : 0; }
 
 /* ---- Text ---- */
@@ -145,12 +145,12 @@ static int print_info(const char *path, bool json) {
 }
 
 int command_info(int argc, char **argv) {
-    int format = 0, status;
+    int format = PRINTS_LINES, status;
     struct strings operands;
     const struct option_rule rules[] = {
 #include "options/info.h"
     };
     const struct grammar grammar = GRAMMAR(info, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
-    return print_info(operands.values[0], format == 1);
+    return print_info(operands.values[0], format == PRINTS_JSON);
 }

@@ -35,29 +35,32 @@ static bool check_resembling(const struct lookup *lookup) {
     return true;
 }
 
-static bool check_options(const struct lookup *lookup) {
-    const struct question *question = &lookup->question;
-    const struct jsonl_rules *json = &lookup->queries.extract.json;
-    if (lookup->resemblance != NULL) return check_resembling(lookup);
-    if (lookup->max_candidates != UINT64_MAX || json->id != NULL || json->texts.count > 0)
+/* Refuses options by which the queries are found if they contradict each other, or have no effect. */
+static bool check_queries(const struct lookup *lookup) {
+    const struct queries *queries = &lookup->queries;
+    const size_t texts = queries->texts.count, fingerprints = queries->fingerprints.count, ids = queries->ids.count;
+    const char *useless = queries->table_path != NULL      ? "--table"
+                          : queries->extract.main_text     ? "--main-text"
+                          : queries->extract.max_text != 0 ? "--max-text"
+                          : lookup->question.texts != NULL ? "--documents"
+                                                           : NULL;
+    if (lookup->max_candidates != UINT64_MAX || queries->extract.json.id != NULL ||
+        queries->extract.json.texts.count > 0)
         return complain_of_usage("--max-candidates, --id-field and --text-field need --resemble");
-    if (lookup->queries.texts.count > 0 && lookup->queries.fingerprints.count > 0)
-        return complain_of_usage("give fingerprints or --text, not both");
-    if (lookup->queries.ids.count > 0 && lookup->queries.texts.count + lookup->queries.fingerprints.count > 0)
+    if (texts > 0 && fingerprints > 0) return complain_of_usage("give fingerprints or --text, not both");
+    if (ids > 0 && texts + fingerprints > 0)
         return complain_of_usage("give --id, or fingerprints, or --text, not both");
-    if (lookup->refresh &&
-        lookup->queries.texts.count + lookup->queries.fingerprints.count + lookup->queries.ids.count > 0)
+    if (lookup->refresh && texts + fingerprints + ids > 0)
         return complain_of_usage("--refresh is for lines on standard input; omit it");
-    if (lookup->queries.table_path != NULL && lookup->queries.texts.count == 0)
-        return complain_of_usage("--table has no effect without --text; omit it");
-    if (lookup->queries.globs.count > 0 && lookup->queries.texts.count == 0)
-        return complain_of_usage("--include and --exclude have no effect without --text; omit them");
-    if (lookup->queries.extract.main_text && lookup->queries.texts.count == 0)
-        return complain_of_usage("--main-text has no effect without --text; omit it");
-    if (lookup->queries.extract.max_text != 0 && lookup->queries.texts.count == 0)
-        return complain_of_usage("--max-text has no effect without --text; omit it");
-    if (question->texts != NULL && lookup->queries.texts.count == 0)
-        return complain_of_usage("--documents has no effect without --text; omit it");
+    if (texts > 0) return true;
+    if (useless != NULL) return complain_of_usage("%s has no effect without --text; omit it", useless);
+    return queries->globs.count == 0 ||
+           complain_of_usage("--include and --exclude have no effect without --text; omit them");
+}
+
+/* Refuses options about the answers, or the index, that contradict each other or have no effect. */
+static bool check_answers(const struct lookup *lookup) {
+    const struct question *question = &lookup->question;
     if (question->texts != NULL && (question->exists || question->agree > 0))
         return complain_of_usage("--documents has no effect with --exists and --agree; omit it");
     if (lookup->disk && lookup->unpacked) return complain_of_usage("--disk and --unpacked can't be combined");
@@ -87,16 +90,17 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     lookup->path = operands.values[0];
     lookup->queries.fingerprints = (struct strings){operands.values + 1, operands.count - 1};
-    question->json = lookup->format == 1;
+    question->json = lookup->format == PRINTS_JSON;
     question->notation = (enum notation)lookup->notation;
-    if (!check_options(lookup)) return false;
+    bool ok = lookup->resemblance != NULL ? check_resembling(lookup) : check_queries(lookup) && check_answers(lookup);
+    if (!ok) return false;
     extract_settle(&lookup->queries.extract);
     question->extract = &lookup->queries.extract;
     lookup->queries.lists_shingles = question->texts != NULL;
     return true;
 }
 
-/* Makes further queries use this view of the index, and closes the one before, if there is another. */
+/* Has the queries from now on use this view of the index, and closes the one before, if that is another. */
 static void use_index(struct lookup *lookup, struct idx_index *index) {
     struct question *question = &lookup->question;
     struct queries *queries = &lookup->queries;
@@ -240,6 +244,7 @@ static int answer_all(struct lookup *lookup) {
     return found ? ENDS_WELL : ENDS_WITHOUT;
 }
 
+/* Answers the texts by resemblance. Returns the status of the process. */
 static int answer_resembling(struct lookup *lookup) {
     const struct question *question = &lookup->question;
     struct resembling_question resembling = {.path = lookup->path,

@@ -56,7 +56,7 @@ static const struct subcommand *find_subcommand(const char *name) {
 }
 
 /* Returns the least insertions, deletions and replacements that turn one text into the other (Levenshtein's distance),
- * or UINT_MAX if b has 16 letters or more. */
+ * or ~0U if b has 16 letters or more, which no subcommand has. */
 static unsigned count_edits(const char *a, const char *b) {
     unsigned row[16]; /* row[j]: how many edits turn the letters of a that were read so far into the first j of b. */
     size_t length = strlen(b);

@@ -16,8 +16,7 @@ static bool read_arguments(int argc, char **argv, struct merge *merge, int *stat
     };
     const struct grammar grammar = GRAMMAR(merge, rules, "OUTPUT", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &merge->operands, status)) return false;
-    if (merge->operands.count == 1) complain_of_usage("INDEX is missing: the indexes to merge");
-    return merge->operands.count > 1;
+    return merge->operands.count > 1 || complain_of_usage("INDEX is missing: the indexes to merge");
 }
 
 static bool merge_indexes(struct merge *merge) {

@@ -15,7 +15,7 @@ static bool print_group(struct near *near, uint64_t fingerprint) {
     return ok;
 }
 
-/* This is a visitor of idx_visit_all; false ends the visits. */
+/* Prints the documents that share a fingerprint. This is a visitor of idx_visit_all; false ends the visits. */
 static bool visit_fingerprint(void *context, const struct idx_match *match) {
     struct near *near = context;
     near->failed = !print_group(near, match->fingerprint);

@@ -50,6 +50,14 @@ static double per_fingerprint(const struct report *report, double bytes) {
     return bytes / (double)report->options.count;
 }
 
+/* Returns the plan of the scheme that `auto` chooses, or the first one if that is not among the plans. */
+static const struct idx_plan *find_chosen(const struct report *report) {
+    for (size_t i = 0; i < report->plan_count; i++) {
+        if (report->plans[i].chosen) return &report->plans[i];
+    }
+    return &report->plans[0];
+}
+
 /* ---- Notes ---- */
 
 /* Adds a note, which must not be more than the MAX_NOTES-th. */
@@ -79,7 +87,7 @@ static void note_slow(struct report *report, const struct idx_plan *chosen) {
 static void note_faster(struct report *report, const struct idx_plan *chosen) {
     double count = (double)report->options.count, most = report->options.max_bytes_per_fingerprint * count;
     const struct idx_plan *fastest = chosen;
-    if (most == 0) most = report->options.bits * count + (1 << 20);
+    if (most == 0) most = report->options.bits * count + (1 << 20); /* What `auto` allows by default. */
     for (size_t i = 0; i < report->plan_count; i++) {
         const struct idx_plan *plan = &report->plans[i];
         if (bytes_of(plan) <= most && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
@@ -93,11 +101,8 @@ static void note_faster(struct report *report, const struct idx_plan *chosen) {
 
 /* Makes the notes about the scheme that `auto` chooses. */
 static void note_choice(struct report *report) {
-    const struct idx_plan *chosen = &report->plans[0];
+    const struct idx_plan *chosen = find_chosen(report);
     unsigned most = report->options.max_bytes_per_fingerprint;
-    for (size_t i = 0; i < report->plan_count; i++) {
-        if (report->plans[i].chosen) chosen = &report->plans[i];
-    }
     if (most > 0 && per_fingerprint(report, bytes_of(chosen)) > most)
         add_note(report, "No scheme fits into %u bytes per fingerprint: auto chooses the smallest.", most);
     note_faster(report, chosen);
@@ -256,6 +261,7 @@ static enum idx_status plan_given(struct report *report, struct idx_error *error
     return status;
 }
 
+/* Makes the plans for the block size that is set. */
 static enum idx_status plan_once(struct report *report, struct idx_error *error) {
     if (report->schemes.count > 0) return plan_given(report, error);
     return idx_plan(&report->options, report->plans, MAX_PLANS, &report->plan_count, error);
@@ -308,15 +314,12 @@ static bool settle_machine(struct report *report) {
     return true;
 }
 
-/* Estimates what is near by chance, the time for all pairs, with the scheme that `auto` chooses or else the first one,
- * and what unpacking costs. */
+/* Estimates what the report says besides its plans: what is near by chance, the time for all pairs, with the scheme
+ * that `auto` chooses or else the first one, and what unpacking costs. */
 static void estimate_others(struct report *report) {
     const struct idx_plan_options *options = &report->options;
-    const struct idx_plan *plan = &report->plans[0];
+    const struct idx_plan *plan = find_chosen(report);
     struct idx_scheme scheme;
-    for (size_t i = 0; i < report->plan_count; i++) {
-        if (report->plans[i].chosen) plan = &report->plans[i];
-    }
     bool is_parsed = plan->scheme[0] != '\0' &&
                      idx_scheme_parse(&scheme, plan->scheme, options->bits, options->k, options->count, NULL) == IDX_OK;
     report->chance_matches = idx_chance_matches(options->count, options->bits, options->k);
@@ -360,7 +363,7 @@ static bool check_options(const struct report *report) {
 int command_plan(int argc, char **argv) {
     struct report *report = calloc(1, sizeof *report);
     struct strings operands;
-    int format = 0, status;
+    int format = PRINTS_LINES, status;
     if (report == NULL) {
         complain("out of memory");
         return ENDS_BADLY;
@@ -375,7 +378,7 @@ int command_plan(int argc, char **argv) {
     };
     const struct grammar grammar = GRAMMAR(plan, rules, "", 0, 0);
     if (arguments_read(&grammar, argc, argv, &operands, &status))
-        status = check_options(report) ? print_plans(report, format == 1) : ENDS_BADLY;
+        status = check_options(report) ? print_plans(report, format == PRINTS_JSON) : ENDS_BADLY;
     strings_free(&report->schemes);
     free(report);
     return status;

@@ -29,7 +29,7 @@ static void print_file(void *context, const char *file, enum idx_status status, 
     }
 }
 
-/* Returns whether the status says that files of the index are missing or damaged. */
+/* Returns whether the status says that files of the index are missing or damaged: such statuses are adjacent. */
 static bool is_damage(enum idx_status status) { return status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY; }
 
 /* Prints the results of all files of an index. Returns the status of the process. */

@@ -82,6 +82,9 @@ struct grammar {
  * -h, and after a mistake, which it complains of; then *status is the status of the process. */
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status);
 
+/* The values of --format where a command prints lines, or else JSON. */
+enum { PRINTS_LINES, PRINTS_JSON };
+
 /* Returns the default of --threads for commands that use all processors: their number, up to 16. */
 unsigned arguments_default_threads(void);
 
