@@ -2,18 +2,12 @@
 #ifndef IDX_TESTS_FORMAT_TESTING_H
 #define IDX_TESTS_FORMAT_TESTING_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "format/fault.h"
 #include "tests/random.h"
+#include "tests/testing.h"
 
 #define assert_fault(actual, expected) assert_string_equal(idxf_fault_name(actual), idxf_fault_name(expected))
 

@@ -2,17 +2,12 @@
 #ifndef IDX_TESTS_LIBIDX_SUPPORT_H
 #define IDX_TESTS_LIBIDX_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <idx.h>
 
 #include "format/manifest.h"
+#include "tests/testing.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

@@ -4,13 +4,7 @@
 
 #include <idx_text.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/testing.h"
 
 /* Opens a recipe with a table, or NULL if it needs none. */
 static inline struct idx_text *open_with(const char *recipe, const struct idx_text_table *table) {

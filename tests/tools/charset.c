@@ -1,13 +1,9 @@
 /* charset.c: tests of character sets: byte order marks, names, and what bytes become in UTF-8. */
 #include "tools/text/charset.h"
+#include "tests/testing.h"
 #include "tests/tools/exactly.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void assert_span(struct span span, const char *bytes, size_t length) {
     assert_int_equal(span.length, length);

@@ -2,13 +2,9 @@
 #include "tools/report/difference.h"
 
 #include "tests/random.h"
+#include "tests/testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = 60 };
 

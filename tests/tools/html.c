@@ -1,14 +1,10 @@
 /* html.c: tests of the text, title and description of HTML documents, and of the character set that they name. */
 #include "tools/text/html.h"
+#include "tests/testing.h"
 #include "tests/tools/exactly.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void assert_kept(const struct output *kept, const char *expected) {
     if (kept->length != strlen(expected) || (kept->length > 0 && memcmp(kept->bytes, expected, kept->length) != 0))

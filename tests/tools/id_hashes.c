@@ -1,12 +1,10 @@
 /* id_hashes.c: tests of how the IDs that several documents have are found and counted. */
 #include "tools/dedup/id_hashes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/testing.h"
 
 static int print_id(char id[32], uint64_t number) { return snprintf(id, 32, "id-%llu", (unsigned long long)number); }
 

@@ -1,13 +1,10 @@
 /* jsonl.c: tests of finding the fields of a line of JSON. */
 #include "tools/text/jsonl.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/testing.h"
 
 struct parsed {
     char *line; /* without a terminating NUL, so that a sanitizer sees a read beyond its bytes */

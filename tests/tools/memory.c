@@ -2,14 +2,12 @@
  * (-Wl,--wrap), which fail when they are told to. */
 #include "tools/text/memory.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 #include <libxml/xmlmemory.h>
+
+#include "tests/testing.h"
 
 void *__real_malloc(size_t size);
 void *__real_realloc(void *memory, size_t size);

@@ -1,11 +1,7 @@
 /* notation.c: tests of reading and writing fingerprints. */
 #include "tools/shared/wording.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/testing.h"
 
 static void check(enum notation notation, unsigned bits, const char *text, uint64_t expected) {
     uint64_t value = ~expected;

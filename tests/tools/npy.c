@@ -1,12 +1,9 @@
 /* npy.c: tests of reading the header of NumPy's array files. */
 #include "tools/input/npy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/testing.h"
 
 static struct npy_array read_header(const char *text) {
     struct npy_array array = {0, false};

@@ -1,10 +1,7 @@
 /* number.c: tests of the numbers that options take. */
 #include "tools/shared/wording.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/testing.h"
 
 static void check(const char *text, uint64_t expected) {
     uint64_t value = 0;

@@ -2,14 +2,10 @@
  * divided where its text is. */
 #include "tools/text/parts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/random.h"
+#include "tests/testing.h"
 #include "tools/text/scan.h"
 
 /* The expected parts follow each other, each in brackets. */

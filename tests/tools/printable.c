@@ -1,13 +1,9 @@
 /* printable.c: tests of what is printed of text from outside. */
 #include "tools/shared/wording.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/testing.h"
 
 static void check(const char *text, const char *expected) {
     char printed[256] = "", piece[PRINTABLE_PIECE];

@@ -1,14 +1,11 @@
 /* reader.c: tests of reading by lines and by bytes, over pipes. */
 #include "tools/input/reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/testing.h"
 
 /* A reader of a pipe; what is written to *end arrives in it. */
 static struct reader open_pipe(int *end) {

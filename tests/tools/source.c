@@ -2,14 +2,11 @@
  * of stored blocks, with a checksum of their own. */
 #include "tools/text/source.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/testing.h"
 
 #define LITERAL(text) (text), sizeof(text) - 1
 

@@ -2,12 +2,9 @@
 #include "tools/input/tsv.h"
 #include "tools/shared/wording.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/testing.h"
 
 #define FINGERPRINT "0123456789abcdef"
 #define VALUE UINT64_C(0x0123456789abcdef)

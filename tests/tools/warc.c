@@ -1,14 +1,10 @@
 /* warc.c: tests of the heads of WARC records and HTTP responses, and of joining chunks. */
 #include "tools/text/warc.h"
+#include "tests/testing.h"
 #include "tests/tools/exactly.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void assert_span(struct span span, const char *text) {
     assert_int_equal(span.length, strlen(text));

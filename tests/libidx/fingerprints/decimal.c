@@ -1,14 +1,9 @@
 /* decimal.c: tests of reading weights. */
 #include <idx.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/testing.h"
 
 /* From a buffer of its exact size, so that reading past it is seen. */
 static bool parse(const char *text, int64_t *weight) {

@@ -4,15 +4,10 @@
 
 #include <idx.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/testing.h"
 
 static void assert_digest(const uint8_t digest[IDXI_MD5_BYTES], const char *expected) {
     char printed[2 * IDXI_MD5_BYTES + 1];

@@ -1,12 +1,7 @@
 /* recipe.c: tests of comparing recipes, and of what they say. */
 #include <idx.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/testing.h"
 
 static void test_matches(void **state) {
     (void)state;

@@ -1,14 +1,7 @@
 /* simhash.c: tests of Hamming distance and the SimHash accumulator. */
 #include "libidx/fingerprints/simhash.h"
 #include "tests/random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/testing.h"
 
 static void test_distance(void **state) {
     (void)state;
