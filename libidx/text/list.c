@@ -117,6 +117,7 @@ static enum idx_status put_counted_term(struct list *list, struct slice term, st
     return put_term(list, term, (uint32_t)count);
 }
 
+/* Puts a term with its idf. In a list without a header, whole numbers may be counts as well, and are refused. */
 static enum idx_status put_idf_term(struct list *list, struct slice term, struct slice number) {
     uint32_t idf;
     if (!list->headed && memchr(number.at, '.', number.length) == NULL)
@@ -150,6 +151,7 @@ static enum idx_status read_header(struct list *list, struct slice line, bool *i
     return idxt_fail(list->error, IDX_BAD_CONTENT, "%s is not a table of document frequencies", list->path);
 }
 
+/* Reads a line: the header or a term, unless it is empty. */
 static enum idx_status read_line(struct list *list, struct slice line) {
     struct slice term, number;
     bool is_header = false;
@@ -160,7 +162,8 @@ static enum idx_status read_line(struct list *list, struct slice line) {
     if (!cut_line(line, &term, &number))
         return fail_line(list,
                          "there must be a term, a tab and a number, or a term without spaces, a space and a number");
-    return (list->table->kind == IDXT_IDF_LIST ? put_idf_term : put_counted_term)(list, term, number);
+    if (list->table->kind == IDXT_IDF_LIST) return put_idf_term(list, term, number);
+    return put_counted_term(list, term, number);
 }
 
 /* Sets the idf of words that the list lacks to the upper median of all, as jieba does; terms have their idf plus 1.

@@ -197,6 +197,7 @@ static const char magic[8] = {'i', 'd', 'x', 't', 'e', 'r', 'm', 's'};
 enum { VERSION = 1, LIST_VERSION = 2, HEADER_BYTES = 40, TERM_BYTES = 12, SUM_BYTES = 8 };
 enum { AT_VERSION = 8, AT_NAME_LENGTH = 12, AT_DOCUMENTS = 16, AT_DROPPED = 24, AT_TERMS = 32 };
 
+/* Writes a number as so many bytes, the lowest first. */
 static void put_number(unsigned char *to, uint64_t value, unsigned bytes) {
     for (unsigned i = 0; i < bytes; i++) to[i] = (unsigned char)(value >> 8 * i);
 }
@@ -296,7 +297,7 @@ enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned c
     if (*fault != NULL) return IDX_BAD_CONTENT;
     const unsigned char *from = bytes + HEADER_BYTES + strlen(table->features);
     uint64_t terms = get_number(bytes + AT_TERMS, 8), before = 0;
-    uint64_t most = table->kind == IDXT_IDF_LIST ? (uint64_t)IDXT_MOST_IDF + 1 : table->documents;
+    uint64_t most = table->kind == IDXT_IDF_LIST ? (uint64_t)IDXT_MOST_IDF + 1 : table->documents; /* of a term */
     for (uint64_t i = 0; i < terms; i++, from += TERM_BYTES) {
         uint64_t hash = get_number(from, 8), documents = get_number(from + 8, 4);
         if (i > 0 && hash <= before) *fault = "is damaged: its terms are not in order";

@@ -473,7 +473,7 @@ static int64_t preference_value(struct dedup *dedup, const struct raw_document *
     if (preferred == PREFERRED_LONGEST) return (int64_t)raw->text_bytes;
     bool has_score = raw->format == FORMAT_JSONL; /* Others have the date of their file. */
     int64_t date = preferred == PREFERRED_BEST && !has_score ? DATE_NONE : raw->date;
-    dedup->undated += date == DATE_NONE;
+    if (date == DATE_NONE) dedup->undated++;
     return date;
 }
 
@@ -522,7 +522,7 @@ static bool visit_document(void *context, const struct raw_document *raw, const 
                               .made = made,
                               .place = {raw->file, raw->begins, raw->ends, raw->unit, FATE_KEPT, raw->format}};
     if (interrupt_noted() || !check_cutting_again(dedup, raw)) return false;
-    dedup->large += raw->is_large;
+    if (raw->is_large) dedup->large++;
     dedup->divided.text_bytes += raw->text_bytes;
     if (raw->bad.kind != BAD_NONE && made->id.length == 0) return keep_bad_record(dedup, raw, &arrival.place);
     bool is_compared = dedup->by_sets ? made->shingle_count > 0 : arrival.has_fingerprint;

@@ -80,11 +80,9 @@ static bool print_lines(struct distance *distance) {
     bool ok = reader_open(&reader, "-");
     while (ok) {
         enum reader_status status = reader_line(&reader, false, &line, &length);
-        if (status == READER_PENDING) {
-            ok = output_flush(&distance->output);
-            if (ok) status = reader_line(&reader, true, &line, &length);
-        }
-        if (!ok || status == READER_END) break;
+        if (status == READER_PENDING && output_flush(&distance->output))
+            status = reader_line(&reader, true, &line, &length);
+        if (status == READER_END) break;
         ok = status == READER_OK && print_line(distance, &reader, line, length) && distance->output.error == 0;
     }
     reader_free(&reader);

@@ -50,8 +50,10 @@ static int fingerprint_and_keep(struct pipeline_rules *rules, const char *path, 
     char *recipe = rules->recipe == NULL ? NULL : text_canonical_recipe(rules->recipe);
     bool makes_sketches = recipe != NULL && recipe_read_sketch(recipe, &sketch);
     free(recipe);
-    if (!makes_sketches || rules->train != NULL)
-        return complain_of_usage("--keep-sets is for sketches: give --recipe minhash:M, or --resemble"), ENDS_BADLY;
+    if (!makes_sketches || rules->train != NULL) {
+        complain_of_usage("--keep-sets is for sketches: give --recipe minhash:M, or --resemble");
+        return ENDS_BADLY;
+    }
     options.shingles = sketch.shingles;
     options.writes = true;
     if (!open_kept_sets(&keeping.kept, path, &options)) return ENDS_BADLY;

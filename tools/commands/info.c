@@ -95,7 +95,8 @@ static void put_table_head(struct output *output) {
 static void put_table(size_t segment, size_t number, unsigned bits, const struct measured *measured,
                       struct output *output) {
     const struct idx_table_properties *table = &measured->table;
-    output_format(output, "%7zu %5zu %*s", segment, number, 16 - (int)(bits + 3) / 4 + 1, "");
+    int hex_digits = (int)(bits + 3) / 4; /* Spaces before them align them with the 16 of a wider mask. */
+    output_format(output, "%7zu %5zu %*s", segment, number, 17 - hex_digits, "");
     output_fingerprint(output, NOTATION_HEX, bits, table->mask);
     output_format(output,
                   " %6u %6u %10" PRIu32 " %12" PRIu64 " %9" PRIu64 " %8.2f %12" PRIu64

@@ -223,8 +223,10 @@ static enum queries_status answer_batches(struct lookup *lookup, struct output *
         }
         bool ok = answer_batch(batch, &agree, output, &error);
         output_flush(output);
-        if (!ok) complain("%s", error.sentence);
-        if (!ok) status = QUERIES_FAILED;
+        if (!ok) {
+            complain("%s", error.sentence);
+            status = QUERIES_FAILED;
+        }
     } while ((status == QUERIES_ONE || status == QUERIES_PENDING) && output->error == 0);
     if (status == QUERIES_END || status == QUERIES_BAD) agree_end(&agree, output);
     *found = lookup->question.agree > 0 ? agree.found : query_batch_found(batch);
