@@ -23,7 +23,7 @@ BEGIN {
 }
 
 FNR == 1 {
-    finish()
+    finish_command()
     command = FILENAME
     gsub(/.*\/|\.txt$/, "", command)
     group = after = pre = post = ""
@@ -45,8 +45,8 @@ count == 0 { pre = pre $0 "\n"; next }
 { if (!after) post = "\n"; after = 1; post = post $0 "\n" }
 
 END {
-    finish()
-    complete()
+    finish_command()
+    write_completions()
     if (wrong) exit 1
 }
 
@@ -54,6 +54,7 @@ function complain(sentence) { print command ".txt: " sentence >"/dev/stderr"; wr
 
 # ---- Reading ----
 
+# Begins the next option, by the line that has its name, argument, values and rule.
 function begin_option(line,    n, at) {
     end_option()
     n = ++count
@@ -69,6 +70,8 @@ function begin_option(line,    n, at) {
     argument[n] = substr(line, at + 1)
 }
 
+# Takes a line below an option: of the man page behind |, the first one of a value behind -, or one that continues the
+# text of the option or of its last value. shared.txt's lines are also kept as they are, for end_option.
 function take_line(line,    n, i, colon) {
     n = count
     i = items[n]
@@ -128,13 +131,14 @@ function read_operands(usage,    words, n, i, word, place, number) {
         place = word ~ /…/ ? "*" : ++number ""
         gsub(/[^A-Z|]/, "", word)
         operands[word] = 1
-        if (usage ~ /^Usage/) operand_actions = operand_actions specify(place ":" tolower(word) ":" files(word))
+        if (usage ~ /^Usage/) operand_actions = operand_actions zsh_line(place ":" tolower(word) ":" completion_of_name(word))
     }
 }
 
 # ---- One command, after its table was read ----
 
-function finish() {
+# Writes what is made of one table alone, and adds to the completions, which are of all.
+function finish_command() {
     end_option()
     if (command == "" || command == "shared") return
     printf "const struct help help_%s = {", command >help
@@ -223,6 +227,7 @@ function print_string(text,    lines, n, i) {
 
 # ---- The rules of the parser ----
 
+# Writes the initialisers of struct option_rule. A choice has the table's values as its names, unless it says .names.
 function print_rules(    file, n, kind, names) {
     file = out "/options/" command ".h"
     print "/* Made by tables.awk. */" >file
@@ -232,16 +237,17 @@ function print_rules(    file, n, kind, names) {
         names = values[n]
         gsub(/ /, "\", \"", names)
         names = kind == "CHOICE" && rule[n] !~ /\.names/ ? ", .names = (const char *const[]){\"" names "\", NULL}" : ""
-        printf "{.name = \"%s\", .kind = OPTION_%s, .value =%s%s},\n", bare(n), kind,
+        printf "{.name = \"%s\", .kind = OPTION_%s, .value =%s%s},\n", name_without_dashes(n), kind,
                substr(rule[n], length(kind) + 1), names >file
     }
     close(file)
 }
 
-function bare(n,    word) { word = name[n]; sub(/^--?/, "", word); return word }
+function name_without_dashes(n,    word) { word = name[n]; sub(/^--?/, "", word); return word }
 
 # ---- The man page ----
 
+# Copies a man page, with the list of options or commands in place of a comment.
 function print_manual(name,    from, to, line, result) {
     from = sources name
     to = out name
@@ -255,6 +261,7 @@ function print_manual(name,    from, to, line, result) {
     if (result < 0) complain(from " can't be read")
 }
 
+# Writes the options of a man page: a list for each group, and within it one for the values of an option.
 function print_list(to,    n, i, before) {
     for (n = 1; n <= count; n++) {
         if (n == 1 || grouped[n] != before) {
@@ -263,7 +270,7 @@ function print_list(to,    n, i, before) {
             print ".Bl -tag -width Ds" >to
         }
         before = grouped[n]
-        print ".It Fl " substr(name[n], 2) (argument[n] == "" ? "" : " Ar " lower(argument[n])) >to
+        print ".It Fl " substr(name[n], 2) (argument[n] == "" ? "" : " Ar " in_small_letters(argument[n])) >to
         printf "%s", mdoc(capitalised(text[n], items[n] > 0 ? ":" : ".") "\n" manual[n], argument[n]) >to
         if (items[n] > 0) print ".Bl -tag -width Ds" >to
         for (i = 1; i <= items[n]; i++)
@@ -273,7 +280,8 @@ function print_list(to,    n, i, before) {
     print ".El" >to
 }
 
-function lower(word) { return length(word) > 1 && word !~ /\// ? tolower(word) : word }
+# Returns the name of an argument in small letters, but symbols such as N and I/N as they are.
+function in_small_letters(word) { return length(word) > 1 && word !~ /\// ? tolower(word) : word }
 
 function capitalised(text, end) { return toupper(substr(text, 1, 1)) substr(text, 2) end }
 
@@ -307,7 +315,8 @@ function is_command(word) {
     return word != command && index(commands " ", " " word " ") > 0
 }
 
-# Returns the macro that a word is in a man page, or nothing if it is a word like others.
+# Returns the macro that a word is in a man page, or nothing if it is a word like others. Punctuation around it becomes
+# arguments of the macro: `head` and `tail`. `own` is the argument of the option that the text is about.
 function macro(word, own,    tail, head) {
     if (match(word, /[.,;:?!)]+$/)) {
         if (!(word ~ /\([0-9]\)[.,;:?!)]*$/)) { tail = substr(word, RSTART); word = substr(word, 1, RSTART - 1) }
@@ -323,7 +332,7 @@ function macro(word, own,    tail, head) {
     }
     if (word ~ /^`[a-z0-9-]+`$/) return ".Cm " head substr(word, 2, length(word) - 2) tail
     if (word ~ /^`[^`]+`$/) return ".Ql " head substr(word, 2, length(word) - 2) tail
-    if (word != "" && (word == own || word in operands)) return ".Ar " head lower(word) tail
+    if (word != "" && (word == own || word in operands)) return ".Ar " head in_small_letters(word) tail
     return ""
 }
 
@@ -340,12 +349,13 @@ function flow(text,    words, n, i, line, lines) {
 
 # ---- Completions ----
 
+# Adds the options of a command to the completions of bash and zsh.
 function add_completions(    n, all, line) {
     for (n = 1; n <= count; n++) {
         all = all " " name[n]
         if (values[n] != "") bash_values = bash_values "        " command ":" name[n] ") echo " values[n] " ;;\n"
-        line = line specify((rule[n] ~ /^(TEXTS|INCLUDE|EXCLUDE)/ ? "*" : "") name[n] "[" description(n) "]" \
-                            (argument[n] == "" ? "" : ":" lower(argument[n]) ":" action(n)))
+        line = line zsh_line((rule[n] ~ /^(TEXTS|INCLUDE|EXCLUDE)/ ? "*" : "") name[n] "[" description(n) "]" \
+                            (argument[n] == "" ? "" : ":" in_small_letters(argument[n]) ":" completion_of_option(n)))
     }
     bash_options = bash_options "        " command ") echo" all " -h --help ;;\n"
     zsh = zsh "        " command ")\n            _arguments -S $help" line operand_actions "\n            ;;\n"
@@ -361,18 +371,20 @@ function description(n,    line) {
     return line
 }
 
-function specify(text) { return " \\\n                '" text "'" }
+# Returns a specification of zsh on a line of its own.
+function zsh_line(text) { return " \\\n                '" text "'" }
 
-function action(n) { return values[n] != "" ? "(" escaped(values[n]) ")" : files(argument[n]) }
+function completion_of_option(n) { return values[n] != "" ? "(" escaped(values[n]) ")" : completion_of_name(argument[n]) }
 
-# Returns the completion of what a name in capitals stands for.
-function files(word) {
+# Returns how zsh completes what a name in capitals stands for.
+function completion_of_name(word) {
     return word ~ /^(INDEX|OTHER|OUTPUT|FOLDER)$/ ? "_files -/" : word ~ /FILE|PLACE|INPUT|QUERIES|^[AB]$/ ? "_files" : ""
 }
 
 function escaped(text) { gsub(/[:;]/, "\\\\&", text); return text }
 
-function complete(    file, line, from, i, names) {
+# Copies the files of completions, with what was added for all commands in place of comments.
+function write_completions(    file, line, from, i, names) {
     split("idx.bash _idx", names, " ")
     for (i = 1; i <= 2; i++) {
         from = sources "/completion/" names[i]
