@@ -188,6 +188,9 @@ static inline void end_word(struct shingling *shingling) {
     shingling->word = 0;
 }
 
+/* Takes the next character of a text, its kind and its folded form: take_word_letter or take_character. */
+typedef void (*taker)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
+
 /* This is the taker for shingles of words. */
 __attribute__((always_inline)) static inline void take_word_letter(struct shingling *shingling, enum idxt_letter letter,
                                                                    uint64_t folded) {
@@ -211,9 +214,6 @@ __attribute__((always_inline)) static inline void take_character(struct shinglin
     shingling->space_pending = false;
     add_item(shingling, mix(folded));
 }
-
-/* Takes the next character of a text, its kind and its folded form: take_word_letter or take_character. */
-typedef void (*taker)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
 
 /* Calls `take` for ASCII characters that fold by themselves. */
 __attribute__((always_inline)) static inline void take_ascii(struct shingling *shingling, const uint8_t *bytes,

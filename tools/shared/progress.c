@@ -64,13 +64,14 @@ static void reset_peak_memory(void) {
 static void print_count(char cell[CELL], double count) {
     static const char units[] = " KMGT";
     size_t unit = 0;
-    for (; count >= 999.95 && unit + 2 < sizeof units; unit++) count /= 1000;
+    for (; count >= 999.95 && unit + 2 < sizeof units; unit++) count /= 1000; /* From there on it rounds to 1000. */
     if (unit == 0)
         snprintf(cell, CELL, "%.0f", count);
     else
         snprintf(cell, CELL, "%.1f %c", count, units[unit]);
 }
 
+/* Writes seconds as `17 s`, `3 min 20 s`, `5 h 3 min`; at most 10^9 s, so that a cell has room. */
 static void print_duration(char cell[CELL], double seconds) {
     unsigned long long whole = seconds < 1e9 ? (unsigned long long)(seconds + 0.5) : 1000000000;
     if (whole < 60)
