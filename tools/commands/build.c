@@ -38,14 +38,15 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
 
 /* Refuses options that need lines of TSV. */
 static bool check_format(const struct build *build) {
-    const char *useless = build->notation >= 0 ? "fingerprints" : build->input.skip_bad_lines ? "skip-bad-lines" : NULL;
+    const char *useless = build->notation >= 0          ? "--fingerprints"
+                          : build->input.skip_bad_lines ? "--skip-bad-lines"
+                                                        : NULL;
     if (build->input.format == INPUT_TSV) return true;
     if (useless != NULL)
-        complain_of_usage("--%s needs --format tsv, not %s", useless, input_format_names[build->input.format]);
-    else if (build->id_type == IDX_ID_TEXT)
-        complain_of_usage("--id-type text needs --format tsv; the IDs of %s rows are their numbers",
-                          input_format_names[build->input.format]);
-    return useless == NULL && build->id_type != IDX_ID_TEXT;
+        return complain_of_usage("%s needs --format tsv, not %s", useless, input_format_names[build->input.format]);
+    return build->id_type != IDX_ID_TEXT ||
+           complain_of_usage("--id-type text needs --format tsv; the IDs of %s rows are their numbers",
+                             input_format_names[build->input.format]);
 }
 
 static bool check_by_id(const struct build *build) {

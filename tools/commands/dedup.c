@@ -793,11 +793,11 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
 static bool clean_places(const struct dedup *dedup) {
     const char *const paths[] = {dedup->folders.kept.path, dedup->folders.dropped.path, dedup->report.path};
     for (int i = 0; i < 3; i++) {
-        char *parent = paths[i] == NULL ? NULL : folder_parent(paths[i]);
-        if (parent != NULL) scratch_clean(parent);
+        if (paths[i] == NULL) continue;
+        char *parent = folder_parent(paths[i]);
+        if (parent == NULL) return complain("out of memory");
+        scratch_clean(parent);
         free(parent);
-        if (paths[i] == NULL || parent != NULL) continue;
-        return complain("out of memory");
     }
     return true;
 }

@@ -167,16 +167,15 @@ static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
     idx_get_properties(newer, &properties);
     bool alike =
         is_alike(&question->properties, &properties) && question->distance <= most_distance_of(lookup, &properties);
-    if (alike) {
-        query_batch_close_documents(batch);
-        use_index(lookup, newer);
-    } else {
+    if (!alike) {
         idx_close(newer);
-        complain(
+        return complain(
             "%s was replaced by an index with different bits, ID type or recipe, or a smaller k; run the look-up again",
             lookup->path);
     }
-    return alike;
+    query_batch_close_documents(batch);
+    use_index(lookup, newer);
+    return true;
 }
 
 /* Fills the batch with the queries that can be read without waiting, but waits for the first. */
