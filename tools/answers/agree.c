@@ -1,6 +1,7 @@
 /* agree.c: counts for each document how many queries of a group it is near to. */
 #include "tools/answers/answers.h"
 
+#include "tools/shared/array.h"
 #include "tools/shared/json.h"
 
 #include <inttypes.h>
@@ -61,14 +62,13 @@ static int compare_ids(const struct entry *a, const struct entry *b) {
 static int compare_by_id_and_ordinal(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
     int order = compare_ids(a, b);
-    return order != 0 ? order
-                      : (a->ordinal_or_count > b->ordinal_or_count) - (a->ordinal_or_count < b->ordinal_or_count);
+    return order != 0 ? order : compare_u64(&a->ordinal_or_count, &b->ordinal_or_count);
 }
 
 /* Sorts larger counts before smaller ones. */
 static int compare_by_count_and_id(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
-    int order = (a->ordinal_or_count < b->ordinal_or_count) - (a->ordinal_or_count > b->ordinal_or_count);
+    int order = compare_u64(&b->ordinal_or_count, &a->ordinal_or_count);
     return order != 0 ? order : compare_ids(a, b);
 }
 
@@ -76,15 +76,16 @@ static int compare_by_count_and_id(const void *first, const void *second) {
  * entries remain. The entries are sorted by ID and ordinal. */
 static size_t keep_agreed_documents(struct entry *entries, size_t count, uint64_t least) {
     size_t kept = 0;
-    for (size_t i = 0, end; i < count; i = end) {
+    for (size_t begin = 0, end; begin < count; begin = end) {
         uint64_t queries = 1;
-        for (end = i + 1; end < count && compare_ids(&entries[i], &entries[end]) == 0; end++)
-            queries += entries[end].ordinal_or_count != entries[end - 1].ordinal_or_count;
-        if (queries >= least) entries[kept++] = (struct entry){entries[i].id, entries[i].length, queries};
+        for (end = begin + 1; end < count && compare_ids(&entries[begin], &entries[end]) == 0; end++)
+            if (entries[end].ordinal_or_count != entries[end - 1].ordinal_or_count) queries++;
+        if (queries >= least) entries[kept++] = (struct entry){entries[begin].id, entries[begin].length, queries};
     }
     return kept;
 }
 
+/* Writes the ID of a document, as agree_put_document made it. */
 static void put_id(const struct agree *agree, const struct entry *entry, struct output *output) {
     bool json = agree->question->json;
     if (agree->question->properties.id_type == IDX_ID_U64) {
@@ -121,7 +122,10 @@ void agree_end(struct agree *agree, struct output *output) {
     if (error != 0 && output->error == 0) output->error = error;
     if (error != 0 || count == 0) return;
     const char *id = agree->ids.bytes == NULL ? "" : agree->ids.bytes; /* All of them are empty then. */
-    for (size_t i = 0; i < count; id += entries[i++].length) entries[i].id = id;
+    for (size_t i = 0; i < count; i++) {
+        entries[i].id = id;
+        id += entries[i].length;
+    }
     qsort(entries, count, sizeof *entries, compare_by_id_and_ordinal);
     count = keep_agreed_documents(entries, count, agree->question->agree);
     qsort(entries, count, sizeof *entries, compare_by_count_and_id);
@@ -132,9 +136,9 @@ void agree_end(struct agree *agree, struct output *output) {
 /* Adds a query to the group if it has the group's ID; otherwise ends that group and begins another. */
 static void begin_query(struct agree *agree, bool has_id, const char *name, size_t length, struct output *output) {
     struct output *query = &agree->query;
-    bool same = agree->ordinal > 0 && has_id && agree->has_id && length == query->length &&
-                memcmp(name, query->bytes, length) == 0;
-    if (same) {
+    bool is_of_group = agree->ordinal > 0 && has_id && agree->has_id && length == query->length &&
+                       memcmp(name, query->bytes, length) == 0;
+    if (is_of_group) {
         agree->ordinal++;
         return;
     }

@@ -70,6 +70,7 @@ static void put_resemblance(struct answerer *answerer, const struct query *query
         output_format(output, "%.4f", resemblance_round(resemblance));
 }
 
+/* Writes the line of a document, whose first columns are `front`. */
 static void put_document_line(struct answerer *answerer, const struct query *query, const struct idx_document *document,
                               struct output *output) {
     output_bytes(output, answerer->front.bytes, answerer->front.length);
@@ -150,24 +151,24 @@ static bool put_documents(struct answerer *answerer, const struct query *query, 
 static bool put_match(struct answerer *answerer, const struct query *query, const struct idx_match *match,
                       struct output *output) {
     const struct question *question = answerer->question;
-    bool has_documents = question->properties.id_type != IDX_ID_NONE, ok = true;
+    const struct output *front = &answerer->front;
+    bool has_documents = question->properties.id_type != IDX_ID_NONE;
     if (has_documents && !find_documents(answerer, match->fingerprint)) return false;
     if (question->agree > 0) return put_documents(answerer, query, output);
-    put_front(question, query, match, &answerer->front);
-    if (answerer->front.error != 0) output->error = answerer->front.error;
     if (question->json) {
         begin_json_match(question, query, match, output);
-        if (has_documents) output_text(output, ",\"documents\":[");
+        output_text(output, has_documents ? ",\"documents\":[" : "}\n");
+        if (!has_documents) return true;
+        bool ok = put_documents(answerer, query, output);
+        output_text(output, "]}\n");
+        return ok;
     }
-    if (has_documents)
-        ok = put_documents(answerer, query, output);
-    else if (!question->json)
-        output_bytes(output, answerer->front.bytes, answerer->front.length);
-    if (question->json)
-        output_text(output, has_documents ? "]}\n" : "}\n");
-    else if (!has_documents)
-        output_byte(output, '\n');
-    return ok;
+    put_front(question, query, match, &answerer->front);
+    if (front->error != 0) output->error = front->error;
+    if (has_documents) return put_documents(answerer, query, output);
+    output_bytes(output, front->bytes, front->length);
+    output_byte(output, '\n');
+    return true;
 }
 
 /* ---- Queries ---- */

@@ -17,15 +17,12 @@ void listing_put_id(struct output *output, const struct idx_properties *properti
         put_document_id(output, document);
 }
 
-static void put_plain_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
-    listing_put_id(&listing->output, &listing->properties, document, fingerprint);
-}
-
 void listing_put_share(struct output *output, uint64_t shared, uint64_t total) {
     uint64_t parts = total == 0 ? 10000 : shared * 10000 / total;
     output_format(output, "%" PRIu64 ".%04" PRIu64, parts / 10000, parts % 10000);
 }
 
+/* Writes what a document has in common with its representative: its resemblance, or else the distance. */
 static void put_nearness(struct listing *listing, const struct idx_cluster_member *member) {
     if (listing->kept != NULL)
         listing_put_share(&listing->output, listing->kept->shared, listing->kept->total);
@@ -35,14 +32,14 @@ static void put_nearness(struct listing *listing, const struct idx_cluster_membe
 
 static void put_line(struct listing *listing, const struct idx_cluster_member *member) {
     struct output *output = &listing->output;
-    put_plain_id(listing, &member->document, member->fingerprint);
+    listing_put_id(output, &listing->properties, &member->document, member->fingerprint);
     output_byte(output, '\t');
     if (member->cluster == CLUSTER_KNOWN)
         output_byte(output, '-');
     else
         output_decimal(output, member->cluster);
     output_byte(output, '\t');
-    put_plain_id(listing, &member->representative, member->representative_fingerprint);
+    listing_put_id(output, &listing->properties, &member->representative, member->representative_fingerprint);
     output_byte(output, '\t');
     put_nearness(listing, member);
     if (listing->set_size > 0) {
@@ -123,7 +120,7 @@ static void count_member(struct listing *listing, const struct idx_cluster_membe
         *size = (struct idx_cluster_size){.cluster = member->cluster};
     }
     size->documents++;
-    size->far += member->distance > listing->options.distance;
+    if (member->distance > listing->options.distance) size->far++;
 }
 
 /* A warning is about documents that are far from their representatives if there are so many, and if they are such a
@@ -163,9 +160,9 @@ static void name_cluster(const struct listing *listing, struct idx_documents *do
                          struct output *name) {
     struct idx_document document;
     bool found = false;
-    if (documents != NULL && (idx_documents_find(documents, fingerprint, NULL, NULL) != IDX_OK ||
-                              idx_documents_next(documents, &document, &found, NULL) != IDX_OK))
-        found = false;
+    bool read = documents != NULL && idx_documents_find(documents, fingerprint, NULL, NULL) == IDX_OK &&
+                idx_documents_next(documents, &document, &found, NULL) == IDX_OK;
+    found = found && read;
     name->length = 0;
     if (found && document.id == NULL)
         output_decimal(name, document.number);
@@ -225,10 +222,10 @@ static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_mem
     output_byte(output, '\n');
     if (listing->order == NULL) return true;
     uint64_t place = listing->find_place(listing->context, member->document.number);
-    bool added =
-        line.error == 0 ? input_order_add(listing->order, place, line.bytes, line.length) : complain("out of memory");
+    bool ok = (line.error == 0 || complain("out of memory")) &&
+              input_order_add(listing->order, place, line.bytes, line.length);
     free(line.bytes);
-    return added;
+    return ok;
 }
 
 /* Prints what is asked for of a document: with `keep`, the ID of a representative, and with `drop`, that of any other

@@ -12,7 +12,8 @@ void near_init(struct near *near) {
 
 bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t most) {
     struct idx_document document;
-    for (bool found = true; most > 0 && near->output.error == 0; most--) {
+    bool found = true;
+    for (uint64_t i = 0; i < most && near->output.error == 0; i++) {
         if (idx_documents_next(documents, &document, &found, &near->error) != IDX_OK) return false;
         if (!found) break;
         output_byte(&near->output, '\t');

@@ -77,10 +77,10 @@ static enum idx_status answer_chunk(void *context, size_t chunk, unsigned thread
     struct query queries[CHUNK];
     for (size_t i = begin; i < end; i++) {
         const struct kept_query *from = &batch->queries[i];
-        const char *id = !from->has_id ? NULL : from->id_length == 0 ? "" : batch->ids.bytes + from->id_begin;
-        struct span shingles = {NULL, from->shingles_length};
-        if (shingles.length > 0) shingles.bytes = batch->shingles.bytes + from->shingles_begin;
-        queries[i - begin] = (struct query){from->fingerprint, id, from->id_length, shingles};
+        struct query *query = &queries[i - begin];
+        *query = (struct query){from->fingerprint, NULL, from->id_length, {NULL, from->shingles_length}};
+        if (from->has_id) query->id = from->id_length == 0 ? "" : batch->ids.bytes + from->id_begin;
+        if (from->shingles_length > 0) query->shingles.bytes = batch->shingles.bytes + from->shingles_begin;
     }
     if (answerer_answer(answerer, queries, end - begin, &batch->outputs[chunk])) return IDX_OK;
     note_failure(batch, chunk, &answerer->error);

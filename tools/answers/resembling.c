@@ -36,11 +36,11 @@ bool set_file_is_at(const char *path) {
     FILE *file = fopen(path, "rbe");
     size_t count = file != NULL ? fread(first, 1, sizeof first, file) : 0;
     if (file != NULL) fclose(file);
-    /* A shorter file that begins like the magic counts, too, so that it is reported as cut, and not read as a text. */
     return count > 0 && memcmp(first, magic, count) == 0;
 }
 
-/* Reads the texts of the file `place` once, and puts their sets into a temporary file, which is source->read. */
+/* Reads the texts of the file `place` once, and puts their sets into a temporary file, which is source->read, and whose
+ * name is removed at once. */
 static bool read_texts_as_sets(struct set_source *source, const char *place, struct idx_kept_sets_options *options,
                                const struct pipeline_rules *rules) {
     const struct strings path = {(char **)(uintptr_t)&place, 1};
@@ -77,9 +77,9 @@ bool set_source_open(struct set_source *source, const char *place, const struct 
     options.shingles = source->sketch.shingles;
     if (folder_is_at(place)) {
         source->folder = place;
-        if (properties.id_type == IDX_ID_TEXT)
-            return text_reader_open(&source->reader, NULL, NULL, IDX_MAX_BITS, &rules->extract);
-        return complain("%s: texts in a folder are found by text IDs, which the index has not", place);
+        if (properties.id_type != IDX_ID_TEXT)
+            return complain("%s: texts in a folder are found by text IDs, which the index has not", place);
+        return text_reader_open(&source->reader, NULL, NULL, IDX_MAX_BITS, &rules->extract);
     }
     if (rules != NULL && !set_file_is_at(place)) return read_texts_as_sets(source, place, &options, rules);
     options.index = index;
@@ -184,7 +184,7 @@ void put_resembling_document(struct output *output, const struct idx_resembling_
 }
 
 /* An index that is asked, and the texts that were read and are not answered yet. */
-struct asking {
+struct answering {
     struct resembling_question *question;
     struct set_source source;
     struct set_batch batch;
@@ -193,78 +193,71 @@ struct asking {
     bool found, failed;
 };
 
-static void put_found(struct asking *asking, const struct idx_item *query, const struct idx_resembling_lists *lists,
-                      const struct idx_resembling_document *found) {
-    const struct resembling_question *question = asking->question;
-    struct output *output = &asking->output;
-    if (question->json) {
-        output_text(output, "{\"query\":");
-        json_put_bytes(output, query->id, query->id_length);
-        output_byte(output, ',');
-    } else {
-        output_id(output, query->id, query->id_length);
-        output_byte(output, '\t');
-    }
-    put_resembling_document(output, lists, found, question->properties.id_type,
-                            question->place == NULL ? question->options.sketch : 0, question->json);
-    output_text(output, question->json ? "}\n" : "\n");
-}
-
-/* Writes the line of a text that a document resembles, of which nothing else is asked. */
-static void put_query_alone(struct asking *asking, const struct idx_item *query) {
-    bool json = asking->question->json;
-    output_text(&asking->output, json ? "{\"query\":" : "");
+/* Writes a line: the ID of a text, and behind it a document that resembles it, unless `found` is NULL. */
+static void put_line(struct answering *answering, const struct idx_item *query,
+                     const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
+    const struct resembling_question *question = answering->question;
+    struct output *output = &answering->output;
+    bool json = question->json;
+    output_text(output, json ? "{\"query\":" : "");
     if (json)
-        json_put_bytes(&asking->output, query->id, query->id_length);
+        json_put_bytes(output, query->id, query->id_length);
     else
-        output_id(&asking->output, query->id, query->id_length);
-    output_text(&asking->output, json ? "}\n" : "\n");
+        output_id(output, query->id, query->id_length);
+    if (found != NULL) {
+        output_byte(output, json ? ',' : '\t');
+        put_resembling_document(output, lists, found, question->properties.id_type,
+                                question->place == NULL ? question->options.sketch : 0, json);
+    }
+    output_text(output, json ? "}\n" : "\n");
 }
 
-static void put_answers(struct asking *asking, const struct idx_resembling_lists *lists) {
-    const struct set_batch *batch = &asking->batch;
-    for (size_t i = 0; i < batch->count && asking->output.error == 0; i++) {
-        bool any = lists->offsets[i + 1] > lists->offsets[i];
-        asking->found = asking->found || any;
-        if (asking->question->exists && any) put_query_alone(asking, &batch->items[i]);
-        if (asking->question->exists) continue;
-        for (int64_t at = lists->offsets[i]; at < lists->offsets[i + 1]; at++)
-            put_found(asking, &batch->items[i], lists, &lists->documents[at]);
+/* Writes the lines of the texts of the batch; with `exists`, one without a document for each text that has any. */
+static void put_answers(struct answering *answering, const struct idx_resembling_lists *lists) {
+    const struct set_batch *batch = &answering->batch;
+    for (size_t i = 0; i < batch->count && answering->output.error == 0; i++) {
+        int64_t begin = lists->offsets[i], end = lists->offsets[i + 1];
+        if (begin == end) continue;
+        answering->found = true;
+        if (answering->question->exists)
+            put_line(answering, &batch->items[i], lists, NULL);
+        else
+            for (int64_t at = begin; at < end; at++)
+                put_line(answering, &batch->items[i], lists, &lists->documents[at]);
     }
 }
 
 /* Answers the texts of the batch, and empties it. Sets `failed` after a complaint, or if output fails. */
 static void answer_batch(void *context) {
-    struct asking *asking = context;
-    struct resembling_question *question = asking->question;
+    struct answering *answering = context;
+    struct resembling_question *question = answering->question;
     struct idx_resembling_lists lists;
     struct idx_error error;
-    if (asking->batch.count == 0 || asking->failed) return;
-    set_batch_make_items(&asking->batch);
-    if (succeeded(idx_resembling_make(question->index, asking->batch.sets, asking->batch.count, &question->options,
-                                      &lists, &error),
-                  &error)) {
-        put_answers(asking, &lists);
-        asking->unread += lists.unread;
-        asking->unknown += lists.unknown;
+    if (answering->batch.count == 0 || answering->failed) return;
+    set_batch_make_items(&answering->batch);
+    bool ok = succeeded(idx_resembling_make(question->index, answering->batch.sets, answering->batch.count,
+                                            &question->options, &lists, &error),
+                        &error);
+    if (ok) {
+        put_answers(answering, &lists);
+        answering->unread += lists.unread;
+        answering->unknown += lists.unknown;
         idx_resembling_free(&lists);
-    } else {
-        asking->failed = true;
     }
-    asking->failed = !output_flush(&asking->output) || asking->failed;
-    set_batch_empty(&asking->batch);
+    answering->failed = !output_flush(&answering->output) || !ok;
+    set_batch_empty(&answering->batch);
 }
 
-/* Adds a text to the batch, which is answered once it is full. This is a made_visitor. */
+/* Adds a text to the batch, which is answered once it is full. Bad records are left out. This is a made_visitor. */
 static bool take_text(void *context, const struct raw_document *raw, const struct made *made) {
-    struct asking *asking = context;
-    if (raw->bad.kind != BAD_NONE) return !asking->failed;
-    if (!set_batch_add(&asking->batch, made)) {
-        asking->failed = true;
+    struct answering *answering = context;
+    if (raw->bad.kind != BAD_NONE) return !answering->failed;
+    if (!set_batch_add(&answering->batch, made)) {
+        answering->failed = true;
         return complain("out of memory for the texts");
     }
-    if (set_batch_is_full(&asking->batch)) answer_batch(asking);
-    return !asking->failed;
+    if (set_batch_is_full(&answering->batch)) answer_batch(answering);
+    return !answering->failed;
 }
 
 /* ---- The whole ---- */
@@ -316,10 +309,10 @@ void resembling_say_counts(uint64_t unread, uint64_t unknown) {
 }
 
 /* Checks that the index can answer by resemblance, and opens the sets of its documents. */
-static bool open_asking(struct asking *asking) {
-    struct resembling_question *question = asking->question;
+static bool open_answering(struct answering *answering) {
+    struct resembling_question *question = answering->question;
     struct idx_resembling_options *options = &question->options;
-    struct sketch *sketch = &asking->source.sketch;
+    struct sketch *sketch = &answering->source.sketch;
     char reason[RESEMBLING_REASON];
     bool has_sets = question->place != NULL;
     if (!resembling_can_answer(&question->properties, "--resemble", question->path, has_sets, sketch, reason))
@@ -327,17 +320,17 @@ static bool open_asking(struct asking *asking) {
     resembling_warn_of_misses(question->path, sketch, options->threshold);
     options->sketch = sketch->values;
     options->source = has_sets ? set_source_find : NULL;
-    options->context = &asking->source;
-    return set_source_open(&asking->source, question->place, question->index, &question->rules);
+    options->context = &answering->source;
+    return set_source_open(&answering->source, question->place, question->index, &question->rules);
 }
 
 bool resembling_answer(struct resembling_question *question, const struct strings *paths, bool *found) {
-    struct asking *asking = calloc(1, sizeof *asking);
-    if (asking == NULL) return complain("out of memory");
-    asking->question = question;
-    asking->batch.ids = asking->batch.hashes = asking->source.list = (struct output)OUTPUT_KEPT;
-    asking->output = (struct output)OUTPUT_STANDARD;
-    bool ok = open_asking(asking);
+    struct answering *answering = calloc(1, sizeof *answering);
+    if (answering == NULL) return complain("out of memory");
+    answering->question = question;
+    answering->batch.ids = answering->batch.hashes = answering->source.list = (struct output)OUTPUT_KEPT;
+    answering->output = (struct output)OUTPUT_STANDARD;
+    bool ok = open_answering(answering);
     if (ok) {
         struct pipeline_rules *rules = &question->rules;
         rules->recipe = rules->expected_recipe = question->properties.recipe;
@@ -345,16 +338,16 @@ bool resembling_answer(struct resembling_question *question, const struct string
         rules->visit = take_text;
         rules->before_wait = answer_batch;
         rules->makes = MAKES_SHINGLES;
-        rules->shingling = asking->source.shingling;
-        rules->context = asking;
+        rules->shingling = answering->source.shingling;
+        rules->context = answering;
         ok = pipeline_run(rules, paths) == PIPELINE_WELL;
-        answer_batch(asking);
-        resembling_say_counts(asking->unread, asking->unknown);
+        answer_batch(answering);
+        resembling_say_counts(answering->unread, answering->unknown);
     }
-    *found = asking->found;
-    ok = output_close(&asking->output) && ok && !asking->failed;
-    set_source_close(&asking->source);
-    set_batch_free(&asking->batch);
-    free(asking);
+    *found = answering->found;
+    ok = output_close(&answering->output) && ok && !answering->failed;
+    set_source_close(&answering->source);
+    set_batch_free(&answering->batch);
+    free(answering);
     return ok;
 }

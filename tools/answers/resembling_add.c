@@ -20,14 +20,23 @@ struct adding {
 
 /* ---- Answers ---- */
 
-/* Prints the answer to one text of the batch, and counts whether it was added or left out. */
+/* Prints the answer to one text of the batch, with the documents that it resembles, and counts whether it was added or
+ * left out. One without shingles is neither. */
 static void put_answer(struct adding *adding, size_t text, const struct idx_resembling_lists *lists) {
     const struct idx_item *item = &adding->batch.items[text];
     struct output *output = &adding->output;
-    bool empty = adding->batch.sets[text].count == 0, is_text = adding->properties.id_type == IDX_ID_TEXT;
+    bool is_empty = adding->batch.sets[text].count == 0, is_text = adding->properties.id_type == IDX_ID_TEXT;
     int64_t begin = lists->offsets[text], end = lists->offsets[text + 1];
     output_id(output, item->id, item->id_length);
-    output_text(output, empty ? "\tempty" : begin == end ? "\tadded" : "\tnear");
+    if (is_empty) {
+        output_text(output, "\tempty");
+    } else if (begin == end) {
+        output_text(output, "\tadded");
+        adding->addition->added++;
+    } else {
+        output_text(output, "\tnear");
+        adding->addition->near++;
+    }
     for (int64_t i = begin; i < end; i++) {
         const struct idx_resembling_document *found = &lists->documents[i];
         const struct idx_document document = {found->number, is_text ? lists->ids + found->id : NULL, found->id_length};
@@ -37,8 +46,6 @@ static void put_answer(struct adding *adding, size_t text, const struct idx_rese
         put_document_id(output, &document);
     }
     output_byte(output, '\n');
-    adding->addition->added += !empty && begin == end;
-    adding->addition->near += begin < end;
 }
 
 /* How much of a wrong ID a message shows. */
@@ -49,11 +56,11 @@ static bool parse_integer_ids(struct adding *adding) {
     struct set_batch *batch = &adding->batch;
     if (adding->properties.id_type == IDX_ID_TEXT) return true;
     for (size_t i = 0; i < batch->count; i++) {
-        if (!number_parse_digits(batch->items[i].id, batch->items[i].id_length, &batch->items[i].number))
-            return complain(
-                "'%.*s': the IDs of this index are decimal numbers below 2^64",
-                (int)(batch->items[i].id_length < SHOWN_ID_BYTES ? batch->items[i].id_length : SHOWN_ID_BYTES),
-                (const char *)batch->items[i].id);
+        struct idx_item *item = &batch->items[i];
+        size_t shown = item->id_length < SHOWN_ID_BYTES ? item->id_length : SHOWN_ID_BYTES;
+        if (!number_parse_digits(item->id, item->id_length, &item->number))
+            return complain("'%.*s': the IDs of this index are decimal numbers below 2^64", (int)shown,
+                            (const char *)item->id);
     }
     return true;
 }
@@ -119,6 +126,7 @@ static bool open_adding(struct adding *adding) {
     return open_kept_sets(&source->kept, addition->sets, &keeping);
 }
 
+/* Reads the inputs, and adds and answers their texts. */
 static bool run_adding(struct adding *adding, const struct strings *paths) {
     struct resembling_addition *addition = adding->addition;
     struct pipeline_rules *rules = &addition->rules;

@@ -20,6 +20,7 @@ static int compare_queries(const void *first, const void *second) {
     return order != 0 ? order : compare_u64(&a->fingerprint, &b->fingerprint);
 }
 
+/* Returns whether queries a and b have the same ID. Without IDs, no two queries are equal. */
 static bool have_same_name(const struct stream_answers *answers, size_t a, size_t b) {
     return answers->queries == NULL ? a == b : compare_names(&answers->queries[a], &answers->queries[b]) == 0;
 }
@@ -28,15 +29,16 @@ static bool have_same_name(const struct stream_answers *answers, size_t a, size_
  * keeps. Returns false if memory ran out. */
 static bool name_queries(struct stream_answers *answers, const uint64_t *fingerprints, size_t count,
                          const struct output *ids, const size_t *id_ends) {
-    size_t digits = (answers->bits + 3) / 4, begin = 0, unnamed_count = 0;
-    for (size_t i = 0; i < count; begin = id_ends[i++]) unnamed_count += id_ends[i] == begin;
+    size_t digits = (answers->bits + 3) / 4, unnamed_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (id_ends[i] == (i == 0 ? 0 : id_ends[i - 1])) unnamed_count++;
     answers->queries = malloc((count + 1) * sizeof *answers->queries);
     answers->names = malloc(unnamed_count * digits + NOTATION_MAX_LENGTH);
     if (answers->queries == NULL || answers->names == NULL) return false;
     char *name = answers->names;
-    begin = 0;
-    for (size_t i = 0; i < count; begin = id_ends[i++]) {
+    for (size_t i = 0; i < count; i++) {
         struct query *query = &answers->queries[i];
+        size_t begin = i == 0 ? 0 : id_ends[i - 1];
         *query = (struct query){fingerprints[i], ids->bytes + begin, id_ends[i] - begin, {NULL, 0}};
         if (query->id_length > 0) continue;
         query->id = name;
@@ -46,25 +48,39 @@ static bool name_queries(struct stream_answers *answers, const uint64_t *fingerp
     return true;
 }
 
+/* Sorts the queries, and leaves out repeated ones. Puts their fingerprints into the same order, and returns how many
+ * there are. */
+static size_t sort_named(struct query *queries, uint64_t *fingerprints, size_t count) {
+    size_t kept = 0;
+    qsort(queries, count, sizeof *queries, compare_queries);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && compare_queries(&queries[i], &queries[kept - 1]) == 0) continue;
+        fingerprints[kept] = queries[i].fingerprint;
+        queries[kept++] = queries[i];
+    }
+    return kept;
+}
+
+/* Does the same for queries without IDs. */
+static size_t sort_unnamed(uint64_t *fingerprints, size_t count) {
+    size_t kept = 0;
+    if (count > 0) qsort(fingerprints, count, sizeof *fingerprints, compare_u64);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || fingerprints[i] != fingerprints[kept - 1]) fingerprints[kept++] = fingerprints[i];
+    }
+    return kept;
+}
+
 bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
                           const struct output *ids, const size_t *id_ends) {
-    size_t kept = 0;
-    if (ids->length > 0) {
-        if (!name_queries(answers, fingerprints, *count, ids, id_ends)) return false;
-        qsort(answers->queries, *count, sizeof *answers->queries, compare_queries);
-        for (size_t i = 0; i < *count; i++) {
-            struct query *queries = answers->queries;
-            if (i == 0 || compare_queries(&queries[i], &queries[kept - 1]) != 0) queries[kept++] = queries[i];
-        }
-        for (size_t i = 0; i < kept; i++) fingerprints[i] = answers->queries[i].fingerprint;
+    if (ids->length == 0) {
+        *count = sort_unnamed(fingerprints, *count);
     } else {
-        if (*count > 0) qsort(fingerprints, *count, sizeof *fingerprints, compare_u64);
-        for (size_t i = 0; i < *count; i++) {
-            if (i == 0 || fingerprints[i] != fingerprints[kept - 1]) fingerprints[kept++] = fingerprints[i];
-        }
+        if (!name_queries(answers, fingerprints, *count, ids, id_ends)) return false;
+        *count = sort_named(answers->queries, fingerprints, *count);
     }
     answers->fingerprints = fingerprints;
-    answers->count = *count = kept;
+    answers->count = *count;
     return true;
 }
 
@@ -86,11 +102,13 @@ static void put_line(const struct stream_answers *answers, size_t number, const 
     output_bytes(answers->output, line, length);
 }
 
-/* Returns a rank by which distances are in the order of their decimal digits: 1, 10, 16, 2. */
+/* Returns a rank by which distances below 100 are in the order of their decimal digits: 1, 10, 16, 2. Each leading
+ * digit has eleven ranks: its own, and then those of the ten numbers that it begins. */
 static unsigned decimal_rank(unsigned distance) {
     return distance < 10 ? distance * 11 : distance / 10 * 11 + 1 + distance % 10;
 }
 
+/* Orders the matches of one query as their lines are. */
 static int compare_matches(const void *first, const void *second) {
     const struct idx_match *a = first, *b = second;
     unsigned rank_a = decimal_rank(a->distance), rank_b = decimal_rank(b->distance);
@@ -130,8 +148,9 @@ bool stream_answers_visit(void *context, size_t number, const struct idx_match *
     bool shares_name = (number > 0 && have_same_name(answers, number, number - 1)) ||
                        (number + 1 < answers->count && have_same_name(answers, number, number + 1));
     if (count > 0) answers->found = true;
-    if (shares_name && !keep_matches(answers, number, matches, count)) return false;
-    if (!shares_name) {
+    if (shares_name) {
+        if (!keep_matches(answers, number, matches, count)) return false;
+    } else {
         stream_answers_end(answers);
         for (size_t i = 0; i < count; i++) put_line(answers, number, &matches[i]);
     }
