@@ -1,7 +1,7 @@
 /* document.c: makes the features and fingerprints of a document from its fields, as the method of the recipe says. A
  * signature is the bytes that represent a text in recipes that hash them. If it has several items, these are joined by
- * line feeds, which occur neither in words nor in folded text. Functions that append or make something return false or
- * NULL if memory runs out. */
+ * line feeds, which occur neither in words nor in collapsed text. Functions that append or make something return false
+ * or NULL if memory runs out. */
 #include "libidx/text/document.h"
 
 #include "libidx/text/base.h"
@@ -94,7 +94,7 @@ static size_t keep_longest(struct sentence *longest, size_t kept, size_t most, s
 }
 
 /* Opens signature->sentence_iterator, if it is not open yet, and gives it a text to cut. */
-static UErrorCode set_sentence_text(struct idxt_signature *signature, const struct idxt_folding *text) {
+static UErrorCode set_sentence_text(struct idxt_signature *signature, const struct idxt_collapsed *text) {
     UErrorCode code = U_ZERO_ERROR;
     /* "" is the root locale; NULL would be the user's. */
     if (signature->sentence_iterator == NULL)
@@ -111,17 +111,17 @@ static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_
     UErrorCode code = idxt_segmenter_normalize(segmenter, signature->bytes + start, signature->length - start);
     if (U_FAILURE(code)) return code;
     signature->length = before;
-    idxt_folding_begin(&signature->normal_sentence);
-    if (!idxt_folding_add(&signature->normal_sentence, segmenter->units, segmenter->unit_length))
+    idxt_collapsed_begin(&signature->normal_sentence);
+    if (!idxt_collapsed_add(&signature->normal_sentence, segmenter->units, segmenter->unit_length))
         return U_MEMORY_ALLOCATION_ERROR;
     struct idxt_span normal = {signature->normal_sentence.units, signature->normal_sentence.length, NULL, 0};
     return append_item(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Makes the signature of the `number` (1 to 64) longest sentences of a text that is folded but not normalised; each of
- * them is then normalised. Sets *count to the number of all sentences. Errors are those of ICU. */
+/* Makes the signature of the `number` (1 to 64) longest sentences of a text that is collapsed but not normalised; each
+ * of them is then normalised. Sets *count to the number of all sentences. Errors are those of ICU. */
 static UErrorCode sign_longest_sentences(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
-                                         const struct idxt_folding *text, size_t number, uint64_t *count) {
+                                         const struct idxt_collapsed *text, size_t number, uint64_t *count) {
     struct sentence longest[MOST_SENTENCES];
     size_t kept = 0;
     signature->length = 0;
@@ -142,9 +142,9 @@ static UErrorCode sign_longest_sentences(struct idxt_signature *signature, struc
     return code;
 }
 
-/* Makes the signature of the first 512 bytes of a normalised and folded text, or a little less: whole characters. As
+/* Makes the signature of the first 512 bytes of a normalised and collapsed text, or a little less: whole characters. As
  * many units suffice, since each becomes at least a byte. */
-static bool sign_beginning(struct idxt_signature *signature, const struct idxt_folding *text) {
+static bool sign_beginning(struct idxt_signature *signature, const struct idxt_collapsed *text) {
     signature->length = 0;
     size_t units = text->length < DESCRIPTION_BYTES ? text->length : DESCRIPTION_BYTES;
     if (units < text->length && U16_IS_LEAD(text->units[units - 1])) units--;
@@ -158,7 +158,7 @@ static bool sign_beginning(struct idxt_signature *signature, const struct idxt_f
 
 void idxt_signature_free(struct idxt_signature *signature) {
     if (signature->sentence_iterator != NULL) ubrk_close(signature->sentence_iterator);
-    idxt_folding_free(&signature->normal_sentence);
+    idxt_collapsed_free(&signature->normal_sentence);
     free(signature->bytes);
     *signature = (struct idxt_signature){0};
 }
@@ -315,24 +315,25 @@ static UErrorCode sign_heaviest_terms(struct idx_text *text, struct idxt_result 
 
 enum form { AS_WRITTEN, NORMALIZED };
 
-/* Adds a field, and a line feed after it, to text->features.folding. Leaves out the rest of the field once the folding
- * has `enough` units. */
-static UErrorCode fold_field(struct idx_text *text, const struct idx_text_field *field, enum form form, size_t enough) {
+/* Adds a field, and white space after it, to text->features.collapsed. Leaves out the rest of the field once that has
+ * `enough` units. */
+static UErrorCode collapse_field(struct idx_text *text, const struct idx_text_field *field, enum form form,
+                                 size_t enough) {
     struct idxt_segmenter *segmenter = &text->features.segmenter;
-    struct idxt_folding *folding = &text->features.folding;
+    struct idxt_collapsed *collapsed = &text->features.collapsed;
     const char *utf8 = field->utf8;
-    for (size_t rest = field->length; rest > 0 && folding->length < enough;) {
+    for (size_t rest = field->length; rest > 0 && collapsed->length < enough;) {
         size_t piece = idxt_piece_length(utf8, rest);
         UErrorCode code = form == NORMALIZED ? idxt_segmenter_normalize(segmenter, utf8, piece)
                                              : idxt_segmenter_convert(segmenter, utf8, piece);
         if (U_FAILURE(code)) return code;
-        bool ok = form == NORMALIZED ? idxt_folding_add(folding, segmenter->units, segmenter->unit_length)
-                                     : idxt_folding_add(folding, segmenter->source, segmenter->source_length);
+        bool ok = form == NORMALIZED ? idxt_collapsed_add(collapsed, segmenter->units, segmenter->unit_length)
+                                     : idxt_collapsed_add(collapsed, segmenter->source, segmenter->source_length);
         if (!ok) return U_MEMORY_ALLOCATION_ERROR;
         utf8 += piece;
         rest -= piece;
     }
-    return idxt_folding_add(folding, u"\n", 1) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    return idxt_collapsed_add(collapsed, u"\n", 1) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
 /* Makes the signature of the longest sentences of all fields `body`. Sentences are found before normalisation, because
@@ -341,12 +342,12 @@ static UErrorCode sign_sentences(struct idx_text *text, const struct idx_text_fi
                                  struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
     struct idxt_features *features = &text->features;
-    idxt_folding_begin(&features->folding);
+    idxt_collapsed_begin(&features->collapsed);
     for (size_t i = 0; i < count && U_SUCCESS(code); i++) {
-        if (is_named(&fields[i], "body")) code = fold_field(text, &fields[i], AS_WRITTEN, SIZE_MAX);
+        if (is_named(&fields[i], "body")) code = collapse_field(text, &fields[i], AS_WRITTEN, SIZE_MAX);
     }
     if (U_FAILURE(code)) return code;
-    return sign_longest_sentences(&text->signature, &features->segmenter, &features->folding, features->recipe.number,
+    return sign_longest_sentences(&text->signature, &features->segmenter, &features->collapsed, features->recipe.number,
                                   &result->counts.features);
 }
 
@@ -356,13 +357,13 @@ static UErrorCode sign_description(struct idx_text *text, const struct idx_text_
     UErrorCode code = U_ZERO_ERROR;
     size_t described = 0;
     while (described < count && !is_named(&fields[described], "description")) described++;
-    idxt_folding_begin(&text->features.folding);
-    if (described < count) code = fold_field(text, &fields[described], NORMALIZED, DESCRIPTION_BYTES + 1);
+    idxt_collapsed_begin(&text->features.collapsed);
+    if (described < count) code = collapse_field(text, &fields[described], NORMALIZED, DESCRIPTION_BYTES + 1);
     for (size_t i = 0; i < count && described == count && U_SUCCESS(code); i++) {
-        if (is_named(&fields[i], "body")) code = fold_field(text, &fields[i], NORMALIZED, DESCRIPTION_BYTES + 1);
+        if (is_named(&fields[i], "body")) code = collapse_field(text, &fields[i], NORMALIZED, DESCRIPTION_BYTES + 1);
     }
     if (U_FAILURE(code)) return code;
-    if (!sign_beginning(&text->signature, &text->features.folding)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!sign_beginning(&text->signature, &text->features.collapsed)) return U_MEMORY_ALLOCATION_ERROR;
     result->counts.features = text->signature.length > 0;
     return U_ZERO_ERROR;
 }

@@ -11,8 +11,8 @@ struct idxt_signature {
     char *bytes;
     size_t length;
     size_t capacity;
-    UBreakIterator *sentence_iterator;   /* NULL until a text is cut into sentences */
-    struct idxt_folding normal_sentence; /* the sentence that is appended */
+    UBreakIterator *sentence_iterator;     /* NULL until a text is cut into sentences */
+    struct idxt_collapsed normal_sentence; /* the sentence that is appended */
 };
 
 void idxt_signature_free(struct idxt_signature *signature);

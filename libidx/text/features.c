@@ -189,17 +189,17 @@ static bool count_ngram(struct idxt_features *features, struct idxt_span charact
     return features->window.item_count < features->recipe.number || count_window(features);
 }
 
-/* Counts the n-grams that end in a piece of text. The folding goes on where the piece before ended, so that white space
+/* Counts the n-grams that end in a piece of text. Collapsing goes on where the piece before ended, so that white space
  * across the ends of pieces becomes one space. */
 static UErrorCode count_ngrams(struct idxt_features *features, const char *utf8, size_t length) {
     UErrorCode code = idxt_segmenter_normalize(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
-    struct idxt_folding *folding = &features->folding;
-    folding->length = 0;
-    bool ok = idxt_folding_add(folding, features->segmenter.units, features->segmenter.unit_length);
-    for (size_t i = 0, start = 0; ok && i < folding->length; start = i) {
-        U16_FWD_1_UNSAFE(folding->units, i);
-        ok = count_ngram(features, (struct idxt_span){folding->units + start, i - start, NULL, 0});
+    struct idxt_collapsed *collapsed = &features->collapsed;
+    collapsed->length = 0;
+    bool ok = idxt_collapsed_add(collapsed, features->segmenter.units, features->segmenter.unit_length);
+    for (size_t i = 0, start = 0; ok && i < collapsed->length; start = i) {
+        U16_FWD_1_UNSAFE(collapsed->units, i);
+        ok = count_ngram(features, (struct idxt_span){collapsed->units + start, i - start, NULL, 0});
     }
     return ok ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
@@ -214,7 +214,7 @@ UErrorCode idxt_features_count_text(struct idxt_features *features, const char *
     UErrorCode code = U_ZERO_ERROR;
     uint32_t recent_needed = 0;
     window_clear(&features->window);
-    idxt_folding_begin(&features->folding);
+    idxt_collapsed_begin(&features->collapsed);
     while (length > 0 && U_SUCCESS(code)) {
         size_t piece = idxt_piece_length(utf8, length);
         if (features->recipe.method == IDXT_CHARS)
@@ -295,7 +295,7 @@ void idxt_features_close(struct idxt_features *features) {
     idxt_words_free(&features->dropped_stop);
     idxt_words_free(&features->words);
     free(features->window.bytes);
-    idxt_folding_free(&features->folding);
+    idxt_collapsed_free(&features->collapsed);
     free(features->hashes);
     free(features->sequence);
     free(features->ranked);

@@ -39,7 +39,7 @@ struct idxt_features {
     size_t hash_count;
     size_t hash_capacity;
     struct idxt_window window;
-    struct idxt_folding folding;
+    struct idxt_collapsed collapsed;
 
     uint32_t *sequence; /* for segments: the numbers of all words, in the order of the text */
     size_t sequence_length;

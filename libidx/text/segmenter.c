@@ -28,31 +28,32 @@ bool idxt_is_space(UChar unit) {
            unit == 0x205F || unit == 0x3000;
 }
 
-void idxt_folding_begin(struct idxt_folding *folding) {
-    folding->length = 0;
-    folding->begun = folding->space = false;
+void idxt_collapsed_begin(struct idxt_collapsed *collapsed) {
+    collapsed->length = 0;
+    collapsed->begun = collapsed->space = false;
 }
 
-bool idxt_folding_add(struct idxt_folding *folding, const UChar *units, size_t length) {
-    UChar *grown = idxt_buffer_grow(folding->units, &folding->capacity, folding->length + length + 1, sizeof *grown);
+bool idxt_collapsed_add(struct idxt_collapsed *collapsed, const UChar *units, size_t length) {
+    UChar *grown =
+        idxt_buffer_grow(collapsed->units, &collapsed->capacity, collapsed->length + length + 1, sizeof *grown);
     if (grown == NULL) return false;
-    folding->units = grown;
+    collapsed->units = grown;
     for (size_t i = 0; i < length; i++) {
         if (idxt_is_space(units[i])) {
-            folding->space = folding->begun;
+            collapsed->space = collapsed->begun;
             continue;
         }
-        if (folding->space) grown[folding->length++] = u' ';
-        grown[folding->length++] = units[i];
-        folding->begun = true;
-        folding->space = false;
+        if (collapsed->space) grown[collapsed->length++] = u' ';
+        grown[collapsed->length++] = units[i];
+        collapsed->begun = true;
+        collapsed->space = false;
     }
     return true;
 }
 
-void idxt_folding_free(struct idxt_folding *folding) {
-    free(folding->units);
-    *folding = (struct idxt_folding){0};
+void idxt_collapsed_free(struct idxt_collapsed *collapsed) {
+    free(collapsed->units);
+    *collapsed = (struct idxt_collapsed){0};
 }
 
 /* ---- Dictionaries ---- */

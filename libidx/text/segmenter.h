@@ -16,23 +16,23 @@ enum {
 
 /* A text in which each run of white space is one space, without space at the start and at the end. It starts as {0},
  * and keeps its buffer from text to text. A user that has read `units` may set `length` to 0. */
-struct idxt_folding {
+struct idxt_collapsed {
     UChar *units;
     size_t length;
     size_t capacity;
     bool begun; /* whether anything but white space was added */
-    bool space; /* whether white space was added after that */
+    bool space; /* whether white space was added after that; it becomes a space once anything else follows */
 };
 
 /* Returns whether a UTF-16 unit has the property White_Space of Unicode. */
 bool idxt_is_space(UChar unit);
 
-void idxt_folding_begin(struct idxt_folding *folding);
+void idxt_collapsed_begin(struct idxt_collapsed *collapsed);
 
 /* Appends the text's next part. Returns false if memory runs out. */
-bool idxt_folding_add(struct idxt_folding *folding, const UChar *units, size_t length);
+bool idxt_collapsed_add(struct idxt_collapsed *collapsed, const UChar *units, size_t length);
 
-void idxt_folding_free(struct idxt_folding *folding);
+void idxt_collapsed_free(struct idxt_collapsed *collapsed);
 
 /* A part of the text that goes through ICU, because it isn't all ASCII. */
 struct idxt_stretch {
