@@ -76,7 +76,8 @@ enum idx_status idx_text_table_merge(struct idx_text_table *table, const struct 
     if (table->documents + other->documents > UINT32_MAX)
         return idxt_fail(error, IDX_LIMIT, "a table can count fewer than 2^32 documents only");
     struct idxt_term *terms = idxt_table_sorted(other);
-    bool ok = terms != NULL;
+    bool ok = true;
+    if (terms == NULL) return table_out_of_memory(error);
     table->documents += other->documents;
     table->dropped += other->dropped;
     table->hashed = false;
