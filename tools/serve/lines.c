@@ -105,14 +105,14 @@ static bool read_id(struct items *items, json_t *id, struct idx_item *item, stru
 }
 
 /* Checks that a line has no other keys than `keys`, those that it needs, and the same as the lines before it. Notes
- * them for the next lines. */
+ * them for the next lines. An ID that the index does not keep is left to read_id. */
 static bool check_keys(struct items *items, json_t *value, enum item_keys keys, struct problem *problem) {
     bool without_ids = items->properties->id_type == IDX_ID_NONE;
-    enum item_keys all_keys = without_ids ? ITEM_FINGERPRINT : ITEM_BOTH;
+    enum item_keys needed = without_ids ? ITEM_FINGERPRINT : ITEM_BOTH;
     if (keys == ITEM_NO_KEYS || json_object_size(value) != (keys == ITEM_BOTH ? 2 : 1))
         return problem_set(problem, "it is no object with the keys %s alone",
                            without_ids ? "fingerprint" : "fingerprint and id");
-    if (keys != all_keys && !items->may_lack_key)
+    if ((keys & needed) != needed && !items->may_lack_key)
         return problem_set(problem, "the key %s is missing", keys & ITEM_ID ? "fingerprint" : "id");
     if (items->keys != ITEM_NO_KEYS && items->keys != keys)
         return problem_set(problem, "its keys are not those of the lines before it");
