@@ -192,7 +192,6 @@ static bool take_buffer(PyObject *object, const char *what, struct array *array)
 struct taking {
     struct array *array;
     const char *what;
-    bool keeps; /* the visited array lives on, so that its items need not be copied */
 };
 
 static bool append_copy(struct array *array, const uint64_t *items, size_t count) {
@@ -210,7 +209,8 @@ static bool is_of_texts(const char *format) {
     return strlen(format) > 0 && strchr("uUzZ", format[strlen(format) - 1]) != NULL && format[0] != 't';
 }
 
-/* This is the arrow_visitor that takes an array, or the next chunk of one, without a copy if taking->keeps. */
+/* This is the arrow_visitor that takes an array without a copy if array->keeps holds it, or copies the next chunk of a
+ * stream. */
 static bool take_chunk(void *context, const char *format, struct ArrowArray *chunk) {
     struct taking *taking = context;
     if (is_of_texts(format)) return refuse_texts(taking->what);
@@ -219,27 +219,11 @@ static bool take_chunk(void *context, const char *format, struct ArrowArray *chu
                       format);
     if (chunk->length == 0) return true;
     const uint64_t *items = (const uint64_t *)chunk->buffers[1] + chunk->offset;
-    if (!taking->keeps || (uintptr_t)items % sizeof *items != 0)
+    if (taking->array->keeps == NULL || (uintptr_t)items % sizeof *items != 0)
         return append_copy(taking->array, items, (size_t)chunk->length);
     taking->array->items = items;
     taking->array->count = (size_t)chunk->length;
     return true;
-}
-
-/* Takes a column that has one of Arrow's interfaces, without a copy if that is __arrow_c_array__: then array->keeps
- * holds its capsules. A stream's chunks are copied. *found is false where the object has neither interface. */
-static bool take_arrow(PyObject *object, struct taking *taking, bool *found) {
-    PyObject *pair = NULL;
-    *found = false;
-    if (PyObject_HasAttrString(object, "__arrow_c_array__")) {
-        pair = PyObject_CallMethod(object, "__arrow_c_array__", NULL);
-        if (pair == NULL) return false;
-    }
-    if (pair == NULL) return arrow_visit(object, taking->what, take_chunk, taking, found);
-    taking->keeps = true;
-    taking->array->keeps = pair;
-    *found = true;
-    return arrow_visit_pair(pair, taking->what, take_chunk, taking);
 }
 
 /* ---- Lists ---- */
@@ -271,11 +255,11 @@ static bool take_by_method(PyObject *object, const char *what, struct array *arr
 
 /* Takes whatever array_take does. If that fails, `array` may hold something. */
 static bool take_any(PyObject *object, const char *what, struct array *array) {
-    struct taking taking = {array, what, false};
+    struct taking taking = {array, what};
     bool found;
     if (PyObject_CheckBuffer(object)) return check_unmasked(object, what) && take_buffer(object, what, array);
     if (PyList_Check(object) || PyTuple_Check(object)) return take_list(object, what, array);
-    if (!take_arrow(object, &taking, &found)) return false;
+    if (!arrow_visit(object, what, take_chunk, &taking, &array->keeps, &found)) return false;
     if (found) return true;
     if (PyObject_HasAttrString(object, "__array__")) return take_by_method(object, what, array);
     return refuse(PyExc_TypeError,

@@ -35,7 +35,8 @@ static bool visit_array(const char *what, const struct ArrowSchema *schema, stru
     return check_no_nulls(what, schema, array, visit, context) && visit(context, schema->format, array);
 }
 
-bool arrow_visit_pair(PyObject *pair, const char *what, arrow_visitor visit, void *context) {
+/* Visits the pair of capsules that __arrow_c_array__ gave. */
+static bool visit_pair(PyObject *pair, const char *what, arrow_visitor visit, void *context) {
     PyObject *schema_capsule, *array_capsule;
     if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
         return refuse(PyExc_TypeError, "%s: __arrow_c_array__ gave no pair of capsules", what);
@@ -89,14 +90,14 @@ static PyObject *call_if_there(PyObject *object, const char *name) {
     return answer;
 }
 
-bool arrow_visit(PyObject *object, const char *what, arrow_visitor visit, void *context, bool *found) {
+bool arrow_visit(PyObject *object, const char *what, arrow_visitor visit, void *context, PyObject **keeps,
+                 bool *found) {
     bool ok = true;
-    PyObject *pair = call_if_there(object, "__arrow_c_array__");
-    if (pair != NULL) ok = arrow_visit_pair(pair, what, visit, context);
-    PyObject *stream = pair != NULL || PyErr_Occurred() ? NULL : call_if_there(object, "__arrow_c_stream__");
+    *keeps = call_if_there(object, "__arrow_c_array__");
+    if (*keeps != NULL) ok = visit_pair(*keeps, what, visit, context);
+    PyObject *stream = *keeps != NULL || PyErr_Occurred() ? NULL : call_if_there(object, "__arrow_c_stream__");
     if (stream != NULL) ok = visit_stream(stream, what, visit, context);
-    *found = pair != NULL || stream != NULL;
-    Py_XDECREF(pair);
+    *found = *keeps != NULL || stream != NULL;
     Py_XDECREF(stream);
     return ok && !PyErr_Occurred();
 }

@@ -33,11 +33,10 @@ struct ArrowArrayStream {
  * array copies it and sets its `release` to NULL. */
 typedef bool (*arrow_visitor)(void *context, const char *format, struct ArrowArray *array);
 
-/* Visits what an object gives by __arrow_c_array__, or else by __arrow_c_stream__. *found is false if it has none, or
- * lacks a package for them. `what` is for messages: "fingerprints". Returns false with an exception set. */
-bool arrow_visit(PyObject *object, const char *what, arrow_visitor visit, void *context, bool *found);
-
-/* Visits the pair of capsules that __arrow_c_array__ gave: what the array holds lives as long as they do. */
-bool arrow_visit_pair(PyObject *pair, const char *what, arrow_visitor visit, void *context);
+/* Visits what an object gives by __arrow_c_array__, or else by __arrow_c_stream__. *keeps is what the former gave, else
+ * NULL, already during the visit: the array lives as long as that, which the caller releases. *found is false if the
+ * object has neither, or lacks a package for them. `what` is for messages: "fingerprints". Returns false with an
+ * exception set. */
+bool arrow_visit(PyObject *object, const char *what, arrow_visitor visit, void *context, PyObject **keeps, bool *found);
 
 #endif

@@ -71,7 +71,6 @@ static void put_views(struct strings *strings, const struct ArrowArray *array) {
 struct taking {
     struct strings *strings;
     const char *what;
-    bool keeps; /* the visited array lives on, so that it need not be kept */
 };
 
 /* Moves an array to the chunks, which are released with the strings. */
@@ -84,7 +83,7 @@ static bool keep_chunk(struct strings *strings, struct ArrowArray *array) {
     return true;
 }
 
-/* This is the arrow_visitor that appends the items of an array, or of the next chunk of one. */
+/* This is the arrow_visitor that appends the items of an array, or of the next chunk of a stream, which it keeps. */
 static bool take_chunk(void *context, const char *format, struct ArrowArray *array) {
     struct taking *taking = context;
     bool narrow = strcmp(format, "u") == 0 || strcmp(format, "z") == 0;
@@ -96,17 +95,7 @@ static bool take_chunk(void *context, const char *format, struct ArrowArray *arr
     if (array->length == 0) return true;
     if (!make_room(taking->strings, (size_t)array->length)) return false;
     (narrow ? put_by_32_bits : wide ? put_by_64_bits : put_views)(taking->strings, array);
-    return taking->keeps || keep_chunk(taking->strings, array);
-}
-
-/* Takes an Arrow column, else sets *found to false. strings->keeps holds the capsules of __arrow_c_array__. */
-static bool take_arrow(PyObject *object, struct taking *taking, bool *found) {
-    if (!PyObject_HasAttrString(object, "__arrow_c_array__"))
-        return arrow_visit(object, taking->what, take_chunk, taking, found);
-    *found = true;
-    taking->keeps = true;
-    taking->strings->keeps = PyObject_CallMethod(object, "__arrow_c_array__", NULL);
-    return taking->strings->keeps != NULL && arrow_visit_pair(taking->strings->keeps, taking->what, take_chunk, taking);
+    return taking->strings->keeps != NULL || keep_chunk(taking->strings, array);
 }
 
 /* ---- Python ---- */
@@ -169,11 +158,11 @@ bool strings_take_new(PyObject *tuple, const char *what, struct strings *strings
 }
 
 bool strings_take(PyObject *object, const char *what, struct strings *strings) {
-    struct taking taking = {strings, what, false};
+    struct taking taking = {strings, what};
     bool found = false;
     *strings = (struct strings){.items = NULL};
     bool ok = PyList_Check(object) || PyTuple_Check(object) ||
-              (check_unmasked(object, what) && take_arrow(object, &taking, &found));
+              (check_unmasked(object, what) && arrow_visit(object, what, take_chunk, &taking, &strings->keeps, &found));
     if (ok && !found) ok = take_rows(object, what, strings);
     if (!ok) strings_release(strings);
     return ok;

@@ -106,15 +106,6 @@ def _take_dates(dates: Any, count: int) -> Any:
     return values
 
 
-def _prefer(lengths: Any, representative: str, dates: Any, count: int) -> Any:
-    """The rows of texts, those first that are to represent others."""
-    import numpy
-
-    values = lengths if representative == "longest" else _take_dates(dates, count)
-    # Both are reversed, so that values descend, and of equal ones the first row stays first.
-    return count - 1 - numpy.argsort(values[::-1], kind="stable")[::-1]
-
-
 def _check_representative(representative: str, dates: Any, of_texts: bool) -> None:
     """Refuses a representative that is not known, or not for what is given."""
     choose("representative", representative, DEDUP_REPRESENTATIVES)
@@ -302,9 +293,12 @@ def _rank(representative: str, dates: Any, lengths: Any, compared: Any) -> Any:
     """The rows of the texts that are compared, those first that are to represent others."""
     import numpy
 
-    rows = numpy.arange(len(compared))
+    count = len(compared)
+    rows = numpy.arange(count)
     if representative in ("longest", "newest"):
-        rows = _prefer(lengths, representative, dates, len(compared))
+        values = lengths if representative == "longest" else _take_dates(dates, count)
+        # Both are reversed, so that values descend, and of equal ones the first row stays first.
+        rows = count - 1 - numpy.argsort(values[::-1], kind="stable")[::-1]
     return rows[compared[rows]]
 
 

@@ -121,17 +121,17 @@ def task_folder() -> str:
     return os.environ.get("SPARK_LOCAL_DIRS", tempfile.gettempdir()).split(",")[0]
 
 
-def gather(batches: Batches, name: str, count: int = GATHERED) -> Iterator[Any]:
-    """The fingerprints of batches, `count` or more at a time: uint64[n]."""
+def gather(arrays: Iterable[Any]) -> Iterator[Any]:
+    """Arrays of fingerprints put together, to GATHERED or more at a time: uint64[n]."""
     held: list[Any] = []
     size = 0
-    for batch in batches:
-        held.append(numbers_of(batch, name))
-        size += len(held[-1])
-        if size >= count:
+    for numbers in arrays:
+        held.append(numbers)
+        size += len(numbers)
+        if size >= GATHERED:
             yield numpy.concatenate(held)
             held, size = [], 0
-    if held:
+    if size:
         yield numpy.concatenate(held)
 
 
@@ -173,7 +173,7 @@ def distinct(numbers: Any) -> Any:
 
 def _pack_distinct(name: str, batches: Batches) -> Batches:
     """Packs the fingerprints of a task, without most of those that repeat."""
-    for numbers in gather(batches, name):
+    for numbers in gather(numbers_of(batch, name) for batch in batches):
         yield from pack(distinct(numbers))
 
 

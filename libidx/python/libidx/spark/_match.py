@@ -241,7 +241,7 @@ def _match_rows(
 ) -> Batches:
     comparison = Comparison(queries_of(sent), k, bits, memory, id is not None)
     if id is None:
-        for numbers in gather(batches, column):
+        for numbers in gather(numbers_of(batch, column) for batch in batches):
             yield from comparison.add(Rows(numbers))
     else:
         for batch in batches:

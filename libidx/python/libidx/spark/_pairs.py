@@ -29,6 +29,7 @@ from ._columns import (
     check_distance,
     check_fingerprints,
     count_slots,
+    gather,
     packed,
     partition_keys,
     signed,
@@ -161,16 +162,7 @@ def divide(tables: list[Table], counts: Any, most: int) -> Division:
 
 def _gather(batches: Batches) -> Any:
     """The fingerprints of packed rows, GATHERED or more at a time."""
-    held: list[Any] = []
-    size = 0
-    for batch in batches:
-        held.append(unpack_column(batch, 0, batch.num_rows))
-        size += len(held[-1])
-        if size >= GATHERED:
-            yield numpy.concatenate(held)
-            held, size = [], 0
-    if size:
-        yield numpy.concatenate(held)
+    return gather(unpack_column(batch, 0, batch.num_rows) for batch in batches)
 
 
 def _count(tables: list[Table], widest: int, batches: Batches) -> Batches:
