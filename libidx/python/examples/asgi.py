@@ -22,6 +22,7 @@ current = libidx.open(PATH)  # each request answers from the view that it finds 
 
 
 async def keep_current():
+    """Opens the index anew where there is something new. Where that fails, it is tried again."""
     global current
     news = False
     while True:
@@ -35,6 +36,7 @@ async def keep_current():
 
 
 def look_up(index, path, query):
+    """The status and the object of an answer, all from one view of the index."""
     if not path.startswith("/lookup/"):
         return 404, {"error": "there is /lookup/HEX?k=N"}
     try:

@@ -43,6 +43,7 @@ class Seen:
         return [self._answer() for _ in lines]
 
     def _answer(self):
+        """What `idx add` says of the next page."""
         line = self.command.stdout.readline()
         if not line.endswith(b"\n"):
             raise RuntimeError("idx add has ended: " + str(self.command.wait()))

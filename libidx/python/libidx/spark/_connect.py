@@ -151,6 +151,8 @@ def _pair_far(rule: Rule, batches: Batches) -> Batches:
 
 
 def _pair_pieces(rule: Rule, table: Any) -> Batches:
+    """Pairs each row of a first piece with all behind it in the second one, or in the same one where a piece meets itself,
+    but for those of its own cluster, which are next to it."""
     if len(table) == 0:
         return
     member, one, two, piece, head = _numbers(table, "member", "one", "two", "piece", "head")

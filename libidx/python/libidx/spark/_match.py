@@ -264,8 +264,10 @@ def _match_pieces(
         for rows in read(piece, column, id):
             yield from comparison.add(rows)
         if id is not None and piece.format == "index":
+            found = comparison.stream.finish()
+            asked = numpy.repeat(comparison.queries, numpy.diff(found.offsets))
             with Index(piece.path, residence="none") as index:
-                yield from list_documents(index, comparison)
+                yield from with_documents(index, asked, found.fingerprints, found.distances)
         else:
             yield from comparison.finish()
 
@@ -275,13 +277,6 @@ def chosen(batches: Batches, items: Sequence[Any]) -> Iterator[Any]:
     for batch in batches:
         for number in batch.column(0).to_pylist():
             yield items[number]
-
-
-def list_documents(index: Index, comparison: Comparison) -> Batches:
-    """The matches of a comparison with the documents that an index has of them. The stream has ended then."""
-    found = comparison.stream.finish()
-    asked = numpy.repeat(comparison.queries, numpy.diff(found.offsets))
-    yield from with_documents(index, asked, found.fingerprints, found.distances)
 
 
 def with_documents(index: Index, queries: Any, fingerprints: Any, distances: Any) -> Batches:

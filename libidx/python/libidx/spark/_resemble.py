@@ -222,7 +222,7 @@ def _leave(rule: Rule, counters: Counters, batches: Batches) -> Batches:
 
 
 def _decide(rule: Rule, memory: int, batches: Batches) -> Batches:
-    """Takes documents in the order of their IDs."""
+    """The documents that others represent. They come in the order of their IDs, in which the first ones are kept."""
     sets, ids = Sets(rule.width, rule.unit, memory, 1, task_folder(), None), list[Any]()
     for batch in batches:
         sets.add_sets(*read_sets(batch, "packed"))
