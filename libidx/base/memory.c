@@ -18,8 +18,8 @@ static uint64_t read_bytes_named(const char *path, const char *name, uint64_t un
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         char *end, *digits = line + strlen(name);
         if (strncmp(line, name, strlen(name)) != 0) continue;
-        unsigned long long read = strtoull(digits, &end, 10);
-        if (end != digits && read < UINT64_MAX / unit) number = read * unit;
+        unsigned long long units = strtoull(digits, &end, 10);
+        if (end != digits && units < UINT64_MAX / unit) number = units * unit;
         break;
     }
     if (file != NULL) fclose(file);

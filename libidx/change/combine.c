@@ -27,19 +27,18 @@ struct remaining {
     const struct idxi_source *renumbers; /* the source whose document numbers change; NULL: values stay */
 };
 
-/* Returns whether an entry is left out. Entries must be asked about in ascending order. */
+/* Returns whether an entry is left out. Calls must ascend, since each goes on in the list where the last one ended. */
 static bool is_left_out(struct remaining *rest, uint64_t fingerprint, const uint64_t *value) {
-    const struct idxi_entries *out = rest->left_out;
-    for (; rest->next < out->count; rest->next++) {
-        uint64_t other = out->fingerprints[rest->next];
-        if (other > fingerprint) return false;
-        if (other == fingerprint && (value == NULL || out->values[rest->next] >= *value))
-            return value == NULL || out->values[rest->next] == *value;
+    const struct idxi_entries *left_out = rest->left_out;
+    for (; rest->next < left_out->count && left_out->fingerprints[rest->next] <= fingerprint; rest->next++) {
+        if (left_out->fingerprints[rest->next] < fingerprint) continue;
+        if (value == NULL) return true;
+        if (left_out->values[rest->next] >= *value) return left_out->values[rest->next] == *value;
     }
     return false;
 }
 
-/* Returns the new number of a document that stays: less 1 for each one left out before it. */
+/* Returns the new number of a document that stays: those left out before it are not counted. */
 static uint64_t new_number(const struct idxi_source *source, uint64_t number) {
     const uint64_t *numbers = source->numbers.fingerprints;
     size_t begin = 0, end = source->numbers.count;
@@ -272,8 +271,8 @@ static enum idx_status survey_stream(const struct combining *combining, struct i
     return IDX_OK;
 }
 
-/* Returns about how many fingerprints the table will have: as many of all in the inputs as `surveyed` are of those that
- * were read so far. The others are equal to one of these, or left out. */
+/* Estimates how many fingerprints the table will have. Of those that the inputs have given so far, `surveyed` are in
+ * it; the others are repeated or left out. The same share of all is expected. */
 static uint64_t estimate_fingerprints(const struct combining *combining, const struct table_inputs *inputs,
                                       uint64_t surveyed) {
     const struct idxi_combination *combination = combining->combination;
@@ -316,11 +315,14 @@ static enum idx_status combine_table(struct combining *combining, size_t number,
 
 /* ---- The whole ---- */
 
+/* Returns how many maps there are; without document IDs, the only one is empty. */
+static size_t count_maps(const struct combining *combining) { return combining->manifest->by_id ? 2 : 1; }
+
 /* Task 0 writes the document map, the next one the map from IDs, if there is one, and the others a table each. */
 static enum idx_status run_task(void *context, size_t number, struct idx_error *error) {
     struct combining *combining = context;
     enum idxf_id_type id_type = combining->manifest->id_type;
-    size_t maps = combining->manifest->by_id ? 2 : 1;
+    size_t maps = count_maps(combining);
     if (number >= maps) return combine_table(combining, number - maps, error);
     if (number > 0) return combine_maps(combining, IDXI_MAP_BY_ID, error);
     if (id_type == IDXF_ID_TEXT) IDXI_TRY(copy_all_ids(combining, error));
@@ -330,13 +332,12 @@ static enum idx_status run_task(void *context, size_t number, struct idx_error *
 /* Returns how many units of progress the work is: one for each document and for each fingerprint of each table. */
 static uint64_t count_work(const struct combining *combining) {
     const struct idxi_combination *combination = combining->combination;
-    bool by_id = combining->manifest->by_id;
     size_t tables = combining->form.scheme->table_count;
-    uint64_t total = combination->added.count * (tables + 1 + by_id);
+    uint64_t total = combination->added.count * (tables + count_maps(combining));
     for (size_t i = 0; i < combination->source_count; i++) {
         const struct idxi_segment *segment = combination->sources[i].segment;
         total += segment->entry.documents + segment->entry.fingerprints * tables;
-        if (by_id) total += segment->by_id.segment.documents;
+        if (combining->manifest->by_id) total += segment->by_id.segment.documents;
     }
     return total;
 }
@@ -368,7 +369,7 @@ static enum idx_status check_counts(const struct combining *combining, struct id
 
 static enum idx_status combine_all(struct combining *combining, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
-    size_t tasks = combining->form.scheme->table_count + (combining->manifest->by_id ? 2 : 1);
+    size_t tasks = combining->form.scheme->table_count + count_maps(combining);
     IDXI_TRY(idxi_progress_begin(combination->progress, IDX_PHASE_MERGING, count_work(combining), error));
     IDXI_TRY(choose_form(combining, error));
     IDXI_TRY(idxi_parallel(tasks, combination->threads, run_task, combining, combination->progress, error));

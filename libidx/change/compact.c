@@ -98,7 +98,7 @@ static uint64_t size_of_segment(const struct idxi_segment *segment) {
 static void measure_growth(const struct idx_index *index, size_t end, uint64_t growth[]) {
     uint64_t newer = count_pending(index);
     for (size_t i = index->open_segments; i-- > 0; newer += size_of_segment(index->segments[i]))
-        if (i < end) growth[i] = size_of_segment(index->segments[i]) / (newer + 1);
+        if (i < end) growth[i] = size_of_segment(index->segments[i]) / (newer + 1); /* not by 0 */
 }
 
 /* Returns the first segment that becomes part of the new one. That is the first whose growth is within the limit, or
@@ -106,7 +106,8 @@ static void measure_growth(const struct idx_index *index, size_t end, uint64_t g
 static size_t choose_first(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     size_t most_segments = compaction->options.max_segments, first = 0;
-    size_t end = index->open_segments - (count_pending(index) == 0); /* segments before the newest part */
+    /* The segments before `end` may stay: where nothing is pending, the newest one is a part in any case. */
+    size_t end = count_pending(index) > 0 ? index->open_segments : index->open_segments - 1;
     uint64_t growth[IDXF_MAX_SEGMENTS], limit = compaction->options.growth;
     if (compaction->options.all) return 0;
     measure_growth(index, end, growth);
@@ -222,8 +223,7 @@ static enum idx_status compact_locked(struct compaction *compaction, struct idx_
     IDXI_TRY(remove_unlisted(compaction->index, &compaction->summary.leftovers, error));
     compaction->first = choose_first(compaction);
     compaction->summary.segments = compaction->index->open_segments;
-    bool needed = is_worthwhile(compaction);
-    if (needed) {
+    if (is_worthwhile(compaction)) {
         IDXI_TRY(write_segment(compaction, error));
         IDXI_TRY(switch_manifest(compaction, error));
         summarise(compaction);
@@ -348,12 +348,14 @@ void idxi_background_begin(struct idxi_background *background, const struct idx_
     background->status = idxi_fail_memory(&background->error);
 }
 
-enum idx_status idxi_background_end(struct idxi_background *background, bool cancel, struct idx_error *error) {
-    if (background->begun) {
-        if (cancel) atomic_store(&background->cancelled, true);
-        pthread_join(background->thread, NULL);
-        background->begun = false;
-    }
+enum idx_status idxi_background_wait(struct idxi_background *background, struct idx_error *error) {
+    if (background->begun) pthread_join(background->thread, NULL);
+    background->begun = false;
     if (background->status != IDX_OK && error != NULL) *error = background->error;
     return background->status;
+}
+
+void idxi_background_cancel(struct idxi_background *background) {
+    atomic_store(&background->cancelled, true);
+    idxi_background_wait(background, NULL);
 }

@@ -28,11 +28,14 @@ struct idxi_background {
 };
 
 /* Begins to compact the index of a view, unless a compaction is running; shares the pending records with the view.
- * Called by the view's thread. idxi_background_end returns errors. */
+ * Called by the view's thread. idxi_background_wait returns errors. */
 void idxi_background_begin(struct idxi_background *background, const struct idx_index *index, unsigned max_segments);
 
-/* Waits for the compaction to end, or with `cancel` makes it end soon, without effect. Returns its status, or if none
- * is running, the status of the last one, or why it could not begin. IDX_OK if there was none. */
-enum idx_status idxi_background_end(struct idxi_background *background, bool cancel, struct idx_error *error);
+/* Waits for the compaction to end. Returns its status, or if none is running, the status of the last one, or why it
+ * could not begin. IDX_OK if there was none. */
+enum idx_status idxi_background_wait(struct idxi_background *background, struct idx_error *error);
+
+/* Makes the compaction end soon, without effect, and waits for that. */
+void idxi_background_cancel(struct idxi_background *background);
 
 #endif

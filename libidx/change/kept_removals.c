@@ -19,13 +19,7 @@ static enum idx_status collect_removal(void *context, uint64_t sequence, const s
     struct removals *removals = context;
     (void)sequence;
     if (record->operation == IDXF_ADD) return IDX_OK;
-    if (removals->count == removals->capacity) {
-        size_t capacity = 2 * removals->capacity + 1024;
-        struct idxf_record *records = realloc(removals->records, capacity * sizeof *records);
-        if (records == NULL) return idxi_fail_memory(error);
-        removals->records = records;
-        removals->capacity = capacity;
-    }
+    IDXI_GROW(removals->records, removals->capacity, removals->count + 1, error);
     removals->records[removals->count++] = *record;
     return IDX_OK;
 }

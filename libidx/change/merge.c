@@ -58,8 +58,7 @@ static void unlock(struct merge *merge) {
 }
 
 /* If `path`, where the result goes, leads to the input *index, locks that against writers and compactions, whose work
- * would be lost, and brings the view up to date. Errors of locking other than IDX_BUSY are ignored, as in publishing:
- * where locks are not possible, neither are writers and compactions. */
+ * would be lost, and brings the view up to date. If another index takes the path at the same time, locks that one. */
 static enum idx_status lock_replaced_input(struct merge *merge, const char *path, struct idx_index **index,
                                            struct idx_error *error) {
     static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
@@ -69,7 +68,7 @@ static enum idx_status lock_replaced_input(struct merge *merge, const char *path
         for (size_t i = 0; i < 2; i++) {
             enum idx_status status =
                 idxi_lock(&merge->locks[i], IDXI_LOCK_SHARE, names[i], (*index)->folder, path, error);
-            if (status == IDX_BUSY || status == IDX_OUT_OF_MEMORY) return status;
+            if (idxi_lock_forbids(status)) return status;
         }
         IDXI_TRY(idx_refresh(*index, &newer, error));
         if (newer == NULL) continue;
@@ -117,12 +116,14 @@ static enum idx_status publish(struct merge *merge, struct idx_error *error) {
 
 /* Whether two inputs' recipes name different versions of ICU. Recipes that name none differ from no other. */
 static bool mixes_icu_versions(const struct merge *merge) {
-    bool same = true;
-    for (size_t i = 1; i < merge->index_count && same; i++) {
-        for (size_t j = 0; j < i && same; j++)
+    for (size_t i = 1; i < merge->index_count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            bool same = true;
             idx_recipe_matches(merge->indexes[i]->manifest->recipe, merge->indexes[j]->manifest->recipe, &same);
+            if (!same) return true;
+        }
     }
-    return !same;
+    return false;
 }
 
 static void summarise(const struct merge *merge, struct idx_build_summary *summary) {

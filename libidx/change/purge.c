@@ -10,10 +10,10 @@
 
 /* ---- Entries ---- */
 
-static enum idx_status reserve_entries(struct idxi_entries *entries, bool with_values, size_t more,
-                                       struct idx_error *error) {
-    if (entries->capacity - entries->count >= more) return IDX_OK;
-    size_t capacity = 2 * entries->capacity + more;
+/* Makes room for one more entry. */
+static enum idx_status reserve_entry(struct idxi_entries *entries, bool with_values, struct idx_error *error) {
+    if (entries->count < entries->capacity) return IDX_OK;
+    size_t capacity = 2 * entries->capacity + 1;
     uint64_t *fingerprints = realloc(entries->fingerprints, capacity * sizeof *fingerprints);
     if (fingerprints == NULL) return idxi_fail_memory(error);
     entries->fingerprints = fingerprints;
@@ -26,7 +26,7 @@ static enum idx_status reserve_entries(struct idxi_entries *entries, bool with_v
 
 static enum idx_status add_entry(struct idxi_entries *entries, uint64_t fingerprint, uint64_t value,
                                  struct idx_error *error) {
-    IDXI_TRY(reserve_entries(entries, true, 1, error));
+    IDXI_TRY(reserve_entry(entries, true, error));
     entries->fingerprints[entries->count] = fingerprint;
     entries->values[entries->count++] = value;
     return IDX_OK;
@@ -34,7 +34,7 @@ static enum idx_status add_entry(struct idxi_entries *entries, uint64_t fingerpr
 
 /* Adds an entry to those without values. */
 static enum idx_status add_fingerprint(struct idxi_entries *entries, uint64_t fingerprint, struct idx_error *error) {
-    IDXI_TRY(reserve_entries(entries, false, 1, error));
+    IDXI_TRY(reserve_entry(entries, false, error));
     entries->fingerprints[entries->count++] = fingerprint;
     return IDX_OK;
 }
@@ -55,7 +55,7 @@ static enum idx_status sort_entries(struct idxi_entries *entries, struct idx_err
     return IDX_OK;
 }
 
-/* Keeps each of sorted entries once. */
+/* Keeps each entry once. They are sorted. */
 static void drop_duplicates(struct idxi_entries *entries) {
     size_t kept = 0;
     for (size_t i = 0; i < entries->count; i++) {

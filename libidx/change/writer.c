@@ -77,12 +77,12 @@ static enum idx_status check_process(const struct idx_writer *writer, struct idx
 
 void idx_writer_close(struct idx_writer *writer) {
     if (writer == NULL) return;
-    if (!is_forked(writer)) idxi_background_end(&writer->background, true, NULL);
+    if (!is_forked(writer)) idxi_background_cancel(&writer->background);
     idxi_log_writer_close(writer->log);
     if (!is_forked(writer))
         idxi_lock_close(writer->lock);
     else
-        close(writer->lock);
+        close(writer->lock); /* The other process keeps the lock. */
     idx_close(writer->index);
     free(writer->records);
     free(writer->numbers);
@@ -97,7 +97,7 @@ const struct idx_index *idx_writer_view(const struct idx_writer *writer) { retur
  * until the disk has the manifest's name, the records are needed. */
 static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_error *error) {
     bool replaced;
-    if (atomic_load(&writer->background.ended)) idxi_background_end(&writer->background, false, NULL);
+    if (atomic_load(&writer->background.ended)) idxi_background_wait(&writer->background, NULL);
     IDXI_TRY(idx_replaced(writer->index, &replaced, error));
     if (!replaced) return IDX_OK;
     IDXI_TRY(idxi_writer_refresh(writer, error));
@@ -127,7 +127,7 @@ static void compact_if_due(struct idx_writer *writer) {
     bool is_full = threshold > 0 && pending_count > threshold;
     unsigned most_segments = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
     if (writer->background.begun && is_full && pending_count - threshold > threshold / 2)
-        idxi_background_end(&writer->background, false, NULL);
+        idxi_background_wait(&writer->background, NULL);
     if (writer->background.begun || last < writer->next_compaction) return;
     if (!is_full && writer->index->open_segments <= most_segments) return;
     writer->next_compaction = last + threshold;
@@ -136,7 +136,7 @@ static void compact_if_due(struct idx_writer *writer) {
 
 enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error) {
     IDXI_TRY(check_process(writer, error));
-    return idxi_background_end(&writer->background, false, error);
+    return idxi_background_wait(&writer->background, error);
 }
 
 /* ---- Batches ---- */
@@ -168,6 +168,7 @@ enum idx_status idxi_writer_begin_batch(struct idx_writer *writer, size_t count,
     IDXI_TRY(follow_compaction(writer, error));
     IDXI_TRY(update_spoilt_view(writer, error));
     IDXI_TRY(reserve_records(writer, count, error));
+    /* When more are pending, compact_if_due waits for the compaction. */
     idxi_replay_expect_records(writer->index->replay, compaction_threshold(writer) / 2 * 3);
     writer->count = 0;
     return IDX_OK;

@@ -76,25 +76,22 @@ static enum idx_status find_fingerprints_of(const struct idx_writer *writer, con
     return idx_find_id(writer->index, item->id, item->id_length, fingerprints, capacity, count, error);
 }
 
+/* Removes all documents with the ID of an item, one for each fingerprint that has it; the item's own does not count. */
 static enum idx_status remove_documents_of_id(struct idx_writer *writer, struct idx_documents *documents,
                                               const struct idx_item *item, struct idx_removal *removal,
                                               struct idx_error *error) {
-    uint64_t *fingerprints = NULL;
-    size_t capacity = 0, count;
+    size_t count;
     IDXI_TRY(find_fingerprints_of(writer, item, NULL, 0, &count, error));
-    enum idx_status status = IDX_OK;
-    if (count > 0) {
-        capacity = count;
-        fingerprints = malloc(capacity * sizeof *fingerprints);
-        status = fingerprints == NULL ? idxi_fail_memory(error)
-                                      : find_fingerprints_of(writer, item, fingerprints, capacity, &count, error);
-    }
+    removal->missing += count == 0;
+    if (count == 0) return IDX_OK;
+    uint64_t *fingerprints = malloc(count * sizeof *fingerprints);
+    if (fingerprints == NULL) return idxi_fail_memory(error);
+    enum idx_status status = find_fingerprints_of(writer, item, fingerprints, count, &count, error);
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
         struct idx_item one_document = *item;
         one_document.fingerprint = fingerprints[i];
         status = remove_document(writer, documents, &one_document, removal, error);
     }
-    removal->missing += count == 0;
     free(fingerprints);
     return status;
 }

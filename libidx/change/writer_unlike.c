@@ -29,6 +29,7 @@ struct batch {
     size_t record_count;
 };
 
+/* Makes the arrays, none of them of 0 bytes, for the sketches of all documents. */
 static enum idx_status allocate_arrays(struct batch *batch, struct idx_error *error) {
     size_t most = batch->count * batch->options.sketch, slots = 1;
     while (slots < most) slots *= 2;
@@ -87,9 +88,10 @@ static enum idx_status decide_document(struct batch *batch, size_t document, str
             if (batch->added[at - 1].value == set->hashes[i])
                 IDXI_TRY(compare_with_added(batch, document, batch->added[at - 1].document, error));
     }
-    size_t end = batch->result.documents, begin = (size_t)batch->result.lists.offsets[batch->result.queries];
+    size_t list_begin = (size_t)batch->result.lists.offsets[batch->result.queries];
+    bool is_unlike = batch->result.documents == list_begin;
     IDXI_TRY(idxi_resembling_end(&batch->result, batch->options.limit, error));
-    if (end == begin) note_addition(batch, document);
+    if (is_unlike) note_addition(batch, document);
     return IDX_OK;
 }
 

@@ -34,9 +34,9 @@ struct record {
     size_t id_length, count, size; /* `count`: of hashes; `size`: bytes of the whole record */
 };
 
-/* Reads the record at `at`, of which only the ID and one hash need to be there. Returns false where these don't fit
- * before `end`. */
-static bool begin_record(const uint8_t *at, const uint8_t *end, struct record *record) {
+/* Reads what the record at `at` begins with, of which only the ID and one hash need to be there. Returns false where
+ * these don't fit before `end`. */
+static bool read_record_head(const uint8_t *at, const uint8_t *end, struct record *record) {
     size_t room = (size_t)(end - at);
     if (room < RECORD_HEAD) return false;
     record->id_length = idxf_load32(at);
@@ -51,7 +51,7 @@ static bool begin_record(const uint8_t *at, const uint8_t *end, struct record *r
 
 /* Reads the record at `at`. Returns false where it does not fit before `end`. */
 static bool read_record(const uint8_t *at, const uint8_t *end, struct record *record) {
-    return begin_record(at, end, record) && record->size <= (size_t)(end - at);
+    return read_record_head(at, end, record) && record->size <= (size_t)(end - at);
 }
 
 static void make_header(const struct idx_kept_sets_options *options, uint8_t header[HEADER_BYTES]) {
@@ -220,20 +220,20 @@ static enum idx_status find_in_index(const struct idx_kept_sets *kept, const str
 static enum idx_status check_lost(struct idx_kept_sets *kept, const uint8_t *at, const uint8_t *end,
                                   struct idx_error *error) {
     struct record record;
-    enum idx_status status = IDX_OK;
-    bool lost = false;
     if (kept->options.index == NULL || end - at <= FRAME_HEAD) return IDX_OK;
-    for (at += FRAME_HEAD; status == IDX_OK && !lost && begin_record(at, end, &record); at += record.size) {
+    for (at += FRAME_HEAD; read_record_head(at, end, &record); at += record.size) {
         const struct slot *slot =
             find_slot(kept, idxf_checksum(record.id, record.id_length), record.id, record.id_length);
-        if (record.count > 0 && slot->offset == 0) status = find_in_index(kept, &record, &lost, error);
+        bool lost = false;
+        if (record.count > 0 && slot->offset == 0) IDXI_TRY(find_in_index(kept, &record, &lost, error));
+        if (lost)
+            return idxi_fail(error, IDX_BAD_CONTENT, kept->path,
+                             "was cut off at byte %llu, in sets of documents that the index has: restore it from a "
+                             "copy, or make both anew from the texts",
+                             (unsigned long long)(kept->size + kept->cut));
         if (record.size > (size_t)(end - at)) break;
     }
-    if (status != IDX_OK || !lost) return status;
-    return idxi_fail(error, IDX_BAD_CONTENT, kept->path,
-                     "was cut off at byte %llu, in sets of documents that the index has: restore it from a copy, or "
-                     "make both anew from the texts",
-                     (unsigned long long)(kept->size + kept->cut));
+    return IDX_OK;
 }
 
 /* Notes the sets of all whole frames of a file of `size` bytes, and sets kept->size to where they end. A frame that
@@ -433,6 +433,7 @@ enum idx_status idx_kept_sets_add(struct idx_kept_sets *kept, const struct idx_i
     return IDX_OK;
 }
 
+/* Completes the frame of what was added, writes it behind the last one, and syncs it. */
 static enum idx_status write_frame(struct idx_kept_sets *kept, struct idx_error *error) {
     uint64_t length = kept->added_size - FRAME_HEAD;
     idxf_store64(kept->added, length);
@@ -452,6 +453,6 @@ enum idx_status idx_kept_sets_sync(struct idx_kept_sets *kept, struct idx_error 
     enum idx_status status = write_frame(kept, error);
     kept->added_size = 0;
     kept->failed = status != IDX_OK;
-    if (kept->failed && ftruncate(kept->file, (off_t)size) != 0) return status; /* A frame cut short does no harm. */
+    if (kept->failed && ftruncate(kept->file, (off_t)size) != 0) errno = 0; /* A frame cut short does no harm. */
     return status;
 }

@@ -211,12 +211,12 @@ static struct idxi_log_map *make_map(size_t room) {
 
 /* Maps all frames up to the place, and some bytes more, but not the whole file, which may pretend to be of any size. */
 static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error) {
-    uint64_t size;
+    uint64_t file_size, most = 2 * log->place.offset + MAP_AHEAD;
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
-    IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
+    IDXI_TRY(idxi_file_size(log->file, &file_size, log->path, error));
     /* The file has become shorter since the frames were read. */
-    if (size < log->place.offset) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, size);
-    if (size > 2 * log->place.offset + MAP_AHEAD) size = 2 * log->place.offset + MAP_AHEAD;
+    if (file_size < log->place.offset) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, file_size);
+    uint64_t size = file_size < most ? file_size : most;
     if (log->map == NULL || log->map->room < size) {
         struct idxi_log_map *map = make_map(2 * (size_t)size);
         if (map == NULL) return idxi_fail_memory(error);
@@ -241,7 +241,8 @@ struct reading {
 
 #define PREFETCHED 16 /* records that are read and prefetched before the first of them is visited */
 
-/* Visits the records of a frame that begins at `before`. If IDs are texts, the map must have the frame. */
+/* Visits the records of a frame that begins at `before`, those behind number `after` alone, up to the first one that
+ * breaks a rule. If IDs are texts, the map must have the frame. */
 static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf_frame *frame, const uint8_t *bytes,
                                    const struct idxf_log_place *before, const struct reading *reading,
                                    struct idx_error *error) {

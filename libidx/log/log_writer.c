@@ -165,7 +165,7 @@ static enum idx_status open_new_log(struct idxi_log_writer *writer, struct idx_e
 /* Writes a log of the frames that have records behind `sequence`, puts it in the place of the current one, if there is
  * any, and opens it. After the rename, this cannot be undone. */
 static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
-    struct idxi_log old = writer->log;
+    struct idxi_log old = writer->log; /* reads the same file from its first frame, with a buffer of its own */
     old.place = idxf_log_first_place(&old.header);
     old.bytes = NULL;
     old.begin = old.end = old.capacity = 0;

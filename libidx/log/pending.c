@@ -11,7 +11,7 @@
 
 #define LEAST_ROOM ((uint64_t)256) /* there is room for at least so many records after those of a run */
 
-#define MOST_ROOM 8 /* hash tables are made for at most so many times the records that there is room for */
+#define MOST_TIMES 8 /* hash tables are made for at most so many times the records that there is room for */
 
 #define AHEAD 16 /* what putting a record into new hash tables needs is prefetched so many records ahead */
 
@@ -50,8 +50,9 @@ static struct idxi_pending_store *new_store(void) {
 
 /* Returns for how many records to make hash tables: for all that are expected, unless there are few so far. */
 static uint64_t choose_table_capacity(const struct idxi_pending *pending) {
-    uint64_t most = MOST_ROOM * pending->capacity, room = pending->room < most ? pending->room : most;
-    return room > pending->capacity ? room : pending->capacity;
+    uint64_t most = MOST_TIMES * pending->capacity, expected = pending->expected_in_all;
+    if (expected > most) return most;
+    return expected > pending->capacity ? expected : pending->capacity;
 }
 
 static void free_pending(struct idxi_pending *pending) {
@@ -64,7 +65,7 @@ static void free_pending(struct idxi_pending *pending) {
 /* Returns a `struct idxi_pending` for as many records as the capacity, held once, or NULL when memory runs out. It
  * shares the store of `old`, and the hash tables if they have enough room. If `old` is NULL, the store is new, too. */
 static struct idxi_pending *make_pending(const struct idxf_record_rules *rules, unsigned k, uint64_t after,
-                                         uint64_t capacity, uint64_t room, const struct idxi_pending *old) {
+                                         uint64_t capacity, uint64_t expected_in_all, const struct idxi_pending *old) {
     idxi_pending_scan *scans[IDXI_PENDING_SCANS];
     struct idxi_pending *pending = calloc(1, sizeof *pending);
     if (pending == NULL) return NULL;
@@ -73,7 +74,7 @@ static struct idxi_pending *make_pending(const struct idxf_record_rules *rules, 
     pending->base = after;
     pending->unsettled = true;
     pending->capacity = capacity < UINT32_MAX ? capacity : UINT32_MAX; /* links, numbers plus 1, have 32 bits */
-    pending->room = room < UINT32_MAX ? room : UINT32_MAX;
+    pending->expected_in_all = expected_in_all < UINT32_MAX ? expected_in_all : UINT32_MAX;
     pending->scan = scans[idxi_pending_list_scans(scans) - 1];
     atomic_init(&pending->holders, 1);
     pending->store = old != NULL ? old->store : new_store();
@@ -90,8 +91,9 @@ static struct idxi_pending *make_pending(const struct idxf_record_rules *rules, 
 }
 
 enum idx_status idxi_pending_new(struct idxi_pending **result, const struct idxf_record_rules *rules, unsigned k,
-                                 uint64_t after, uint64_t expected, uint64_t room, struct idx_error *error) {
-    struct idxi_pending *pending = make_pending(rules, k, after, expected + expected / 16 + LEAST_ROOM, room, NULL);
+                                 uint64_t after, uint64_t expected, uint64_t expected_in_all, struct idx_error *error) {
+    struct idxi_pending *pending =
+        make_pending(rules, k, after, expected + expected / 16 + LEAST_ROOM, expected_in_all, NULL);
     if (pending == NULL) return idxi_fail_memory(error);
     *result = pending;
     return IDX_OK;
@@ -141,6 +143,7 @@ bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, co
     return ours != NULL && size == id_size && (size == 0 || memcmp(ours, id, size) == 0);
 }
 
+/* Returns whether a record of this operation has an ID. */
 static bool names_document(const struct idxi_pending *pending, enum idxf_operation operation) {
     return pending->rules.id_type != IDXF_ID_NONE && operation != IDXF_REMOVE_FINGERPRINT;
 }
@@ -315,7 +318,7 @@ static enum idx_status replace_full(struct idxi_pending **pending, struct idx_er
     struct idxi_pending *old = *pending;
     uint64_t count = atomic_load_explicit(&old->count, memory_order_relaxed);
     uint64_t capacity = count + (count < LEAST_ROOM ? LEAST_ROOM : count);
-    struct idxi_pending *larger = make_pending(&old->rules, old->k, old->base, capacity, old->room, old);
+    struct idxi_pending *larger = make_pending(&old->rules, old->k, old->base, capacity, old->expected_in_all, old);
     if (larger == NULL) return idxi_fail_memory(error);
     atomic_init(&larger->count, count);
     for (uint32_t i = 0; i < count && larger->tables != old->tables; i++) {

@@ -11,10 +11,10 @@
 struct idxi_pending;
 
 /* Makes an empty `struct idxi_pending`, held once, for the records behind number `after`. About `expected` of them are
- * appended before idxi_pending_settle, and `room` in all, over time; 0 where that is unknown. `k` is the index's. No
+ * appended before idxi_pending_settle, and `expected_in_all` over time; 0 where that is unknown. `k` is the index's. No
  * views may be made before idxi_pending_settle. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_pending_new(struct idxi_pending **pending, const struct idxf_record_rules *rules, unsigned k,
-                                 uint64_t after, uint64_t expected, uint64_t room, struct idx_error *error);
+                                 uint64_t after, uint64_t expected, uint64_t expected_in_all, struct idx_error *error);
 
 /* Sorts the records, unless that was done before, so that views may be made. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_pending_settle(struct idxi_pending *pending, struct idx_error *error);

@@ -65,8 +65,9 @@ enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *set
     *settled = !pending->unsettled || pending->part_count == pending->k;
     if (!pending->unsettled) return IDX_OK;
     unsigned bits = pending->rules.bits, parts = pending->k + 1, part = pending->part_count;
-    unsigned width = bits / parts + (part < bits % parts), low = bits - (part + 1) * (bits / parts);
-    low -= part + 1 < bits % parts ? part + 1 : bits % parts;
+    unsigned least = bits / parts, wider = bits % parts; /* the width of most parts; how many have one bit more */
+    unsigned width = part < wider ? least + 1 : least;
+    unsigned low = bits - (part + 1) * least - (part < wider ? part + 1 : wider);
     struct idxi_pending_run *run = &pending->runs[part];
     struct idxi_pending_rest *rest = &pending->rests[part];
     pending->run_count = atomic_load_explicit(&pending->count, memory_order_relaxed);

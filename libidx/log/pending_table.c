@@ -60,6 +60,7 @@ void idxi_pending_release_tables(struct idxi_pending_tables *tables) {
     free(tables);
 }
 
+/* The upper half of a hash chooses the slot where the search begins; slots have bits of the lower half. */
 static size_t first_place(const struct idxi_pending_table *table, uint64_t hash) {
     return (size_t)((hash >> 32) * table->slot_count >> 32);
 }

@@ -54,9 +54,9 @@ static void release_arrays(struct idxi_sorter *sorter) {
 
 enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
                                  struct idx_error *error) {
-    size_t bytes = options->with_values ? 32 : 16;
+    size_t entry_bytes = options->with_values ? 32 : 16; /* half of them for sorting */
     *sorter = (struct idxi_sorter){.options = *options, .values_ascend = true};
-    sorter->capacity = (size_t)(options->memory / bytes);
+    sorter->capacity = (size_t)(options->memory / entry_bytes);
     if (sorter->capacity < MIN_ENTRIES) sorter->capacity = MIN_ENTRIES;
     /* The system may limit the address space to less, so less is tried. */
     while (!reserve_arrays(sorter)) {
@@ -206,8 +206,8 @@ enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *
     for (unsigned i = 0; i < threads; i++) sorter->runs[sorter->run_count++].level = 0;
     sorter->count = 0;
     sorter->values_ascend = true;
-    for (size_t alike; (alike = count_last_level(sorter)) >= get_fan_in(sorter);)
-        IDXI_TRY(merge_runs(sorter, alike, error));
+    while (count_last_level(sorter) >= get_fan_in(sorter))
+        IDXI_TRY(merge_runs(sorter, count_last_level(sorter), error));
     return IDX_OK;
 }
 

@@ -71,18 +71,6 @@ static enum idx_status skip_removed(const struct idx_documents *documents, struc
 
 /* ---- Pending documents ---- */
 
-static enum idx_status add_integer(struct idx_documents *documents, uint64_t integer, struct idx_error *error) {
-    if (documents->integer_count == documents->integer_capacity) {
-        size_t capacity = 2 * documents->integer_capacity + 16;
-        uint64_t *grown = realloc(documents->integers, capacity * sizeof *grown);
-        if (grown == NULL) return idxi_fail_memory(error);
-        documents->integers = grown;
-        documents->integer_capacity = capacity;
-    }
-    documents->integers[documents->integer_count++] = integer;
-    return IDX_OK;
-}
-
 static int compare_integers(const void *a, const void *b) {
     uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
     return (one > other) - (one < other);
@@ -99,19 +87,22 @@ static enum idx_status find_pending(struct idx_documents *documents, uint64_t *c
     idxi_pending_documents(&index->pending, documents->fingerprint, &documents->pending);
     cursor = documents->pending;
     for (; idxi_pending_next(&cursor, &id, &id_size); ++*count) {
-        if (index->manifest->id_type == IDXF_ID_U64) IDXI_TRY(add_integer(documents, idxf_load64(id), error));
+        if (index->manifest->id_type != IDXF_ID_U64) continue;
+        IDXI_GROW(documents->integers, documents->integer_capacity, documents->integer_count + 1, error);
+        documents->integers[documents->integer_count++] = idxf_load64(id);
     }
     if (documents->integer_count > 1)
         qsort(documents->integers, documents->integer_count, sizeof *documents->integers, compare_integers);
     return IDX_OK;
 }
 
-/* Gives the next pending document with a text ID, and sets *found to whether there is one. */
-static void give_pending_text(struct idx_documents *documents, struct idx_document *document, bool *found) {
+/* Gives the next pending document with a text ID. Returns false if there is none. */
+static bool give_pending_text(struct idx_documents *documents, struct idx_document *document) {
     const uint8_t *id;
     size_t id_size;
-    *found = documents->pending.view.records != NULL && idxi_pending_next(&documents->pending, &id, &id_size);
-    if (*found) *document = (struct idx_document){.number = UINT64_MAX, .id = id, .id_length = id_size};
+    if (documents->pending.view.records == NULL || !idxi_pending_next(&documents->pending, &id, &id_size)) return false;
+    *document = (struct idx_document){.number = UINT64_MAX, .id = id, .id_length = id_size};
+    return true;
 }
 
 /* ---- Finding ---- */
@@ -178,6 +169,7 @@ static enum idx_status fail_no_id(const struct idxi_map *map, uint64_t number, s
                      (unsigned long long)number);
 }
 
+/* Opens the group of IDs that has that of document `number`, in place of the open one. */
 static enum idx_status open_ids(struct idx_documents *documents, const struct idxi_map *map, uint64_t number,
                                 struct idx_error *error) {
     struct idxi_page_cursor cursor;
@@ -261,15 +253,13 @@ static enum idx_status is_text_removed(struct idx_documents *documents, const st
     return IDX_OK;
 }
 
+/* Gives the next document with a text ID that was not removed: those of segments, then the pending ones. */
 static enum idx_status next_text(struct idx_documents *documents, struct idx_document *document, bool *found,
                                  struct idx_error *error) {
     for (;;) {
         struct idxi_map_cursor *chosen = choose_cursor(documents);
-        *found = chosen != NULL;
-        if (chosen == NULL) {
-            give_pending_text(documents, document, found);
-            return IDX_OK;
-        }
+        *found = chosen != NULL || give_pending_text(documents, document);
+        if (chosen == NULL) return IDX_OK;
         *document = (struct idx_document){chosen->value, NULL, 0};
         IDXI_TRY(decode_id(documents, chosen->map, document, error));
         IDXI_TRY(idxi_map_cursor_next(chosen, error));
@@ -292,12 +282,10 @@ static enum idx_status next_text_value(struct idx_documents *documents, uint64_t
     struct idx_document document;
     for (;;) {
         struct idxi_map_cursor *chosen = choose_cursor(documents);
-        *found = chosen != NULL;
+        *found = chosen != NULL || give_pending_text(documents, &document);
         if (chosen == NULL) {
-            give_pending_text(documents, &document, found);
-            if (*found)
-                *value =
-                    first_pending_value(documents) + documents->pending.sequence - documents->pending.view.after - 1;
+            const struct idxi_pending_cursor *pending = &documents->pending;
+            if (*found) *value = first_pending_value(documents) + pending->sequence - pending->view.after - 1;
             return IDX_OK;
         }
         bool removed = false;
@@ -322,17 +310,20 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
     const struct idxf_manifest *manifest = documents->index->manifest;
     *document = (struct idx_document){manifest->id_type == IDXF_ID_NONE ? 0 : value, NULL, 0};
     if (manifest->id_type != IDXF_ID_TEXT) return IDX_OK;
+    uint64_t number = value; /* less the documents of all segments before the one that has it */
     for (size_t i = 0; i < documents->cursor_count; i++) {
         const struct idxi_map *map = documents->cursors[i].map;
         documents->ids_left = map->pages.length;
-        if (document->number < map->segment.documents) return decode_id(documents, map, document, error);
-        document->number -= map->segment.documents;
+        document->number = number;
+        if (number < map->segment.documents) return decode_id(documents, map, document, error);
+        number -= map->segment.documents;
     }
     const struct idxi_pending_view *view = &documents->index->pending;
-    if (idxi_has_pending(documents->index) && document->number < view->last - view->after) {
+    if (idxi_has_pending(documents->index) && number < view->last - view->after) {
         const uint8_t *id;
-        idxi_pending_id(view, (uint32_t)document->number, &id, &document->id_length);
-        *document = (struct idx_document){.number = UINT64_MAX, .id = id, .id_length = document->id_length};
+        size_t id_size;
+        idxi_pending_id(view, (uint32_t)number, &id, &id_size);
+        *document = (struct idx_document){.number = UINT64_MAX, .id = id, .id_length = id_size};
         return IDX_OK;
     }
     return idxi_fail(

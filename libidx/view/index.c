@@ -171,7 +171,7 @@ struct idx_index *idxi_index_new(const struct idx_open_options *options) {
 bool idxi_index_is_outdated(const struct idx_index *index) {
     enum idxi_change change;
     struct idxf_manifest_log log;
-    return index->folder >= 0 && idxi_index_look(index, &change, &log, NULL) == IDX_OK && change != IDXI_SAME;
+    return index->folder >= 0 && idxi_find_change(index, &change, &log, NULL) == IDX_OK && change != IDXI_SAME;
 }
 
 enum idx_status idxi_index_open(struct idx_index **result, const char *path, const struct idx_open_options *options,

@@ -29,13 +29,13 @@ enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, u
 }
 
 bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint) {
-    bool some = index->removes && idxi_has_pending(index) &&
-                idxi_pending_removal(&index->pending, fingerprint) == IDXI_REMOVED_SOME;
-    for (size_t i = 0; i < index->open_segments && index->removes && !some; i++) {
+    if (!index->removes) return false;
+    if (idxi_has_pending(index) && idxi_pending_removal(&index->pending, fingerprint) == IDXI_REMOVED_SOME) return true;
+    for (size_t i = 0; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
-        some = removed->count > 0 && idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_SOME;
+        if (removed->count > 0 && idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_SOME) return true;
     }
-    return some;
+    return false;
 }
 
 bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
@@ -121,6 +121,7 @@ static enum idx_status is_id_live(struct idxi_live_documents *documents, uint64_
     return IDX_OK;
 }
 
+/* Sets *live to whether a document of the segment was not removed. */
 static enum idx_status is_document_live(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
                                         bool *live, struct idx_error *error) {
     *live = documents->segment >= idxi_first_live(documents->index, fingerprint);
@@ -132,11 +133,12 @@ static enum idx_status is_document_live(struct idxi_live_documents *documents, u
 static enum idx_status read_live(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                  size_t *count, struct idx_error *error) {
     struct idxi_live_documents *documents = (struct idxi_live_documents *)stream;
+    struct idxi_stream *map = &documents->map.stream;
     size_t read, kept = 0;
+    if (!documents->index->removes) return map->read(map, fingerprints, values, capacity, count, error);
     do {
-        IDXI_TRY(documents->map.stream.read(&documents->map.stream, fingerprints, values, capacity, &read, error));
-        if (!documents->index->removes) kept = read;
-        for (size_t i = 0; i < read && documents->index->removes; i++) {
+        IDXI_TRY(map->read(map, fingerprints, values, capacity, &read, error));
+        for (size_t i = 0; i < read; i++) {
             bool live;
             IDXI_TRY(is_document_live(documents, fingerprints[i], values[i], &live, error));
             fingerprints[kept] = fingerprints[i];

@@ -64,9 +64,10 @@ static const struct idxi_table *get_table(const struct idxi_ranges *ranges, size
     return &ranges->index->segments[segment]->tables[ranges->table];
 }
 
-/* Counts, if the caller wants it, how many of the decoded fingerprints of each segment are not above `high`. */
+/* Adds how many of the decoded fingerprints of each segment are not above `high`, if the caller wants that. */
 static void add_counts(const struct idxi_ranges *ranges, const struct decoding *decodings, uint64_t high) {
-    for (size_t i = 0; i < ranges->index->open_segments && ranges->counts != NULL; i++) {
+    if (ranges->counts == NULL) return;
+    for (size_t i = 0; i < ranges->index->open_segments; i++) {
         size_t count = decodings[i].count;
         while (count > 0 && decodings[i].fingerprints[count - 1] > high) count--;
         ranges->counts[i] += count;

@@ -83,11 +83,13 @@ static enum idx_status compare_manifests(const struct idx_index *index, int fold
     }
     free(text);
     free(manifest);
+    /* From IDX_MISSING_FILE on, statuses are of damage, up to IDX_OUT_OF_MEMORY. */
     bool is_replaced = status == IDX_NOT_AN_INDEX || status == IDX_NEW_VERSION ||
                        (status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY);
     return is_replaced ? IDX_OK : status;
 }
 
+/* Compares the folder at the path with the open one, and if it is the same, their manifests. */
 static enum idx_status compare_folders(const struct idx_index *index, enum idxi_change *change,
                                        struct idxf_manifest_log *log, struct idx_error *error) {
     struct stat ours, theirs;
@@ -103,15 +105,15 @@ static enum idx_status compare_folders(const struct idx_index *index, enum idxi_
     else if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
         *change = IDXI_REPLACED;
     else if (index->manifest == NULL)
-        *change = IDXI_SAME;
+        *change = IDXI_SAME; /* Opening it failed before there was a manifest that could differ. */
     else
         status = compare_manifests(index, folder, change, log, error);
     close(folder);
     return status;
 }
 
-enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change *change, struct idxf_manifest_log *log,
-                                struct idx_error *error) {
+enum idx_status idxi_find_change(const struct idx_index *index, enum idxi_change *change, struct idxf_manifest_log *log,
+                                 struct idx_error *error) {
     struct stat now;
     *change = IDXI_SAME;
     if (stat(index->manifest_path, &now) == 0 && is_seen(index, &now, log)) return IDX_OK;
@@ -121,7 +123,7 @@ enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change 
 enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error) {
     enum idxi_change change;
     struct idxf_manifest_log log;
-    IDXI_TRY(idxi_index_look(index, &change, &log, error));
+    IDXI_TRY(idxi_find_change(index, &change, &log, error));
     *replaced = change == IDXI_REPLACED;
     return IDX_OK;
 }
@@ -148,12 +150,12 @@ enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **ne
     enum idxi_change change = IDXI_REPLACED;
     struct idxf_manifest_log log;
     enum idx_status status = IDX_OK;
-    if (!index->spoilt) IDXI_TRY(idxi_index_look(index, &change, &log, error));
+    if (!index->spoilt) IDXI_TRY(idxi_find_change(index, &change, &log, error));
     for (int attempt = 1; change != IDXI_REPLACED; attempt++) {
         status = make_newer_view(index, &log, newer, error);
         if (status == IDX_OK || attempt == REFRESH_ATTEMPTS) return status;
         forget_seen(index); /* another log may have taken the place of the one that is known */
-        if (idxi_index_look(index, &change, &log, NULL) != IDX_OK) return status;
+        if (idxi_find_change(index, &change, &log, NULL) != IDX_OK) return status;
     }
     struct idx_open_options options = index->options;
     if (index->unpacks) options.residence = IDX_RESIDENCE_UNPACKED;

@@ -12,8 +12,8 @@ enum idxi_change {
 
 /* Sets *change to how the manifest differs, and, unless it is IDXI_REPLACED, *log to what that manifest says of the
  * log. Makes one call to the system where it is the same. Errors: as idx_replaced. */
-enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change *change, struct idxf_manifest_log *log,
-                                struct idx_error *error);
+enum idx_status idxi_find_change(const struct idx_index *index, enum idxi_change *change, struct idxf_manifest_log *log,
+                                 struct idx_error *error);
 
 /* Returns whether there is a log, as the manifest says that was seen last. */
 bool idxi_index_has_log(const struct idx_index *index);

@@ -79,7 +79,7 @@ static enum idx_status begin_records(struct idxi_replay *replay, uint64_t expect
                             replay->expected_records, error);
 }
 
-/* The record's bytes stay in `map`, or are copied if that is NULL. */
+/* Appends a record to those in memory. A text ID stays in `map`, or is copied if that is NULL. */
 static enum idx_status append_record(struct idxi_replay *replay, const struct idxf_record *record,
                                      struct idxi_log_map *map, struct idx_error *error) {
     IDXI_TRY(idxi_pending_append(&replay->records, record, map, error));
@@ -154,6 +154,7 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
     return idxi_pending_append(&replay->newer, record, idxi_pending_map_of(replay->records, record), error);
 }
 
+/* Copies up to `count` more records to newer memory, some at a time, which are prefetched first. */
 static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) {
     uint64_t at = idxi_pending_last(replay->newer), left = replay->last - at, end = at + (count < left ? count : left);
     for (uint64_t next; at < end; at = next) {

@@ -15,28 +15,28 @@ struct visiting {
 /* Leaves out fingerprints that were removed, or that earlier segments have. *count becomes how many are left. */
 static enum idx_status keep_fresh(const struct visiting *visiting, uint64_t *fingerprints, size_t *count,
                                   struct idx_error *error) {
-    bool filters = visiting->segment > 0 || visiting->index->removes;
     size_t kept = 0;
-    for (size_t i = 0; i < *count && filters; i++) {
+    if (visiting->segment == 0 && !visiting->index->removes) return IDX_OK;
+    for (size_t i = 0; i < *count; i++) {
         bool repeated;
         IDXI_TRY(idxi_is_repeated(visiting->index, visiting->segment, fingerprints[i], &repeated, error));
         fingerprints[kept] = fingerprints[i];
         kept += !repeated;
     }
-    if (filters) *count = kept;
+    *count = kept;
     return IDX_OK;
 }
 
 /* The disk is asked for so many bytes of blocks at a time, twice as many bytes ahead of their use. */
-#define EXPECTED_BYTES ((uint64_t)256 << 10)
+#define REQUESTED_BYTES ((uint64_t)256 << 10)
 
-/* Asks the disk for blocks up to `end`. Block `next` is used next, and the blocks before *expected were asked for. */
-static void expect_blocks(const struct idxi_table *table, uint64_t next, uint64_t end, uint64_t *expected) {
-    uint64_t step = EXPECTED_BYTES / table->header.block_size;
-    while (table->on_disk && *expected < end && *expected < next + 2 * step) {
-        uint64_t until = end - *expected < step ? end : *expected + step;
-        idxi_table_request_pages(table, *expected, until);
-        *expected = until;
+/* Asks the disk for blocks up to `end`. Block `next` is used next, and the blocks before *requested were requested. */
+static void request_blocks(const struct idxi_table *table, uint64_t next, uint64_t end, uint64_t *requested) {
+    uint64_t step = REQUESTED_BYTES / table->header.block_size;
+    while (table->on_disk && *requested < end && *requested < next + 2 * step) {
+        uint64_t until = end - *requested < step ? end : *requested + step;
+        idxi_table_request_pages(table, *requested, until);
+        *requested = until;
     }
 }
 
@@ -44,14 +44,14 @@ static void expect_blocks(const struct idxi_table *table, uint64_t next, uint64_
 static enum idx_status visit_blocks(struct visiting *visiting, const struct idxi_table *table, uint64_t begin,
                                     uint64_t end, uint64_t *fingerprints, struct idx_error *error) {
     struct idxf_start start = {0, 0};
-    uint64_t expected = begin;
+    uint64_t requested = begin;
     size_t count;
     if (begin >= end) return IDX_OK;
     if (begin > 0) IDXI_TRY(idxi_table_locate_block(table, begin, &start, error));
     struct idxi_blocks blocks;
     idxi_blocks_begin(&blocks, table, &start);
     while (!visiting->stopped) {
-        expect_blocks(table, blocks.next, end, &expected);
+        request_blocks(table, blocks.next, end, &requested);
         IDXI_TRY(idxi_blocks_read(&blocks, end, fingerprints, &count, error));
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);
