@@ -92,7 +92,8 @@ bool reader_held_line(struct reader *reader, const char **line, size_t *length) 
     return true;
 }
 
-/* Passes over the rest of the line that was returned last, if that was too long. */
+/* Passes over the rest of the line that was returned last, if that was too long. Without `wait`, returns READER_PENDING
+ * where more of it has yet to come; then the next call goes on. */
 static enum reader_status skip_rest_of_long(struct reader *reader, bool wait) {
     while (reader->in_long) {
         size_t held = reader->end - reader->start;

@@ -104,12 +104,13 @@ void reader_unescape(struct reader *reader, struct tsv_record *record) {
 
 /* ---- Whether a stream is whole ---- */
 
-/* Reads the number at *at, and moves *at behind it. It must end at a tab, or if it is the last one, at `end`. Returns
- * false, without a complaint, if it does not. */
-static bool take_total_number(const char **at, const char *end, bool last, uint64_t *number) {
-    const char *tab = memchr(*at, '\t', (size_t)(end - *at)), *stop = tab == NULL ? end : tab;
-    bool ok = (tab == NULL) == last && number_parse_digits(*at, (size_t)(stop - *at), number);
-    *at = tab == NULL ? end : tab + 1;
+/* Reads the number at *at, up to the next tab or to `end`, and moves *at behind the tab, or to NULL if there is none.
+ * Returns false, without a complaint, if *at is NULL or there is no number. */
+static bool take_total_number(const char **at, const char *end, uint64_t *number) {
+    if (*at == NULL) return false;
+    const char *tab = memchr(*at, '\t', (size_t)(end - *at));
+    bool ok = number_parse_digits(*at, (size_t)((tab == NULL ? end : tab) - *at), number);
+    *at = tab == NULL ? NULL : tab + 1;
     return ok;
 }
 
@@ -117,8 +118,8 @@ static bool take_total_number(const char **at, const char *end, bool last, uint6
 static void add_total(struct totals *totals, const struct tsv_record *record) {
     const char *at = record->id, *end = record->id + record->id_length;
     uint64_t lines = 0, left_out, exit_status = 0;
-    bool ok = take_total_number(&at, end, false, &lines) && take_total_number(&at, end, false, &left_out) &&
-              take_total_number(&at, end, true, &exit_status);
+    bool ok = take_total_number(&at, end, &lines) && take_total_number(&at, end, &left_out) &&
+              take_total_number(&at, end, &exit_status) && at == NULL;
     totals->total_lines++;
     totals->stated_fingerprints += lines;
     totals->states_failure |= exit_status != 0;

@@ -44,10 +44,9 @@ static void skip_byte_order_mark(struct source *source) {
 }
 
 static bool is_blank(const struct output *line) {
-    for (size_t i = 0; i < line->length; i++) {
-        if (strchr(" \t\r", line->bytes[i]) == NULL || line->bytes[i] == '\0') return false;
-    }
-    return true;
+    struct span rest = {line->bytes, line->length};
+    span_skip(&rest, " \t\r");
+    return rest.length == 0;
 }
 
 bool cut_lines(struct documents *documents, enum document_format format) {

@@ -28,32 +28,39 @@ static bool has_no_input(struct documents *documents) {
 }
 
 /* Returns whether bytes begin with a line that is a JSON object by its first and last byte. */
-static bool begins_with_object_line(const char *bytes, size_t length) {
-    const char *line_end = length > 0 && *bytes == '{' ? memchr(bytes, '\n', length) : NULL;
+static bool begins_with_object_line(struct span begin) {
+    const char *line_end = begin.length > 0 && *begin.bytes == '{' ? memchr(begin.bytes, '\n', begin.length) : NULL;
     if (line_end != NULL && line_end[-1] == '\r') line_end--;
     return line_end != NULL && line_end[-1] == '}';
 }
 
-/* Sets *bytes to the first bytes of the open file, by which its format is recognised, and returns how many there are.
- * On standard input, a first line of JSON suffices, since whoever writes it may wait for the answer. */
-static size_t peek_at_beginning(struct documents *documents, const char **bytes) {
-    const bool is_input = strcmp(documents->path, "-") == 0;
-    size_t held = is_input ? source_peek(&documents->source, 1, bytes) : 0;
-    while (held > 0 && held < DOCUMENT_SNIFFED && !begins_with_object_line(*bytes, held)) {
-        size_t more = source_peek(&documents->source, held + 1, bytes);
-        if (more == held) break;
-        held = more;
+/* Returns at least `want` first bytes of an open file, if it has so many. */
+static struct span peek_at(struct source *source, size_t want) {
+    struct span begin = {"", 0};
+    begin.length = source_peek(source, want, &begin.bytes);
+    return begin;
+}
+
+/* Returns the first bytes of the open file, by which its format is recognised. On standard input, a first line of JSON
+ * suffices, since whoever writes it may wait for the answer. */
+static struct span peek_at_beginning(struct documents *documents) {
+    struct source *source = &documents->source;
+    if (strcmp(documents->path, "-") != 0) return peek_at(source, DOCUMENT_SNIFFED);
+    struct span begin = peek_at(source, 1);
+    while (begin.length < DOCUMENT_SNIFFED && !begins_with_object_line(begin)) {
+        size_t held = begin.length;
+        begin = peek_at(source, held + 1);
+        if (begin.length == held) break;
     }
-    return held > 0 ? held : source_peek(&documents->source, DOCUMENT_SNIFFED, bytes);
+    return begin;
 }
 
 /* Cuts the open file into documents. If it is not text, it is left out if it was found in a folder, and a bad record if
  * it was named. Returns false if the visitor stopped. */
 static bool cut_opened_file(struct documents *documents, bool in_folder) {
-    const char *bytes = "";
-    size_t held = 0;
-    if (documents->format == FORMAT_AUTO || in_folder) held = peek_at_beginning(documents, &bytes);
-    struct sniffed sniffed = sniff_file(documents, (struct span){bytes, held}, in_folder);
+    struct span begin = {"", 0};
+    if (documents->format == FORMAT_AUTO || in_folder) begin = peek_at_beginning(documents);
+    struct sniffed sniffed = sniff_file(documents, begin, in_folder);
     if (sniffed.refusal != NULL) return cut_visit_bad(documents, BAD_FILE, sniffed.refusal);
     if (sniffed.binary != BINARY_NONE && !in_folder)
         return visit_binary(documents, sniffed.binary, "--format plain reads it all the same");
@@ -141,9 +148,7 @@ bool documents_read_again(struct documents *documents, const struct opened_file 
 bool documents_read_one(struct documents *documents, const char *path) {
     documents->path = path;
     if (!source_open(&documents->source, path)) return cut_visit_problem(documents);
-    const char *bytes = "";
-    size_t held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
-    struct sniffed sniffed = sniff_one_document(path, (struct span){bytes, held});
+    struct sniffed sniffed = sniff_one_document(path, peek_at(&documents->source, DOCUMENT_SNIFFED));
     bool ok = sniffed.binary == BINARY_NONE
                   ? cut_whole(documents, sniffed.format)
                   : visit_binary(documents, sniffed.binary,
@@ -163,11 +168,9 @@ struct manual_search {
 static bool find_manual(void *context, const char *path) {
     struct manual_search *search = context;
     struct stat status;
-    const char *bytes = "";
     if (!manual_is_named(path, strlen(path) - source_ending(path))) return true;
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || !source_open(&search->source, path)) return true;
-    size_t held = source_peek(&search->source, DOCUMENT_SNIFFED, &bytes);
-    search->found = sniff_one_document(path, (struct span){bytes, held}).format == FORMAT_MAN;
+    search->found = sniff_one_document(path, peek_at(&search->source, DOCUMENT_SNIFFED)).format == FORMAT_MAN;
     source_close(&search->source);
     return !search->found;
 }
@@ -195,11 +198,10 @@ struct format_search {
 static bool visit_format(void *context, const char *path) {
     struct format_search *search = context;
     struct documents *documents = search->documents;
-    const char *bytes = "";
     documents->path = path;
     if (!source_open(&documents->source, path)) return true;
-    size_t held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
-    const struct sniffed sniffed = sniff_file(documents, (struct span){bytes, held}, search->in_folder);
+    const struct sniffed sniffed =
+        sniff_file(documents, peek_at(&documents->source, DOCUMENT_SNIFFED), search->in_folder);
     source_close(&documents->source);
     if (sniffed.refusal != NULL || sniffed.binary != BINARY_NONE) return true;
     search->stopped = !search->visit(documents->context, path, sniffed.format);

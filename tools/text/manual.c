@@ -48,17 +48,15 @@ bool manual_is_named(const char *name, size_t length) {
 /* Returns whether a line calls the request or macro of this name, which has two letters. */
 static bool calls_macro(struct span line, const char *name) {
     if (line.length < 3 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
-    size_t at = 1;
-    while (at < line.length && (line.bytes[at] == ' ' || line.bytes[at] == '\t')) at++;
-    if (line.length - at < 2 || memcmp(line.bytes + at, name, 2) != 0) return false;
-    return line.length - at == 2 || strchr(" \t\r", line.bytes[at + 2]) != NULL;
+    line.bytes++, line.length--;
+    span_skip(&line, " \t");
+    if (line.length < 2 || memcmp(line.bytes, name, 2) != 0) return false;
+    return line.length == 2 || strchr(" \t\r", line.bytes[2]) != NULL;
 }
 
 static bool is_blank(struct span line) {
-    for (size_t i = 0; i < line.length; i++) {
-        if (!isspace((unsigned char)line.bytes[i])) return false;
-    }
-    return true;
+    span_skip(&line, " \t\n\v\f\r");
+    return line.length == 0;
 }
 
 /* Returns whether a line is blank, a comment of roff, or a control character alone, which does nothing. */
@@ -127,7 +125,8 @@ static void open_nowhere(void) {
     free(path);
 }
 
-/* Sets the folder, the descriptors and the signals of the child process. Returns 0, or an errno. */
+/* Has the child process run in the removed folder, with the socket as its input and output and without messages, and be
+ * ended by the signals that this process may ignore or note. Returns 0, or an errno. */
 static int prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int socket) {
     sigset_t none, defaults;
     sigemptyset(&none);
@@ -270,10 +269,10 @@ static bool run_mandoc(struct span page, uint64_t most, struct output *text, str
         return set_start_problem(bad, error);
     }
     limit_process(process);
-    enum talk ended = exchange_texts(sockets[0], page, most, text);
+    enum talk talk = exchange_texts(sockets[0], page, most, text);
     close(sockets[0]);
-    if (ended != TALK_ENDED) kill(process, SIGKILL);
-    return judge_exchange(ended, wait_for_mandoc(process), most, bad);
+    if (talk != TALK_ENDED) kill(process, SIGKILL);
+    return judge_exchange(talk, wait_for_mandoc(process), most, bad);
 }
 
 /* ---- The text of a page ---- */

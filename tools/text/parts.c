@@ -57,7 +57,8 @@ static bool is_blank(struct span line, bool escaped) {
     return true;
 }
 
-/* Takes lines off until another paragraph would begin: blank ones, those with text, and the blank ones behind them. */
+/* Takes lines off until another paragraph would begin: blank ones, those with text, and the blank ones behind them. The
+ * first line of the next paragraph is put back. */
 static void take_paragraph(struct parts *parts) {
     bool has_text = false, has_ended = false;
     while (parts->rest.length > 0) {

@@ -15,7 +15,8 @@ struct listing_file {
     enum file_set found;
 };
 
-/* Lists the shingles of a file's document, and notes whether that succeeded. This is a document_visitor. */
+/* Lists the shingles of a file's document, and notes whether that succeeded. Complains of a file that can't be read as
+ * a text. This is a document_visitor. */
 static bool list_document(void *context, struct raw_document *raw) {
     struct listing_file *file = context;
     struct span id, body;
@@ -49,7 +50,8 @@ static bool make_file_path(const char *folder, struct span id, char *path) {
 
 double resemblance_round(double resemblance) {
     double units = floor(resemblance * 10000);
-    return ((units + 1) / 10000 <= resemblance ? units + 1 : units) / 10000; /* The product may be rounded down. */
+    /* The product may have been rounded to less than a whole number that it should be. */
+    return ((units + 1) / 10000 <= resemblance ? units + 1 : units) / 10000;
 }
 
 enum file_set resembling_list_shingles(struct text_reader *reader, const char *folder,

@@ -39,7 +39,7 @@ static bool begins_with(struct span begin, const char *with) {
 /* Returns whether a file begins as HTML does, behind white space. */
 static bool is_html(struct span begin) {
     charset_skip_utf8_mark(&begin);
-    while (begin.length > 0 && isspace((unsigned char)*begin.bytes)) begin.bytes++, begin.length--;
+    span_skip(&begin, " \t\n\v\f\r");
     return begins_with(begin, "<!doctype html") || begins_with(begin, "<html");
 }
 

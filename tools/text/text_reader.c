@@ -46,10 +46,10 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_
 /* Adds the feature of a line, which a tab and its weight may follow, and counts it in *count. */
 static bool add_feature_line(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
                              uint64_t *count, struct bad *bad) {
-    const char *tab = line.length > 0 ? memchr(line.bytes, '\t', line.length) : NULL;
-    struct span feature = {line.bytes, tab == NULL ? line.length : (size_t)(tab - line.bytes)};
+    struct span rest = line, feature = span_cut(&rest, '\t');
     int64_t weight = IDX_DECIMAL_WEIGHT_ONE;
-    if (tab != NULL && !read_weight(tab + 1, line.length - feature.length - 1, &weight, bad)) return false;
+    bool has_weight = feature.length < line.length;
+    if (has_weight && !read_weight(rest.bytes, rest.length, &weight, bad)) return false;
     ++*count;
     return add_feature(simhash, feature, weight, rules, bad);
 }
