@@ -3,12 +3,13 @@
 // What came from elsewhere is only ever set as text.
 const at = (id) => document.getElementById(id);
 
-let info = {bits: 64, k: 16};
-let resembles = false; // whether texts are looked up by resemblance, in an index of sketches
-let shows = false; // whether the service shows the texts of documents
-let asked = 0; // questions, so that a late answer to an older one is left alone
+let info = {bits: 64, k: 16}; // what /info says, once it has answered
+let byResemblance = false; // whether texts are looked up by resemblance, in an index of sketches
+let showsTexts = false; // whether the service shows the texts of documents
+let questions = 0; // how many were asked, so that a late answer to an older one is left alone
 let reference = null; // what documents are compared with: {name, text} or {name, id}
 
+// Makes an element; its children are elements or texts.
 function make(tag, attributes, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -20,7 +21,7 @@ function make(tag, attributes, ...children) {
 
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-// What can't be seen, or changes the order in which others are read, is written as its number.
+// Writes as numbers the characters that can't be seen, or that change the order in which others are read.
 function printable(text) {
     return text.replace(HIDDEN, (one) => `\\u{${one.codePointAt(0).toString(16)}}`);
 }
@@ -31,6 +32,7 @@ const encode = (id) => typeof id === "string" ? encodeURIComponent(id) : id.hex.
 
 // ---- Asking ----
 
+// Returns the JSON that a path answers. An error of the service is thrown with its status; other errors have none.
 async function ask(path, options) {
     const response = await fetch(path, options);
     const answer = await response.json();
@@ -52,16 +54,17 @@ async function lookUpId(id) {
 
 async function lookUpText(text) {
     const headers = {"Content-Type": "text/plain; charset=utf-8"};
-    const by = resembles ? new URLSearchParams({resemble: at("resemblance").value, limit: at("limit").value})
+    const by = byResemblance ? new URLSearchParams({resemble: at("resemblance").value, limit: at("limit").value})
         : parameters();
     const answer = await ask(`/text?${by}`, {method: "POST", headers, body: text});
     return {...answer, reference: {name: "Your text", text}};
 }
 
-// Longer ones may not fit into an address.
+// Longer IDs may not fit into an address.
 const MOST_ID = 1000;
 
-// Says with its answer what the query was taken as.
+// Looks a query up as a fingerprint if it looks like one; else as an ID; and as a text if no document has this ID. Says
+// with the answer, or its error, what the query was taken as.
 async function recognise(query) {
     const digits = Math.ceil(info.bits / 4);
     if (new RegExp(`^(0x)?[0-9a-f]{${digits}}$`, "i").test(query))
@@ -89,7 +92,8 @@ async function recognise(query) {
 
 // ---- Matches ----
 
-function differing(a, b) {
+// Returns the numbers of the bits in which two fingerprints differ, the most significant one first.
+function differingBits(a, b) {
     const different = BigInt(`0x${a}`) ^ BigInt(`0x${b}`);
     const bits = [];
     for (let bit = info.bits - 1; bit >= 0; bit--) if (different >> BigInt(bit) & 1n) bits.push(bit);
@@ -100,8 +104,8 @@ function nameBits(bits) {
     return bits.length === 0 ? "none" : `${bits.length === 1 ? "bit" : "bits"} ${bits.join(", ")}`;
 }
 
-// A drawing of them, the most significant one first.
-function strip(bits) {
+// Draws all bits as cells, the most significant one first, and marks the given ones.
+function drawBits(bits) {
     const cells = make("span", {class: "strip", "aria-hidden": "true"});
     for (let bit = info.bits - 1; bit >= 0; bit--) {
         if (cells.lastChild === null || bit % 8 === 7) cells.append(make("span", {}));
@@ -110,34 +114,38 @@ function strip(bits) {
     return cells;
 }
 
+// Makes the item of a document, with a button if its text can be compared with the reference.
 function listDocument(id) {
     const item = make("li", {}, make("bdi", {}, nameOf(id)));
-    if (!shows || reference === null || reference.id === id) return item;
+    if (!showsTexts || reference === null || reference.id === id) return item;
     const button = make("button", {type: "button", "aria-label": `Compare with ${nameOf(id)}`}, "Compare");
     button.addEventListener("click", () => compare(id));
     item.append(button);
     return item;
 }
 
-function row(query, match) {
-    const bits = differing(query, match.fingerprint);
+function matchRow(query, match) {
+    const bits = differingBits(query, match.fingerprint);
     const documents = make("ul", {}, ...(match.documents ?? []).map(listDocument));
     if (match.more) documents.append(make("li", {class: "soft"}, "and more"));
     // The roles stay where a narrow window makes blocks of the cells.
     return make("tr", {role: "row"}, make("th", {scope: "row", role: "rowheader"}, String(match.distance)),
         make("td", {role: "cell"}, make("code", {}, match.fingerprint)),
-        make("td", {role: "cell"}, nameBits(bits), strip(bits)),
+        make("td", {role: "cell"}, nameBits(bits), drawBits(bits)),
         make("td", {role: "cell"}, documents));
 }
 
-function table(answer) {
-    const names = ["Distance", "Fingerprint", "Bits that differ", "Documents"];
+function makeTable(attributes, caption, names, rows) {
     const head = make("tr", {role: "row"},
         ...names.map((name) => make("th", {scope: "col", role: "columnheader"}, name)));
-    const rows = answer.matches.map((match) => row(answer.query, match));
+    return make("table", {role: "table", ...attributes}, make("caption", {}, caption),
+        make("thead", {role: "rowgroup"}, head), make("tbody", {role: "rowgroup"}, ...rows));
+}
+
+function matchTable(answer) {
+    const rows = answer.matches.map((match) => matchRow(answer.query, match));
     const caption = answer.count > rows.length ? `The nearest ${rows.length} of ${answer.count}` : "The nearest first";
-    return make("table", {role: "table"}, make("caption", {}, caption), make("thead", {role: "rowgroup"}, head),
-        make("tbody", {role: "rowgroup"}, ...rows));
+    return makeTable({}, caption, ["Distance", "Fingerprint", "Bits that differ", "Documents"], rows);
 }
 
 function resemblanceRow(found) {
@@ -147,22 +155,21 @@ function resemblanceRow(found) {
         make("td", {role: "cell"}, make("ul", {}, listDocument(found.document))));
 }
 
-// The documents that resemble a text.
+// Shows the documents that resemble a text, which is the reference from then on.
 function showResembling(found) {
     reference = found.reference;
     const count = found.resembling.length;
-    const head = make("tr", {role: "row"},
-        ...["Resemblance", "Document"].map((name) => make("th", {scope: "col", role: "columnheader"}, name)));
-    const rows = make("table", {role: "table", class: "resembling"}, make("caption", {}, "The greatest resemblance first"),
-        make("thead", {role: "rowgroup"}, head),
-        make("tbody", {role: "rowgroup"}, ...found.resembling.map(resemblanceRow)));
+    const table = makeTable({class: "resembling"}, "The greatest resemblance first", ["Resemblance", "Document"],
+        found.resembling.map(resemblanceRow));
     at("answers").replaceChildren(make("h2", {}, "What resembles your text"),
-        count > 0 ? make("div", {class: "wide"}, rows) : make("p", {}, "No document resembles it that much."));
+        count > 0 ? make("div", {class: "wide"}, table) : make("p", {}, "No document resembles it that much."));
     const unknown = found.unknown === 0 ? "" : ` ${found.unknown} more may, but their texts are not known.`;
     const matches = count === 0 ? "No documents." : count === 1 ? "1 document." : `${count} documents.`;
     say(`${found.taken === undefined ? "" : `${found.taken}. `}${matches}${unknown}`);
 }
 
+// Shows what was found. Documents are then compared with the text or the document that was asked for, or else with the
+// nearest one.
 function show(found, distance) {
     if (found.resembling !== undefined) {
         showResembling(found);
@@ -173,32 +180,33 @@ function show(found, distance) {
     reference = found.reference ?? (nearest === undefined ? null : {name: nameOf(nearest), id: nearest});
     at("answers").replaceChildren(...found.answers.flatMap((answer) => [
         make("h2", {}, "Near to ", make("code", {}, answer.query)),
-        ...(answer.count > 0 ? [make("div", {class: "wide"}, table(answer))] : [make("p", {}, none)]),
+        ...(answer.count > 0 ? [make("div", {class: "wide"}, matchTable(answer))] : [make("p", {}, none)]),
     ]));
     const count = found.answers.reduce((sum, answer) => sum + answer.count, 0);
     const matches = count === 0 ? "No matches." : count === 1 ? "1 match." : `${count.toLocaleString("en")} matches.`;
     say(found.taken === undefined ? matches : `${found.taken}. ${matches}`);
 }
 
-function say(text, isError) {
+function say(text, isError = false) {
     at("message").textContent = text;
     at("message").className = isError ? "error" : "";
 }
 
+// Looks up what the form asks for. An answer that comes after the next question is not shown.
 async function submit() {
-    const mine = ++asked;
+    const question = ++questions;
     const kind = new FormData(at("ask")).get("kind");
-    const way = {any: recognise, text: lookUpText, fingerprint: lookUp, id: lookUpId}[kind];
+    const look = {any: recognise, text: lookUpText, fingerprint: lookUp, id: lookUpId}[kind];
     const distance = at("distance").value;
     const query = kind === "text" ? at("query").value : at("query").value.trim();
     at("comparison").hidden = true;
     at("answers").replaceChildren();
     say("Looking…");
     try {
-        const found = await way(query);
-        if (mine === asked) show(found, distance);
+        const found = await look(query);
+        if (question === questions) show(found, distance);
     } catch (error) {
-        if (mine !== asked) return;
+        if (question !== questions) return;
         say(error.status === undefined ? `The service does not answer: ${error.message}` : error.message, true);
     }
 }
@@ -207,7 +215,7 @@ async function submit() {
 
 const MOST_WORDS = 20000, MOST_EDITS = 1000, AROUND = 12;
 
-// Folds a character by NFKC case folding. Upper case in between folds what has no lower case of its own; but a dotless i
+// Folds a character by NFKC case folding. Upper case in between folds what has no lower case of its own; a dotless i
 // stays.
 function foldCharacter(c) {
     const lower = (some) => some === "\u0131" ? some : some.toLowerCase().toUpperCase().toLowerCase();
@@ -234,7 +242,7 @@ function fold(text) {
 const SINGLE = "(?=[\\p{L}\\p{M}])[\\p{Ideographic}\\u3040-\\u30ff\\uff66-\\uff9f" +
     "\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}]";
 
-// Words, and what stands before each of them.
+// Cuts a text into its first MOST_WORDS words, each with what is before it, and the rest behind the last one.
 function cut(text) {
     const words = [];
     const word = /[\p{L}\p{N}\p{M}\p{DI}]+/gu;
@@ -262,17 +270,16 @@ function cut(text) {
 
 const WIDTH = 5, MOST_COMPARED = 200000;
 
-// The runs of five words of a text, or the words of a shorter one; null of a text that is too long to compare here.
+// Returns the runs of five words of a text, or the one of a shorter text; null if it is too long to compare here.
 function shingle(text) {
     const words = fold(text).match(new RegExp(`${SINGLE}|(?:(?!${SINGLE})[\\p{L}\\p{Nd}\\p{M}])+`, "gu")) ?? [];
     if (words.length > MOST_COMPARED) return null;
-    const shingles = new Set();
-    for (let i = 0; i === 0 || i + WIDTH <= words.length; i++) shingles.add(words.slice(i, i + WIDTH).join(" "));
-    if (words.length === 0) shingles.clear();
+    const shingles = new Set(words.length > 0 ? [words.slice(0, WIDTH).join(" ")] : []);
+    for (let i = 1; i + WIDTH <= words.length; i++) shingles.add(words.slice(i, i + WIDTH).join(" "));
     return shingles;
 }
 
-// The share of runs of five words that two texts have in common, among all that either has; null if that is not known.
+// Returns the share of runs of five words that two texts have in common, among all that either has, or null.
 function resemble(a, b) {
     const [one, other] = [shingle(a), shingle(b)];
     if (one === null || other === null) return null;
@@ -282,7 +289,9 @@ function resemble(a, b) {
     return all === 0 ? 1 : shared / all;
 }
 
-// The paths of Myers' algorithm, as far as they reach after each edit; null where there are too many edits.
+// Finds the paths of Myers' algorithm through two texts. Returns for each number of edits, up to the least that is
+// enough, how many words of `a` the paths with one edit less pass, by how many more these are than the words of `b`;
+// null if there are too many edits.
 function findPaths(a, b) {
     const paths = [], ends = new Map([[1, 0]]);
     for (let edits = 0; edits <= MOST_EDITS; edits++) {
@@ -298,8 +307,9 @@ function findPaths(a, b) {
     return null;
 }
 
-// Whether there are few enough edits to tell which words differ.
-function mark(a, b) {
+// Goes back along the shortest path, and marks the word that each edit leaves out; if there are too many edits, all
+// words. Returns whether there were few enough.
+function markEdits(a, b) {
     const paths = findPaths(a, b);
     let x = a.length, y = b.length;
     if (paths === null) for (const word of [...a, ...b]) word.differs = true;
@@ -313,19 +323,20 @@ function mark(a, b) {
     return paths !== null;
 }
 
-// Marks the words that differ, once those that begin and end both texts are set aside.
+// Marks the words that differ, but for those that begin and end both texts. Returns what markEdits does.
 function compareWords(a, b) {
     let begin = 0, end = 0;
     const most = Math.min(a.length, b.length);
     while (begin < most && a[begin].folded === b[begin].folded) begin++;
     while (end < most - begin && a.at(-1 - end).folded === b.at(-1 - end).folded) end++;
-    return mark(a.slice(begin, a.length - end), b.slice(begin, b.length - end));
+    return markEdits(a.slice(begin, a.length - end), b.slice(begin, b.length - end));
 }
 
 // ---- Two texts ----
 
-// Long runs of equal words are left out, but for those beside others.
-function write(element, text, tag) {
+// Writes a text into an element, with the words that differ in elements of their own. Of long runs of equal words, only
+// those beside words that differ are written.
+function writeText(element, text, tag) {
     const {words, rest} = text;
     element.replaceChildren();
     for (let from = 0, to; from < words.length; from = to) {
@@ -348,23 +359,25 @@ function write(element, text, tag) {
     else element.append(make("span", {class: "gap"}, ` [… only ${MOST_WORDS} words are compared …]`));
 }
 
-// Line ends and tabs stay, in a text.
+// Does what printable does, but keeps line ends and tabs.
 const printableText = (text) => text.replace(HIDDEN, (one) => "\n\t".includes(one) ? one : printable(one));
 
-async function readText(from) {
-    if (from.text !== undefined) return from.text;
-    const response = await fetch(`/document?id=${encode(from.id)}`);
-    if (!response.ok) throw new Error(`${nameOf(from.id)}: ${(await response.json()).error}`);
+// Returns the text of a reference or of a document, which the service reads.
+async function readText(source) {
+    if (source.text !== undefined) return source.text;
+    const response = await fetch(`/document?id=${encode(source.id)}`);
+    if (!response.ok) throw new Error(`${nameOf(source.id)}: ${(await response.json()).error}`);
     return response.text();
 }
 
-// Rounded down, so that texts have the resemblance that is written, or more.
+// Writes a resemblance rounded down, so that texts have the one that is written, or more.
 function describeResemblance(resemblance) {
     const parts = Math.floor(resemblance * 10000);
     const written = ((parts + 1) / 10000 <= resemblance ? parts + 1 : parts) / 10000;
     return ` Resemblance ${written.toFixed(4)}: the share of runs of five words that both have.`;
 }
 
+// Says how many words differ, as markEdits found it, and how much two texts resemble each other.
 function verdict(a, b, isExact) {
     const resemblance = resemble(a.text, b.text);
     const end = resemblance === null ? "" : describeResemblance(resemblance);
@@ -375,27 +388,29 @@ function verdict(a, b, isExact) {
     return `The words are equal: ${a.words.length} in each${texts}.${end}`;
 }
 
+// Shows the reference and a document side by side.
 async function compare(id) {
-    const mine = asked;
+    const question = questions;
     try {
         const texts = (await Promise.all([reference, {id}].map(readText))).map(cut);
-        if (mine !== asked) return;
+        if (question !== questions) return;
         const isExact = compareWords(texts[0].words, texts[1].words);
         at("first-name").replaceChildren(make("bdi", {}, printable(reference.name)));
         at("second-name").replaceChildren(make("bdi", {}, nameOf(id)));
-        write(at("first-text"), texts[0], "del");
-        write(at("second-text"), texts[1], "ins");
+        writeText(at("first-text"), texts[0], "del");
+        writeText(at("second-text"), texts[1], "ins");
         at("verdict").textContent = verdict(...texts, isExact);
         at("comparison").hidden = false;
         at("compared").focus();
         at("comparison").scrollIntoView();
     } catch (error) {
-        if (mine === asked) say(error.message, true);
+        if (question === questions) say(error.message, true);
     }
 }
 
 // ---- The page ----
 
+// Fills the form by what the service says of itself.
 async function begin() {
     at("ask").addEventListener("submit", (event) => {
         event.preventDefault();
@@ -407,12 +422,12 @@ async function begin() {
     try {
         const [known, health] = await Promise.all([ask("/info"), ask("/healthz")]);
         info = known;
-        shows = health.documents === true;
-        resembles = info.recipe.startsWith("minhash:"); // each document has several values
-        const what = resembles ? "values of sketches" : info.id_type === "none" ? "fingerprints" : "documents";
+        showsTexts = health.documents === true;
+        byResemblance = info.recipe.startsWith("minhash:"); // each document has several values
+        const what = byResemblance ? "values of sketches" : info.id_type === "none" ? "fingerprints" : "documents";
         at("about").textContent = `An index of ${info.live.toLocaleString("en")} ${what}; fingerprints of ` +
             `${info.bits} bits, distances up to ${health.max_k}.`;
-        at("resembles").hidden = !resembles;
+        at("resembles").hidden = !byResemblance;
         at("distance").max = health.max_k;
         at("distance").value = info.k;
     } catch (error) {
