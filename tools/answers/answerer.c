@@ -25,21 +25,13 @@ void answerer_free(struct answerer *answerer) {
     if (answerer->question->texts != NULL) text_reader_close(&answerer->reader);
 }
 
-static void put_fingerprint(const struct question *question, uint64_t fingerprint, struct output *output) {
-    output_fingerprint(output, question->notation, question->properties.bits, fingerprint);
-}
-
-static void put_quoted_fingerprint(const struct question *question, uint64_t fingerprint, struct output *output) {
-    put_json_fingerprint(output, question->notation, question->properties.bits, fingerprint);
-}
-
 /* ---- Columns ---- */
 
 static void put_query(const struct question *question, const struct query *query, struct output *output) {
     if (query->id != NULL)
         output_id(output, query->id, query->id_length);
     else
-        put_fingerprint(question, query->fingerprint, output);
+        output_fingerprint(output, question->notation, question->properties.bits, query->fingerprint);
 }
 
 /* Writes the columns before the document. */
@@ -48,7 +40,7 @@ static void put_front(const struct question *question, const struct query *query
     front->length = 0;
     put_query(question, query, front);
     output_byte(front, '\t');
-    put_fingerprint(question, match->fingerprint, front);
+    output_fingerprint(front, question->notation, question->properties.bits, match->fingerprint);
     output_byte(front, '\t');
     output_decimal(front, match->distance);
     output_byte(front, '\t');
@@ -90,7 +82,7 @@ static void begin_json_query(const struct question *question, const struct query
     if (query->id != NULL)
         json_put_bytes(output, query->id, query->id_length);
     else
-        put_quoted_fingerprint(question, query->fingerprint, output);
+        put_json_fingerprint(output, question->notation, question->properties.bits, query->fingerprint);
 }
 
 /* Begins a JSON object with the keys of a match but its documents. The caller ends the object. */
@@ -98,7 +90,7 @@ static void begin_json_match(const struct question *question, const struct query
                              struct output *output) {
     begin_json_query(question, query, output);
     output_text(output, ",\"fingerprint\":");
-    put_quoted_fingerprint(question, match->fingerprint, output);
+    put_json_fingerprint(output, question->notation, question->properties.bits, match->fingerprint);
     output_text(output, ",\"distance\":");
     output_decimal(output, match->distance);
 }

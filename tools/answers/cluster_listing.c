@@ -53,13 +53,9 @@ static void put_line(struct listing *listing, const struct idx_cluster_member *m
 
 static void put_text(struct listing *listing, const char *text) { output_text(&listing->output, text); }
 
-static void put_fingerprint(struct listing *listing, uint64_t fingerprint) {
-    put_json_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, fingerprint);
-}
-
 static void put_quoted_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
     if (listing->properties.id_type == IDX_ID_NONE)
-        put_fingerprint(listing, fingerprint);
+        put_json_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, fingerprint);
     else
         put_json_id(&listing->output, document);
 }
@@ -90,7 +86,7 @@ static void put_member(struct listing *listing, const struct idx_cluster_member 
     put_quoted_id(listing, &member->document, member->fingerprint);
     if (listing->kept == NULL) {
         put_text(listing, ",\"fingerprint\":");
-        put_fingerprint(listing, member->fingerprint);
+        put_json_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, member->fingerprint);
     }
     put_text(listing, listing->kept != NULL ? ",\"resemblance\":" : ",\"distance\":");
     put_nearness(listing, member);

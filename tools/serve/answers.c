@@ -42,11 +42,6 @@ void answers_end(struct answers *answers) {
     atomic_fetch_add_explicit(&service->metrics.matches, answers->matches, memory_order_relaxed);
 }
 
-bool answers_read_fingerprint(const struct answers *answers, const char *text, size_t length, uint64_t *fingerprint,
-                              struct problem *problem) {
-    return notation_parse(NOTATION_HEX, answers->properties->bits, text, length, fingerprint, problem);
-}
-
 /* ---- Documents ---- */
 
 /* Writes the documents of a fingerprint, and "more" if there are more. Returns false where the request failed. */
@@ -78,10 +73,6 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
 /* Without documents, a request's limits are checked once in so many matches. */
 enum { MATCHES_UNCHECKED = 1024 };
 
-static void put_fingerprint(const struct answers *answers, uint64_t fingerprint) {
-    output_fingerprint(&answers->request->answer, NOTATION_HEX, answers->properties->bits, fingerprint);
-}
-
 bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t count) {
     struct request *request = answers->request;
     struct output *output = &request->answer;
@@ -91,7 +82,7 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
     output_text(output, ",\"matches\":[");
     for (size_t i = 0; i < count && i < request->limit; i++) {
         output_text(output, i == 0 ? "{\"fingerprint\":\"" : ",{\"fingerprint\":\"");
-        put_fingerprint(answers, matches[i].fingerprint);
+        output_fingerprint(output, NOTATION_HEX, answers->properties->bits, matches[i].fingerprint);
         output_text(output, "\",\"distance\":");
         output_decimal(output, matches[i].distance);
         if (with_documents && !put_documents(answers, matches[i].fingerprint)) return false;
@@ -108,7 +99,7 @@ bool answers_put_query_and_matches(struct answers *answers, uint64_t query, cons
                                    size_t count) {
     struct output *output = &answers->request->answer;
     output_text(output, "\"query\":\"");
-    put_fingerprint(answers, query);
+    output_fingerprint(output, NOTATION_HEX, answers->properties->bits, query);
     output_text(output, "\",");
     return answers_put_matches(answers, matches, count);
 }

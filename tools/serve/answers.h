@@ -34,10 +34,6 @@ bool answers_require_map_from_ids(struct request *request, const struct idx_prop
 /* Lets go of the view, and adds what was answered to the counts of the service. */
 void answers_end(struct answers *answers);
 
-/* Reads a fingerprint of as many bits as the index has. Returns false and sets *problem if the text is none. */
-bool answers_read_fingerprint(const struct answers *answers, const char *text, size_t length, uint64_t *fingerprint,
-                              struct problem *problem);
-
 /* Writes "query":…,"count":…,"matches":[…], with their documents, and counts the query as answered. `matches` has the
  * nearest of the query's `count` matches: all of them, or as many as the request wants. Returns false where the request
  * failed. */

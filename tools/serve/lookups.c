@@ -96,7 +96,8 @@ enum { QUICK_MATCHES = 16, QUICK_DOCUMENTS = 100 };
 static bool read_query(struct answers *answers, uint64_t *query) {
     struct request *request = answers->request;
     struct problem problem;
-    if (answers_read_fingerprint(answers, request->rest, strlen(request->rest), query, &problem)) return true;
+    if (notation_parse(NOTATION_HEX, answers->properties->bits, request->rest, strlen(request->rest), query, &problem))
+        return true;
     return request_fail(request, MHD_HTTP_BAD_REQUEST, "'%s': %s", request->rest, problem.sentence);
 }
 
@@ -144,7 +145,8 @@ static bool answer_line(void *context, json_t *line, struct problem *problem) {
     uint64_t query;
     if (!json_is_string(text))
         return problem_set(problem, "it is neither \"FINGERPRINT\" nor {\"fingerprint\":\"FINGERPRINT\"}");
-    if (!answers_read_fingerprint(answers, json_string_value(text), json_string_length(text), &query, problem))
+    if (!notation_parse(NOTATION_HEX, answers->properties->bits, json_string_value(text), json_string_length(text),
+                        &query, problem))
         return false;
     if (answers_look_up_and_put(answers, query)) output_byte(&answers->request->answer, '\n');
     return true;
