@@ -212,6 +212,7 @@ static enum idx_status permute_entries(const struct combining *combining, size_t
     return IDX_OK;
 }
 
+/* The streams that are merged into a table: those of the sources, and then that of the fingerprints in memory. */
 struct table_inputs {
     struct idxi_table_stream *tables;
     struct idxi_entries *gone; /* what each source leaves out, permuted */

@@ -19,7 +19,7 @@
 /* Reads how far frames are on disk, unless more is known. One slot is always valid: they are written in turn. */
 static enum idx_status read_slots(struct idxi_log *log, struct idx_error *error) {
     uint8_t bytes[IDXF_PAGE_SIZE + IDXF_LOG_SLOT_BYTES];
-    bool any_valid = log->acknowledged.offset > 0;
+    bool any_valid = log->acknowledged.offset > 0; /* An earlier call has found one. */
     IDXI_TRY(idxi_read_at(log->file, bytes, sizeof bytes, idxf_log_slot_offset(0), log->path, error));
     for (unsigned slot = 0; slot < 2; slot++) {
         struct idxf_log_place place;

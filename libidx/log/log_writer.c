@@ -43,7 +43,8 @@ static enum idx_status sync_log(struct idxi_log_writer *writer, struct idx_error
     return idxi_fail_system(error, errno, writer->log.path, "sync");
 }
 
-/* Notes in a slot that all frames up to the place are on disk. */
+/* Notes that all frames up to the place are on disk, in the slot that does not have the last such note: while it is
+ * written, the other one stays valid. */
 static enum idx_status write_slot(struct idxi_log_writer *writer, struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     uint8_t bytes[IDXF_LOG_SLOT_BYTES];

@@ -110,12 +110,12 @@ static enum idx_status unpack_segments(struct idx_index *index, struct idx_error
     for (size_t i = 0; i < index->open_segments; i++) total += (double)index->segments[i]->entry.fingerprints;
     for (size_t i = 0; i < index->open_segments; i++) {
         struct idxi_segment *segment = index->segments[i];
+        if (segment->unpacked != NULL || segment->entry.fingerprints == 0) continue;
         double share = (double)memory * ((double)segment->entry.fingerprints / total);
         struct idxi_unpacking unpacking = {.distance = idxi_index_most_distance(index),
                                            .memory_bytes = (uint64_t)share,
                                            .threads = index->options.threads,
                                            .progress = &progress};
-        if (segment->unpacked != NULL || segment->entry.fingerprints == 0) continue;
         IDXI_TRY(idxi_unpacked_make(&segment->unpacked, &segment->tables[0], &unpacking, error));
     }
     return IDX_OK;

@@ -128,12 +128,12 @@ static void drop_records(struct idxi_replay *replay) {
 bool idxi_replay_follow(struct idxi_replay *replay, uint64_t sequence) {
     pthread_mutex_lock(&replay->mutex);
     bool follows = sequence >= replay->after && sequence <= replay->last;
-    if (follows && sequence == replay->last) drop_records(replay);
-    if (follows && replay->removals > 0) {
+    if (follows) {
         struct idxi_pending_view left = {replay->records, sequence, replay->last, 0};
-        replay->removals = idxi_pending_count_removals(&left);
+        if (sequence == replay->last) drop_records(replay);
+        if (replay->removals > 0) replay->removals = idxi_pending_count_removals(&left);
+        replay->after = sequence;
     }
-    if (follows) replay->after = sequence;
     pthread_mutex_unlock(&replay->mutex);
     return follows;
 }

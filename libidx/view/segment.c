@@ -60,9 +60,11 @@ enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment_
 enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_number, enum idxi_map_kind kind,
                                       int folder, struct idx_error *error) {
     struct idxi_segment *segment = index->segments[segment_number];
-    *(kind == IDXI_MAP_BY_ID ? &segment->by_id_open : &segment->map_open) = true;
-    return idxi_map_open(kind == IDXI_MAP_BY_ID ? &segment->by_id : &segment->map, kind, folder, segment->path,
-                         &segment->entry, (enum idx_id_type)index->manifest->id_type, &index->options, error);
+    struct idxi_map *map = kind == IDXI_MAP_BY_ID ? &segment->by_id : &segment->map;
+    bool *is_open = kind == IDXI_MAP_BY_ID ? &segment->by_id_open : &segment->map_open;
+    *is_open = true; /* It is to be closed also after an error. */
+    return idxi_map_open(map, kind, folder, segment->path, &segment->entry, (enum idx_id_type)index->manifest->id_type,
+                         &index->options, error);
 }
 
 #define HUGE_PAGE_BYTES ((size_t)2 << 20) /* loaded data of so many bytes is in huge pages */
