@@ -7,12 +7,14 @@
 
 #define LEAST_CHAINED 64 /* blocks with fewer fingerprints have one chain */
 
+/* Returns how many bits say at which bit of a block a chain begins. Sizes are powers of two. */
 static unsigned get_position_bits(uint32_t block_size) { return idxf_bit_length(block_size) + 2; }
 
 /* ---- The anchor ---- */
 
-/* A difference takes about as many bits as the mean one has, and one more. Distances of keys are up to 1.6 times their
- * mean, or up to 3.2 times, in all but a few blocks in a hundred. */
+/* A difference takes about as many bits as the mean one has, and one more, which says how many of them a block holds.
+ * Anchors have the bits of 1.6 times the mean distance of keys, and so allow for up to 3.2 times: that is enough in all
+ * but a few blocks in a hundred. */
 unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t block_size) {
     uint64_t mean = idxf_low_bits(bits) / (fingerprints > 0 ? fingerprints : 1);
     uint64_t held = (block_size * 8 - bits) / (idxf_bit_length(mean) + 1), distance;
@@ -25,6 +27,7 @@ unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t 
 bool idxf_needs_long_codes(const struct idxf_block_form *form, const struct idxf_difference_counts *counts) {
     struct idxf_code_cost cost = idxf_code_cost(&form->code, counts, form->bits);
     uint64_t room = form->block_size * UINT64_C(8) - form->anchor_bits;
+    /* The codes' share of all bits, times the room. */
     return form->block_size == IDXF_MIN_BLOCK_SIZE &&
            room * cost.codes > (cost.codes + cost.tails) * IDXF_MAX_CODES_BITS;
 }
@@ -36,7 +39,8 @@ static inline bool is_small(const struct idxf_block_form *form) {
     return form->block_size == IDXF_MIN_BLOCK_SIZE && !form->long_codes;
 }
 
-/* A cost counts code bits in units of CODE_COST, and all bits in units of 1. NO_CODE is more bits than a block has. */
+/* A cost counts code bits in units of CODE_COST, and all bits in units of 1, so that one sum has both. NO_CODE is more
+ * bits than a block has: a difference without a code ends each block that it is added to. */
 #define CODE_COST ((uint32_t)1 << 18)
 #define NO_CODE ((uint32_t)1 << 16)
 
@@ -48,25 +52,24 @@ void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_for
     encoder->form = *form;
     encoder->before = 0;
     for (unsigned length = 0; length <= IDXF_MAX_BITS; length++) {
-        unsigned number = length <= near_bits ? 0 : length - near_bits;
-        if (number >= class_count) number = class_count - 1;
-        struct idxf_class class = classes[number];
+        struct idxf_class class = classes[idxf_class_of(length, near_bits, class_count)];
         bool has_code = length <= idxf_longest_tail(form->bits);
         encoder->class_of[length] = class;
         encoder->costs[length] = has_code ? class.length * CODE_COST + class.length + class.tail : NO_CODE;
     }
 }
 
-/* Writes `bits`, a number of `length` (0 to 64) bits, at bit `at` of a block, where all bits are 0. */
+/* Writes `bits`, a number of `length` (0 to 64) bits, at bit `at` of a block, where all bits are 0. Writes 32 at a
+ * time: more would not always fit into the word from the byte of the first one on. */
 static void put_bits(uint8_t *block, size_t size, size_t at, uint64_t bits, unsigned length) {
     for (unsigned done = 0; done < length; done += 32) {
-        unsigned some = length - done < 32 ? length - done : 32;
+        unsigned part_length = length - done < 32 ? length - done : 32;
         size_t byte = (at + done) / 8, shift = (at + done) % 8;
         if (byte + 8 > size) {
             shift += (byte + 8 - size) * 8;
             byte = size - 8;
         }
-        uint64_t part = bits >> done & idxf_low_bits(some);
+        uint64_t part = bits >> done & idxf_low_bits(part_length);
         idxf_store64(block + byte, idxf_load64(block + byte) | part << shift);
     }
 }
@@ -85,6 +88,7 @@ static void put_chain(const struct idxf_encoder *encoder, const uint64_t *finger
     }
 }
 
+/* What the next block is to have. */
 struct choice {
     size_t count;         /* of its fingerprints */
     bool whole;           /* the anchor is the whole key */
@@ -124,7 +128,8 @@ static bool choose_for_count(const struct idxf_encoder *encoder, size_t count, s
     }
     if (choice->chains > 1)
         choice->offset_bits = idxf_bit_length(numbers[count - 1] - numbers[chain_start(choice, 1) - 1]);
-    return choice->offset_bits < 64 && bits + get_header_bits(encoder, choice) <= encoder->form.block_size * 8;
+    return choice->offset_bits < 1u << OFFSET_WIDTH_BITS &&
+           bits + get_header_bits(encoder, choice) <= encoder->form.block_size * 8;
 }
 
 /* Sets encoder->numbers and totals for the fingerprints whose differences fit `room` bits, and returns how many. */
@@ -142,7 +147,8 @@ static size_t take_numbers(struct idxf_encoder *encoder, const uint64_t *fingerp
     return taken;
 }
 
-/* Each cut saves the code and the tail of a difference, so more numbers are tried than fit into one chain. */
+/* Chooses as many fingerprints as fit, cut into chains. Each cut saves the code and the tail of a difference, so more
+ * are tried than fit into one chain. One fingerprint always fits. */
 static void choose_several_chains(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                   struct choice *choice) {
     size_t room = encoder->form.block_size * 8 + IDXF_MAX_CHAINS * (IDXF_MAX_CODE_LENGTH + IDXF_MAX_TAIL_BITS);
@@ -150,7 +156,8 @@ static void choose_several_chains(struct idxf_encoder *encoder, const uint64_t *
     while (!choose_for_count(encoder, taken, choice)) taken--;
 }
 
-/* Writes the list of chains, and then the chains from the highest to the lowest. */
+/* Writes the list of chains, and then the chains from the highest to the lowest. The lowest one has no entry in the
+ * list, and its tails are at the block's end. */
 static void put_several_chains(const struct idxf_encoder *encoder, const uint64_t *fingerprints,
                                const struct choice *choice, uint8_t *block) {
     size_t size = encoder->form.block_size, at = get_header_bits(encoder, choice);
@@ -181,14 +188,16 @@ static size_t count_difference_bits(const struct idxf_encoder *encoder, const ui
  * Takes as many as have a key near enough, or as fit with a whole anchor, whichever are more. */
 static void choose_anchor(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t taken,
                           struct choice *choice) {
-    size_t whole = taken, near = taken, room = encoder->form.block_size * 8 - 1 - encoder->form.bits;
+    size_t with_whole = taken, with_short = taken, room = encoder->form.block_size * 8 - 1 - encoder->form.bits;
     unsigned align = 64 - encoder->form.bits;
-    while (near > 0 && needs_whole_anchor(encoder, fingerprints[near - 1] >> align)) near--;
-    while (count_difference_bits(encoder, fingerprints, whole) > room) whole--;
-    *choice = whole > near ? (struct choice){.count = whole, .whole = true, .chains = 1, .offset_bits = 0}
-                           : (struct choice){.count = near, .whole = false, .chains = 1, .offset_bits = 0};
+    while (with_short > 0 && needs_whole_anchor(encoder, fingerprints[with_short - 1] >> align)) with_short--;
+    while (count_difference_bits(encoder, fingerprints, with_whole) > room) with_whole--;
+    bool whole = with_whole > with_short;
+    *choice = (struct choice){.count = whole ? with_whole : with_short, .whole = whole, .chains = 1, .offset_bits = 0};
 }
 
+/* Chooses as many fingerprints as fit into one chain behind a short anchor, or those of choose_anchor. Differences are
+ * not 0, so their bits can be counted by the instruction alone. */
 IDXF_INLINE void choose_one_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                   struct choice *choice) {
     size_t size = encoder->form.block_size, room = size * 8 - 1 - encoder->form.anchor_bits;
@@ -215,8 +224,9 @@ static void put_anchor(const struct idxf_encoder *encoder, uint64_t key, bool wh
 /* Writes the chain of a small block, as put_chain does, faster: its codes and its tails are gathered in registers. */
 IDXF_INLINE void put_small_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                  size_t begin, uint8_t *block) {
-    unsigned align = 64 - encoder->form.bits, length = 0, used = 0; /* of `bits`, the highest; less than 8 */
-    uint64_t codes = 0, bits = 0, last = fingerprints[count - 1];
+    unsigned align = 64 - encoder->form.bits, length = 0; /* of `codes` */
+    unsigned used = 0; /* the highest bits of `tails`, less than 8, which begin the byte before `end` */
+    uint64_t codes = 0, tails = 0, last = fingerprints[count - 1];
     uint8_t *end = block + IDXF_MIN_BLOCK_SIZE;
     for (size_t i = count - 1; i-- > 0;) {
         uint64_t difference = (last - fingerprints[i]) >> align;
@@ -226,14 +236,14 @@ IDXF_INLINE void put_small_chain(const struct idxf_encoder *encoder, const uint6
         codes |= code << length;
         length += class.length;
         if (class.tail == 0) continue;
-        bits |= difference << (64 - class.tail) >> used;
+        tails |= difference << (64 - class.tail) >> used;
         used += class.tail;
         if (end - block >= 8)
-            idxf_store64(end - 8, bits);
+            idxf_store64(end - 8, tails);
         else
-            idxf_store64(block, idxf_load64(block) | bits >> (8 - (end - block)) * 8);
+            idxf_store64(block, idxf_load64(block) | tails >> (8 - (end - block)) * 8);
         end -= used / 8;
-        bits = used < 64 ? bits << (used & ~7u) : 0;
+        tails = used < 64 ? tails << (used & ~7u) : 0;
         used %= 8;
     }
     put_bits(block, IDXF_MIN_BLOCK_SIZE, begin, codes, length);
@@ -291,11 +301,15 @@ void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_for
         for (unsigned next = class->code; next < IDXF_CLASSES; next += 1u << class->length) {
             decoder->lengths[next] = class->length;
             decoder->tails[next] = class->tail;
-            uint64_t leads = class->leads;
-            decoder->leads[next] = leads << class->tail;
+            decoder->leads[next] = (uint64_t) class->leads << class->tail;
             decoder->lead_tails[next] = (uint8_t)(class->tail + (class->leads ? 0 : IDXF_NO_LEAD));
         }
     }
+}
+
+static unsigned list_none(enum idxf_fault *fault, enum idxf_fault found) {
+    *fault = found;
+    return 0;
 }
 
 /* Lists the chains of a block that can have several. From the second-highest chain down, the block has how far the
@@ -307,15 +321,15 @@ static unsigned list_several_chains(const struct idxf_decoder *decoder, const ui
     unsigned offset_bits = (unsigned)idxf_get_bits(block, size, anchor.end, OFFSET_WIDTH_BITS), made = 1;
     uint32_t begin = at + (decoder->chains - 1) * (offset_bits + decoder->position_bits);
     uint64_t last = 0;
-    if (begin > size * 8) return *fault = IDXF_FAULT_OVERRUN, 0;
+    if (begin > size * 8) return list_none(fault, IDXF_FAULT_OVERRUN);
     reversed[0] =
         (struct idxf_chain){.key = anchor.key, .floor = floor, .block = block, .begin = begin, .end = size * 8};
     for (unsigned i = 1; i < decoder->chains; i++, at += offset_bits + decoder->position_bits) {
         uint64_t offset = idxf_get_bits(block, size, at, offset_bits);
         uint32_t next = (uint32_t)idxf_get_bits(block, size, at + offset_bits, decoder->position_bits);
         if (offset == 0) break;
-        if (next < reversed[i - 1].begin) return *fault = IDXF_FAULT_OVERRUN, 0;
-        if (offset <= last || offset > anchor.key - floor) return *fault = IDXF_FAULT_ORDER, 0;
+        if (next < reversed[i - 1].begin) return list_none(fault, IDXF_FAULT_OVERRUN);
+        if (offset <= last || offset > anchor.key - floor) return list_none(fault, IDXF_FAULT_ORDER);
         reversed[i] = (struct idxf_chain){
             .key = anchor.key - offset, .floor = floor, .block = block, .begin = next, .end = size * 8};
         reversed[i - 1].end = next;
@@ -328,21 +342,19 @@ static unsigned list_several_chains(const struct idxf_decoder *decoder, const ui
 }
 
 bool idxf_block_has_clear_list(const struct idxf_decoder *decoder, const uint8_t *block, unsigned count) {
-    size_t at = idxf_block_read_anchor(decoder, block, 0).end;
+    size_t at = idxf_block_read_anchor(decoder, block, 0).end; /* which does not depend on the bounds */
     unsigned offset_bits = (unsigned)idxf_get_bits(block, decoder->block_size, at, OFFSET_WIDTH_BITS);
     unsigned entry_bits = offset_bits + decoder->position_bits;
     at += OFFSET_WIDTH_BITS;
-    for (size_t i = (count - 1) * entry_bits; i < (decoder->chains - 1) * entry_bits; i++) {
-        if (block[(at + i) / 8] >> (at + i) % 8 & 1) return false;
-    }
-    return true;
+    return idxf_are_clear(block, at + (count - 1) * entry_bits, at + (decoder->chains - 1) * entry_bits);
 }
 
 static inline unsigned list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
                                    struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault) {
     struct idxf_anchor anchor = idxf_block_read_anchor(decoder, block, bounds.above);
-    if (bounds.floor > bounds.above) return *fault = IDXF_FAULT_ORDER, 0; /* behind the greatest of all keys */
-    if (anchor.key < bounds.above || anchor.key > idxf_low_bits(decoder->bits)) return *fault = IDXF_FAULT_ORDER, 0;
+    if (bounds.floor > bounds.above) return list_none(fault, IDXF_FAULT_ORDER); /* behind the greatest of all keys */
+    if (anchor.key < bounds.above || anchor.key > idxf_low_bits(decoder->bits))
+        return list_none(fault, IDXF_FAULT_ORDER);
     if (decoder->chains > 1) return list_several_chains(decoder, block, anchor, bounds.floor, chains, fault);
     chains[0] = (struct idxf_chain){
         .key = anchor.key, .floor = bounds.floor, .block = block, .begin = anchor.end, .end = decoder->block_size * 8};
@@ -391,10 +403,9 @@ size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blo
     *bounds = next;
     *faulty = listed;
     decoder->way->decode(decoder, chains, made, fingerprints, counts);
-    made = 0;
-    for (size_t i = 0; i < listed; made += chain_counts[i++]) {
+    for (size_t i = 0, first_chain = 0; i < listed; first_chain += chain_counts[i++]) {
         size_t before = total;
-        enum idxf_fault found = add_counts(counts + made, chain_counts[i], &total);
+        enum idxf_fault found = add_counts(counts + first_chain, chain_counts[i], &total);
         if (found == IDXF_OK) continue;
         *fault = found;
         *faulty = i;

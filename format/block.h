@@ -30,7 +30,8 @@ struct idxf_block_form {
 /* Chooses the number of anchor bits with which blocks of uniform fingerprints are smallest. */
 unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t block_size);
 
-/* Whether blocks have the least size, and full ones have more than IDXF_MAX_CODES_BITS bits of codes on average. */
+/* Whether blocks have the least size, and full ones, with differences as counted, have more than IDXF_MAX_CODES_BITS
+ * bits of codes on average. */
 bool idxf_needs_long_codes(const struct idxf_block_form *form, const struct idxf_difference_counts *counts);
 
 /* ---- Encoding ---- */

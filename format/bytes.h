@@ -3,6 +3,7 @@
 #ifndef IDX_FORMAT_BYTES_H
 #define IDX_FORMAT_BYTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static inline void idxf_store32(uint8_t *bytes, uint32_t value) {
 /* Returns a mask of the `count` lowest bits, all 64 where `count` is 64 or more. */
 static inline uint64_t idxf_low_bits(unsigned count) { return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1; }
 
-/* Returns the first `count` bits, 0 to 63, of a left-aligned value. */
+/* Returns the first `count` bits, 0 to 63, of a left-aligned value. C does not define a shift by 64, so it is two. */
 static inline uint64_t idxf_first_bits(uint64_t value, unsigned count) { return value >> 1 >> (63 - count); }
 
 /* Returns how many bits a number has, from its leading 1 on; 0 for 0. */
@@ -50,7 +51,8 @@ static inline unsigned idxf_bit_length(uint64_t number) {
     return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
 
-/* Returns 57 bits or more from bit `position`, up to size * 8, of `size` (8 or more) bytes. Bits beyond are 0. */
+/* Returns the bits from bit `position`, 0 to size * 8, on: 57 or more, as the first byte may begin 7 bits before. Reads
+ * only the `size` (8 or more) bytes; bits behind them are 0. */
 static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t position) {
     size_t byte = position / 8;
     if (byte <= size - 8) return idxf_load64(bytes + byte) >> position % 8;
@@ -63,6 +65,12 @@ static inline uint64_t idxf_get_bits(const uint8_t *bytes, size_t size, size_t p
     if (length <= 57) return idxf_peek_bits(bytes, size, position) & idxf_low_bits(length);
     return (idxf_peek_bits(bytes, size, position) & idxf_low_bits(32)) |
            (idxf_peek_bits(bytes, size, position + 32) & idxf_low_bits(length - 32)) << 32;
+}
+
+/* Whether the bits from `begin` to before `end` are all 0. */
+static inline bool idxf_are_clear(const uint8_t *bytes, size_t begin, size_t end) {
+    while (begin < end && (bytes[begin / 8] >> begin % 8 & 1) == 0) begin++;
+    return begin >= end;
 }
 
 #endif

@@ -6,58 +6,67 @@
 struct walk {
     const uint8_t *block;
     uint64_t codes;   /* those to come, of a small block */
-    uint64_t x;       /* the current fingerprint */
+    uint64_t current; /* the fingerprint that was reached */
     size_t at, end;   /* the next code, and the end of the next tail; in bits */
     size_t codes_end; /* codes end here at the latest */
     size_t size;      /* of the block, bytes */
 };
 
-/* Begins at the key of a chain. Here and below, `small` is decoder->is_small: each function is compiled for either. */
+/* Begins at the key of a chain. Here and below, `small` is decoder->is_small, as a constant: each function is compiled
+ * once for either. */
 IDXF_INLINE struct walk begin_walk(const struct idxf_decoder *decoder, const uint8_t *block, uint64_t key, size_t begin,
                                    size_t end, bool small) {
-    struct walk walk = {
-        .block = block, .codes = 0, .x = key, .at = begin, .end = end, .codes_end = end, .size = decoder->block_size};
+    struct walk walk = {.block = block,
+                        .codes = 0,
+                        .current = key,
+                        .at = begin,
+                        .end = end,
+                        .codes_end = end,
+                        .size = decoder->block_size};
     if (!small) return walk;
     walk.codes = idxf_get_small_codes(block, begin);
     if (end > begin + IDXF_MAX_CODES_BITS) walk.codes_end = begin + IDXF_MAX_CODES_BITS;
     return walk;
 }
 
-/* Goes down to the next fingerprint; returns false if there is none. Unless `strict`, a small block's codes seem to go
- * on with 0 bits behind their word: in a sound block the chain ends there all the same. */
+/* Goes down to the next fingerprint. Returns false if there is none: the difference is 0, or its code and its tail
+ * would overlap. Unless `strict`, a small block's codes seem to go on with 0 bits behind their word: in a sound block
+ * the chain ends there all the same. */
 IDXF_INLINE bool step(const struct idxf_decoder *decoder, struct walk *walk, bool small, bool strict) {
     uint64_t codes = small ? walk->codes : idxf_peek_bits(walk->block, walk->size, walk->at);
     size_t next = codes % IDXF_CLASSES, tail = decoder->tails[next], byte = (walk->end + 7) / 8;
     size_t at = walk->at + decoder->lengths[next];
     if (at + tail > walk->end || (strict && at > walk->codes_end)) return false;
     if (__builtin_expect(byte < 8, 0)) byte = 8;
-    uint64_t bits = idxf_load64(walk->block + byte - 8) << (byte * 8 - walk->end);
-    uint64_t difference = bits >> 1 >> (63 - tail) | decoder->leads[next];
+    /* The word that ends with the tail, which then has the highest bits. */
+    uint64_t word = idxf_load64(walk->block + byte - 8) << (byte * 8 - walk->end);
+    uint64_t difference = idxf_first_bits(word, (unsigned)tail) | decoder->leads[next];
     if (difference == 0) return false;
     walk->codes = codes >> decoder->lengths[next];
     walk->at = at;
     walk->end -= tail;
-    walk->x -= difference;
+    walk->current -= difference;
     return true;
 }
 
-/* Searches one chain as idxf_search does. Returns false where the taker of hits ends the whole search. */
+/* Searches one chain as idxf_search does: first passes over what is above `high`. Returns false where the taker of hits
+ * ends the whole search. */
 IDXF_INLINE bool search_lane(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned lane,
                              unsigned distance, struct idxf_hits *hits, bool small) {
     struct walk walk =
         begin_walk(decoder, lanes->blocks[lane], lanes->keys[lane], lanes->begins[lane], lanes->ends[lane], small);
     uint64_t low = lanes->low[lane], high = lanes->high[lane], query = lanes->queries[lane];
-    unsigned left = IDXF_MAX_BLOCK_FINGERPRINTS; /* a small block ends before it has as many */
-    while (walk.x > high) {
-        if (!step(decoder, &walk, small, false) || (!small && left-- == 0)) return true;
+    unsigned steps_left = IDXF_MAX_BLOCK_FINGERPRINTS; /* a small block ends before it has as many */
+    while (walk.current > high) {
+        if (!step(decoder, &walk, small, false) || (!small && steps_left-- == 0)) return true;
     }
-    while (walk.x >= low) {
-        if (walk.x <= high && idxf_count_bits(walk.x ^ query) <= distance) {
-            hits->fingerprints[hits->count] = walk.x;
+    while (walk.current >= low) {
+        if (walk.current <= high && idxf_count_bits(walk.current ^ query) <= distance) {
+            hits->fingerprints[hits->count] = walk.current;
             hits->lanes[hits->count++] = (uint8_t)lane;
             if (hits->count == IDXF_HITS && !hits->take(hits)) return false;
         }
-        if (!step(decoder, &walk, small, false) || (!small && left-- == 0)) return true;
+        if (!step(decoder, &walk, small, false) || (!small && steps_left-- == 0)) return true;
     }
     return true;
 }
@@ -75,19 +84,20 @@ IDXF_INLINE void search(const struct idxf_decoder *decoder, const struct idxf_la
 
 #define COPIED 4 /* fingerprints that are copied at a time */
 
-/* Decodes the fingerprints of a chain, left-aligned and ascending, and returns their number; 0 if the chain is faulty.
- * Up to COPIED words after them are overwritten. */
+/* Decodes the fingerprints of a chain, left-aligned and ascending, and returns their number; 0 if one is below the
+ * floor. Up to COPIED words after them are overwritten. */
 IDXF_INLINE size_t decode_chain(const struct idxf_decoder *decoder, const struct idxf_chain *chain,
                                 uint64_t *fingerprints, bool small) {
     struct walk walk = begin_walk(decoder, chain->block, chain->key, chain->begin, chain->end, small);
     uint64_t descending[IDXF_MAX_BLOCK_FINGERPRINTS + 1 + COPIED], *end = descending + idxf_most_decoded(small),
                                                                    *next = end;
     unsigned align = 64 - decoder->bits;
-    uint64_t before = walk.x;
+    uint64_t before = walk.current;
     do {
-        if (walk.x < chain->floor || walk.x > before) return 0;
-        before = walk.x;
-        *--next = walk.x << align;
+        bool has_wrapped = walk.current > before;
+        if (walk.current < chain->floor || has_wrapped) return 0;
+        before = walk.current;
+        *--next = walk.current << align;
     } while (next > descending && step(decoder, &walk, small, true));
     size_t count = (size_t)(end - next);
     for (size_t i = 0; i < count; i += COPIED) memcpy(fingerprints + i, next + i, COPIED * sizeof *next);
@@ -126,9 +136,7 @@ enum idxf_fault idxf_block_check_padding(const struct idxf_decoder *decoder, con
     for (unsigned i = 0; i < count; i++) {
         struct walk walk = begin_walk(decoder, block, chains[i].key, chains[i].begin, chains[i].end, decoder->is_small);
         while (step(decoder, &walk, decoder->is_small, true)) continue;
-        for (size_t bit = walk.at; bit < walk.end; bit++) {
-            if (block[bit / 8] >> bit % 8 & 1) return IDXF_FAULT_PADDING;
-        }
+        if (!idxf_are_clear(block, walk.at, walk.end)) return IDXF_FAULT_PADDING;
     }
     return fault;
 }

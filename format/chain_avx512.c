@@ -6,7 +6,8 @@
 
 #define AVX512_INLINE IDXF_AVX512 static inline __attribute__((always_inline))
 
-AVX512_INLINE __m512i splat(uint64_t value) { return _mm512_set1_epi64((long long)value); }
+/* Returns a vector with this value for each lane. */
+AVX512_INLINE __m512i repeat(uint64_t value) { return _mm512_set1_epi64((long long)value); }
 
 /* Codes of eight chains are read side by side. Eight of them from one chain make a stride, whose tails are taken from
  * one register: they are in a window, the 64 bytes up to the end of the first one. The codes of the next stride are
@@ -17,7 +18,7 @@ AVX512_INLINE __m512i splat(uint64_t value) { return _mm512_set1_epi64((long lon
 /* The next stride of each lane, read and not yet taken. */
 struct strides {
     const uint8_t *windows[IDXF_LANES];
-    uint64_t steps[2][IDXF_LANES]; /* four times 16 bits each: see step_all */
+    uint64_t steps[2][IDXF_LANES]; /* four of each lane, 16 bits each: see step_all */
 };
 
 /* The state of following chains side by side, a lane for each, as struct walk of chain.c is for one. */
@@ -26,6 +27,7 @@ struct walks {
     __m512i lengths, tails; /* of codes, as the decoder has them */
 };
 
+/* Begins at the keys of `count` lanes. Only small blocks' codes are read: others are read before each stride. */
 AVX512_INLINE void begin_walks(struct walks *walks, const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
                                unsigned count, bool small) {
     uint64_t codes[IDXF_LANES] = {0};
@@ -39,11 +41,11 @@ AVX512_INLINE void begin_walks(struct walks *walks, const struct idxf_decoder *d
     for (unsigned lane = 0; lane < count; lane++)
         codes[lane] = idxf_get_small_codes(lanes->blocks[lane], lanes->begins[lane]);
     walks->codes = _mm512_loadu_si512(codes);
-    walks->codes_end = _mm512_min_epu64(walks->end, _mm512_add_epi64(walks->at, splat(IDXF_MAX_CODES_BITS)));
+    walks->codes_end = _mm512_min_epu64(walks->end, _mm512_add_epi64(walks->at, repeat(IDXF_MAX_CODES_BITS)));
 }
 
-/* Loads the next codes of the `open` lanes, of which each has a bit, and sets the windows with their tails, in blocks
- * of `size` bytes. Returns at which bits of the blocks the windows begin. */
+/* Loads the next codes of the lanes whose bits of `open` are set, and sets the windows with their tails, in blocks of
+ * `size` bytes. Returns at which bits of the blocks the windows begin. */
 AVX512_INLINE __m512i load_codes(struct walks *walks, struct strides *strides, unsigned open, size_t size) {
     const uint8_t *blocks[IDXF_LANES];
     uint64_t at[IDXF_LANES], codes[IDXF_LANES] = {0};
@@ -54,29 +56,31 @@ AVX512_INLINE __m512i load_codes(struct walks *walks, struct strides *strides, u
         codes[lane] = idxf_peek_bits(blocks[lane], size, at[lane]);
     }
     walks->codes = _mm512_loadu_si512(codes);
-    __m512i byte = _mm512_srli_epi64(_mm512_add_epi64(walks->end, splat(7)), 3);
-    byte = _mm512_min_epu64(_mm512_max_epu64(byte, splat(WINDOW)), splat(size));
-    byte = _mm512_sub_epi64(byte, splat(WINDOW));
-    _mm512_storeu_si512(strides->windows, _mm512_add_epi64(walks->blocks, byte));
-    return _mm512_slli_epi64(byte, 3);
+    __m512i window = _mm512_srli_epi64(_mm512_add_epi64(walks->end, repeat(7)), 3);
+    window = _mm512_min_epu64(_mm512_max_epu64(window, repeat(WINDOW)), repeat(size));
+    window = _mm512_sub_epi64(window, repeat(WINDOW));
+    _mm512_storeu_si512(strides->windows, _mm512_add_epi64(walks->blocks, window));
+    return _mm512_slli_epi64(window, 3);
 }
 
-/* Reads the next code of each chain. A step is 16 bits: where in the window its tail begins, 9 bits, and what
- * decoder->lead_tails says; no bits where there is none. */
+/* Reads the next code of each chain, whose `window` begins at this bit of the block. Returns a step for each: its
+ * lowest 7 bits are what decoder->lead_tails says, and the next 9 the bit of the window where the tail begins. Behind
+ * the end of a chain a step has no lead and no tail. */
 AVX512_INLINE __m512i step_all(struct walks *walks, __m512i window, bool strict) {
     const __mmask64 first_bytes = 0x0101010101010101;
     __m512i length = _mm512_maskz_permutexvar_epi8(first_bytes, walks->codes, walks->lengths);
     __m512i tail = _mm512_maskz_permutexvar_epi8(first_bytes, walks->codes, walks->tails);
     walks->codes = _mm512_srlv_epi64(walks->codes, length);
     walks->at = _mm512_add_epi64(walks->at, length);
-    walks->end = _mm512_sub_epi64(walks->end, _mm512_and_si512(tail, splat(IDXF_NO_LEAD - 1)));
+    walks->end = _mm512_sub_epi64(walks->end, _mm512_and_si512(tail, repeat(IDXF_NO_LEAD - 1)));
     __mmask8 open = _mm512_cmple_epi64_mask(walks->at, walks->end);
     if (strict) open = _mm512_mask_cmple_epi64_mask(open, walks->at, walks->codes_end);
     __m512i begin = _mm512_slli_epi64(_mm512_sub_epi64(walks->end, window), 7);
-    return _mm512_mask_or_epi64(splat(IDXF_NO_LEAD), open, begin, tail);
+    return _mm512_mask_or_epi64(repeat(IDXF_NO_LEAD), open, begin, tail);
 }
 
-/* Reads the codes of each lane's next stride. A small block's codes are in registers, and all of it is its window. */
+/* Reads the codes of each lane's next stride; of each four, the first is in the lowest bits. A small block's codes are
+ * in registers, and all of it is its window. */
 AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsigned open, size_t size, bool small,
                               bool strict) {
     __m512i window = small ? _mm512_setzero_si512() : load_codes(walks, strides, open, size);
@@ -95,17 +99,20 @@ AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsi
 /* Returns the differences of a stride, each a leading 1 above the tail's bits; 0 behind the end of the chain. */
 AVX512_INLINE __m512i take_differences(const struct strides *strides, unsigned lane) {
     __m128i packed = _mm_set_epi64x((long long)strides->steps[1][lane], (long long)strides->steps[0][lane]);
-    __m512i steps = _mm512_cvtepu16_epi64(packed), length = _mm512_and_si512(steps, splat(IDXF_NO_LEAD - 1));
-    __m512i lead = _mm512_sllv_epi64(splat(1), _mm512_and_si512(steps, splat(2 * IDXF_NO_LEAD - 1)));
+    __m512i steps = _mm512_cvtepu16_epi64(packed), length = _mm512_and_si512(steps, repeat(IDXF_NO_LEAD - 1));
+    __m512i lead = _mm512_sllv_epi64(repeat(1), _mm512_and_si512(steps, repeat(2 * IDXF_NO_LEAD - 1)));
+    /* Of each step, the byte in which the tail begins (7 bits of the tail's, and 3 of a byte's 8, are below), 8 times:
+     * then the numbers of 8 bytes from there on. */
     __m512i bytes = _mm512_multishift_epi64_epi8(_mm512_set1_epi8(10), steps);
-    bytes = _mm512_add_epi8(bytes, splat(0x0706050403020100));
+    bytes = _mm512_add_epi8(bytes, repeat(0x0706050403020100));
     __m512i bits = _mm512_permutexvar_epi8(bytes, _mm512_loadu_si512(strides->windows[lane]));
-    bits = _mm512_srlv_epi64(bits, _mm512_and_si512(_mm512_srli_epi64(steps, 7), splat(7)));
-    __m512i others = _mm512_sllv_epi64(splat(UINT64_MAX), length);
+    bits = _mm512_srlv_epi64(bits, _mm512_and_si512(_mm512_srli_epi64(steps, 7), repeat(7)));
+    __m512i others = _mm512_sllv_epi64(repeat(UINT64_MAX), length);
     return _mm512_ternarylogic_epi64(others, bits, lead, CLEARED_OR);
 }
 
-/* Returns a stride's fingerprints, from below `before` downwards. The chain ends at the first clear bit of *made. */
+/* Returns a stride's fingerprints, from below `before` downwards: that less the sums of the first differences, which
+ * are added up in three steps. The chain ends at the first clear bit of *made. */
 AVX512_INLINE __m512i take_stride(const struct strides *strides, unsigned lane, uint64_t before, __mmask8 *made) {
     const __m512i zero = _mm512_setzero_si512();
     __m512i sums = take_differences(strides, lane);
@@ -113,10 +120,11 @@ AVX512_INLINE __m512i take_stride(const struct strides *strides, unsigned lane, 
     sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 7));
     sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 6));
     sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 4));
-    return _mm512_sub_epi64(splat(before), sums);
+    return _mm512_sub_epi64(repeat(before), sums);
 }
 
-/* Returns the lowest of `bits`, up to the first one that is not set, and no more than `most` of them. */
+/* Returns the lowest of `bits`, up to the first one that is not set, and no more than `most` of them. Adding 1 changes
+ * those, and the first one that is not set. */
 static inline unsigned lowest_run(unsigned bits, size_t most) {
     unsigned run = (bits ^ (bits + 1)) >> 1;
     return most < STRIDE ? run & ((1u << most) - 1) : run;
@@ -124,10 +132,10 @@ static inline unsigned lowest_run(unsigned bits, size_t most) {
 
 static inline bool is_whole_stride(unsigned run) { return run == (1u << STRIDE) - 1; }
 
-/* Returns a bit for each fingerprint that is near the query and not above the range. */
-AVX512_INLINE unsigned find_near(__m512i x, __m512i query, __m512i high, unsigned distance) {
-    __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(x, query));
-    return _mm512_mask_cmple_epu64_mask(_mm512_cmple_epu64_mask(x, high), errors, splat(distance));
+/* Returns a bit for each fingerprint that is near the query and not above `high`. */
+AVX512_INLINE unsigned find_near(__m512i fingerprints, __m512i query, __m512i high, unsigned distance) {
+    __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(fingerprints, query));
+    return _mm512_mask_cmple_epu64_mask(_mm512_cmple_epu64_mask(fingerprints, high), errors, repeat(distance));
 }
 
 /* The strides of all chains that were searched last, with a bit for each fingerprint that is near. */
@@ -148,10 +156,10 @@ static inline void keep_hits(struct idxf_hits *hits, const struct searched *sear
 AVX512_INLINE bool search_stride(const struct strides *strides, const struct idxf_lanes *lanes, unsigned lane,
                                  unsigned distance, size_t most, uint64_t before, struct searched *searched) {
     __mmask8 made;
-    __m512i x = take_stride(strides, lane, before, &made);
-    unsigned run = lowest_run(_mm512_mask_cmpge_epu64_mask(made, x, splat(lanes->low[lane])), most);
-    uint64_t near = run & find_near(x, splat(lanes->queries[lane]), splat(lanes->high[lane]), distance);
-    _mm512_storeu_si512(searched->fingerprints + lane * STRIDE, x);
+    __m512i stride = take_stride(strides, lane, before, &made);
+    unsigned run = lowest_run(_mm512_mask_cmpge_epu64_mask(made, stride, repeat(lanes->low[lane])), most);
+    uint64_t near = run & find_near(stride, repeat(lanes->queries[lane]), repeat(lanes->high[lane]), distance);
+    _mm512_storeu_si512(searched->fingerprints + lane * STRIDE, stride);
     searched->near |= near << lane * STRIDE;
     return is_whole_stride(run);
 }
@@ -267,29 +275,32 @@ AVX512_INLINE void begin_descent(struct descent *descent, const struct idxf_chai
     descent->count = chain->key >= chain->floor;
 }
 
-/* Takes up to `most` fingerprints of a stride. Returns false at the chain's end, or if it is faulty, with count 0. */
+/* Takes up to `most` fingerprints of a stride. Returns false at the chain's end, or where one is below the floor or, by
+ * wrapping, not below the one before: then the count is 0. */
 AVX512_INLINE bool descend(struct descent *descent, const struct strides *strides, unsigned lane, uint64_t floor,
                            __m128i align, size_t most) {
     const __m512i reverse = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     __mmask8 made;
-    __m512i x = take_stride(strides, lane, descent->last, &made);
+    __m512i stride = take_stride(strides, lane, descent->last, &made);
     unsigned run = lowest_run(made, most);
-    __mmask8 sound = _mm512_mask_cmpge_epu64_mask((__mmask8)run, x, splat(floor));
-    sound = _mm512_mask_cmple_epu64_mask(sound, x, _mm512_alignr_epi64(x, splat(descent->last), 7));
+    __m512i before = _mm512_alignr_epi64(stride, repeat(descent->last), 7);
+    __mmask8 sound = _mm512_mask_cmpge_epu64_mask((__mmask8)run, stride, repeat(floor));
+    sound = _mm512_mask_cmple_epu64_mask(sound, stride, before);
     descent->next -= STRIDE;
-    _mm512_storeu_si512(descent->next, _mm512_permutexvar_epi64(reverse, _mm512_sll_epi64(x, align)));
-    descent->last = (uint64_t)_mm_extract_epi64(_mm512_extracti64x2_epi64(x, 3), 1);
+    _mm512_storeu_si512(descent->next, _mm512_permutexvar_epi64(reverse, _mm512_sll_epi64(stride, align)));
+    descent->last = (uint64_t)_mm_extract_epi64(_mm512_extracti64x2_epi64(stride, 3), 1);
     descent->count = sound == run ? descent->count + idxf_count_bits(run) : 0;
     return is_whole_stride(sound);
 }
 
-/* Copies what was decoded. Up to STRIDE - 1 words behind it are overwritten, too. */
+/* Copies what was decoded, and overwrites up to STRIDE - 1 words behind it. */
 AVX512_INLINE void take_descent(const struct descent *descent, uint64_t *fingerprints) {
     const uint64_t *first = descent->fingerprints + MOST_BELOW + 1 - descent->count;
     for (size_t i = 0; i < descent->count; i += STRIDE)
         _mm512_storeu_si512(fingerprints + i, _mm512_loadu_si512(first + i));
 }
 
+/* Decodes `count` chains, from 1 on. The lanes beside them have the first chain's block, and are never open. */
 AVX512_INLINE void decode_walks(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
                                 uint64_t *fingerprints, size_t counts[IDXF_LANES], bool small) {
     struct descent descents[IDXF_LANES];

@@ -33,7 +33,7 @@ static void merge_level(const uint64_t *weights, unsigned class_count, const str
     }
 }
 
-/* Sorts the classes by weight, then by number. */
+/* Lists the classes by ascending count, those of one count by number, and their counts as weights. */
 static void sort_classes(const uint64_t *counts, unsigned class_count, uint8_t *classes, uint64_t *weights) {
     for (unsigned i = 0; i < class_count; i++) {
         unsigned at = i;
@@ -46,7 +46,9 @@ static void sort_classes(const uint64_t *counts, unsigned class_count, uint8_t *
     }
 }
 
-/* Finds lengths, up to IDXF_MAX_CODE_LENGTH, with which these counts of two or more classes take the fewest bits. */
+/* Finds lengths, up to IDXF_MAX_CODE_LENGTH, with which these counts of two or more classes, n, take the fewest bits.
+ * Of the last level the first 2n - 2 items are taken, and of each level below the items of the pairs taken above. A
+ * code is as long as the number of levels in which its class was taken. */
 static void choose_lengths(const uint64_t *counts, unsigned class_count, uint8_t lengths[IDXF_CLASSES]) {
     uint8_t classes[IDXF_CLASSES];
     uint64_t weights[IDXF_CLASSES];
@@ -83,13 +85,13 @@ static unsigned get_tail_bits(unsigned number, unsigned class_count, unsigned ne
  * up to `most`, and one for all longer ones. Returns the bits that all differences take in it. */
 static uint64_t try_classes(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned near_bits,
                             unsigned most, unsigned bits) {
-    unsigned class_count = most - near_bits + 2, longest = idxf_longest_tail(bits);
+    unsigned class_count = most - near_bits + 2;
     uint64_t weights[IDXF_CLASSES] = {0}, total = 0;
-    for (unsigned length = 1; length <= longest; length++) {
-        unsigned number = length <= near_bits ? 0 : length <= most ? length - near_bits : class_count - 1;
-        weights[number] += counts->of[length];
+    for (unsigned length = 1; length <= idxf_longest_tail(bits); length++)
+        weights[idxf_class_of(length, near_bits, class_count)] += counts->of[length];
+    for (unsigned i = 0; i < class_count; i++) {
+        if (weights[i] == 0) weights[i] = 1; /* so that each has a code */
     }
-    for (unsigned i = 0; i < class_count; i++) weights[i] += weights[i] == 0; /* so that each has a code */
     choose_lengths(weights, class_count, code->lengths);
     code->near_bits = (uint8_t)near_bits;
     for (unsigned i = 0; i < class_count; i++)
@@ -98,7 +100,7 @@ static uint64_t try_classes(struct idxf_code *code, const struct idxf_difference
 }
 
 void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits) {
-    unsigned longest = idxf_longest_tail(bits), first = 1, last = longest;
+    unsigned first = 1, last = idxf_longest_tail(bits);
     uint64_t least = UINT64_MAX;
     while (last > 1 && counts->of[last] == 0) last--;
     while (first < last && counts->of[first] == 0) first++;
@@ -118,9 +120,9 @@ void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_count
 struct idxf_code_cost idxf_code_cost(const struct idxf_code *code, const struct idxf_difference_counts *counts,
                                      unsigned bits) {
     struct idxf_code_cost cost = {0, 0};
-    unsigned class_count = count_classes(code), most = code->near_bits + class_count - 2;
+    unsigned class_count = count_classes(code);
     for (unsigned length = 1; length <= idxf_longest_tail(bits); length++) {
-        unsigned number = length <= code->near_bits ? 0 : length <= most ? length - code->near_bits : class_count - 1;
+        unsigned number = idxf_class_of(length, code->near_bits, class_count);
         cost.codes += counts->of[length] * code->lengths[number];
         cost.tails += counts->of[length] * get_tail_bits(number, class_count, code->near_bits, bits);
     }
@@ -162,7 +164,8 @@ static void assign_codes(const struct idxf_code *code, unsigned class_count, str
     }
 }
 
-/* At last all codes are xored with that of class 0, so that this one has 0 bits alone. */
+/* At last all codes are xored with that of class 0, so that this one has 0 bits alone: 0 bits, which are behind a
+ * chain's codes, then read as the difference 0, which ends it. */
 unsigned idxf_code_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]) {
     unsigned class_count = count_classes(code);
     for (unsigned i = 0; i < class_count; i++) {

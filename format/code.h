@@ -29,7 +29,8 @@ struct idxf_difference_counts {
 void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t previous, const uint64_t *fingerprints,
                             size_t count, unsigned bits);
 
-/* Chooses the code in which such differences of `bits` bits take the fewest bits. It can encode all others as well. */
+/* Chooses the code in which the counted differences, of fingerprints of `bits` bits, take the fewest bits. It can
+ * encode all others as well. */
 void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits);
 
 /* These are the bits that differences take in a valid code; differences that have no code are left out. */
@@ -52,6 +53,12 @@ struct idxf_class {
 
 /* Lists the classes of a valid code, from class 0 on, and returns their number. */
 unsigned idxf_code_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]);
+
+/* Returns the number of the class of differences of `length` bits, in a code of so many classes. */
+static inline unsigned idxf_class_of(unsigned length, unsigned near_bits, unsigned class_count) {
+    unsigned number = length <= near_bits ? 0 : length - near_bits;
+    return number < class_count ? number : class_count - 1;
+}
 
 static inline unsigned idxf_longest_tail(unsigned bits) {
     return bits < IDXF_MAX_TAIL_BITS ? bits : IDXF_MAX_TAIL_BITS;

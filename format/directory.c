@@ -80,7 +80,7 @@ void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines,
 }
 
 /* Whether all of a line's list lies in the lists, and all its blocks are in the table. */
-static bool is_sound(const struct idxf_directory *directory, const uint8_t *line, const struct idxf_list *list) {
+static bool has_sound_list(const struct idxf_directory *directory, const uint8_t *line, const struct idxf_list *list) {
     uint64_t bytes = idxf_list_bytes(list);
     return list->width >= 1 && list->width <= 64 && list->at <= directory->list_bytes &&
            bytes <= directory->list_bytes - list->at && list->count <= directory->blocks &&
@@ -109,7 +109,8 @@ bool idxf_find_in_list(const struct idxf_directory *directory, uint64_t fingerpr
     struct idxf_place place = idxf_find_place(fingerprint, directory->line_count);
     const uint8_t *line = directory->lines + place.line * IDXF_LINE_BYTES;
     struct idxf_list list = idxf_line_read_list(line);
-    if (!is_sound(directory, line, &list)) return false;
+    if (!has_sound_list(directory, line, &list)) return false;
+    /* What the fraction has behind its leading bits: a key with the same leading bits may have 0 there. */
     uint64_t beyond = list.width == 64 ? 0 : place.part & UINT64_MAX >> list.width;
     start->block = idxf_line_first_block(line) + search_list(directory, &list, idxf_leading(place.part, list.width));
     start->above = fingerprint - beyond / directory->line_count;
@@ -151,7 +152,7 @@ bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_
     uint64_t in_line = block - idxf_line_first_block(line);
     if (idxf_line_list_count(line) != 0) {
         struct idxf_list list = idxf_line_read_list(line);
-        if (!is_sound(directory, line, &list) || in_line >= list.count) return false;
+        if (!has_sound_list(directory, line, &list) || in_line >= list.count) return false;
         part = get_listed_key(directory, &list, in_line) << (64 - list.width);
     } else {
         unsigned cell = find_cell_of_key(line, in_line);
@@ -166,28 +167,29 @@ bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_
 /* ---- Counting ---- */
 
 /* This is an idxf_key_counter. */
-IDXF_INLINE unsigned keys_before(const uint8_t *bytes, unsigned cell) {
+IDXF_INLINE unsigned keys_before(const uint8_t *line, unsigned cell) {
     unsigned count = 0;
     for (unsigned i = 0; i < IDXF_LINE_WORDS; i++) {
         unsigned before = cell > i * 64 ? cell - i * 64 : 0;
-        count += idxf_count_bits(idxf_load64(bytes + AT_CELLS + i * 8) & idxf_low_bits(before));
+        count += idxf_count_bits(idxf_load64(line + AT_CELLS + i * 8) & idxf_low_bits(before));
     }
     return count;
 }
 
-static unsigned keys_before_portable(const uint8_t *bytes, unsigned cell) { return keys_before(bytes, cell); }
+static unsigned keys_before_portable(const uint8_t *line, unsigned cell) { return keys_before(line, cell); }
 
 #ifdef IDXF_X86
 #include <immintrin.h>
 
-IDXF_BMI2 static unsigned keys_before_bmi2(const uint8_t *bytes, unsigned cell) { return keys_before(bytes, cell); }
+IDXF_BMI2 static unsigned keys_before_bmi2(const uint8_t *line, unsigned cell) { return keys_before(line, cell); }
 
-IDXF_AVX512 static unsigned keys_before_avx512(const uint8_t *bytes, unsigned cell) {
+/* Counts in all 8 words of the line at once. The first one has no cells, and is left out of the sum. */
+IDXF_AVX512 static unsigned keys_before_avx512(const uint8_t *line, unsigned cell) {
     const __m512i begins = _mm512_set_epi64(384, 320, 256, 192, 128, 64, 0, 0);
     __m512i before = _mm512_sub_epi64(_mm512_set1_epi64(cell), begins);
     __m512i beyond = _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_max_epi64(before, _mm512_setzero_si512()));
-    __m512i counts = _mm512_popcnt_epi64(_mm512_andnot_si512(beyond, _mm512_loadu_si512(bytes)));
-    return (unsigned)_mm512_mask_reduce_add_epi64(0xfe, counts); /* the first eight bytes are no cells */
+    __m512i counts = _mm512_popcnt_epi64(_mm512_andnot_si512(beyond, _mm512_loadu_si512(line)));
+    return (unsigned)_mm512_mask_reduce_add_epi64(0xfe, counts);
 }
 #endif
 

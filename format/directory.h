@@ -12,6 +12,7 @@
 #include "format/bytes.h"
 #include "format/limits.h"
 
+/* Returns how many lines there are: one for IDXF_LINE_BLOCKS blocks, so that most keys have a cell of their own. */
 static inline uint64_t idxf_directory_lines(uint64_t blocks) {
     return (blocks + IDXF_LINE_BLOCKS - 1) / IDXF_LINE_BLOCKS;
 }
@@ -83,13 +84,15 @@ struct idxf_list idxf_line_read_list(const uint8_t *bytes);
 /* Returns how many keys the list of the line has, or 0 if the line has cells. */
 static inline uint32_t idxf_line_list_count(const uint8_t *bytes) { return idxf_load32(bytes + 4); }
 
+/* Returns how many keys a line has before cell number `cell`, which is how many of these cells are set. */
+typedef unsigned (*idxf_key_counter)(const uint8_t *line, unsigned cell);
+
 struct idxf_directory {
     const uint8_t *lines, *lists;
     uint64_t line_count, list_bytes, blocks;
-    size_t lists_room;  /* bytes that may be read from `lists` on: more than list_bytes */
-    uint64_t cell_step; /* 2^64 / cells, rounded down, plus 1 */
-    /* The fastest idxf_key_counter for this processor. */
-    unsigned (*keys_before)(const uint8_t *bytes, unsigned cell);
+    size_t lists_room;            /* bytes that may be read from `lists` on: more than list_bytes */
+    uint64_t cell_step;           /* 2^64 / cells, rounded down, plus 1 */
+    idxf_key_counter keys_before; /* the fastest for this processor */
 };
 
 /* `lists_room` bytes can be read from `lists` on, at least 8 if there are lists. There is one block or more. */
@@ -113,16 +116,14 @@ static inline bool idxf_directory_find(const struct idxf_directory *directory, u
     if (__builtin_expect(idxf_line_list_count(line) != 0, 0)) return idxf_find_in_list(directory, fingerprint, start);
     idxf_uint128 cell = (idxf_uint128)place.part * IDXF_LINE_CELLS;
     start->block = idxf_line_first_block(line) + directory->keys_before(line, (unsigned)(cell >> 64));
-    /* `above` becomes the beginning of the cell, or one less. */
+    /* The fingerprint less how far it is behind the beginning of its cell, rounded up: so `above` is that beginning, or
+     * one less. */
     start->above = fingerprint - (uint64_t)((idxf_uint128)(uint64_t)cell * directory->cell_step >> 64);
     return start->block <= directory->blocks;
 }
 
 /* Sets *start to a block and the least key that the directory allows it. Returns false if the directory is damaged. */
 bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start);
-
-/* Returns how many keys a line has before cell number `cell`, which is how many of these cells are set. */
-typedef unsigned (*idxf_key_counter)(const uint8_t *bytes, unsigned cell);
 
 /* Lists the implementations that this processor can run, the fastest last, and returns their number. */
 #define IDXF_MAX_KEY_COUNTERS 3

@@ -17,8 +17,9 @@
 
 /* ---- Encoding ---- */
 
-/* Chooses the least width of low parts with which differences up to `last` take the fewest bits. One bit more for each
- * low part saves half of what the last high part is, rounded up. */
+/* Chooses the least width of low parts with which differences up to `last` take the fewest bits. One more takes a bit
+ * of each difference, and halves the last high part, which takes as many bits as its value: it is worth it while that
+ * is more than twice the number of differences. */
 static unsigned choose_width(uint64_t last, size_t differences) {
     unsigned more = idxf_bit_length(last), less = idxf_bit_length(2 * differences);
     unsigned width = more > less ? more - less : 0;
@@ -69,8 +70,8 @@ static struct range widen_range(struct range range, const uint64_t *values, size
     return range;
 }
 
-/* Returns how many entries fit, and sets their layout, and *base to their least value. It can search by strides,
- * because more entries never take fewer bytes. */
+/* Returns how many entries fit, and sets *layout to theirs, and *base to their least value. Adds a stride of entries at
+ * a time, and halves it once they do not fit, because more entries never take fewer bytes. */
 static size_t choose_count(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
                            struct layout *layout, uint64_t *base) {
     size_t made = 1, limit = count < IDXF_MAX_GROUP_ENTRIES ? count : IDXF_MAX_GROUP_ENTRIES;
@@ -120,7 +121,7 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
     *size = values_at + layout.values_size;
     memset(group, 0, *size + 16);
     put_lows(fingerprints, made, layout.width, group + values_at);
-    for (size_t i = 1; i < made; i++) {
+    for (size_t i = 1; i < made; i++) { /* high parts ascend: each is a 1 bit behind as many 0 bits as it is */
         size_t place = i - 1 + (size_t)((fingerprints[i] - first) >> layout.width);
         group[AT_HIGHS + place / 8] |= (uint8_t)(1u << place % 8);
     }
@@ -166,7 +167,8 @@ IDXF_INLINE uint64_t get_low(const struct idxf_group *group, size_t end) {
     return bits >> 1 >> (63 - group->low_width);
 }
 
-/* Decodes all fingerprints, and sets *end to the bit behind the last high part. */
+/* Decodes all fingerprints, and sets *end to the bit behind the last high part. A high part is how many of the bits
+ * before its 1 bit are 0: that bit's place, less the 1 bits before. Low parts go down from the values. */
 IDXF_INLINE enum idxf_fault decode(const struct idxf_group *group, uint64_t *fingerprints, size_t *end) {
     uint64_t first = idxf_load64(group->bytes + AT_FIRST), ones = 0;
     size_t low_end = group->values_at * 8, byte = AT_HIGHS, high = 0;
@@ -237,9 +239,8 @@ enum idxf_fault idxf_group_check(const struct idxf_group *group, const uint64_t 
     if (fault != IDXF_OK) return fault;
     if (!entries_ascend(group, fingerprints, values) || has_wrapped(group, fingerprints[0], end, values))
         return IDXF_FAULT_ORDER;
-    for (size_t bit = end; bit < lows; bit++) {
-        if (group->bytes[bit / 8] >> bit % 8 & 1) return IDXF_FAULT_PADDING;
-    }
-    unsigned used = (unsigned)(group->count * group->width % 8);
-    return used != 0 && group->bytes[group->size - 1] >> used != 0 ? IDXF_FAULT_PADDING : IDXF_OK;
+    size_t values_end = group->values_at * 8 + group->count * group->width;
+    bool is_clear =
+        idxf_are_clear(group->bytes, end, lows) && idxf_are_clear(group->bytes, values_end, group->size * 8);
+    return is_clear ? IDXF_OK : IDXF_FAULT_PADDING;
 }

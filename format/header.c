@@ -24,7 +24,7 @@ static void copy_field(void *to, const void *from, size_t size) {
 }
 
 void idxf_header_write(const struct idxf_header_form *form, const void *values, uint8_t *header) {
-    size_t at = form->size - CHECKSUM_BYTES;
+    size_t checksum_at = form->size - CHECKSUM_BYTES;
     memset(header, 0, form->size);
     memcpy(header, form->magic, IDXF_MAGIC_BYTES);
     idxf_store32(header + AT_VERSION, IDXF_VERSION);
@@ -32,7 +32,7 @@ void idxf_header_write(const struct idxf_header_form *form, const void *values, 
         const struct idxf_field *field = &form->fields[i];
         copy_field(header + field->at, (const uint8_t *)values + field->member, field->size);
     }
-    idxf_store64(header + at, idxf_checksum(header, at));
+    idxf_store64(header + checksum_at, idxf_checksum(header, checksum_at));
 }
 
 static bool are_zero(const uint8_t *bytes, size_t begin, size_t end) {
@@ -42,18 +42,18 @@ static bool are_zero(const uint8_t *bytes, size_t begin, size_t end) {
 
 enum idxf_fault idxf_header_read(const struct idxf_header_form *form, const uint8_t *header, uint64_t available,
                                  void *values, uint32_t *version) {
-    size_t at = form->size - CHECKSUM_BYTES, behind = AT_FIELDS;
+    size_t checksum_at = form->size - CHECKSUM_BYTES, behind = AT_FIELDS;
     if (available < IDXF_MAGIC_BYTES || memcmp(header, form->magic, IDXF_MAGIC_BYTES) != 0) return IDXF_FAULT_MAGIC;
     if (available < AT_FIELDS) return IDXF_FAULT_SIZE;
     *version = idxf_load32(header + AT_VERSION);
     if (*version != IDXF_VERSION) return IDXF_FAULT_VERSION;
     if (available < form->size) return IDXF_FAULT_SIZE;
-    if (idxf_load64(header + at) != idxf_checksum(header, at)) return IDXF_FAULT_CHECKSUM;
+    if (idxf_load64(header + checksum_at) != idxf_checksum(header, checksum_at)) return IDXF_FAULT_CHECKSUM;
     for (size_t i = 0; i < form->field_count; i++) {
         const struct idxf_field *field = &form->fields[i];
         if (!are_zero(header, behind, field->at)) return IDXF_FAULT_RESERVED;
         copy_field((uint8_t *)values + field->member, header + field->at, field->size);
         behind = field->at + (size_t)field->size;
     }
-    return are_zero(header, behind, at) ? IDXF_OK : IDXF_FAULT_RESERVED;
+    return are_zero(header, behind, checksum_at) ? IDXF_OK : IDXF_FAULT_RESERVED;
 }

@@ -12,7 +12,8 @@
 /* So many bytes are before the first ID: they have the number of IDs. */
 #define IDXF_IDS_HEADER_BYTES 2
 
-/* Returns how many bytes of a group an ID of `length` bytes takes at most. */
+/* Returns how many bytes of a group an ID of `length` bytes takes at most: its own, fewer than 12 of two numbers and a
+ * token, and some more, since a piece may take more bytes than it stands for, but only behind 64 or more own ones. */
 static inline size_t idxf_ids_most_bytes(size_t length) { return length + length / 64 + 12; }
 
 /* ---- Encoding ---- */

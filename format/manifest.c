@@ -156,7 +156,8 @@ static bool read_name(struct reader *reader, char name[IDXF_MAX_NEED_BYTES + 1])
     return length > 0 && field_ends(reader);
 }
 
-/* Fails where the index needs anything that was added to the format, since this version knows no additions. */
+/* Fails where the index needs anything that was added to the format, since this version knows no additions. The reader
+ * stays in that line, which the fault is in. */
 static enum idxf_fault read_needs(struct reader *reader, struct idxf_manifest *manifest) {
     if (!skip_word(reader, needs_word)) return IDXF_OK;
     struct reader line = *reader;
@@ -177,11 +178,9 @@ static enum idxf_fault skip_optional(struct reader *reader) {
     return IDXF_OK;
 }
 
-static enum idxf_fault read_properties(struct reader *reader, struct idxf_manifest *manifest) {
+static enum idxf_fault read_bits_and_k(struct reader *reader, struct idxf_manifest *manifest) {
     uint64_t number;
-    if (!skip_word(reader, "uuid ")) return IDXF_FAULT_SYNTAX;
-    if (!read_uuid(reader, manifest->uuid)) return IDXF_FAULT_UUID;
-    if (!end_line(reader) || !skip_word(reader, "bits ")) return IDXF_FAULT_SYNTAX;
+    if (!skip_word(reader, "bits ")) return IDXF_FAULT_SYNTAX;
     enum idxf_fault fault = read_number(reader, IDXF_MAX_BITS, IDXF_FAULT_BITS, &number);
     if (fault != IDXF_OK) return fault;
     if (number == 0) return IDXF_FAULT_BITS;
@@ -191,8 +190,12 @@ static enum idxf_fault read_properties(struct reader *reader, struct idxf_manife
     if (fault != IDXF_OK) return fault;
     if (number >= manifest->bits) return IDXF_FAULT_K;
     manifest->k = (uint8_t)number;
-    if (!end_line(reader) || !skip_word(reader, "id-type ")) return IDXF_FAULT_SYNTAX;
+    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+}
+
+static enum idxf_fault read_id_properties(struct reader *reader, struct idxf_manifest *manifest) {
     unsigned type = 0;
+    if (!skip_word(reader, "id-type ")) return IDXF_FAULT_SYNTAX;
     while (type < IDXF_ID_TYPE_COUNT && !skip_word(reader, id_types[type])) type++;
     if (type == IDXF_ID_TYPE_COUNT || !field_ends(reader)) return IDXF_FAULT_ID_TYPE;
     manifest->id_type = (enum idxf_id_type)type;
@@ -200,7 +203,11 @@ static enum idxf_fault read_properties(struct reader *reader, struct idxf_manife
     manifest->by_id = skip_word(reader, "yes");
     if ((!manifest->by_id && !skip_word(reader, "no")) || !field_ends(reader)) return IDXF_FAULT_BY_ID;
     if (manifest->by_id && manifest->id_type == IDXF_ID_NONE) return IDXF_FAULT_BY_ID;
-    if (!end_line(reader) || !skip_word(reader, "recipe")) return IDXF_FAULT_SYNTAX;
+    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+}
+
+static enum idxf_fault read_recipe_and_scheme(struct reader *reader, struct idxf_manifest *manifest) {
+    if (!skip_word(reader, "recipe")) return IDXF_FAULT_SYNTAX;
     manifest->recipe[0] = '\0';
     if (skip_word(reader, " ") &&
         (!read_text(reader, IDXF_MAX_RECIPE_BYTES, 255, manifest->recipe) || manifest->recipe[0] == '\0'))
@@ -209,6 +216,15 @@ static enum idxf_fault read_properties(struct reader *reader, struct idxf_manife
     if (!read_text(reader, IDXF_MAX_SCHEME_NAME_BYTES, 126, manifest->scheme) || manifest->scheme[0] == '\0')
         return IDXF_FAULT_SYNTAX;
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+}
+
+static enum idxf_fault read_properties(struct reader *reader, struct idxf_manifest *manifest) {
+    if (!skip_word(reader, "uuid ")) return IDXF_FAULT_SYNTAX;
+    if (!read_uuid(reader, manifest->uuid)) return IDXF_FAULT_UUID;
+    if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
+    enum idxf_fault fault = read_bits_and_k(reader, manifest);
+    if (fault == IDXF_OK) fault = read_id_properties(reader, manifest);
+    return fault == IDXF_OK ? read_recipe_and_scheme(reader, manifest) : fault;
 }
 
 static enum idxf_fault read_tables(struct reader *reader, struct idxf_manifest *manifest) {
@@ -278,18 +294,20 @@ static enum idxf_fault read_log(struct reader *reader, struct idxf_manifest *man
 
 enum { SEGMENT_DIGITS = 6 }; /* of a segment's number, with leading zeros, as in its folder's name */
 
+static bool read_segment_number(struct reader *reader, uint32_t *number) {
+    *number = 0;
+    for (unsigned i = 0; i < SEGMENT_DIGITS; i++, reader->at++) {
+        if (reader->at == reader->end || *reader->at < '0' || *reader->at > '9') return false;
+        *number = *number * 10 + (uint32_t)(*reader->at - '0');
+    }
+    return skip_word(reader, " ");
+}
+
 static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->segment_count = 0;
     while (skip_word(reader, "segment ")) {
         struct idxf_manifest_segment segment;
-        const char *digits = reader->at;
-        uint64_t number = 0;
-        for (; reader->at < reader->end && reader->at < digits + SEGMENT_DIGITS && *reader->at >= '0' &&
-               *reader->at <= '9';
-             reader->at++)
-            number = number * 10 + (uint64_t)(*reader->at - '0');
-        if (reader->at != digits + SEGMENT_DIGITS || !skip_word(reader, " ")) return IDXF_FAULT_SYNTAX;
-        segment.number = (uint32_t)number;
+        if (!read_segment_number(reader, &segment.number)) return IDXF_FAULT_SYNTAX;
         if (!read_uuid(reader, segment.uuid)) return IDXF_FAULT_UUID;
         if (manifest->segment_count == IDXF_MAX_SEGMENTS || !is_new_segment(manifest, &segment))
             return IDXF_FAULT_SEGMENT;

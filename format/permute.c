@@ -1,23 +1,23 @@
 /* permute.c: splits a permutation into groups of bits that move together. */
 #include "format/permute.h"
 
+/* Adds a bit to the move by this rotation, or to a new one. */
+static void add_bit(struct idxf_permutation *permutation, uint64_t bit, unsigned rotate) {
+    unsigned i = 0;
+    while (i < permutation->move_count && permutation->moves[i].rotate != rotate) i++;
+    if (i == permutation->move_count) permutation->moves[permutation->move_count++] = (struct idxf_move){0, rotate};
+    permutation->moves[i].bits |= bit;
+}
+
 /* Bits get their places from the highest, 63, down: first the bits of the mask, in order, then the others. */
 void idxf_permutation_init(struct idxf_permutation *permutation, uint64_t mask, unsigned f) {
+    const uint64_t parts[] = {mask, ~mask};
     unsigned target = 63;
     permutation->move_count = 0;
-    for (int part = 0; part < 2; part++) {
+    for (unsigned part = 0; part < 2; part++) {
         for (unsigned i = f; i-- > 0;) {
             uint64_t bit = UINT64_C(1) << i;
-            if (((mask & bit) != 0) != (part == 0)) continue;
-            unsigned rotate = (target - i) & 63;
-            target--;
-            unsigned move = 0;
-            while (move < permutation->move_count && permutation->moves[move].rotate != rotate) move++;
-            if (move == permutation->move_count) {
-                permutation->moves[move] = (struct idxf_move){0, rotate};
-                permutation->move_count++;
-            }
-            permutation->moves[move].bits |= bit;
+            if ((parts[part] & bit) != 0) add_bit(permutation, bit, (target-- - i) & 63);
         }
     }
 }

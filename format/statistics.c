@@ -16,17 +16,18 @@ static void add_slice(struct idxf_statistics_counter *counter, const uint64_t *f
     uint64_t end = UINT64_C(1) << (64 - counter->prefix); /* differences within a group are below */
     uint64_t previous = counter->previous, group = counter->group, pairs = 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t x = fingerprints[i];
-        all.set_bits |= x;
-        all.common_bits &= x;
-        /* A group's new member makes a pair with each of the others. */
-        group &= -(uint64_t)((x ^ previous) < end);
+        uint64_t fingerprint = fingerprints[i];
+        all.set_bits |= fingerprint;
+        all.common_bits &= fingerprint;
+        /* Without a branch, 0 if the prefix is another. A new member of a group makes a pair with each of the others.
+         */
+        group &= -(uint64_t)((fingerprint ^ previous) < end);
         pairs += group++;
         if (__builtin_expect(group > all.largest_group, 0)) all.largest_group = group;
-        previous = x;
+        previous = fingerprint;
     }
-    bool is_full = __builtin_add_overflow(all.pairs, pairs, &all.pairs);
-    if (is_full) all.pairs = UINT64_MAX;
+    bool overflows = __builtin_add_overflow(all.pairs, pairs, &all.pairs);
+    if (overflows) all.pairs = UINT64_MAX;
     *counter = (struct idxf_statistics_counter){
         .statistics = all, .prefix = counter->prefix, .group = group, .previous = previous};
 }
