@@ -69,6 +69,7 @@ static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uin
     return IDX_OK;
 }
 
+/* The descriptors of a map and its checksums, or -1, and the path of the latter. */
 struct files {
     int documents, sums;
     char *sums_path;
@@ -112,21 +113,18 @@ enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page
 /* Goes to the entry of the database `meta` with a name. Fails with IDX_BAD_CONTENT where there is none. */
 static enum idx_status find_meta(const struct idxi_map *map, uint64_t meta, const char *name,
                                  struct idxi_page_cursor *cursor, struct idx_error *error) {
-    IDXI_TRY(idxi_pages_seek(&map->pages, meta, name, strlen(name), cursor, error));
-    if (cursor->found && cursor->key_size == strlen(name) && memcmp(cursor->key, name, cursor->key_size) == 0)
-        return IDX_OK;
+    IDXI_TRY(idxi_pages_find(&map->pages, meta, name, cursor, error));
+    if (cursor->found) return IDX_OK;
     return idxi_fail(error, IDX_BAD_CONTENT, map->path, "does not state its %s: the index is damaged; rebuild it",
                      name);
 }
 
-/* Checks that the entry with a name has the bytes that are expected: the uuid, or else a count. */
-static enum idx_status check_meta(const struct idxi_map *map, uint64_t meta, const char *name, const void *expected,
-                                  size_t size, struct idx_error *error) {
+/* Checks that the map is of the segment. */
+static enum idx_status check_uuid(const struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxi_page_cursor cursor;
-    IDXI_TRY(find_meta(map, meta, name, &cursor, error));
-    if (cursor.value_size == size && memcmp(cursor.value, expected, size) == 0) return IDX_OK;
-    if (size == IDXF_UUID_BYTES) return idxi_fail_foreign(error, map->path);
-    return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+    IDXI_TRY(find_meta(map, meta, IDXI_META_UUID, &cursor, error));
+    bool is_own = cursor.value_size == IDXF_UUID_BYTES && memcmp(cursor.value, map->segment.uuid, IDXF_UUID_BYTES) == 0;
+    return is_own ? IDX_OK : idxi_fail_foreign(error, map->path);
 }
 
 static enum idx_status read_count(const struct idxi_map *map, uint64_t meta, const char *name, uint64_t *count,
@@ -138,29 +136,22 @@ static enum idx_status read_count(const struct idxi_map *map, uint64_t meta, con
     return IDX_OK;
 }
 
-/* Replaces the segment's counts by those of its map from IDs, which must lie within bounds that the former set. */
-static enum idx_status read_counts(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
+/* Checks the counts of a document map, which are those of the segment. A map from IDs counts hashes and entries: if
+ * these are within bounds that the segment's counts set, they replace them. */
+static enum idx_status check_counts(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxf_manifest_segment *segment = &map->segment;
-    uint64_t hashes, entries;
-    IDXI_TRY(read_count(map, meta, IDXI_META_FINGERPRINTS, &hashes, error));
-    IDXI_TRY(read_count(map, meta, IDXI_META_DOCUMENTS, &entries, error));
-    bool in_bounds = hashes <= entries && (hashes > 0 || entries == 0) && entries >= segment->fingerprints &&
-                     entries <= segment->documents && (!map->ids_differ || entries == segment->documents);
-    if (!in_bounds) return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
-    segment->fingerprints = hashes;
-    segment->documents = entries;
+    uint64_t fingerprints, documents;
+    IDXI_TRY(read_count(map, meta, IDXI_META_FINGERPRINTS, &fingerprints, error));
+    IDXI_TRY(read_count(map, meta, IDXI_META_DOCUMENTS, &documents, error));
+    bool agree = fingerprints == segment->fingerprints && documents == segment->documents;
+    if (map->kind == IDXI_MAP_BY_ID)
+        agree = fingerprints <= documents && (fingerprints > 0 || documents == 0) &&
+                documents >= segment->fingerprints && documents <= segment->documents &&
+                (!map->ids_differ || documents == segment->documents);
+    if (!agree) return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+    segment->fingerprints = fingerprints;
+    segment->documents = documents;
     return IDX_OK;
-}
-
-/* Checks the uuid and, of a document map, the counts. A map from IDs has counts of its own. */
-static enum idx_status check_all_meta(const struct idxi_map *map, uint64_t meta, struct idx_error *error) {
-    uint8_t fingerprints[8], documents[8];
-    IDXI_TRY(check_meta(map, meta, IDXI_META_UUID, map->segment.uuid, IDXF_UUID_BYTES, error));
-    if (map->kind == IDXI_MAP_BY_ID) return IDX_OK;
-    idxf_store64(fingerprints, map->segment.fingerprints);
-    idxf_store64(documents, map->segment.documents);
-    IDXI_TRY(check_meta(map, meta, IDXI_META_FINGERPRINTS, fingerprints, sizeof fingerprints, error));
-    return check_meta(map, meta, IDXI_META_DOCUMENTS, documents, sizeof documents, error);
 }
 
 static enum idx_status read_heaviest(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
@@ -186,10 +177,10 @@ static enum idx_status make_ready(struct idxi_map *map, struct idx_error *error)
     IDXI_TRY(idxi_pages_find_root(&map->pages, "docs", &map->docs_root, error));
     if (map->id_type == IDX_ID_TEXT) IDXI_TRY(idxi_pages_find_root(&map->pages, "ids", &map->ids_root, error));
     IDXI_TRY(idxi_pages_find_root(&map->pages, "meta", &meta, error));
-    IDXI_TRY(check_all_meta(map, meta, error));
+    IDXI_TRY(check_uuid(map, meta, error));
+    IDXI_TRY(check_counts(map, meta, error));
     IDXI_TRY(read_heaviest(map, meta, error));
-    if (map->id_type == IDX_ID_TEXT) IDXI_TRY(find_dictionary(map, meta, error));
-    return map->kind == IDXI_MAP_BY_ID ? read_counts(map, meta, error) : IDX_OK;
+    return map->id_type == IDX_ID_TEXT ? find_dictionary(map, meta, error) : IDX_OK;
 }
 
 enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error) {
@@ -238,21 +229,21 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
     if (!cursor.found) return IDX_OK;
     IDXI_TRY(decode_group(map, &cursor, &group, fingerprints, error));
     while (at < group.count && fingerprints[at] < fingerprint) at++;
-    for (; at < group.count && fingerprints[at] == fingerprint && !*found; at++) {
+    for (; at < group.count && fingerprints[at] == fingerprint; at++) {
         idxf_group_values(&group, at, 1, value);
         *found = *value >= least;
+        if (*found) return IDX_OK;
     }
-    /* The key of the group says that its last entry is not below what is sought. */
-    bool as_said = *found || (at < group.count && fingerprints[at] > fingerprint);
-    return as_said ? IDX_OK : idxi_map_fail(map, &cursor, IDXF_FAULT_ORDER, error);
+    /* The key of the group says that its last entry is not below what is sought: so it must be above. */
+    return at < group.count ? IDX_OK : idxi_map_fail(map, &cursor, IDXF_FAULT_ORDER, error);
 }
 
 /* ---- Reading all ---- */
 
 #define DROPPED_BYTES ((size_t)8 << 20) /* after so many bytes of groups, pages are dropped from memory */
 
-/* Counts `size` more bytes of groups, and drops pages once these are enough. */
-static void drop_sometimes(const struct idxi_map *map, size_t *undropped, size_t size) {
+/* Counts `size` more bytes of groups that were read, and drops pages once these are enough. */
+static void drop_if_many(const struct idxi_map *map, size_t *undropped, size_t size) {
     *undropped += size;
     if (*undropped < DROPPED_BYTES) return;
     idxi_pages_drop(&map->pages);
@@ -271,7 +262,7 @@ static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_err
     stream->group.count = 0;
     if (cursor->found) {
         IDXI_TRY(decode_group(map, cursor, &stream->group, stream->fingerprints, error));
-        drop_sometimes(map, &stream->undropped, cursor->value_size);
+        drop_if_many(map, &stream->undropped, cursor->value_size);
     }
     stream->documents += stream->group.count;
     bool agrees =
@@ -337,7 +328,7 @@ enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_
 
 struct id_visit {
     const struct idxi_map *map;
-    idxi_id_visitor visit;
+    idxi_id_visitor visitor;
     void *context;
     uint64_t number; /* of the next ID */
     uint8_t *id;
@@ -355,23 +346,25 @@ static enum idx_status visit_group(struct id_visit *visit, const struct idxi_pag
     while (ids.left > 0) {
         enum idxf_fault fault = idxf_ids_next(&ids, visit->id);
         if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
-        IDXI_TRY(visit->visit(visit->context, visit->number++, visit->id, ids.length, error));
+        IDXI_TRY(visit->visitor(visit->context, visit->number++, visit->id, ids.length, error));
     }
     return IDX_OK;
 }
 
 enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor visitor, void *context,
                                    struct idx_error *error) {
-    struct id_visit visit = {.map = map, .visit = visitor, .context = context};
+    struct id_visit visit = {.map = map, .visitor = visitor, .context = context};
     struct idxi_page_cursor cursor;
     size_t undropped = 0;
-    uint64_t left = map->pages.length; /* bytes that further groups may have, since pages are shared by none */
+    /* The bytes that further groups may have: groups of a sound map share no page. So a walk through a damaged one
+     * ends. */
+    uint64_t left = map->pages.length;
     enum idx_status status = idxi_pages_seek(&map->pages, map->ids_root, "", 0, &cursor, error);
     while (status == IDX_OK && cursor.found) {
         status = cursor.value_size > left ? idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error)
                                           : visit_group(&visit, &cursor, error);
         left -= cursor.value_size;
-        drop_sometimes(map, &undropped, cursor.value_size);
+        drop_if_many(map, &undropped, cursor.value_size);
         if (status == IDX_OK) status = idxi_pages_next(&cursor, error);
     }
     free(visit.id);
@@ -415,17 +408,18 @@ static void find_in_group(const uint64_t *fingerprints, size_t count, uint64_t f
 static enum idx_status count_behind(const struct idxi_map_cursor *cursor, uint64_t fingerprint, uint64_t *count,
                                     struct idx_error *error) {
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
-    struct idxi_page_cursor at = cursor->at;
-    struct idxf_group group = cursor->group;
-    size_t begin, end = group.count;
-    while (end == group.count) {
-        IDXI_TRY(idxi_pages_next(&at, error));
-        if (!at.found) break;
-        IDXI_TRY(decode_group(cursor->map, &at, &group, fingerprints, error));
+    struct idxi_page_cursor behind = cursor->at;
+    struct idxf_group group;
+    size_t begin, end;
+    do {
+        IDXI_TRY(idxi_pages_next(&behind, error));
+        if (!behind.found) return IDX_OK;
+        IDXI_TRY(decode_group(cursor->map, &behind, &group, fingerprints, error));
         find_in_group(fingerprints, group.count, fingerprint, &begin, &end);
         *count += end - begin;
-        if (*count > cursor->map->segment.documents) return idxi_map_fail(cursor->map, &at, IDXF_FAULT_COUNT, error);
-    }
+        if (*count > cursor->map->segment.documents)
+            return idxi_map_fail(cursor->map, &behind, IDXF_FAULT_COUNT, error);
+    } while (end == group.count);
     return IDX_OK;
 }
 

@@ -48,11 +48,11 @@ void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint);
 
 /* ---- Reading ---- */
 
-/* An open map. What is set once it is ready is set by idxi_map_prepare. */
+/* An open map. The first members are set once it is ready, by idxi_map_prepare. */
 struct idxi_map {
-    uint64_t docs_root, ids_root; /* pages of the databases; once ready, as what the map says is heaviest */
+    uint64_t docs_root, ids_root; /* the root pages of its databases */
     uint64_t heaviest_fingerprint, heaviest_documents;
-    const uint8_t *dictionary; /* of text IDs, within the pages; once ready */
+    const uint8_t *dictionary; /* of text IDs, within the pages */
     size_t dictionary_size;
     char *path;
     uint64_t bytes; /* of docs.mdb and docs.sum */

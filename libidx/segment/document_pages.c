@@ -133,7 +133,8 @@ static enum idx_status read_entry(const struct idxi_pages *pages, const uint8_t 
     cursor->value = cursor->key + cursor->key_size;
     cursor->value_size = host32(node);
     size_t room = (size_t)(page + pages->page_size - cursor->value);
-    if ((flags & BIG_DATA ? sizeof(uint64_t) : cursor->value_size) > room) return fail_structure(pages, error);
+    size_t size_here = flags & BIG_DATA ? sizeof(uint64_t) : cursor->value_size;
+    if (size_here > room) return fail_structure(pages, error);
     if (!(flags & BIG_DATA)) return IDX_OK;
     uint64_t number = host64(cursor->value), count = (PAGE_HEADER + cursor->value_size - 1) / pages->page_size + 1;
     IDXI_TRY(check_pages(pages, number, count, &cursor->value, error));
@@ -238,21 +239,22 @@ static int compare_key(const uint8_t *node, const void *key, size_t key_size) {
 
 /* Sets *found: in a leaf, to the first node whose key is not below `key`, or the number of nodes; in a branch, to the
  * last node whose key is not above it, where the first node counts as below all keys. Returns false if a node is
- * damaged. `is_branch` is a number, 0 or 1: a branch's search begins at node 1, passes equal keys as well, and then
- * goes back by 1. */
+ * damaged. */
 static bool search_page(const struct idxi_pages *pages, const uint8_t *page, const void *key, size_t key_size,
                         unsigned *found) {
-    unsigned is_branch = (flags_of(page) & BRANCH_PAGE) != 0, low = is_branch, high = count_nodes(pages, page);
+    bool is_branch = (flags_of(page) & BRANCH_PAGE) != 0;
+    unsigned first = is_branch ? 1 : 0, low = first, high = count_nodes(pages, page);
     while (low < high) {
         unsigned middle = (low + high) / 2;
         const uint8_t *node = get_node(pages, page, middle);
         if (node == NULL) return false;
-        if (compare_key(node, key, key_size) < (int)is_branch)
+        int order = compare_key(node, key, key_size);
+        if (order < 0 || (order == 0 && is_branch))
             low = middle + 1;
         else
             high = middle;
     }
-    *found = low - is_branch;
+    *found = low - first; /* of a branch, the node before the first one that is above the key */
     return true;
 }
 
@@ -309,19 +311,13 @@ enum idx_status idxi_pages_next(struct idxi_page_cursor *cursor, struct idx_erro
     return ascends ? IDX_OK : fail_structure(cursor->pages, error);
 }
 
-/* Begins at the root of a tree. In an empty one the depth of the cursor stays 0, and nothing is found. */
-static enum idx_status begin_at_root(const struct idxi_pages *pages, uint64_t root, struct idxi_page_cursor *cursor,
-                                     struct idx_error *error) {
+enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
+                                struct idxi_page_cursor *cursor, struct idx_error *error) {
     cursor->pages = pages;
     cursor->depth = 0;
     cursor->found = false;
-    return root == IDXI_NO_PAGE ? IDX_OK : go_down(cursor, root, error);
-}
-
-enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
-                                struct idxi_page_cursor *cursor, struct idx_error *error) {
-    IDXI_TRY(begin_at_root(pages, root, cursor, error));
-    if (cursor->depth == 0) return IDX_OK;
+    if (root == IDXI_NO_PAGE) return IDX_OK;
+    IDXI_TRY(go_down(cursor, root, error));
     for (;;) {
         const uint8_t *page = cursor->way[cursor->depth - 1].page;
         if (!search_page(pages, page, key, key_size, &cursor->way[cursor->depth - 1].node))
@@ -331,13 +327,20 @@ enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, c
     }
 }
 
+enum idx_status idxi_pages_find(const struct idxi_pages *pages, uint64_t root, const char *key,
+                                struct idxi_page_cursor *cursor, struct idx_error *error) {
+    size_t size = strlen(key);
+    IDXI_TRY(idxi_pages_seek(pages, root, key, size, cursor, error));
+    cursor->found = cursor->found && cursor->key_size == size && memcmp(cursor->key, key, size) == 0;
+    return IDX_OK;
+}
+
 enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
                                      struct idx_error *error) {
     struct idxi_page_cursor cursor;
-    IDXI_TRY(idxi_pages_seek(pages, pages->main_root, name, strlen(name), &cursor, error));
-    if (!cursor.found || cursor.key_size != strlen(name) || memcmp(cursor.key, name, cursor.key_size) != 0 ||
-        !(host16(get_current(&cursor) + AT_NODE_FLAGS) & SUBTREE) || cursor.value_size < DATABASE_BYTES ||
-        host16(cursor.value + AT_DATABASE_FLAGS) != 0)
+    IDXI_TRY(idxi_pages_find(pages, pages->main_root, name, &cursor, error));
+    if (!cursor.found || !(host16(get_current(&cursor) + AT_NODE_FLAGS) & SUBTREE) ||
+        cursor.value_size < DATABASE_BYTES || host16(cursor.value + AT_DATABASE_FLAGS) != 0)
         return fail_structure(pages, error);
     *root = host64(cursor.value + AT_ROOT);
     return IDX_OK;

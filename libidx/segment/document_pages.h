@@ -38,7 +38,7 @@ enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_
 /* Drops pages that were read from memory. They stay checked, and are read again when they are needed. */
 void idxi_pages_drop(const struct idxi_pages *pages);
 
-/* Finds the root of a named database whose keys are ordered as bytes, and each has one value. */
+/* Finds the root of a named database. Fails unless its keys are ordered as bytes, and each has one value. */
 enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
                                      struct idx_error *error);
 
@@ -60,6 +60,10 @@ struct idxi_page_cursor {
 
 /* Goes to the first entry of the database with this root whose key is not below `key`. */
 enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
+                                struct idxi_page_cursor *cursor, struct idx_error *error);
+
+/* Goes to the entry with this key as idxi_pages_seek does, but cursor->found is false if there is none. */
+enum idx_status idxi_pages_find(const struct idxi_pages *pages, uint64_t root, const char *key,
                                 struct idxi_page_cursor *cursor, struct idx_error *error);
 
 /* Goes on to the next entry, from one that was found. Fails where its key is not above that of the one before, so that

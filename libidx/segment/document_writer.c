@@ -25,17 +25,22 @@ static enum idx_status fail_lmdb(struct idx_error *error, int result, const char
 
 #define PROBE_PAGES 256 /* written behind the end of a file, to find out whether the disk is full */
 
-/* Fails after a call that may have written to the file of an open environment. LMDB says EIO of a write that was cut
- * short: this becomes ENOSPC if the disk turns out to be full; else the sentence names both causes. */
-static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path) {
+/* Writes behind the end of the file of an open environment. Returns the error of that, such as ENOSPC, or EIO. */
+static int probe_disk(MDB_env *env) {
     static const uint8_t page[IDXF_PAGE_SIZE];
     struct stat status;
     mdb_filehandle_t file;
-    bool unclear = result == EIO && mdb_env_get_fd(env, &file) == 0 && fstat(file, &status) == 0;
-    for (size_t i = 0; i < PROBE_PAGES && unclear; i++) {
-        unclear = pwrite(file, page, sizeof page, status.st_size + (off_t)(i * sizeof page)) >= 0;
-        if (!unclear) result = errno;
+    if (mdb_env_get_fd(env, &file) != 0 || fstat(file, &status) != 0) return EIO;
+    for (size_t i = 0; i < PROBE_PAGES; i++) {
+        if (pwrite(file, page, sizeof page, status.st_size + (off_t)(i * sizeof page)) < 0) return errno;
     }
+    return EIO;
+}
+
+/* Fails after a call that may have written. LMDB says EIO of a write that was cut short: if the disk turns out to be
+ * full, the error is that; else the sentence names both causes. */
+static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path) {
+    if (result == EIO) result = probe_disk(env);
     return fail_lmdb(error, result, path,
                      result != EIO ? "write"
                                    : "write (the disk was full for a moment, or it fails: make room, and try again)");
@@ -50,7 +55,7 @@ static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, in
 #define BATCH_BYTES ((size_t)16 << 20) /* the most that a transaction puts, so that memory stays bounded */
 #define BATCH_ROOM ((size_t)256 << 20) /* by which the map may grow with a batch, whatever LMDB does with pages */
 
-/* Begins a transaction, with room in the map for a batch and for `more` bytes. */
+/* Begins a transaction, with room in the map for a batch, and for an entry of `more` bytes, which may be larger. */
 static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t more, struct idx_error *error) {
     MDB_envinfo info;
     MDB_stat stat;
@@ -72,14 +77,14 @@ static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *
  * transaction if this one is full. */
 static enum idx_status reserve_entry(struct idxi_map_writer *writer, MDB_dbi database, const void *key, size_t key_size,
                                      size_t size, unsigned flags, uint8_t **value, struct idx_error *error) {
-    MDB_val name = {key_size, (void *)(uintptr_t)key}, room = {size, NULL};
+    MDB_val mdb_key = {key_size, (void *)(uintptr_t)key}, room = {size, NULL};
     size_t taken = key_size + size + ENTRY_OVERHEAD;
     if (writer->batch_bytes + taken > BATCH_BYTES && writer->batch_bytes > 0) {
         IDXI_TRY(commit(writer, error));
         IDXI_TRY(begin_transaction(writer, taken, error));
     }
     writer->batch_bytes += taken;
-    int result = mdb_put(writer->txn, database, &name, &room, flags | MDB_RESERVE);
+    int result = mdb_put(writer->txn, database, &mdb_key, &room, flags | MDB_RESERVE);
     *value = room.mv_data;
     return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
 }
@@ -181,8 +186,7 @@ static enum idx_status flush_ids(struct idxi_map_writer *writer, struct idx_erro
     return IDX_OK;
 }
 
-/* Writes the group to which IDs were added, and one of a single ID, whose bytes are `start`, packed, and `id` as it is.
- */
+/* Writes the group to which IDs were added, and then a group of one ID: `start`, which is packed, and `id` as it is. */
 static enum idx_status write_alone(struct idxi_map_writer *writer, uint64_t number, const uint8_t *start,
                                    size_t start_size, const void *id, size_t length, struct idx_error *error) {
     uint8_t *value = NULL;
@@ -212,7 +216,7 @@ static enum idx_status add_to_group(struct idxi_map_writer *writer, uint64_t num
         packer->group_count > 0 && packer->group_count < IDXF_MAX_IDS && packer->group_size + size <= IDXI_IDS_BYTES;
     if (!fits) {
         IDXI_TRY(flush_ids(writer, error));
-        size = pack_id(packer, id, length);
+        size = pack_id(packer, id, length); /* which now shares no bytes with the ID before */
         packer->group_size = IDXF_IDS_HEADER_BYTES;
     }
     if (packer->group_size + size > IDXI_IDS_BYTES)
@@ -226,14 +230,17 @@ static enum idx_status add_to_group(struct idxi_map_writer *writer, uint64_t num
     return IDX_OK;
 }
 
-/* Makes the dictionary of the IDs that wait, or of some of them, evenly spread. Returns its bytes. */
+/* Makes the dictionary of the IDs that wait, or where they are too long, of some of them, evenly spread. Returns how
+ * many bytes it has. */
 static size_t make_dictionary(struct idxi_id_packer *packer) {
     size_t stride = packer->sampled_bytes / sizeof packer->dictionary + 1, size = 0, at = 0;
     for (size_t i = 0; i < packer->sampled_count; i++) {
         size_t length = idxf_load32(packer->sampled + at);
         size_t room = sizeof packer->dictionary - size, taken = length < room ? length : room;
-        if (i % stride == 0) memcpy(packer->dictionary + size, packer->sampled + at + LENGTH_BYTES, taken);
-        if (i % stride == 0) size += taken;
+        if (i % stride == 0) {
+            memcpy(packer->dictionary + size, packer->sampled + at + LENGTH_BYTES, taken);
+            size += taken;
+        }
         at += LENGTH_BYTES + length;
     }
     return size;

@@ -43,10 +43,10 @@ bool idxi_is_segment_file_name(const char *name) {
 }
 
 bool idxi_is_index_file_name(const char *name) {
+    /* The last two are of format version 0. */
     static const char *const names[] = {
         IDXI_MANIFEST_NAME,     IDXI_NEW_MANIFEST_NAME,  IDXI_LOG_NAME, IDXI_NEW_LOG_NAME,  IDXI_LOCK_NAME,
-        IDXI_COMPACT_LOCK_NAME, IDXI_MANIFEST_LOCK_NAME, "pending.mdb", "pending.mdb-lock", /* the last two are of
-                                                                                               format version 0 */
+        IDXI_COMPACT_LOCK_NAME, IDXI_MANIFEST_LOCK_NAME, "pending.mdb", "pending.mdb-lock",
     };
     return is_one_of(name, names, sizeof names / sizeof *names);
 }
@@ -140,8 +140,8 @@ static enum idx_status replace_manifest(struct idxf_manifest *manifest, int fold
                                         struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(manifest, folder, folder_path, NULL, error));
     change(context, manifest);
-    if (unlinkat(folder, IDXI_NEW_MANIFEST_NAME, 0) != 0 &&
-        errno != ENOENT) /* a process that was killed here left it */
+    /* A process that was killed here has left its new manifest. */
+    if (unlinkat(folder, IDXI_NEW_MANIFEST_NAME, 0) != 0 && errno != ENOENT)
         return idxi_fail_system(error, errno, folder_path, "remove its " IDXI_NEW_MANIFEST_NAME);
     enum idx_status status = write_manifest(folder, IDXI_NEW_MANIFEST_NAME, folder_path, manifest, error);
     if (status == IDX_OK && renameat(folder, IDXI_NEW_MANIFEST_NAME, folder, IDXI_MANIFEST_NAME) != 0)

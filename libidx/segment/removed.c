@@ -15,7 +15,7 @@ static enum idx_status read_file(struct idxi_removed *removed, int file, const c
     IDXI_TRY(idxi_file_size(file, &size, path, error));
     if (size > SIZE_MAX - 1) return idxi_fail_memory(error);
     removed->size = (size_t)size;
-    removed->bytes = malloc(removed->size + 1);
+    removed->bytes = malloc(removed->size + 1); /* not NULL for an empty file */
     if (removed->bytes == NULL) return idxi_fail_memory(error);
     return idxi_read_at(file, removed->bytes, removed->size, 0, path, error);
 }

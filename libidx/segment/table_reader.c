@@ -69,7 +69,8 @@ static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *
     return IDX_OK;
 }
 
-/* Returns how many of `count` fingerprints share their first `bits` bits if they are spread evenly. */
+/* Returns how many of `count` fingerprints share their first `bits` bits if they are spread evenly; no shift is by 64.
+ */
 static uint64_t mean_group(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
 
 /* Sets how much is prefetched from a probe's first block on, and how many bits of the prefix are not flipped. */
@@ -93,8 +94,8 @@ static enum idx_status open_file(struct idxi_table *table, int file, const struc
     set_probing(table);
     table->on_disk = options->residence == IDX_RESIDENCE_DISK;
     if (table->on_disk) madvise((void *)(uintptr_t)table->map, (size_t)table->layout.file_size, MADV_RANDOM);
-    bool is_checked = options->skip_page_checks || options->residence == IDX_RESIDENCE_ALL;
-    return is_checked ? IDX_OK : make_bitmap(table, error);
+    bool needs_bitmap = !options->skip_page_checks && options->residence != IDX_RESIDENCE_ALL;
+    return needs_bitmap ? make_bitmap(table, error) : IDX_OK;
 }
 
 static void close_file(struct idxi_table *table) {
@@ -141,9 +142,8 @@ static enum idx_status check_page(const struct idxi_table *table, const uint8_t 
     return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, table->path, offset);
 }
 
-#define LOADED_BYTES                                                                                                   \
-    ((size_t)64 * IDXF_PAGE_SIZE) /* read at a time, and checked while they are in the second cache                    \
-                                   */
+/* How many bytes are read at a time, and checked while they are in the second cache. */
+#define LOADED_BYTES ((size_t)64 * IDXF_PAGE_SIZE)
 
 /* Reads the loaded data into `memory`, checks its pages, and uses it in place of the mapped data. */
 static enum idx_status load_data(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
@@ -212,16 +212,16 @@ static enum idx_status fail_directory(const struct idxi_table *table, uint64_t l
     return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + line * IDXF_LINE_BYTES);
 }
 
-/* Checks the pages of a line of a mapped directory, and of its list where it has one. */
+/* Checks the pages of a line of a mapped directory, and of its list where it has one, which must lie in the lists. */
 static enum idx_status check_line(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
     uint64_t offset = table->layout.directory + line * IDXF_LINE_BYTES;
-    if (table->is_directory_loaded) return IDX_OK;
     IDXI_TRY(idxi_table_check_page_at(table, offset, error));
     struct idxf_list list = idxf_line_read_list(table->map + offset);
-    uint64_t size = table->header.list_bytes, bytes = list.count == 0 ? 0 : idxf_list_bytes(&list);
-    if (bytes > size || list.at > size - bytes) return bytes == 0 ? IDX_OK : fail_directory(table, line, error);
-    uint64_t begin = (table->layout.lists + list.at) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
-    for (uint64_t at = begin; bytes > 0 && at < table->layout.lists + list.at + bytes; at += IDXF_PAGE_SIZE)
+    if (list.count == 0) return IDX_OK;
+    uint64_t size = table->header.list_bytes, bytes = idxf_list_bytes(&list);
+    if (bytes > size || list.at > size - bytes) return fail_directory(table, line, error);
+    uint64_t begin = table->layout.lists + list.at, end = begin + bytes;
+    for (uint64_t at = begin / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE; at < end; at += IDXF_PAGE_SIZE)
         IDXI_TRY(idxi_table_check_page_at(table, at, error));
     return IDX_OK;
 }
@@ -258,14 +258,14 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
     if (blocks->next >= end) return IDX_OK;
     if (blocks->next > 0 && blocks->bounds.above == 0) /* the key before is the greatest there is */
         return idxi_fail_fault(error, IDXF_FAULT_ORDER, table->path, idxi_table_block_offset(table, blocks->next));
-    uint64_t left = end - blocks->next, most = idxf_blocks_at_once(table->decoder), some = left < most ? left : most;
-    for (uint64_t i = 0; i < some; i++)
+    uint64_t left = end - blocks->next, most = idxf_blocks_at_once(table->decoder), step = left < most ? left : most;
+    for (uint64_t i = 0; i < step; i++)
         IDXI_TRY(idxi_table_check_page_at(table, idxi_table_block_offset(table, blocks->next + i), error));
-    *count = idxf_blocks_decode(table->decoder, idxi_table_block(table, blocks->next), (size_t)some, &blocks->bounds,
+    *count = idxf_blocks_decode(table->decoder, idxi_table_block(table, blocks->next), (size_t)step, &blocks->bounds,
                                 fingerprints, &faulty, &fault);
     if (fault != IDXF_OK)
         return idxi_fail_fault(error, fault, table->path, idxi_table_block_offset(table, blocks->next + faulty));
-    blocks->next += some;
+    blocks->next += step;
     return IDX_OK;
 }
 
@@ -277,9 +277,9 @@ static enum idx_status decode_next(struct idxi_table_stream *stream, uint64_t *f
                                    struct idx_error *error) {
     const struct idxi_table *table = stream->blocks.table;
     const struct idxf_table_header *header = &table->header;
-    uint64_t dropped = IDXI_DROPPED_BYTES / header->block_size;
-    if (stream->blocks.next / dropped != stream->dropped) idxi_table_drop_pages(table);
-    stream->dropped = stream->blocks.next / dropped;
+    uint64_t blocks_a_drop = IDXI_DROPPED_BYTES / header->block_size;
+    if (stream->blocks.next / blocks_a_drop != stream->dropped) idxi_table_drop_pages(table);
+    stream->dropped = stream->blocks.next / blocks_a_drop;
     IDXI_TRY(idxi_blocks_read(&stream->blocks, header->blocks, fingerprints, count, error));
     stream->given += *count;
     bool agrees = *count > 0 || stream->given == header->fingerprints;
@@ -300,7 +300,7 @@ static enum idx_status give_from_chunk(struct idxi_table_stream *stream, uint64_
     return IDX_OK;
 }
 
-/* Decodes straight to the caller's array as long as that has room for whole blocks. */
+/* Decodes straight to the caller's array as long as that has room for whole blocks. This is the stream's `read`. */
 static enum idx_status read_table(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                   size_t *count, struct idx_error *error) {
     struct idxi_table_stream *stream = (struct idxi_table_stream *)base;

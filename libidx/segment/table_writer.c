@@ -20,6 +20,7 @@ struct keys {
     uint64_t spilled; /* keys in the file */
 };
 
+/* A table that is being written. */
 struct writing {
     struct idxi_table_job *job;
     struct idx_error *error;
@@ -64,6 +65,7 @@ static enum idx_status grow_keys(struct keys *keys, struct idx_error *error) {
     return IDX_OK;
 }
 
+/* Keeps the key of a block that was written. */
 static enum idx_status add_key(struct writing *writing, uint64_t key) {
     struct keys *keys = &writing->keys;
     if (keys->spilled + keys->count == IDXF_MAX_BLOCKS)
@@ -77,6 +79,8 @@ static enum idx_status add_key(struct writing *writing, uint64_t key) {
 
 /* ---- Blocks ---- */
 
+/* Moves what is still to be written to the front of the window, fills the rest as far as the stream goes, and counts
+ * what was read in the statistics. */
 static enum idx_status fill_window(struct writing *writing) {
     struct idxi_stream *stream = writing->job->fingerprints;
     size_t left = writing->end - writing->begin, count;
@@ -93,7 +97,7 @@ static enum idx_status fill_window(struct writing *writing) {
 
 /* Writes blocks of the fingerprints in the window, until too few are left to choose those of another block. */
 static enum idx_status write_window(struct writing *writing, struct idxf_encoder *encoder) {
-    size_t least = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS; /* no choice depends on more */
+    size_t least = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS; /* how a block is filled depends on no more */
     uint8_t block[IDXF_MAX_BLOCK_SIZE];
     while (writing->end - writing->begin >= least) {
         writing->begin +=
@@ -148,38 +152,35 @@ static enum idx_status write_blocks(struct writing *writing) {
 
 /* ---- The directory ---- */
 
-/* The lists of lines, which are written after all lines. */
-struct lists {
-    struct idxf_list *items;
-    uint64_t *firsts; /* the number of each one's first key */
-    size_t count, capacity;
+/* The list of a line, and the number of its first key. */
+struct line_list {
+    struct idxf_list list;
+    uint64_t first;
 };
 
 /* A directory that is being made: first the lines, from all keys; then the lists, from all keys again. */
 struct making {
     struct writing *writing;
     struct idxf_directory_writer directory;
-    struct lists lists;
+    struct line_list *lists; /* of all lines that have one; they are written after all lines */
+    size_t list_count, list_capacity;
     size_t current_list;
     uint64_t key_number; /* of the current key */
     uint64_t begin;      /* where `bytes` begin among those of all lists */
     uint8_t bytes[IDXF_PAGE_SIZE];
 };
 
+/* Notes the list of a line that was written, if it has one. */
 static enum idx_status note_list_of(struct making *making, const uint8_t *line) {
-    struct lists *lists = &making->lists;
     if (idxf_line_list_count(line) == 0) return IDX_OK;
-    if (lists->count == lists->capacity) {
-        size_t capacity = lists->capacity * 2 + 64;
-        struct idxf_list *items = realloc(lists->items, capacity * sizeof *items);
-        if (items != NULL) lists->items = items;
-        uint64_t *firsts = realloc(lists->firsts, capacity * sizeof *firsts);
-        if (firsts != NULL) lists->firsts = firsts;
-        if (items == NULL || firsts == NULL) return idxi_fail_memory(making->writing->error);
-        lists->capacity = capacity;
+    if (making->list_count == making->list_capacity) {
+        size_t capacity = making->list_capacity * 2 + 64;
+        struct line_list *lists = realloc(making->lists, capacity * sizeof *lists);
+        if (lists == NULL) return idxi_fail_memory(making->writing->error);
+        making->lists = lists;
+        making->list_capacity = capacity;
     }
-    lists->items[lists->count] = idxf_line_read_list(line);
-    lists->firsts[lists->count++] = idxf_line_first_block(line);
+    making->lists[making->list_count++] = (struct line_list){idxf_line_read_list(line), idxf_line_first_block(line)};
     return IDX_OK;
 }
 
@@ -209,20 +210,19 @@ static enum idx_status write_list_bytes(struct making *making, size_t size) {
 /* Adds those of the keys that belong to lists, and writes the bytes of lists page by page. An item that crosses the end
  * of a page is put into both. */
 static enum idx_status add_keys_to_lists(struct making *making, const uint64_t *keys, size_t count) {
-    const struct lists *lists = &making->lists;
     for (size_t i = 0; i < count; i++, making->key_number++) {
-        while (making->current_list < lists->count &&
-               making->key_number >= lists->firsts[making->current_list] + lists->items[making->current_list].count)
-            making->current_list++;
-        if (making->current_list == lists->count || making->key_number < lists->firsts[making->current_list]) continue;
-        const struct idxf_list *list = &lists->items[making->current_list];
-        uint64_t item = making->key_number - lists->firsts[making->current_list];
-        uint64_t part = idxf_find_place(keys[i], making->directory.lines).part, size = sizeof making->bytes;
-        idxf_list_put_key(list, item, part, making->begin, making->begin + size, making->bytes);
-        uint64_t end = list->at + ((item + 1) * list->width + 7) / 8;
-        if (end <= making->begin + size) continue;
+        const struct line_list *current = &making->lists[making->current_list],
+                               *end = making->lists + making->list_count;
+        while (current < end && making->key_number >= current->first + current->list.count) current++;
+        making->current_list = (size_t)(current - making->lists);
+        if (current == end || making->key_number < current->first) continue;
+        uint64_t item = making->key_number - current->first, size = sizeof making->bytes;
+        uint64_t part = idxf_find_place(keys[i], making->directory.lines).part;
+        idxf_list_put_key(&current->list, item, part, making->begin, making->begin + size, making->bytes);
+        uint64_t item_end = current->list.at + ((item + 1) * current->list.width + 7) / 8;
+        if (item_end <= making->begin + size) continue;
         IDXI_TRY(write_list_bytes(making, (size_t)size));
-        idxf_list_put_key(list, item, part, making->begin, making->begin + size, making->bytes);
+        idxf_list_put_key(&current->list, item, part, making->begin, making->begin + size, making->bytes);
     }
     return IDX_OK;
 }
@@ -233,11 +233,11 @@ static enum idx_status for_all_keys(struct making *making,
     const struct writing *writing = making->writing;
     const struct keys *keys = &writing->keys;
     if (keys->spilled == 0) return add(making, keys->items, keys->count);
-    for (uint64_t done = 0, some; done < keys->spilled; done += some) {
-        some = keys->spilled - done < keys->most ? keys->spilled - done : keys->most;
-        IDXI_TRY(idxi_read_at(keys->file, keys->items, some * sizeof *keys->items, done * sizeof *keys->items,
+    for (uint64_t done = 0, count; done < keys->spilled; done += count) {
+        count = keys->spilled - done < keys->most ? keys->spilled - done : keys->most;
+        IDXI_TRY(idxi_read_at(keys->file, keys->items, count * sizeof *keys->items, done * sizeof *keys->items,
                               writing->job->temporary_path, writing->error));
-        IDXI_TRY(add(making, keys->items, (size_t)some));
+        IDXI_TRY(add(making, keys->items, (size_t)count));
     }
     return IDX_OK;
 }
@@ -249,7 +249,7 @@ static enum idx_status make_directory(struct making *making) {
     IDXI_TRY(for_all_keys(making, add_keys_to_lines));
     while (making->directory.line < making->directory.lines) IDXI_TRY(write_line(making));
     header->list_bytes = making->directory.list_bytes;
-    if (making->lists.count > 0) IDXI_TRY(for_all_keys(making, add_keys_to_lists));
+    if (making->list_count > 0) IDXI_TRY(for_all_keys(making, add_keys_to_lists));
     IDXI_TRY(write_list_bytes(making, (size_t)(header->list_bytes - making->begin)));
     return idxi_page_writer_pad(&writing->pages, writing->error);
 }
@@ -261,8 +261,7 @@ static enum idx_status write_directory(struct writing *writing) {
     making->writing = writing;
     enum idx_status status = writing->keys.spilled > 0 ? spill_keys(writing) : IDX_OK;
     if (status == IDX_OK) status = make_directory(making);
-    free(making->lists.items);
-    free(making->lists.firsts);
+    free(making->lists);
     free(making);
     return status;
 }

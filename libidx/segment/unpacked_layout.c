@@ -42,7 +42,8 @@ static double count_distinct_lines(const struct idxi_part *part, unsigned errors
 /* Returns how many nanoseconds the probes of a part for up to `errors` errors take, with `count` fingerprints. `starts`
  * bytes say where the buckets of all parts begin; `bytes` are all of the layout. */
 static double probing_time(uint64_t count, const struct idxi_part *part, unsigned errors, double starts, double bytes) {
-    double candidates = (double)count / exp2(part->bits), lines = 0.9 + candidates / LINE_FINGERPRINTS;
+    double candidates = (double)count / exp2(part->bits);
+    double lines = 0.9 + candidates / LINE_FINGERPRINTS; /* of a bucket, which may begin anywhere in a line */
     double patterns = idxi_count_patterns(part->bits, errors);
     double time = patterns * (PROBE_TIME + lines * interpolate(line_times, bytes));
     if (bytes > LEAST_SHARED && bytes < MOST_SHARED) time += patterns * fmax(lines - LINES_AHEAD, 0) * LATE_LINE_TIME;
@@ -82,11 +83,12 @@ static bool set_costs(struct idxi_layout *layout, uint64_t count) {
  * bits and a radius that is greater by one; the others, or all if the sum can be shared out evenly, have widths[1]. */
 static struct idxi_layout cut_into_parts(unsigned parts, unsigned distance, unsigned bits, const unsigned widths[2]) {
     struct idxi_layout layout = {.count = parts};
-    unsigned more = (distance + 1) % parts, shift = bits;
+    unsigned first_parts = (distance + 1) % parts, shift = bits;
     for (unsigned i = 0; i < parts; i++) {
         struct idxi_part *part = &layout.parts[i];
-        part->bits = widths[i < more ? 0 : 1];
-        part->radius = (distance + 1) / parts - (i < more ? 0 : 1);
+        unsigned kind = i < first_parts ? 0 : 1;
+        part->bits = widths[kind];
+        part->radius = (distance + 1) / parts - kind;
         shift -= part->bits;
         part->shift = shift;
     }
@@ -122,11 +124,12 @@ static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned d
     struct idxi_layout best = cut_into_parts(1, distance, bits, (const unsigned[2]){0, 0});
     set_costs(&best, count);
     for (unsigned parts = 1; parts <= IDXI_MAX_PARTS && parts <= distance + 1; parts++) {
-        unsigned more = (distance + 1) % parts;
-        for (unsigned first = more == 0 ? IDXI_MAX_PART_BITS : 0; first <= IDXI_MAX_PART_BITS; first++) {
+        unsigned first_parts = (distance + 1) % parts;
+        unsigned least_first = first_parts == 0 ? IDXI_MAX_PART_BITS : 0; /* of no part, only one width is tried */
+        for (unsigned first = least_first; first <= IDXI_MAX_PART_BITS; first++) {
             for (unsigned second = 0; second <= IDXI_MAX_PART_BITS; second++) {
                 unsigned widths[2] = {first, second};
-                if (more * first + (parts - more) * second > bits) break;
+                if (first_parts * first + (parts - first_parts) * second > bits) break;
                 struct idxi_layout layout = cut_into_parts(parts, distance, bits, widths);
                 if (set_costs(&layout, count) && is_better(&layout, &best, most)) best = layout;
             }

@@ -275,6 +275,6 @@ void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idx
     search.waiting = &search.groups[1];
     for (unsigned i = 0; i < 2; i++) search.groups[i].chunk_count = search.groups[i].count = 0;
     for (size_t i = begin; i < end && !search.stopped; i++) stage_query(&search, i);
-    end_group(&search);
-    end_group(&search);
+    end_group(&search); /* compares the group that waits */
+    end_group(&search); /* compares the last one, which then waited */
 }
