@@ -55,6 +55,7 @@ static enum idx_status probe_chunks(struct batch *batch, struct prober *prober, 
     return idxi_results_put(&prober->finds, error);
 }
 
+/* Probes in one thread. This is an idxi_task. */
 static enum idx_status run_prober(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct prober *prober = calloc(1, sizeof *prober);
@@ -82,18 +83,19 @@ static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
 /* Finds the matches of all queries: sweeps along the tables, and then searches the pending fingerprints. Each query
  * counts as one step of progress for each table that is not empty. */
 static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
-    const struct idx_batch_options *options = &batch->options;
-    uint64_t swept = 0;
-    for (size_t i = 0; i < batch->index->manifest->segment_count; i++) {
-        for (size_t j = 0; j < batch->index->probings[options->distance].count; j++)
-            swept += batch->index->segments[i]
-                         ->tables[batch->index->probings[options->distance].tables[j].table]
-                         .header.blocks > 0;
+    const struct idx_index *index = batch->index;
+    const struct idxi_probing *probing = &index->probings[batch->options.distance];
+    uint64_t swept = 0; /* tables */
+    for (size_t i = 0; i < index->manifest->segment_count; i++) {
+        for (size_t j = 0; j < probing->count; j++) {
+            if (index->segments[i]->tables[probing->tables[j].table].header.blocks > 0) swept++;
+        }
     }
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count * swept, error));
-    IDXI_TRY(idxi_sweep(batch->index, batch->queries, batch->count, options, &batch->results, &batch->progress, error));
+    IDXI_TRY(
+        idxi_sweep(index, batch->queries, batch->count, &batch->options, &batch->results, &batch->progress, error));
     batch->pending_alone = true;
-    return idxi_has_pending(batch->index) ? run_probers(batch, error) : IDX_OK;
+    return idxi_has_pending(index) ? run_probers(batch, error) : IDX_OK;
 }
 
 /* ---- Streaming ---- */
@@ -186,7 +188,7 @@ enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries
     IDXI_TRY(idxi_check_queries(index, queries, count, error));
     if (batch.options.method == IDX_BATCH_AUTO) batch.options.method = choose_method(&batch);
     idxi_progress_init(&batch.progress, batch.options.progress, batch.options.context);
-    enum idx_status status = idxi_results_open(&batch.results, index, queries, true, &batch.options, error);
+    enum idx_status status = idxi_results_open(&batch.results, index, queries, IDXI_BY_DISTANCE, &batch.options, error);
     if (status == IDX_OK) status = find_all(&batch, error);
     if (status == IDX_OK) status = idxi_results_give(&batch.results, &batch.progress, visit, visit_context, error);
     idxi_results_close(&batch.results);

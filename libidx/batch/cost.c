@@ -57,11 +57,11 @@ double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsi
     return cost;
 }
 
-/* Returns the time that all `fingerprints` take if `some` at a time are searched as arrays with all queries. */
-static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t some) {
+/* Returns the time that all `fingerprints` take if `step` at a time are searched as arrays with all queries. */
+static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t step) {
     const struct idxi_compare_way *way = idxi_compare_widest();
-    if (some == 0) return 0;
-    return idxi_cut_time(way, distance, bits, (double)queries, (double)some) * (double)fingerprints / (double)some;
+    if (step == 0) return 0;
+    return idxi_cut_time(way, distance, bits, (double)queries, (double)step) * (double)fingerprints / (double)step;
 }
 
 /* Returns the most bits for each ball with which about IDXI_MEMBERS queries or more share a bucket. */
@@ -72,15 +72,16 @@ static unsigned choose_width(size_t queries, unsigned bits, unsigned distance) {
 }
 
 /* Returns the time of one fingerprint to meet the queries of each ball. If one of a bucket seems near by chance, or the
- * bucket is large, all of the bucket are compared: that `all` is how likely, `many` how likely the bucket is large, and
- * `seeming` how many queries seem near on average. Buckets have `members` queries on average, with a Poisson
+ * bucket is large, all of the bucket are compared: `compares_all` is how likely that is, and `seeming` how many queries
+ * seem near on average. Buckets have `members` queries on average, with a Poisson
  * distribution, which the error function approximates. */
 static double get_meeting_time(size_t queries, unsigned bits, unsigned distance, unsigned width) {
     unsigned folded = bits < 32 ? bits : 32;
     double members = (double)queries / exp2(width), compared = fmax(members, IDXI_FOLD_PADDING);
     double seeming = compared * idxi_count_patterns(folded, distance) / exp2(folded);
-    double many = 0.5 + 0.5 * erf((members - IDXI_FOLD_PADDING) / sqrt(2 * members)), all = many + 1 - exp(-seeming);
-    double time = IDXI_MEET_TIME + fmin(all, 1) * (IDXI_SEEMING_TIME + members * IDXI_AVX512_TIME / IDXI_AVX512_LANES);
+    double is_large = 0.5 + 0.5 * erf((members - IDXI_FOLD_PADDING) / sqrt(2 * members));
+    double compares_all = fmin(is_large + 1 - exp(-seeming), 1);
+    double time = IDXI_MEET_TIME + compares_all * (IDXI_SEEMING_TIME + members * IDXI_AVX512_TIME / IDXI_AVX512_LANES);
     if (queries > IDXI_CACHED_QUERIES) time += IDXI_PARTITION_TIME;
     return (distance + 1) * time;
 }
@@ -88,12 +89,12 @@ static double get_meeting_time(size_t queries, unsigned bits, unsigned distance,
 struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
                                                 uint64_t memory) {
     unsigned width = choose_width(queries, bits, distance);
-    uint64_t some = idxi_streaming_most(queries, memory);
+    uint64_t step = idxi_streaming_most(queries, memory);
     double preparing = (double)queries * (IDXI_DISTINCT_TIME + IDXI_FIND_TIME); /* the queries, either way */
-    if (some > fingerprints) some = fingerprints;
+    if (step > fingerprints) step = fingerprints;
     double meeting = (double)fingerprints * get_meeting_time(queries, bits, distance, width) +
                      (double)queries * IDXI_INSERT_TIME * (distance + 1);
-    double arrays = get_arrays_time(queries, bits, distance, fingerprints, some);
+    double arrays = get_arrays_time(queries, bits, distance, fingerprints, step);
     if (width > 0 && meeting < arrays && idxi_streaming_bytes(queries, distance, width) <= memory)
         return (struct idxi_streaming_cost){width, meeting + preparing};
     return (struct idxi_streaming_cost){0, arrays + preparing};

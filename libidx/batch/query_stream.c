@@ -39,7 +39,7 @@ static enum idx_status open_stream(struct idx_stream *stream, const uint64_t *qu
     if (stream->queries == NULL) return idxi_fail_memory(error);
     if (count > 0) memcpy(stream->queries, queries, count * sizeof *queries);
     stream->results_open = true; /* even if opening fails, results are closed */
-    IDXI_TRY(idxi_results_open(&stream->results, NULL, stream->queries, false, options, error));
+    IDXI_TRY(idxi_results_open(&stream->results, NULL, stream->queries, IDXI_BY_FINGERPRINT, options, error));
     IDXI_TRY(idxi_streaming_open(&stream->streaming, queries, count, bits, UINT64_MAX, options, &stream->results,
                                  &stream->progress, error));
     idxi_progress_init(&stream->progress, options->progress, options->context);

@@ -10,9 +10,10 @@
 #define DISTANCE_BITS 8
 
 enum idx_status idxi_results_open(struct idxi_results *results, const struct idx_index *index, const uint64_t *queries,
-                                  bool by_distance, const struct idx_batch_options *options, struct idx_error *error) {
+                                  enum idxi_results_order order, const struct idx_batch_options *options,
+                                  struct idx_error *error) {
     const char *path = options->temporary_folder;
-    *results = (struct idxi_results){.queries = queries, .by_distance = by_distance};
+    *results = (struct idxi_results){.queries = queries, .order = order};
     pthread_mutex_init(&results->mutex, NULL);
     idxi_progress_init(&results->quiet, NULL, NULL);
     IDXI_TRY(idxi_open_temporary_folder(&results->folder, &path, index == NULL ? -1 : index->folder,
@@ -37,7 +38,7 @@ static enum idx_status put_matches(struct idxi_results *results, const struct id
     for (size_t i = 0; i < finds->count; i++) {
         size_t query = finds->queries[i];
         uint64_t fingerprint = finds->fingerprints[i];
-        unsigned distance = results->by_distance ? get_distance(results, query, fingerprint) : 0;
+        unsigned distance = results->order == IDXI_BY_DISTANCE ? get_distance(results, query, fingerprint) : 0;
         idxi_sorter_add(&results->sorter, (uint64_t)query << DISTANCE_BITS | distance, fingerprint);
     }
     return IDX_OK;
@@ -71,7 +72,7 @@ enum idx_status idxi_results_give(struct idxi_results *results, struct idxi_prog
     uint64_t keys[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES];
     struct idxi_stream *stream;
     size_t count;
-    IDXI_TRY(idxi_progress_add(progress, 0, error));
+    IDXI_TRY(idxi_progress_add(progress, 0, error)); /* fails if the caller has cancelled */
     IDXI_TRY(idxi_sorter_end(&results->sorter, &stream, error));
     do {
         IDXI_TRY(idxi_progress_add(progress, 0, error));

@@ -5,9 +5,12 @@
 
 #include "libidx/streams/sorter.h"
 
+/* The order in which the matches of a query are visited: by fingerprint alone, or by distance first. */
+enum idxi_results_order { IDXI_BY_FINGERPRINT, IDXI_BY_DISTANCE };
+
 struct idxi_results {
     const uint64_t *queries;
-    bool by_distance; /* a query's matches are visited by distance, then fingerprint; else by fingerprint alone */
+    enum idxi_results_order order;
     pthread_mutex_t mutex;
     struct idxi_sorter sorter;
     struct idxi_progress quiet; /* progress of sorting, which is not reported */
@@ -27,7 +30,8 @@ struct idxi_finds {
  * idxi_results_close even if this fails. Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR (the folder),
  * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_results_open(struct idxi_results *results, const struct idx_index *index, const uint64_t *queries,
-                                  bool by_distance, const struct idx_batch_options *options, struct idx_error *error);
+                                  enum idxi_results_order order, const struct idx_batch_options *options,
+                                  struct idx_error *error);
 
 /* Puts the matches of a thread into the results, and empties `finds`. Several threads may call it at once, each for
  * `finds` of its own. Errors: IDX_OUT_OF_MEMORY, and those of files. */

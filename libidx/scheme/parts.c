@@ -11,6 +11,7 @@
 #define MAX_CUTS 256  /* more than list_cuts lists */
 #define MAX_SHARES (IDX_MAX_K + 1)
 
+/* A way to cut a part, as a scheme blocks:front:radius does. */
 struct cut {
     unsigned blocks, front, radius;
     unsigned shares; /* how many errors it covers, plus 1; a scheme covers k if its parts have k + 1 shares together */
@@ -53,7 +54,8 @@ static double time_of_part(const struct cut *cut, unsigned bits, const struct id
     return time;
 }
 
-/* Adds a cut to the list, unless it makes too many tables. */
+/* Adds a cut to the list, unless it makes too many tables. Sets its members but those that the caller has chosen; more
+ * than `shares` shares are not needed. */
 static void add_cut(struct parts_search *search, struct cut cut, unsigned shares, const struct idxi_times *times) {
     cut.shares = idxi_parts_cover(cut.blocks, cut.front, cut.radius) + 1;
     cut.tables = (unsigned)idxi_choose(cut.blocks, cut.front);
@@ -77,7 +79,8 @@ static void list_cuts(struct parts_search *search, unsigned shares, const struct
 
 /* ---- Parts ---- */
 
-/* Adds each possible next part to the fastest scheme of a state, and notes where that is the fastest of its state. */
+/* Adds each possible next part to the fastest scheme of a state, and notes where that is the fastest of its state.
+ * Shares above `most_shares` are not needed. */
 static void add_next_part(struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
                           unsigned most_shares, unsigned most_bits) {
     double time = search->states[shares][bits][tables].time;
@@ -95,16 +98,18 @@ static void add_next_part(struct parts_search *search, unsigned shares, unsigned
 
 /* Finds the fastest scheme of each state with up to so many shares and bits. */
 static void find_fastest(struct parts_search *search, unsigned shares, unsigned bits) {
-    for (unsigned i = 0; i <= shares; i++) {
-        for (unsigned j = 0; j <= bits; j++) {
-            for (unsigned t = 0; t <= IDXI_MAX_PARTS_TABLES; t++) search->states[i][j][t].time = INFINITY;
+    for (unsigned share = 0; share <= shares; share++) {
+        for (unsigned bit = 0; bit <= bits; bit++) {
+            for (unsigned table = 0; table <= IDXI_MAX_PARTS_TABLES; table++)
+                search->states[share][bit][table].time = INFINITY;
         }
     }
     search->states[0][0][0].time = 0;
-    for (unsigned i = 0; i < shares; i++) {
-        for (unsigned j = 0; j < bits; j++) {
-            for (unsigned t = 0; t < IDXI_MAX_PARTS_TABLES; t++) {
-                if (search->states[i][j][t].time < INFINITY) add_next_part(search, i, j, t, shares, bits);
+    for (unsigned share = 0; share < shares; share++) {
+        for (unsigned bit = 0; bit < bits; bit++) {
+            for (unsigned table = 0; table < IDXI_MAX_PARTS_TABLES; table++) {
+                if (search->states[share][bit][table].time < INFINITY)
+                    add_next_part(search, share, bit, table, shares, bits);
             }
         }
     }
@@ -141,7 +146,7 @@ enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const 
     find_fastest(search, shares, live_bits);
     for (unsigned tables = 1; tables <= IDXI_MAX_PARTS_TABLES; tables++) {
         struct idx_scheme scheme;
-        unsigned best = 0;
+        unsigned best = 0; /* bits; a scheme has some, so 0 bits have no finite time */
         for (unsigned width = 1; width <= live_bits; width++) {
             if (search->states[shares][width][tables].time < search->states[shares][best][tables].time) best = width;
         }

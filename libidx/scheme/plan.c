@@ -53,15 +53,17 @@ static void take_if_faster(struct planner *planner, const struct idx_scheme *sch
 }
 
 /* This is an idxi_scheme_visitor. */
-static void take_masks(void *context, const struct idx_scheme *scheme) { take_if_faster(context, scheme, WORTH_MASKS); }
+static void consider_masks(void *context, const struct idx_scheme *scheme) {
+    take_if_faster(context, scheme, WORTH_MASKS);
+}
 
-static void take_text(struct planner *planner, const char *text) {
+static void consider_text(struct planner *planner, const char *text) {
     struct idx_scheme scheme;
     if (idxi_scheme_read(&scheme, text, planner->options.bits)) take_if_faster(planner, &scheme, 1);
 }
 
-/* Considers all B:C and B:C:R of up to MAX_BLOCKS blocks that cover k, and B:1 and B:1:R of more blocks, too. */
-static void take_one_level(struct planner *planner) {
+/* Considers all B:C and B:C:R of up to MAX_BLOCKS blocks that cover k, and B:1 and B:1:R of any number of blocks. */
+static void consider_one_level(struct planner *planner) {
     unsigned k = planner->options.k;
     char text[sizeof planner->best->scheme.name];
     for (unsigned blocks = 1; blocks <= IDX_MAX_K + 1; blocks++) {
@@ -69,35 +71,35 @@ static void take_one_level(struct planner *planner) {
             for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius <= k; radius++) {
                 if (idxi_parts_cover(blocks, front, radius) < k) continue;
                 snprintf(text, sizeof text, radius > 0 ? "%u:%u:%u" : "%u:%u", blocks, front, radius);
-                take_text(planner, text);
+                consider_text(planner, text);
             }
         }
     }
 }
 
 /* Considers all B:C/b:c in which each level covers k and no more. */
-static void take_two_levels(struct planner *planner) {
+static void consider_two_levels(struct planner *planner) {
     unsigned k = planner->options.k;
     char text[sizeof planner->best->scheme.name];
     for (unsigned first = 1; k > 0 && k + first <= MAX_LEVEL_BLOCKS; first++) {
         for (unsigned second = 1; k + second <= MAX_LEVEL_BLOCKS; second++) {
             snprintf(text, sizeof text, "%u:%u/%u:%u", k + first, first, k + second, second);
-            take_text(planner, text);
+            consider_text(planner, text);
         }
     }
 }
 
 /* Considers all schemes, as if fingerprints were spread evenly over the bits that are not dead. */
-static enum idx_status take_all(struct planner *planner, struct idx_error *error) {
+static enum idx_status consider_all(struct planner *planner, struct idx_error *error) {
     struct idxi_times times;
     uint64_t all = idxf_low_bits(planner->options.bits), live = all & ~planner->options.dead_bits;
     double (*measured)(void *, uint64_t) = planner->options.expected_group;
     planner->options.expected_group = NULL; /* it takes too long for so many schemes */
-    take_one_level(planner);
-    take_two_levels(planner);
+    consider_one_level(planner);
+    consider_two_levels(planner);
     idxi_price_tables(&planner->options, &planner->model, &times);
     enum idx_status status = idxi_parts_find(planner->options.bits, live != 0 ? live : all, planner->options.k, &times,
-                                             take_masks, planner, error);
+                                             consider_masks, planner, error);
     planner->options.expected_group = measured;
     return status;
 }
@@ -123,6 +125,7 @@ static void keep_worthwhile(struct planner *planner, bool keep_fitting) {
     }
 }
 
+/* Drops the plans whose schemes are not proved to cover k in MAX_STEPS steps. */
 static void drop_unproved(struct planner *planner) {
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         struct candidate *best = &planner->best[i];
@@ -143,8 +146,8 @@ static void choose_plan(struct planner *planner) {
 }
 
 static enum idx_status make_plans(struct planner *planner, struct idx_error *error) {
-    IDXI_TRY(take_all(planner, error));
-    /* what is slow for evenly spread fingerprints may be the fastest for these */
+    IDXI_TRY(consider_all(planner, error));
+    /* What is slow for evenly spread fingerprints may be the fastest for these, so what fits is priced again. */
     keep_worthwhile(planner, planner->options.expected_group != NULL);
     if (planner->options.expected_group != NULL) {
         for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
@@ -160,7 +163,7 @@ static enum idx_status make_plans(struct planner *planner, struct idx_error *err
 }
 
 /* Makes a planner, with its plans. The caller frees it by free(). */
-static enum idx_status planner_make(struct planner **planner, const struct idx_plan_options *options,
+static enum idx_status make_planner(struct planner **planner, const struct idx_plan_options *options,
                                     struct idx_error *error) {
     *planner = calloc(1, sizeof **planner);
     if (*planner == NULL) return idxi_fail_memory(error);
@@ -177,7 +180,7 @@ enum idx_status idxi_plan_auto(const struct idx_plan_options *given, struct idx_
     struct planner *planner;
     options.calibration = NULL; /* an index is the same whatever machine built it */
     options.residence = IDX_RESIDENCE_DIRECTORY;
-    IDXI_TRY(planner_make(&planner, &options, error));
+    IDXI_TRY(make_planner(&planner, &options, error));
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         if (planner->best[i].plan.chosen) *scheme = planner->best[i].scheme;
     }
@@ -230,7 +233,7 @@ enum idx_status idx_plan(const struct idx_plan_options *given, struct idx_plan *
     size_t count = 0;
     idxi_copy_options(&options, given);
     IDXI_TRY(check_options(&options, error));
-    IDXI_TRY(planner_make(&planner, &options, error));
+    IDXI_TRY(make_planner(&planner, &options, error));
     if (options.calibration != NULL || options.residence != IDX_RESIDENCE_DIRECTORY)
         status = mark_auto(planner, &missing, error);
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {

@@ -189,17 +189,20 @@ static struct costs find_costs(double count, const struct idxf_block_form *given
     return (struct costs){find_moments(chances, bits), find_moments(chances, codes), without, long_codes};
 }
 
-/* Returns how many fingerprints a block holds on average: its key, and as many differences as fit. Each chain but one
- * has a key in place of a difference. */
+/* Returns how many fingerprints a block holds on average: its key, and of each further difference how likely it fits.
+ * Each chain but one has a key in place of a difference. */
 static double fill_block(double count, unsigned bits, uint32_t block_size) {
     struct idxf_block_form form = {.bits = bits, .block_size = block_size};
     form.anchor_bits = idxf_choose_anchor_bits((uint64_t)count, bits, block_size);
     struct costs costs = find_costs(count, &form);
-    double chains = idxf_block_most_chains(block_size) - 1, room = block_size * 8.0 - 1 - form.anchor_bits, held = 1;
+    double chains = idxf_block_most_chains(block_size) - 1; /* but the first */
+    double room = block_size * 8.0 - 1 - form.anchor_bits, held = 1;
+    /* the list of chains: 6 bits say how wide an offset is, and each entry has an offset and a place */
     if (chains > 0) room -= 6 + chains * (form.anchor_bits + log2(block_size * 8.0) - costs.bits.mean);
-    double coded = 1;
+    double coded = 1; /* how likely each of the differences so far has a code */
     for (unsigned i = 1; i < IDXF_MAX_BLOCK_FINGERPRINTS; i++) {
-        double fits = (coded *= 1 - costs.without) * chance_to_fit(&costs.bits, i, room);
+        coded *= 1 - costs.without;
+        double fits = coded * chance_to_fit(&costs.bits, i, room);
         if (block_size == IDXF_MIN_BLOCK_SIZE && !costs.long_codes)
             fits *= chance_to_fit(&costs.codes, i, IDXF_MAX_CODES_BITS);
         if (fits < 1e-6) break;

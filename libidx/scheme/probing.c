@@ -35,6 +35,7 @@ static void lower_radius(struct choice *choice, struct idxi_probed *table) {
     }
 }
 
+/* Leaves out the table at this place, unless the others do not cover the distance. */
 static void leave_out_unneeded(struct choice *choice, size_t at) {
     struct idxi_probed table = choice->tables[at];
     struct idxi_probed *from = &choice->tables[at];
@@ -94,6 +95,7 @@ static void reduce_tables(struct choice *choice) {
     qsort(choice->tables, choice->count, sizeof *choice->tables, compare_numbers);
 }
 
+/* Begins with all tables of a scheme. No radius needs to be above the distance. */
 static void take_all(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
     choice->distance = distance;
     choice->count = scheme->table_count;
@@ -122,8 +124,8 @@ enum idx_status idxi_probings_make(struct idxi_probing **result, const struct id
     struct idxi_probing *probings = calloc(k + 1, sizeof *probings);
     struct idxi_probed *tables = calloc((k + 1) * (scheme->table_count + 1), sizeof *tables);
     struct idx_scheme *trial = calloc(1, sizeof *trial);
-    bool is_short = probings == NULL || tables == NULL || trial == NULL;
-    if (is_short) {
+    bool ok = probings != NULL && tables != NULL && trial != NULL;
+    if (!ok) {
         free(probings);
         free(tables);
     } else {
@@ -131,7 +133,7 @@ enum idx_status idxi_probings_make(struct idxi_probing **result, const struct id
         *result = probings;
     }
     free(trial);
-    return is_short ? idxi_fail_memory(error) : IDX_OK;
+    return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
 void idxi_probings_free(struct idxi_probing *probings) {

@@ -9,8 +9,7 @@
 
 /* ---- Making ---- */
 
-/* Cuts the set bits of `bits` into `blocks` parts, from the most significant, as even as can be, wider ones first. Sets
- * `parts` to their masks. */
+/* Sets `parts` to the masks of the blocks that idxi_scheme_add cuts `bits` into. */
 static void cut_bits(uint64_t bits, unsigned blocks, uint64_t *parts) {
     unsigned width = (unsigned)__builtin_popcountll(bits);
     unsigned bit = 64;

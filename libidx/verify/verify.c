@@ -9,7 +9,7 @@
 #include "libidx/verify/verify.h"
 #include "libidx/view/index.h"
 
-/* Opening starts again at most so often because the index is replaced at the same time. */
+/* So often an index is opened again because it was replaced at the same time; then what was found is reported. */
 #define MAX_ATTEMPTS 1000
 
 /* How opening a file went, or a segment's folder. */
@@ -49,6 +49,7 @@ static void report(struct verification *verification, const char *folder, const 
 
 /* ---- Opening ---- */
 
+/* Opens all files of a segment, or notes for each why it can't be opened. */
 static void open_segment(struct verification *verification, size_t segment) {
     struct idx_index *index = verification->index;
     struct opening *openings = openings_of(verification, segment), *opening = &openings[OPEN_FOLDER];
@@ -99,9 +100,9 @@ static enum idx_status open_once(struct verification *verification, const char *
     if (index == NULL) return idxi_fail_memory(error);
     IDXI_TRY(idxi_index_open_folder(index, path, error));
     IDXI_TRY(idxi_index_read_manifest(index, error));
-    size_t segments = index->manifest->segment_count;
+    size_t segments = index->manifest->segment_count, tables = index->scheme.table_count;
     index->segments = calloc(segments, sizeof(struct idxi_segment *));
-    verification->openings = calloc(segments, sizeof(struct opening) * (OPEN_TABLES + index->scheme.table_count));
+    verification->openings = calloc(segments, sizeof(struct opening) * (OPEN_TABLES + tables));
     if (index->segments == NULL || verification->openings == NULL) return idxi_fail_memory(error);
     for (size_t segment = 0; segment < segments; segment++) open_segment(verification, segment);
     verification->log.status = read_log(index, &verification->log.error);

@@ -15,11 +15,13 @@ struct comparison {
     uint64_t seen_count;                                          /* of the bits that are set */
 };
 
+/* Fails because the maps differ. */
 static enum idx_status fail_content(const struct comparison *comparison, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, comparison->by_id->path,
                      "contains other IDs than the documents have: rebuild the index, or restore it");
 }
 
+/* Marks the entry with this number, and counts it if it was not marked before. */
 static void note_seen(struct comparison *comparison, uint64_t number) {
     uint64_t bit = UINT64_C(1) << number % 64, *seen = &comparison->seen[number / 64];
     comparison->seen_count += (*seen & bit) == 0;
@@ -61,6 +63,7 @@ static enum idx_status compare_chunk(struct comparison *comparison, struct idx_e
 
 /* ---- Integer IDs ---- */
 
+/* Takes chunks of documents as they come, and compares each. */
 static enum idx_status compare_integers(struct comparison *comparison, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], ids[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;

@@ -108,6 +108,7 @@ static enum idx_status check_statistics(const struct idxi_table *table, const st
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_STATISTICS, table->path, 0);
 }
 
+/* Checks all parts of the file behind its header, which was checked when it was opened. */
 static enum idx_status check_sections(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
     const struct idxf_table_layout *layout = &table->layout;
     uint64_t blocks_end = layout->blocks + table->header.blocks * table->header.block_size;
