@@ -7,9 +7,7 @@
 
 /* ---- The time of look-ups ---- */
 
-/* The time of a look-up follows from what it does, and from what that takes on a machine. */
-
-/* What one query does, on average. */
+/* What one query does, on average. What that takes depends on the machine. */
 struct idxi_work {
     double tables;
     double probes;

@@ -69,10 +69,7 @@ void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits
  * false where that is not possible, or makes too many tables. */
 static bool choose_once(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius) {
     char name[sizeof scheme->name];
-    if (radius > 0)
-        snprintf(name, sizeof name, "%u:%u:%u", blocks, front, radius);
-    else
-        snprintf(name, sizeof name, "%u:%u", blocks, front);
+    snprintf(name, sizeof name, radius > 0 ? "%u:%u:%u" : "%u:%u", blocks, front, radius);
     idxi_scheme_init(scheme, name, bits);
     return idxi_scheme_add(scheme, idxf_low_bits(bits), 0, blocks, front, radius);
 }

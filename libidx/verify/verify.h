@@ -10,9 +10,8 @@
 
 /* ---- Sets of fingerprints ---- */
 
-/* A set is known by its size and a sum, so that sets that come in different orders can be compared. */
-
-/* Two sets that differ have different sums, but for an accident of 2^-64. */
+/* A set is known by its size and a sum, in whatever order it comes. Sets that differ have different sums, but for an
+ * accident of 2^-64. */
 struct idxi_fingerprint_set {
     bool known; /* whether the set is known, where one is expected */
     uint64_t count;
