@@ -1,4 +1,4 @@
-/* testing.h: cmocka, and what it needs to be included before it. */
+/* testing.h: what all tests share: cmocka, with what it needs to be included before it, and comparing numbers. */
 #ifndef IDX_TESTS_TESTING_H
 #define IDX_TESTS_TESTING_H
 
@@ -9,5 +9,11 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+/* Compares two uint64_t, for qsort and bsearch. */
+static inline int compare_numbers(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
 
 #endif

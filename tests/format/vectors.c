@@ -298,11 +298,6 @@ static enum idxf_fault read_table(const struct bytes *file, struct list *list) {
     return check_statistics(&header, list);
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The bits that differences take with a code, each class counting as used once at least. */
 static uint64_t cost_of(const struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits) {
     struct idxf_class classes[IDXF_CLASSES];

@@ -27,11 +27,6 @@ uint64_t flip_bits(uint64_t fingerprint, unsigned bits, unsigned count, uint64_t
     return fingerprint;
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static struct set allocate(unsigned bits, size_t count) {
     struct set set = {.bits = bits, .count = count};
     set.items = calloc(count + 1, sizeof *set.items);

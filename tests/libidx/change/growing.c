@@ -380,11 +380,6 @@ static void check_many(const struct model *model, const struct idx_index *index)
     }
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
-}
-
 static void check_id(const struct model *model, const struct idx_index *index) {
     uint64_t expected[ROOM], found[ROOM], id = below(IDS);
     size_t count = 0, found_count, length;

@@ -78,18 +78,13 @@ static size_t model_scan(const struct model *model, uint64_t query, unsigned dis
     return count;
 }
 
-static int compare_ids(const void *a, const void *b) {
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
-}
-
 /* A fingerprint's IDs, in the order in which they come. */
 static size_t model_ids(const struct model *model, uint64_t fingerprint, uint64_t *ids) {
     size_t count = 0;
     for (size_t i = 0; i < model->count; i++) {
         if (model->documents[i].fingerprint == fingerprint) ids[count++] = model->documents[i].id;
     }
-    if (model->id_type == IDX_ID_U64) qsort(ids, count, sizeof *ids, compare_ids);
+    if (model->id_type == IDX_ID_U64) qsort(ids, count, sizeof *ids, compare_numbers);
     return count;
 }
 
@@ -305,7 +300,7 @@ struct removal {
 static int compare_removals(const void *a, const void *b) {
     const struct removal *one = a, *other = b;
     if (one->fingerprint != other->fingerprint) return one->fingerprint < other->fingerprint ? -1 : 1;
-    return compare_ids(&one->id, &other->id);
+    return compare_numbers(&one->id, &other->id);
 }
 
 /* Writes a segment's file `removed`, and says so in the manifest. */

@@ -98,11 +98,6 @@ static void check(const struct idxi_compare_way *way, unsigned distance, bool wi
  * of one. */
 enum kind { UNIFORM, COPIES, NEAR, COUNTING, KINDS };
 
-static int compare_numbers(const void *x, const void *y) {
-    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    return (a > b) - (a < b);
-}
-
 static size_t make(uint64_t *side, size_t count, unsigned bits, enum kind kind, uint64_t *seed) {
     uint64_t low = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1, centre = next_random(seed) & low;
     for (size_t i = 0; i < count; i++) {

@@ -13,11 +13,6 @@
 
 /* ---- Statistics ---- */
 
-static int compare_numbers(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 struct groups {
     uint64_t largest;
     double squares; /* of their sizes, added up */

@@ -12,11 +12,6 @@
 
 #define COUNT 20000
 
-static int compare_numbers(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Reads a stream to its end, `capacity` at a time, but now and then 3, so that what was decoded is left over. Returns
  * the status at the end. */
 static enum idx_status read_all(struct idxi_table_stream *stream, size_t capacity, uint64_t *into, size_t room,

@@ -46,11 +46,6 @@ static int open_folder(const char *path) {
     return folder;
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Ascending: the first half all over, the other near its last one, so that blocks of the two hold very different
  * numbers. */
 static uint64_t *make_fingerprints(size_t count) {

@@ -32,14 +32,9 @@ struct make {
 
 static uint64_t random_below(uint64_t *seed, uint64_t end) { return next_random(seed) % end; }
 
-static int compare_hashes(const void *first, const void *second) {
-    const uint64_t *a = first, *b = second;
-    return (*a > *b) - (*a < *b);
-}
-
 static size_t make_distinct(uint64_t *hashes, size_t count) {
     size_t distinct = 0;
-    if (count > 0) qsort(hashes, count, sizeof *hashes, compare_hashes);
+    if (count > 0) qsort(hashes, count, sizeof *hashes, compare_numbers);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || hashes[i] != hashes[i - 1]) hashes[distinct++] = hashes[i];
     return distinct;
@@ -482,7 +477,7 @@ static uint64_t remove_plainly(struct corpus *corpus, uint64_t most) {
     uint64_t *all = calloc(members + 1, sizeof *all);
     for (size_t i = 0; i < corpus->count; at += corpus->counts[i++])
         if (corpus->counts[i] > 0) memcpy(all + at, corpus->sets[i], corpus->counts[i] * sizeof *all);
-    if (members > 0) qsort(all, members, sizeof *all, compare_hashes);
+    if (members > 0) qsort(all, members, sizeof *all, compare_numbers);
     for (size_t begin = 0, end = 0; begin < members; begin = end) {
         while (end < members && all[end] == all[begin]) end++;
         if (end - begin > most) all[common++] = all[begin];
@@ -491,7 +486,7 @@ static uint64_t remove_plainly(struct corpus *corpus, uint64_t most) {
         size_t left = 0;
         for (size_t j = 0; j < corpus->counts[i]; j++) {
             uint64_t hash = corpus->sets[i][j];
-            if (bsearch(&hash, all, common, sizeof hash, compare_hashes) == NULL) corpus->sets[i][left++] = hash;
+            if (bsearch(&hash, all, common, sizeof hash, compare_numbers) == NULL) corpus->sets[i][left++] = hash;
         }
         corpus->counts[i] = left;
     }

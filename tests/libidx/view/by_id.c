@@ -88,11 +88,6 @@ static void build_part(const char *path, enum idx_id_type id_type, const struct 
 
 /* ---- Exactness ---- */
 
-static int compare_numbers(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* By a linear scan: the distinct fingerprints of an ID, ascending. */
 static size_t scan_documents(const struct documents *documents, enum idx_id_type id_type, size_t id,
                              uint64_t *fingerprints) {
