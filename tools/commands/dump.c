@@ -66,10 +66,9 @@ static bool print_index(struct dump *dump, const struct idx_index *index) {
 /* Prints the documents of the index at `path`. Returns the status of the process. */
 static int dump_index(const char *path, enum notation notation) {
     struct dump dump = {.notation = notation, .output = OUTPUT_STANDARD};
-    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
-    struct idx_index *index = NULL;
-    options.residence = IDX_RESIDENCE_NONE;
-    bool ok = idx_open(&index, path, &options, &dump.error) == IDX_OK && print_index(&dump, index);
+    struct idx_index *index;
+    if (!open_index_unloaded(&index, path)) return ENDS_BADLY;
+    bool ok = print_index(&dump, index);
     bool written = output_close(&dump.output);
     if (!ok) complain("%s", dump.error.sentence);
     idx_close(index);
