@@ -88,8 +88,8 @@ static bool append_to_sequence(struct idxt_features *features) {
     return true;
 }
 
-/* If the feature that was counted last, of these bytes, is new, and the recipe names another hash than XXH3 for
- * SimHashes, appends that hash to features->hashes. */
+/* If the recipe names another hash than XXH3 for SimHashes, appends that of the feature that was counted last, of these
+ * bytes, to features->hashes, but only if the feature is new: then there are more features than hashes. */
 static bool hash_new_feature(struct idxt_features *features, const char *bytes, size_t length) {
     if (features->recipe.hash == IDX_HASH_XXH3 || features->words.count == features->hash_count) return true;
     uint64_t *grown =
