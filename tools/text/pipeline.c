@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_DOCUMENTS = 64, RING_BATCHES = 128 };
+enum { BATCH_DOCUMENTS = 128, RING_BATCHES = 32 };
 
 /* A SimHash of fewer features is of little use: if one of n equally heavy features is replaced, about
  * 64 acos(1 - 1/n) / pi of 64 bits change, which is more than 10 for these n. */
@@ -45,7 +45,7 @@ struct pipeline {
 
     pthread_mutex_t large; /* Held while a document that may take more than a worker's share is fingerprinted. */
     pthread_mutex_t mutex; /* Protects what follows, up to what the printer uses. */
-    pthread_cond_t changed;
+    pthread_cond_t has_room, has_batch, is_next_done; /* The main thread, workers and the printer wait for these. */
     struct document_batch *ring[RING_BATCHES];
     size_t printed, taken, submitted; /* Batches so far that were printed, that workers took, and that were put in. */
     size_t bytes;                     /* Bytes of the batches in the ring. */
@@ -94,14 +94,14 @@ static bool submit_batch(struct pipeline *pipeline) {
     struct document_batch *batch = pipeline->filling;
     if (batch == NULL) return true;
     pthread_mutex_lock(&pipeline->mutex);
-    while (!pipeline->stopped && !has_room(pipeline, batch)) pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
+    while (!pipeline->stopped && !has_room(pipeline, batch)) pthread_cond_wait(&pipeline->has_room, &pipeline->mutex);
     bool ok = !pipeline->stopped;
     if (ok) {
         pipeline->ring[pipeline->submitted++ % RING_BATCHES] = batch;
         pipeline->bytes += batch->bytes;
         pipeline->filling = NULL;
+        pthread_cond_signal(&pipeline->has_batch);
     }
-    pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->mutex);
     return ok;
 }
@@ -333,14 +333,14 @@ static void *run_worker(void *context) {
     pthread_mutex_lock(&pipeline->mutex);
     for (bool ok = true; ok;) {
         while (!pipeline->stopped && !pipeline->ended && pipeline->taken == pipeline->submitted)
-            pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
+            pthread_cond_wait(&pipeline->has_batch, &pipeline->mutex);
         if (pipeline->stopped || pipeline->taken == pipeline->submitted) break;
         struct document_batch *batch = pipeline->ring[pipeline->taken++ % RING_BATCHES];
         pthread_mutex_unlock(&pipeline->mutex);
         ok = process_batch(worker, batch);
         pthread_mutex_lock(&pipeline->mutex);
         batch->done = true;
-        pthread_cond_broadcast(&pipeline->changed);
+        if (batch == pipeline->ring[pipeline->printed % RING_BATCHES]) pthread_cond_signal(&pipeline->is_next_done);
     }
     pthread_mutex_unlock(&pipeline->mutex);
     return NULL;
@@ -443,7 +443,7 @@ static struct document_batch *next_batch(struct pipeline *pipeline) {
             has_called = true;
             pthread_mutex_lock(&pipeline->mutex);
         } else {
-            pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
+            pthread_cond_wait(&pipeline->is_next_done, &pipeline->mutex);
         }
     }
     pthread_mutex_unlock(&pipeline->mutex);
@@ -461,7 +461,8 @@ static void *run_printer(void *context) {
         pipeline->printed++;
         pipeline->bytes -= batch->bytes;
         pipeline->stopped = !ok;
-        pthread_cond_broadcast(&pipeline->changed);
+        pthread_cond_signal(&pipeline->has_room);
+        if (!ok) pthread_cond_broadcast(&pipeline->has_batch);
         pthread_mutex_unlock(&pipeline->mutex);
         batch_free(batch);
     }
@@ -546,7 +547,8 @@ static void tell_threads_to_end(struct pipeline *pipeline, bool stop) {
     pthread_mutex_lock(&pipeline->mutex);
     pipeline->ended = true;
     if (stop) pipeline->stopped = true;
-    pthread_cond_broadcast(&pipeline->changed);
+    pthread_cond_broadcast(&pipeline->has_batch);
+    pthread_cond_signal(&pipeline->is_next_done);
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
@@ -650,7 +652,9 @@ static enum pipeline_status run_by_rules(const struct pipeline_rules *rules, con
     }
     pthread_mutex_init(&pipeline.large, NULL);
     pthread_mutex_init(&pipeline.mutex, NULL);
-    pthread_cond_init(&pipeline.changed, NULL);
+    pthread_cond_init(&pipeline.has_room, NULL);
+    pthread_cond_init(&pipeline.has_batch, NULL);
+    pthread_cond_init(&pipeline.is_next_done, NULL);
     memory_watch();
     html_start();
     bool read = rules->table == NULL || text_table_read(&pipeline.table, rules->table);
@@ -662,7 +666,9 @@ static enum pipeline_status run_by_rules(const struct pipeline_rules *rules, con
     text_table_free(pipeline.table);
     while (pipeline.printed < pipeline.submitted) batch_free(pipeline.ring[pipeline.printed++ % RING_BATCHES]);
     batch_free(pipeline.filling);
-    pthread_cond_destroy(&pipeline.changed);
+    pthread_cond_destroy(&pipeline.has_room);
+    pthread_cond_destroy(&pipeline.has_batch);
+    pthread_cond_destroy(&pipeline.is_next_done);
     pthread_mutex_destroy(&pipeline.mutex);
     pthread_mutex_destroy(&pipeline.large);
     free(workers);
