@@ -5,8 +5,12 @@
 
 #include <stdlib.h>
 
-/* Sets of a task, and tasks of a block for each thread, at most. */
-enum { SETS_OF_TASK = 256, TASKS_OF_THREAD = 4 };
+/* Tasks of a block for each thread, at most. */
+enum { TASKS_OF_THREAD = 4 };
+/* Sets of a task, at most: one for so many sets before the block, between two bounds. The sets of a block are compared
+ * with each other by one thread, so that a large block among few sets would leave nothing to the others; but threads
+ * are started for each block, which costs the less the fewer there are. */
+enum { SETS_BEFORE = 32, FEW_SETS_OF_TASK = 256, MOST_SETS_OF_TASK = 1024 };
 /* So many sets are prepared before the first of them is compared. */
 enum { PREPARED_AHEAD = 4 };
 /* Sets get signatures once those of a block were compared with so many others each, on average. */
@@ -212,12 +216,13 @@ static size_t most_tasks(const struct idxi_set_join *join) { return (size_t)join
 /* Makes a block of the sets from join->begin on, and divides it into tasks. Returns how many tasks there are. */
 static size_t make_tasks(struct idxi_set_join *join) {
     size_t tasks = 0;
-    uint32_t rank = join->begin;
+    uint32_t rank = join->begin, most = rank / SETS_BEFORE;
+    most = most < FEW_SETS_OF_TASK ? FEW_SETS_OF_TASK : most > MOST_SETS_OF_TASK ? MOST_SETS_OF_TASK : most;
     while (tasks < most_tasks(join) && rank < join->store->count) {
         struct idxi_set_task *task = &join->tasks[tasks++];
         *task = (struct idxi_set_task){.begin = rank, .end = rank, .members = 0};
         do task->members += set_of(join, rank++)->count;
-        while (rank < join->store->count && rank - task->begin < SETS_OF_TASK &&
+        while (rank < join->store->count && rank - task->begin < most &&
                task->members + set_of(join, rank)->count <= MEMBERS_OF_TASK);
         task->end = rank;
     }
@@ -269,7 +274,7 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
     IDXI_TRY(idxi_postings_init(&join->block, 1, error));
     join->probers = calloc(tasks + 1, sizeof *join->probers);
     join->tasks = calloc(tasks, sizeof *join->tasks);
-    join->queries = calloc(tasks * SETS_OF_TASK, sizeof *join->queries);
+    join->queries = calloc(tasks * MOST_SETS_OF_TASK, sizeof *join->queries);
     if (join->probers == NULL || join->tasks == NULL || join->queries == NULL) return idxi_fail_memory(error);
     struct idxi_prober prober = {.store = join->store,
                                  .counters = join->counters,
