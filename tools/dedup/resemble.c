@@ -60,13 +60,29 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
            succeeded(idx_sets_open(&resemble->sets, options, &error), &error);
 }
 
+/* Notes the value of the document that is being added. Values are kept from the first one on that is not 0. */
+static bool note_value(struct resemble *resemble, int64_t value) {
+    const size_t before = resemble->value_capacity;
+    if (value == 0 && resemble->values == NULL) return true;
+    if (!array_grow(&resemble->values, &resemble->value_capacity, (size_t)resemble->count, sizeof value)) return false;
+    memset(resemble->values + before, 0, (resemble->value_capacity - before) * sizeof value);
+    resemble->values[resemble->count] = value;
+    return true;
+}
+
+/* Returns where a document's ID begins in the temporary file. */
+static uint64_t id_begin(const struct resemble *resemble, uint64_t number) {
+    return number == 0 ? 0 : resemble->id_ends[number - 1];
+}
+
 bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t count, int64_t value) {
-    const struct compared_text document = {value, resemble->id_bytes, id.length};
+    const uint64_t number = resemble->count;
     struct idx_error error;
-    if (!array_grow(&resemble->documents, &resemble->capacity, resemble->count, sizeof document))
+    if (!array_grow(&resemble->id_ends, &resemble->id_capacity, (size_t)number, sizeof *resemble->id_ends) ||
+        !note_value(resemble, value))
         return complain("out of memory");
-    resemble->documents[resemble->count++] = document;
-    resemble->id_bytes += id.length;
+    resemble->id_ends[number] = id_begin(resemble, number) + id.length;
+    resemble->count++;
     output_bytes(&resemble->ids.output, id.bytes, id.length);
     return (resemble->ids.output.error == 0 || temporary_flush(&resemble->ids)) &&
            succeeded(idx_sets_add(resemble->sets, shingles, count, &error), &error);
@@ -85,8 +101,8 @@ bool resemble_ignore_common(struct resemble *resemble) {
 /* ---- The order of preference ---- */
 
 struct span resemble_id(struct resemble *resemble, uint64_t number) {
-    uint64_t offset = resemble->documents[number].offset;
-    size_t length = resemble->documents[number].id_length;
+    uint64_t offset = id_begin(resemble, number);
+    size_t length = (size_t)(resemble->id_ends[number] - offset);
     return (struct span){temporary_take(&resemble->ids, &offset, length), length};
 }
 
@@ -104,20 +120,20 @@ static int compare_ids(const void *first, const void *second) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Sets the values of documents so that those with smaller IDs are preferred. */
-static bool prefer_smallest_ids(struct resemble *resemble, int64_t *values) {
+/* Sets the values of documents so that those with smaller IDs are preferred, whatever the values were. */
+static bool prefer_smallest_ids(struct resemble *resemble) {
     struct ranked_id *ids = calloc((size_t)resemble->count + 1, sizeof *ids);
-    if (ids == NULL) return complain("out of memory");
+    int64_t *values = calloc((size_t)resemble->count + 1, sizeof *values);
+    free(resemble->values);
+    resemble->values = values;
+    if (ids == NULL || values == NULL) {
+        free(ids);
+        return complain("out of memory");
+    }
     for (uint64_t i = 0; i < resemble->count; i++) ids[i] = (struct ranked_id){resemble_id(resemble, i), i};
     qsort(ids, (size_t)resemble->count, sizeof *ids, compare_ids);
     for (uint64_t i = 0; i < resemble->count; i++) values[ids[i].number] = -(int64_t)i;
     free(ids);
-    return true;
-}
-
-static bool fill_values(struct resemble *resemble, int64_t *values) {
-    if (resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID) return prefer_smallest_ids(resemble, values);
-    for (uint64_t i = 0; i < resemble->count; i++) values[i] = resemble->documents[i].value;
     return true;
 }
 
@@ -132,10 +148,9 @@ static void close_sets(struct resemble *resemble) {
 bool resemble_decide(struct resemble *resemble) {
     struct idx_keep_options *options = &resemble->keeping;
     struct idx_error error;
-    resemble->values = calloc((size_t)resemble->count + 1, sizeof *resemble->values);
     resemble->kept = calloc((size_t)resemble->count + 1, sizeof *resemble->kept);
-    bool ok = (resemble->values != NULL && resemble->kept != NULL) || complain("out of memory");
-    ok = ok && temporary_map(&resemble->ids) && fill_values(resemble, resemble->values);
+    bool ok = (resemble->kept != NULL || complain("out of memory")) && temporary_map(&resemble->ids);
+    if (ok && resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID) ok = prefer_smallest_ids(resemble);
     options->threshold = resemble->threshold;
     options->contained = resemble->contained;
     options->contained_size = resemble->contained_size;
@@ -287,6 +302,6 @@ bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor v
 void resemble_close(struct resemble *resemble) {
     close_sets(resemble);
     temporary_close(&resemble->ids);
-    free(resemble->documents);
+    free(resemble->id_ends);
     free(resemble->kept);
 }

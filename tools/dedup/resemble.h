@@ -7,13 +7,6 @@
 #include "tools/shared/temporary.h"
 #include "tools/text/text_reader.h"
 
-/* A document that is compared. */
-struct compared_text {
-    int64_t value;   /* Those with greater values are preferred. */
-    uint64_t offset; /* Where its ID is in the temporary file. */
-    size_t id_length;
-};
-
 /* How many documents may have a shingle that counts. */
 struct most_common {
     uint64_t count; /* 0: any number. */
@@ -41,11 +34,11 @@ struct resemble {
     struct idx_keep_options keeping; /* How it was decided. */
 
     /* These are used by resemble.c alone. */
-    int64_t *values;      /* Those by which documents are preferred; freed with the sets. */
+    int64_t *values; /* Those by which documents are preferred; NULL: all are 0. Freed with the sets. */
+    size_t value_capacity;
     struct temporary ids; /* The IDs of all documents, one after the other. */
-    uint64_t id_bytes;    /* Bytes of that file. */
-    struct compared_text *documents;
-    size_t capacity;
+    uint64_t *id_ends;    /* Where each of them ends in that file. */
+    size_t id_capacity;
 };
 
 #define RESEMBLE_NONE                                                                                                  \
