@@ -9,8 +9,8 @@
 /* One part in so many of the memory is for members, counters, finding common hashes, and pairs not yet visited. */
 enum { STORE_SHARE = 4, COUNTERS_SHARE = 8, COMMON_SHARE = 2, PAIRS_SHARE = 8 };
 
-/* What each set takes besides its members: where it is, in an array that may be half empty, and its result. */
-#define BYTES_PER_SET (2 * sizeof(struct idxi_stored_set) + sizeof(struct idx_kept_set))
+/* What each set takes besides its members: where it is, and its result. */
+#define BYTES_PER_SET (sizeof(struct idxi_stored_set) + sizeof(struct idx_kept_set))
 
 struct idx_sets {
     struct idxi_set_store store;

@@ -750,7 +750,7 @@ static bool list_and_write(struct dedup *dedup, const char *path) {
 static bool open_sets(struct dedup *dedup, const char *folder) {
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     options.threads = dedup->listing.options.threads;
-    options.memory_bytes = dedup->building.memory_bytes;
+    options.memory_bytes = dedup->building.memory_bytes / 4 * 5; /* Most of it is taken once all texts were read. */
     options.temporary_folder = folder;
     options.progress = progress_visit;
     options.context = &dedup->listing.progress;
