@@ -220,8 +220,8 @@ static struct idxi_map_cursor *choose_cursor(struct idx_documents *documents) {
 static enum idx_status next_integer(struct idx_documents *documents, struct idx_document *document, bool *found,
                                     struct idx_error *error) {
     const struct idxi_map_cursor *chosen = choose_cursor(documents);
-    const uint64_t *pending = documents->integers + documents->integers_given;
     bool is_pending = documents->integers_given < documents->integer_count;
+    const uint64_t *pending = is_pending ? documents->integers + documents->integers_given : NULL;
     *found = chosen != NULL || is_pending;
     if (!*found) return IDX_OK;
     uint64_t integer = chosen != NULL ? chosen->value : *pending;
