@@ -60,12 +60,18 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
            succeeded(idx_sets_open(&resemble->sets, options, &error), &error);
 }
 
-/* Notes the value of the document that is being added. Values are kept from the first one on that is not 0. */
+/* Notes the value of the document that is being added, for which id_ends has room. Values are kept from the first one
+ * on that is not 0, which may be that of any document. */
 static bool note_value(struct resemble *resemble, int64_t value) {
-    const size_t before = resemble->value_capacity;
+    const size_t before = resemble->value_capacity, capacity = resemble->id_capacity;
     if (value == 0 && resemble->values == NULL) return true;
-    if (!array_grow(&resemble->values, &resemble->value_capacity, (size_t)resemble->count, sizeof value)) return false;
-    memset(resemble->values + before, 0, (resemble->value_capacity - before) * sizeof value);
+    if (before < capacity) {
+        int64_t *values = realloc(resemble->values, capacity * sizeof *values);
+        if (values == NULL) return false;
+        memset(values + before, 0, (capacity - before) * sizeof *values);
+        resemble->values = values;
+        resemble->value_capacity = capacity;
+    }
     resemble->values[resemble->count] = value;
     return true;
 }
