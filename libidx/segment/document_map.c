@@ -149,8 +149,10 @@ static enum idx_status check_counts(struct idxi_map *map, uint64_t meta, struct 
                 documents >= segment->fingerprints && documents <= segment->documents &&
                 (!map->ids_differ || documents == segment->documents);
     if (!agree) return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
-    segment->fingerprints = fingerprints;
-    segment->documents = documents;
+    if (map->kind == IDXI_MAP_BY_ID) {
+        segment->fingerprints = fingerprints;
+        segment->documents = documents;
+    }
     return IDX_OK;
 }
 
@@ -178,9 +180,9 @@ static enum idx_status make_ready(struct idxi_map *map, struct idx_error *error)
     if (map->id_type == IDX_ID_TEXT) IDXI_TRY(idxi_pages_find_root(&map->pages, "ids", &map->ids_root, error));
     IDXI_TRY(idxi_pages_find_root(&map->pages, "meta", &meta, error));
     IDXI_TRY(check_uuid(map, meta, error));
-    IDXI_TRY(check_counts(map, meta, error));
     IDXI_TRY(read_heaviest(map, meta, error));
-    return map->id_type == IDX_ID_TEXT ? find_dictionary(map, meta, error) : IDX_OK;
+    if (map->id_type == IDX_ID_TEXT) IDXI_TRY(find_dictionary(map, meta, error));
+    return check_counts(map, meta, error); /* last, since it replaces what a second attempt compares with */
 }
 
 enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error) {
@@ -234,8 +236,9 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
         *found = *value >= least;
         if (*found) return IDX_OK;
     }
-    /* The key of the group says that its last entry is not below what is sought: so it must be above. */
-    return at < group.count ? IDX_OK : idxi_map_fail(map, &cursor, IDXF_FAULT_ORDER, error);
+    /* The key of the group says that its last entry is not below what is sought: so the next one must be above. */
+    bool is_above = at < group.count && fingerprints[at] > fingerprint;
+    return is_above ? IDX_OK : idxi_map_fail(map, &cursor, IDXF_FAULT_ORDER, error);
 }
 
 /* ---- Reading all ---- */

@@ -48,7 +48,7 @@ void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint);
 
 /* ---- Reading ---- */
 
-/* An open map. The first members are set once it is ready, by idxi_map_prepare. */
+/* An open map. The members up to dictionary_size are set once it is ready, by idxi_map_prepare. */
 struct idxi_map {
     uint64_t docs_root, ids_root; /* the root pages of its databases */
     uint64_t heaviest_fingerprint, heaviest_documents;

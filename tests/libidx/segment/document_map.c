@@ -203,11 +203,73 @@ static void test_damaged_maps(void **state) {
     free(entries);
 }
 
+/* Reads the one group of a map, and sets its fingerprints and how many there are: 0 if it can't be read. */
+static struct idxi_page_cursor read_group(const struct idxi_map *map, uint64_t *fingerprints, size_t *given) {
+    uint8_t key[IDXI_GROUP_KEY_BYTES];
+    struct idxi_page_cursor cursor;
+    struct idxf_group group;
+    idxi_group_key(key, 0, 0);
+    assert_ok(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &cursor, &failure));
+    bool ok = cursor.found && idxi_map_open_group(map, &cursor, &group, &failure) == IDX_OK &&
+              idxf_group_fingerprints(&group, fingerprints) == IDXF_OK;
+    *given = ok ? group.count : 0;
+    return cursor;
+}
+
+/* Bits of a group are flipped, and its checksums agree: where an entry comes to be below the one before it, a value
+ * that is not found between the two is damage, and not an answer. */
+static void test_entries_that_descend(void **state) {
+    static const uint64_t four[] = {0x100000, 0x110005, 0x11000a, 0x200000};
+    const char *path = path_in(*state, "i");
+    struct idx_build_options options = options_for(64, 3, "4");
+    struct idx_builder *builder;
+    uint64_t given[IDXF_MAX_GROUP_ENTRIES], value;
+    uint8_t uuid[16];
+    size_t count_given, size, descending = 0;
+    bool found;
+    options.id_type = IDX_ID_U64;
+    assert_ok(idx_builder_open(&builder, path, &options, &failure));
+    for (size_t i = 0; i < LENGTH(four); i++) assert_ok(idx_builder_add_u64(builder, four[i], 5, &failure));
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_close(builder);
+
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    struct idxi_map *map = &index->segments[0]->map;
+    memcpy(uuid, map->segment.uuid, sizeof uuid);
+    assert_ok(idxi_map_prepare(map, &failure));
+    struct idxi_page_cursor cursor = read_group(map, given, &count_given);
+    assert_int_equal(count_given, LENGTH(four));
+    assert_ok(idxi_map_find_value(map, four[1], 6, &value, &found, &failure));
+    assert_false(found);
+    size_t begin = (size_t)(cursor.value - map->pages.map), bits = cursor.value_size * 8;
+    idx_close(index);
+
+    uint8_t *bytes = read_file(path_in(path, "000001/docs.mdb"), &size);
+    for (size_t bit = 0; bit < bits; bit++) {
+        const size_t at = begin + bit / 8;
+        const uint8_t flipped = (uint8_t)(bytes[at] ^ 1u << bit % 8);
+        change_bytes(path_in(path, "000001/docs.mdb"), at, &flipped, 1);
+        forge_sums(path_in(path, "000001"), uuid);
+        index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+        map = &index->segments[0]->map;
+        assert_ok(idxi_map_prepare(map, &failure));
+        read_group(map, given, &count_given);
+        if (count_given == LENGTH(four) && given[0] < given[1] && given[1] == four[1] && given[2] < given[1]) {
+            assert_status(IDX_BAD_CONTENT, idxi_map_find_value(map, four[1], 6, &value, &found, &failure));
+            descending++;
+        }
+        idx_close(index);
+        change_bytes(path_in(path, "000001/docs.mdb"), at, bytes + at, 1);
+    }
+    assert_true(descending > 0);
+    free(bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_documents_as_a_stream), in_folder(test_no_documents_as_a_stream),
         in_folder(test_memory_of_a_stream),    in_folder(test_ids),
-        in_folder(test_damaged_maps),
+        in_folder(test_damaged_maps),          in_folder(test_entries_that_descend),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
