@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_DOCUMENTS = 128, RING_BATCHES = 32 };
+/* Documents of a batch, and batches in the ring for each worker, at most: enough that none waits for the others, and
+ * few enough that what was made of them is still in the processor's cache when it is printed. */
+enum { BATCH_DOCUMENTS = 128, BATCHES_OF_WORKER = 16, RING_BATCHES = BATCHES_OF_WORKER * IDX_MAX_THREADS };
 
 /* A SimHash of fewer features is of little use: if one of n equally heavy features is replaced, about
  * 64 acos(1 - 1/n) / pi of 64 bits change, which is more than 10 for these n. */
@@ -86,7 +88,7 @@ static void batch_free(struct document_batch *batch) {
 static bool has_room(const struct pipeline *pipeline, const struct document_batch *batch) {
     size_t held = pipeline->submitted - pipeline->printed;
     uint64_t share = pipeline->rules->memory_bytes / RING_SHARE, most = share < RING_BYTES ? share : RING_BYTES;
-    return held == 0 || (held < RING_BATCHES && pipeline->bytes + batch->bytes <= most);
+    return held == 0 || (held < BATCHES_OF_WORKER * pipeline->rules->threads && pipeline->bytes + batch->bytes <= most);
 }
 
 /* Puts the batch that is being filled into the ring once there is room; or returns false, without a complaint. */
@@ -462,7 +464,6 @@ static void *run_printer(void *context) {
         pipeline->bytes -= batch->bytes;
         pipeline->stopped = !ok;
         pthread_cond_signal(&pipeline->has_room);
-        if (!ok) pthread_cond_broadcast(&pipeline->has_batch);
         pthread_mutex_unlock(&pipeline->mutex);
         batch_free(batch);
     }
