@@ -319,8 +319,8 @@ static void choose_scheme(struct dedup *dedup, char scheme[16]) {
     dedup->building.scheme = scheme;
 }
 
-/* Divides the memory while texts are fingerprinted: one half is for the builder, a quarter for the text that is read
- * alone because it is large, and a quarter for all other texts. The large one may need more than that. */
+/* Divides the memory while texts are fingerprinted: one half is for the builder (or see open_sets), a quarter for
+ * the text that is read alone because it is large, and a quarter for all other texts. The large one may need more. */
 static void share_memory(struct dedup *dedup) {
     uint64_t half = dedup->building.memory_bytes / 2;
     dedup->building.memory_bytes = half > IDX_MIN_MEMORY_BYTES ? half : IDX_MIN_MEMORY_BYTES;
@@ -746,11 +746,14 @@ static bool list_and_write(struct dedup *dedup, const char *path) {
            (!has_report || report_publish(&dedup->report));
 }
 
-/* Opens an empty collection of sets, which may use the memory that reading texts leaves. */
+/* Opens an empty collection of sets, which may use five eighths of --memory: while texts are read, sets take a quarter
+ * of that, and more only afterwards. */
 static bool open_sets(struct dedup *dedup, const char *folder) {
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     options.threads = dedup->listing.options.threads;
-    options.memory_bytes = dedup->building.memory_bytes / 4 * 5; /* Most of it is taken once all texts were read. */
+    options.memory_bytes = dedup->listing.options.memory_bytes / 8 * 5;
+    if (options.memory_bytes > 0 && options.memory_bytes < IDX_MIN_MEMORY_BYTES)
+        options.memory_bytes = IDX_MIN_MEMORY_BYTES;
     options.temporary_folder = folder;
     options.progress = progress_visit;
     options.context = &dedup->listing.progress;
