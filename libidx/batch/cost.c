@@ -73,8 +73,8 @@ static unsigned choose_width(size_t queries, unsigned bits, unsigned distance) {
 
 /* Returns the time of one fingerprint to meet the queries of each ball. If one of a bucket seems near by chance, or the
  * bucket is large, all of the bucket are compared: `compares_all` is how likely that is, and `seeming` how many queries
- * seem near on average. Buckets have `members` queries on average, with a Poisson
- * distribution, which the error function approximates. */
+ * seem near on average. Buckets have `members` queries on average, with a Poisson distribution, which the error
+ * function approximates. */
 static double get_meeting_time(size_t queries, unsigned bits, unsigned distance, unsigned width) {
     unsigned folded = bits < 32 ? bits : 32;
     double members = (double)queries / exp2(width), compared = fmax(members, IDXI_FOLD_PADDING);

@@ -1,5 +1,5 @@
-/* pending.h: pending records in memory, found by distance, fingerprint and ID. Records are only appended, by one thread
- * at a time. Any number of other threads look up in views of the records, which never change. Look-ups never wait. */
+/* pending.h: pending records in memory. Records are only appended, by one thread at a time. Any number of other threads
+ * look up in views of them (pending_view.h, pending_find.h), which never change. Look-ups never wait. */
 #ifndef IDX_LIBIDX_PENDING_H
 #define IDX_LIBIDX_PENDING_H
 

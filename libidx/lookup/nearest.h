@@ -4,8 +4,6 @@
 
 #include <idx.h>
 
-#include "libidx/log/pending_find.h"
-
 /* The nearest matches of each query so far, up to `capacity` of them, as a heap with the farthest on top. Of equal
  * distances, the smaller fingerprint is nearer. */
 struct idxi_nearest {

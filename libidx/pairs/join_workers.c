@@ -1,8 +1,9 @@
 /* join_workers.c: the threads of a join, and how they hand over pairs. */
 #include "libidx/pairs/join.h"
-#include "libidx/view/live.h"
 
 #include <stdlib.h>
+
+#include "libidx/view/live.h"
 
 void idxi_join_hand_over(struct idxi_join_worker *worker) {
     struct idxi_join *join = worker->join;

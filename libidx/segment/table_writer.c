@@ -173,13 +173,7 @@ struct making {
 /* Notes the list of a line that was written, if it has one. */
 static enum idx_status note_list_of(struct making *making, const uint8_t *line) {
     if (idxf_line_list_count(line) == 0) return IDX_OK;
-    if (making->list_count == making->list_capacity) {
-        size_t capacity = making->list_capacity * 2 + 64;
-        struct line_list *lists = realloc(making->lists, capacity * sizeof *lists);
-        if (lists == NULL) return idxi_fail_memory(making->writing->error);
-        making->lists = lists;
-        making->list_capacity = capacity;
-    }
+    IDXI_GROW(making->lists, making->list_capacity, making->list_count + 1, making->writing->error);
     making->lists[making->list_count++] = (struct line_list){idxf_line_read_list(line), idxf_line_first_block(line)};
     return IDX_OK;
 }

@@ -1,4 +1,4 @@
-/* documents.h: documents by the values that document maps hold, and the documents of an index that were not removed. */
+/* documents.h: documents by the values that document maps hold. */
 #ifndef IDX_LIBIDX_DOCUMENTS_H
 #define IDX_LIBIDX_DOCUMENTS_H
 
