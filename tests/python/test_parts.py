@@ -171,6 +171,16 @@ def test_command_cuts_each_format(folder):
     assert out == ["a.txt:2", "b.txt:2", "e:1", "e.txt.gz:2", "4", "f.txt"]
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_command_cuts_files_that_are_not_utf8(folder, mark):
+    """Other bytes stay as they are, also behind a byte order mark."""
+    text = mark + b"\xff\xe9First \xe2\x82\r\n" + NOTICE.encode() + b"\nLast \xc3"
+    (folder / "a.txt").write_text(NOTICE)
+    (folder / "b.txt").write_bytes(text)
+    run("a.txt", "b.txt", "--by", "line", "--output", "kept")
+    assert (folder / "kept/b.txt").read_bytes() == text.replace(NOTICE.encode() + b"\n", b"")
+
+
 @pytest.mark.parametrize("kind", columns_of_texts([]))
 def test_command_cuts_parquet(folder, kind):
     """Columns of all types: the same schema, rows and other columns, and the texts that the library leaves."""

@@ -189,10 +189,9 @@ class Plain(Source):
             return
         with opened(self.path, self.compression) as source:
             data = source.read()
-        text = decode(data)
+        mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
         with opened(path, self.compression, "wb") as target:
-            target.write(data[: len(data) - len(text)])
-            target.write(join(divide(text, self.by), lost[0]))
+            target.write(mark + join(divide(data[len(mark) :], self.by), lost[0]))
 
 
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
