@@ -79,10 +79,16 @@ static PyObject *numpy_asarray; /* NULL until it is needed */
 static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     struct column_object *object = (struct column_object *)self;
     const struct column *column = &object->block->columns[object->column];
+    if (object->block->readonly && (flags & PyBUF_WRITABLE) != 0) {
+        *view = (Py_buffer){.obj = NULL};
+        PyErr_SetString(PyExc_BufferError, "a column of a result is read-only: copy it");
+        return -1;
+    }
     *view = (Py_buffer){.buf = column->items,
                         .obj = Py_NewRef(self),
                         .len = object->shape * object->stride,
                         .itemsize = object->stride,
+                        .readonly = object->block->readonly,
                         .ndim = 1,
                         .format = flags & PyBUF_FORMAT ? object->format : NULL,
                         .shape = flags & PyBUF_ND ? &object->shape : NULL,

@@ -128,6 +128,7 @@ enum { MAX_COLUMNS = 8 };
 struct block {
     size_t holders; /* references to the block; changed atomically */
     size_t count;
+    bool readonly; /* its arrays can't be written, since C trusts what is in them */
     struct column {
         void *items; /* of malloc; NULL: there is no such column */
         size_t count, capacity;

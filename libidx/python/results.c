@@ -45,6 +45,7 @@ PyObject *result_new(enum result result, struct block *block) {
     }
     object->result = result;
     object->block = block;
+    block->readonly = true;
     memset(object->views, 0, sizeof object->views);
     return (PyObject *)object;
 }

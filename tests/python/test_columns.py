@@ -2,6 +2,7 @@
 
 import array
 import gc
+import io
 
 import numpy
 import pytest
@@ -288,8 +289,24 @@ def test_columns_outlive_their_results(index):
     index.close()
     gc.collect()
     assert (fingerprints.reshape(-1, 2) == [7, 6]).all()
-    fingerprints[:] = 0  # it is the caller's
     del stream
+
+
+def test_columns_of_results_are_read_only(index):
+    """What a caller wrote into offsets, later calls would read other columns by."""
+    results = index.lookup([7, 6]), index.documents([7, 6]), index.pairs(), index.clusters()
+    for found in results:
+        columns = [name for name in dir(found) if not name.startswith("_") and isinstance(getattr(found, name), numpy.ndarray)]
+        assert len(columns) >= 3
+        for name in columns:
+            column = getattr(found, name)
+            with pytest.raises(ValueError, match="read-only"):
+                column[:] = 0
+            with pytest.raises(ValueError):
+                column.flags.writeable = True
+            with pytest.raises(TypeError):
+                io.BytesIO(bytes(8)).readinto(column.base.obj)
+    index.exists([7, 6])[:] = False  # it is the caller's
 
 
 def test_what_results_look_like(index):

@@ -2,8 +2,8 @@
 
 An index answers which of its fingerprints differ from a given one in at most k bits, and which documents they belong
 to. Fingerprints are 64-bit integers: `int`, or arrays of uint64 of whatever holds them (NumPy, Arrow, anything with a
-buffer); int64 is taken as the same bits, and masked arrays are refused. Results are columns
-that NumPy views without a copy, and that leave as Arrow.
+buffer); int64 is taken as the same bits, and masked arrays are refused. Results are columns that NumPy views without a
+copy, read-only, and that leave as Arrow.
 
 Functions, of which help(libidx.build) and so on have all arguments, errors and an example:
 
