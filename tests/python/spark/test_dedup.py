@@ -236,6 +236,15 @@ def test_long_lists(spark, random, monkeypatch, caplog):
 
 
 @pytest.mark.small
+def test_counters_are_found_by_32_bits():
+    """However many texts and however much memory there are, the place of a counter is a uint32."""
+    rule = _resemble.Rule(0.5, 5, "words")
+    assert [_resemble._choose_bits(rule, size, 16 << 30) for size in (0, 10**6, 12 * 10**9, 10**13)] == [10, 19, 32, 32]
+    rule = rule._replace(unit="characters")
+    assert [_resemble._choose_bits(rule, 10**13, memory) for memory in (1 << 29, 1 << 34, 1 << 40)] == [28, 32, 32]
+
+
+@pytest.mark.small
 def test_batches_of_sets(monkeypatch):
     """Sets that Arrow does not hold in a batch go on in several; one that it can't hold is refused by name."""
     texts = families.make_texts(400, 3)

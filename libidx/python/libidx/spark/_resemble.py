@@ -34,6 +34,8 @@ ROWS = 1024
 """Texts whose shingles are made at once."""
 BYTES = 3
 """Of texts, for which there is a counter: for words, that is two for each shingle."""
+MOST_BITS = 32
+"""Of a hash, which find its counter: places are uint32."""
 SLICE = 1 << 22
 """Counters that are added up at once."""
 UNITS = 10000
@@ -98,8 +100,7 @@ def find_duplicates(
 
 def _count_all(texts: DataFrame, rule: Rule, size: int, memory: int) -> Counters:
     """Counts the shingles of all texts, in as many counters as they may need, or as half of the memory holds."""
-    needed = size if rule.unit == "characters" else size // BYTES
-    bits = max(10, min(needed, memory // 4).bit_length())
+    bits = _choose_bits(rule, size, memory)
     slices = texts.select("text").mapInArrow(partial(_count, rule, bits), "slice long, places binary, counts binary")
     summed = slices.repartition(max(1, (1 << bits) // SLICE), "slice").mapInArrow(
         partial(_add_slices, min(SLICE, 1 << bits)), "slice long, counts binary"
@@ -110,6 +111,11 @@ def _count_all(texts: DataFrame, rule: Rule, size: int, memory: int) -> Counters
         counts[begin : begin + SLICE] = numpy.frombuffer(row["counts"], numpy.uint8)
     LOG.info("dedup: %d counters of shingles, of which %.3f are 1", len(counts), (counts == 1).mean())
     return Counters(texts.sparkSession.sparkContext.broadcast(counts), 64 - bits)
+
+
+def _choose_bits(rule: Rule, size: int, memory: int) -> int:
+    needed = size if rule.unit == "characters" else size // BYTES
+    return min(MOST_BITS, max(10, min(needed, memory // 4).bit_length()))
 
 
 def _ignore_common(texts: DataFrame, rule: Rule, counters: Counters) -> Counters:
