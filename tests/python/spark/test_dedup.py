@@ -53,6 +53,16 @@ def test_heavy_prefixes(spark, random, monkeypatch, caplog):
     assert "prefixes have more than 1000 fingerprints, and are cut into pieces" in caplog.text
 
 
+@pytest.mark.small
+def test_no_fingerprints(spark):
+    tables = _pairs._tables(3, 64)
+    division = _pairs.divide(tables, numpy.zeros((4, 1 << _pairs.PREFIX_BITS), numpy.int64), 1000)
+    assert len(division.parts) == len(division.keys) == 1
+    df = spark.createDataFrame([(1, "", 5)], "id long, text string, fingerprint long")
+    assert rows(idx.pairs(df.limit(0))) == []
+    assert added(idx.dedup(df, "id", "text", k=3, distribute=True)) == [(1, 1, 0, False)]
+
+
 def test_clusters(spark, random):
     """Chains, stars and random graphs, of numbers and strings, beside a search."""
     chain = [(n, n + 1) for n in range(500)]

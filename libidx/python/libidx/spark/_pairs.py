@@ -135,7 +135,8 @@ def _divide(blobs: DataFrame, k: int, bits: int) -> Division:
 
 def divide(tables: list[Table], counts: Any, most: int) -> Division:
     """Puts prefixes that follow each other into parts of up to `most` fingerprints. One that has more than MOST is cut into
-    pieces, with a part for each two of them, and for each with itself."""
+    pieces, with a part for each two of them, and for each with itself. There is a part even without fingerprints, since
+    Spark has no division into 0 partitions."""
     parts: list[Part] = []
     first = numpy.zeros(counts.shape, numpy.int64)
     pieces = numpy.ones(counts.shape, numpy.int64)
@@ -154,6 +155,7 @@ def divide(tables: list[Table], counts: Any, most: int) -> Division:
                 size = 0
             size += here
             first[table, prefix] = len(parts) - 1
+    parts = parts or [Part()]
     return Division(tables, parts, first, pieces, partition_keys(len(parts)))
 
 
