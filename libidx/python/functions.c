@@ -107,7 +107,10 @@ static void note_file(void *context, const char *file, enum idx_status status, c
     struct verification *verification = context;
     if (verification->failed) return;
     PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *note = Py_BuildValue("(siz)", file, (int)status, status == IDX_OK ? NULL : sentence);
+    /* The sentence names the file, whose path may not be UTF-8. */
+    PyObject *said = status == IDX_OK ? Py_NewRef(Py_None)
+                                      : PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "surrogateescape");
+    PyObject *note = Py_BuildValue("(NiN)", PyUnicode_DecodeFSDefault(file), (int)status, said);
     verification->failed = note == NULL || PyList_Append(verification->files, note) < 0;
     Py_XDECREF(note);
     PyGILState_Release(state);

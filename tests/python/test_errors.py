@@ -264,3 +264,12 @@ def test_verify():
     with pytest.raises(libidx.NotFoundError):
         os.rename("i", "j")
         libidx._core.verify("i")
+
+
+def test_verify_where_the_path_is_not_utf8():
+    make()
+    os.rename(b"i", b"caf\xe9")
+    flip(4096 + 70)(next(Path("caf\udce9").rglob("table-00.tbl")))
+    with libidx.open(b"caf\xe9") as index:
+        bad = [check for check in index.verify() if check.error is not None]
+    assert "caf\udce9/" in bad[0].sentence
