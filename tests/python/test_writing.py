@@ -119,6 +119,9 @@ def test_builders():
     builder.discard()
     with pytest.raises(KeyError), libidx.Builder("j") as builder:
         raise KeyError
+    with libidx.Builder("j", id_type="none") as builder:
+        builder.add([1])
+        builder.discard()
     with pytest.raises(libidx.NotFoundError):
         libidx.open("j")
 

@@ -107,7 +107,8 @@ class Builder(_core.Builder):
     """
 
     summary: BuildSummary
-    __slots__ = ("summary",)
+    _discarded: bool
+    __slots__ = ("summary", "_discarded")
 
     def __new__(
         cls,
@@ -131,7 +132,7 @@ class Builder(_core.Builder):
         for name, value in ("k", k), ("bits", bits), ("block_size", block_size), ("threads", threads):
             _check_small(name, value)
         number = choose("id_type", id_type, ID_TYPES)
-        return super().__new__(
+        builder = super().__new__(
             cls,
             path,
             bits,
@@ -148,6 +149,8 @@ class Builder(_core.Builder):
             by_id,
             callback(progress),
         )
+        builder._discarded = False
+        return builder
 
     def __enter__(self) -> Builder:
         return self
@@ -155,7 +158,7 @@ class Builder(_core.Builder):
     def __exit__(self, kind: object, *unused: object) -> None:
         if kind is not None:
             self.discard()
-        elif not hasattr(self, "summary"):
+        elif not hasattr(self, "summary") and not self._discarded:
             self.finish()
 
     def add(self, fingerprints: Numbers, ids: Optional[Ids] = None) -> None:
@@ -170,6 +173,7 @@ class Builder(_core.Builder):
     def discard(self) -> None:
         """End without an index. May be called again."""
         self._discard()
+        self._discarded = True
 
 
 def default_k(recipe: Optional[str]) -> int:
