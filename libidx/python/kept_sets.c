@@ -86,6 +86,17 @@ static PyObject *kept_close(PyObject *self, PyObject *unused) {
 
 /* ---- Adding and finding ---- */
 
+/* Checks all IDs before any is added, since a set that was added can't be taken back. */
+static bool check_ids(const struct strings *ids) {
+    for (size_t i = 0; i < ids->count; i++) {
+        if (ids->lengths[i] <= IDX_MAX_ID_BYTES) continue;
+        raise_status(IDX_INVALID_ARGUMENT, "an ID of %zu bytes is too long: the maximum is %d", ids->lengths[i],
+                     IDX_MAX_ID_BYTES);
+        return false;
+    }
+    return true;
+}
+
 /* Adds all sets but the empty ones, and syncs the file. Called without the GIL. */
 static enum idx_status add_sets(struct idx_kept_sets *kept, const struct sets *sets, const struct strings *ids,
                                 struct idx_error *error) {
@@ -116,7 +127,7 @@ static PyObject *kept_add(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &given) || !strings_take(given, "ids", &ids)) return NULL;
     if (sets_take(hashes, counts, &sets)) {
         if (sets.counts.count == ids.count)
-            ok = enter_and_add((struct kept_object *)self, &sets, &ids);
+            ok = check_ids(&ids) && enter_and_add((struct kept_object *)self, &sets, &ids);
         else
             PyErr_Format(PyExc_ValueError, "%zu texts and %zu ids: give as many", sets.counts.count, ids.count);
         sets_release(&sets);

@@ -240,6 +240,14 @@ def test_what_may_be_missed_is_warned_of():
         assert said[-1].message.args[0].startswith("resemble = 0.3") and said[-1].filename == __file__
 
 
+def test_sets_are_added_all_or_none():
+    with libidx.KeptSets("sets", writes=True) as kept:
+        with pytest.raises(libidx.InvalidArgumentError, match="an ID of 16777216 bytes is too long"):
+            kept.add(["a b", "c d"], ["x", "y" * 16777216])
+        kept.add(["e"], ["z"])
+        assert kept.find("z") is not None and kept.find("x") is None
+
+
 def test_what_is_refused():
     build("i", TEXTS[:9], IDS[:9], "minhash:17")
     build("e", TEXTS[:9], IDS[:9], "minhash:64")
