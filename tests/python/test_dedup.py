@@ -536,6 +536,13 @@ def test_dates_of_zones(way):
     assert found.keep.tolist() == [False, False, True, False]
 
 
+@pytest.mark.parametrize("kind", [">M8[s]", "<M8[s]", ">i8", ">f8"])
+def test_dates_in_any_byte_order(kind):
+    dates = numpy.array([255, 256, 1]).astype(kind)
+    found = libidx.dedup(["same words"] * 3, representative="newest", dates=dates)
+    assert found.keep.tolist() == [False, True, False]
+
+
 @pytest.mark.filterwarnings("error")
 def test_dates_that_are_refused():
     import datetime

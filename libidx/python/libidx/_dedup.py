@@ -98,7 +98,7 @@ def _take_dates(dates: Any, count: int) -> Any:
     if values.dtype.kind == "O":
         values = _parse_dates(values)
     if values.dtype.kind == "M":
-        return numpy.ascontiguousarray(values).view(numpy.int64)  # NaT is the least
+        return values.astype(numpy.int64)  # NaT is the least
     if values.dtype.kind == "f":
         return numpy.where(numpy.isnan(values), -numpy.inf, values)
     if values.dtype.kind not in "iu":
