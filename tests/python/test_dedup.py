@@ -341,6 +341,16 @@ def test_against_refuses(tmp_path):
         libidx.dedup([1], 5, against="a.idx")
 
 
+@pytest.mark.parametrize("k", [2, 5])
+def test_fingerprints_against_an_index_of_another_k(k):
+    """Without k, its own one counts for what is in it, and 3 for all else."""
+    libidx.build("a.idx", [0], k=k)
+    prints = numpy.array([0b11, 0b11111, 0b111111 << 20, 0b111111111 << 20], numpy.uint64)
+    found = libidx.dedup(prints, against="a.idx")
+    assert found.keep.tolist() == [False, k == 2, True, False] and found.distance.tolist() == [2, 0 if k == 2 else 5, 0, 3]
+    assert libidx.dedup(prints, 1, against="a.idx").keep.tolist() == [True] * 4
+
+
 def columns(found):
     return [column.tolist() if isinstance(column, numpy.ndarray) else column for column in found]
 

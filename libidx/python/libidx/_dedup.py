@@ -265,10 +265,10 @@ def _add_texts(sets: Any, batches: Iterable[Any]) -> tuple[int, int]:
 
 
 def _keep_prints(
-    prints: Any, rows: Any, index: Optional[Index], k: int, threads: int, find: Callable[[Any], Clusters]
+    prints: Any, rows: Any, index: Optional[Index], k: Optional[int], threads: int, find: Callable[[Any], Clusters]
 ) -> Deduplicated:
     """Which documents to keep, by fingerprints. Only those of `rows` are compared, in this order, at first with the index,
-    then by `find`, which finds the clusters of fingerprints."""
+    within `k` or its own k, then by `find`, which finds the clusters of fingerprints."""
     import numpy
 
     count = len(prints)
@@ -468,7 +468,7 @@ def dedup(
         if batches is not None and k is None:
             sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, watch)
             return _keep(batches, known, sets, least, representative, dates, fingerprinter, threads, most)
-        place, k = None if tmpdir is None else os.fsdecode(tmpdir), 3 if k is None else k
+        place = None if tmpdir is None else os.fsdecode(tmpdir)
         folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="libidx-", dir=place))
         common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": watch}
         if batches is None:
@@ -481,7 +481,8 @@ def dedup(
             compared = (features >= (1 if min_features is None else min_features)) & ~nulls
             rows, size = _rank(representative, dates, lengths, compared), fingerprinter.bits
             prefers = "first" if representative in ("longest", "newest") else representative
-        find = partial(_cluster, k=k, bits=size, by=prefers, method=method or "components", folder=folder, common=common)
+        options = {"by": prefers, "method": method or "components", "folder": folder, "common": common}
+        find = partial(_cluster, k=3 if k is None else k, bits=size, **options)
         return _keep_prints(prints, rows, known.index, k, threads, find)
 
 
