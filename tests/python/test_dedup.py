@@ -13,6 +13,7 @@ import pytest
 import families
 import libidx
 from families import make_texts
+from libidx import _resemblance
 
 pytestmark = pytest.mark.skipif(not libidx.HAS_TEXT, reason="built without ICU")
 
@@ -193,6 +194,11 @@ def test_dedup_of_few_texts(k):
         found = libidx.dedup(documents, k)
         assert columns((found.keep, found.distance, found.resemblance)) == expected(keep)
     assert libidx.dedup(iter(["one two", "one two"]), k).representative.tolist() == [0, 0]
+
+
+def test_small_shares_of_common_shingles():
+    for common, count, most in (2.5e-6, 4 * 10**6, 10), (4e-7, 10**7, 4), (numpy.float64(1e-300), 9, 1), (1.0, 7, 7):
+        assert _resemblance.parse_common(common)(count) == most
 
 
 def test_dedup_refuses():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import fractions
 import math
 import re
@@ -76,7 +77,8 @@ def parse_common(common: Optional[Common]) -> Optional[Callable[[int], int]]:
     number itself, or a share of the texts, a float up to 1 or 'P%', rounded up."""
     if common is None:
         return None
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%?)", f"{common:f}" if isinstance(common, float) else str(common))
+    written = format(decimal.Decimal(repr(float(common))), "f") if isinstance(common, float) else str(common)
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%?)", written)
     number = fractions.Fraction(found[1]) / (100 if found[2] else 1) if found else 0
     is_share = found is not None and (found[2] == "%" or isinstance(common, float))
     if not 0 < number or (number > 1 if is_share else number.denominator > 1) or isinstance(common, bool):
