@@ -13,7 +13,7 @@ from test_match import ball, rows, signed
 
 import libidx
 import libidx.spark as idx
-from libidx.spark import _connect, _pairs, _resemble
+from libidx.spark import _columns, _connect, _pairs, _resemble
 
 
 def expected_pairs(held, k):
@@ -51,6 +51,20 @@ def test_heavy_prefixes(spark, random, monkeypatch, caplog):
     df = frame(spark, held)
     assert rows(idx.pairs(df)) == expected_pairs(held, 3)
     assert "prefixes have more than 1000 fingerprints, and are cut into pieces" in caplog.text
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary()])
+def test_packed_columns(kind):
+    """Spark hands over large columns where spark.sql.execution.arrow.useLargeVarTypes is set."""
+    held = [numpy.arange(n, n + n % 3, dtype=numpy.uint64) for n in range(9)]
+    blobs = pyarrow.array([numbers.tobytes() for numbers in held], kind)
+    batch = pyarrow.RecordBatch.from_pydict({"packed": blobs})
+    for some, rows in (batch, held), (batch.slice(4, 3), held[4:7]):
+        hashes, counts = _columns.read_sets(some, "packed")
+        assert hashes.tolist() == numpy.concatenate(rows).tolist()
+        assert counts.tolist() == [len(numbers) for numbers in rows]
+        assert _columns.unpack_column(some, 1, 2).tolist() == rows[1].tolist()
 
 
 @pytest.mark.small

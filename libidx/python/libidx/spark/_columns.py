@@ -147,13 +147,19 @@ def unpack(blobs: Iterable[Any]) -> Any:
     return numpy.concatenate([numpy.empty(0, numpy.uint64), *(numpy.frombuffer(blob, numpy.uint64) for blob in blobs)])
 
 
+def _offsets(column: pyarrow.Array) -> Any:
+    """Where the rows of a binary column begin and end: Spark hands over large ones where it is configured so."""
+    width = numpy.int64 if pyarrow.types.is_large_binary(column.type) else numpy.int32
+    return numpy.frombuffer(column.buffers()[1], width)[column.offset : column.offset + len(column) + 1]
+
+
 def unpack_column(batch: pyarrow.RecordBatch, start: int, end: int, name: str = "packed") -> Any:
     """uint64[n] of the packed rows `start` to `end` of a batch, without a Python object for each."""
     column = batch.column(batch.schema.get_field_index(name))
-    offsets = numpy.frombuffer(column.buffers()[1], numpy.int32)[column.offset :]
     data = column.buffers()[2]
     if data is None:
         return numpy.empty(0, numpy.uint64)
+    offsets = _offsets(column)
     begin, stop = int(offsets[start]), int(offsets[end])
     return numpy.frombuffer(data, numpy.uint8)[begin:stop].view(numpy.uint64)
 
@@ -161,8 +167,7 @@ def unpack_column(batch: pyarrow.RecordBatch, start: int, end: int, name: str = 
 def read_sets(batch: pyarrow.RecordBatch, name: str) -> tuple[Any, Any]:
     """The hashes of packed sets, and how many each has: uint64[n], int64[m]."""
     column = column_of(batch, name)
-    offsets = numpy.frombuffer(column.buffers()[1], numpy.int32)[column.offset : column.offset + len(column) + 1]
-    return unpack_column(batch, 0, batch.num_rows, name), numpy.diff(offsets).astype(numpy.int64) // 8
+    return unpack_column(batch, 0, batch.num_rows, name), numpy.diff(_offsets(column)).astype(numpy.int64) // 8
 
 
 def distinct(numbers: Any) -> Any:
