@@ -10,6 +10,7 @@ from conftest import frame, near_copies
 
 import libidx
 import libidx.spark as idx
+from libidx.spark import _columns, _fingerprint
 
 TEXTS = [f"the quick brown fox number {n % 40} jumps over {n % 7} lazy dogs" for n in range(400)]
 
@@ -75,6 +76,26 @@ def test_several_fingerprints(spark, recipe):
     assert shares == {(a, b) for a in range(1, len(texts), 50) for b in range(len(texts)) if sets[a] & sets[b]}
     with pytest.raises(libidx.InvalidArgumentError, match=f"'words:1.*'{recipe}"):
         idx.match(idx.fingerprint(df, "text"), made)
+
+
+@pytest.mark.small
+def test_batches_of_repeated_rows(monkeypatch):
+    """Repeated rows that Arrow does not hold in a batch go on in several."""
+    texts = [text * (20 if n % 9 == 0 else 1) for n, text in enumerate(["", *TEXTS, ""])]
+    batch = pyarrow.RecordBatch.from_pydict({"id": list(range(len(texts))), "text": texts})
+    kind = _columns.Kind(libidx.Fingerprinter("minhash:8").recipe)
+
+    def repeat(part):
+        return list(_fingerprint._repeat("text", ["id", "text", "print"], kind, None, iter([part])))
+
+    whole = repeat(batch)
+    monkeypatch.setattr(_fingerprint, "MOST_BYTES", 3000)
+    parts = repeat(batch)
+    assert len(whole) == 1 and max(part.nbytes for part in parts) < 3000 < whole[0].nbytes // 50
+    assert pyarrow.Table.from_batches(parts) == pyarrow.Table.from_batches(whole)
+    monkeypatch.setattr(_fingerprint, "MOST_BYTES", 1)
+    assert {part.num_rows for part in repeat(batch.slice(1, 2))} == {1}
+    assert [part.num_rows for part in repeat(batch.slice(0, 1))] == [0]
 
 
 def write_files(held):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from functools import partial
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy
 import pyarrow
@@ -17,6 +17,9 @@ from ._columns import Batches, Kind, column_of, field_of, invalid
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
+
+MOST_BYTES = 1 << 27
+"""Of repeated rows in a batch: Arrow holds 2 GiB of a column."""
 
 
 def fingerprint(
@@ -107,6 +110,17 @@ def _repeat(text: str, names: list[str], kind: Kind, sent: Optional[Broadcast[by
     made = make_fingerprinter(kind, sent)
     for batch in batches:
         numbers, rows = made.several(column_of(batch, text))
-        repeated = batch.take(pyarrow.array(rows))
-        columns = [*repeated.columns, pyarrow.array(numbers.view(numpy.int64))]
-        yield pyarrow.RecordBatch.from_arrays(columns, names=names)
+        yield from _repeat_rows(batch, names, numbers, rows)
+
+
+def _repeat_rows(batch: pyarrow.RecordBatch, names: list[str], numbers: Any, rows: Any) -> Batches:
+    """Ascending rows of a batch, each with a number, in batches of up to MOST_BYTES, or of a single row."""
+    if len(rows) > 1:
+        repeated_bytes = batch.slice(rows[0], rows[-1] - rows[0] + 1).nbytes * numpy.bincount(rows - rows[0]).max()
+        if repeated_bytes > MOST_BYTES:
+            for half in slice(len(rows) // 2), slice(len(rows) // 2, None):
+                yield from _repeat_rows(batch, names, numbers[half], rows[half])
+            return
+    repeated = batch.take(pyarrow.array(rows))
+    columns = [*repeated.columns, pyarrow.array(numbers.view(numpy.int64))]
+    yield pyarrow.RecordBatch.from_arrays(columns, names=names)
