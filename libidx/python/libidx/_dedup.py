@@ -481,8 +481,8 @@ def dedup(
             compared = (features >= (1 if min_features is None else min_features)) & ~nulls
             rows, size = _rank(representative, dates, lengths, compared), fingerprinter.bits
             prefers = "first" if representative in ("longest", "newest") else representative
-        options = {"by": prefers, "method": method or "components", "folder": folder, "common": common}
-        find = partial(_cluster, k=3 if k is None else k, bits=size, **options)
+        apart, method = 3 if k is None else k, method or "components"
+        find = partial(_cluster, k=apart, bits=size, by=prefers, method=method, folder=folder, common=common)
         return _keep_prints(prints, rows, known.index, k, threads, find)
 
 
