@@ -39,15 +39,16 @@ PyObject *index_batch(PyObject *self, PyObject *arguments) {
     struct watch watch = {Py_None, false};
     PyObject *queries, *k, *folder, *bytes = NULL, *answer = NULL;
     const char *method;
-    unsigned long long memory;
+    struct natural memory = {"memory", UINT64_MAX, 0};
     int threads;
-    if (!PyArg_ParseTuple(arguments, "OOsiKOO", &queries, &k, &method, &threads, &memory, &folder, &watch.progress) ||
+    if (!PyArg_ParseTuple(arguments, "OOsiO&OO", &queries, &k, &method, &threads, natural_take, &memory, &folder,
+                          &watch.progress) ||
         !check_range("threads", threads, 1, IDX_MAX_THREADS) || !read_method(method, &options.method))
         return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     options.threads = (unsigned)threads;
-    options.memory_bytes = memory;
+    options.memory_bytes = memory.value;
     options.progress = watch_visit;
     options.context = &watch;
     if (any_distance_take(k, view, &options.distance) && folder_take(folder, &bytes, &options.temporary_folder))

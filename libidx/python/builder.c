@@ -1,6 +1,7 @@
 /* builder.c: the type Builder. */
 #include "libidx/python/core.h"
 
+#include <limits.h>
 #include <unistd.h>
 
 #include "libidx/python/items.h"
@@ -42,10 +43,11 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
     PyObject *path, *folder, *progress, *path_bytes, *folder_bytes = NULL;
     const char *path_text;
     int id_type, replace, by_id;
-    unsigned long long memory;
-    if (!PyArg_ParseTuple(arguments, "OIIsIizIpIKOpO", &path, &options.bits, &options.k, &options.scheme,
-                          &options.block_size, &id_type, &options.recipe, &options.threads, &replace,
-                          &options.max_bytes_per_fingerprint, &memory, &folder, &by_id, &progress) ||
+    struct natural memory = {"memory", UINT64_MAX, 0};
+    struct natural max_bytes = {"max_bytes_per_fingerprint", UINT_MAX, 0};
+    if (!PyArg_ParseTuple(arguments, "OIIsIizIpO&O&OpO", &path, &options.bits, &options.k, &options.scheme,
+                          &options.block_size, &id_type, &options.recipe, &options.threads, &replace, natural_take,
+                          &max_bytes, natural_take, &memory, &folder, &by_id, &progress) ||
         !check_range("id_type", id_type, 0, 2) || !path_take(path, &path_bytes, &path_text))
         return NULL;
     if (!folder_take(folder, &folder_bytes, &options.temporary_folder)) {
@@ -59,7 +61,8 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
         object->id_type = (enum idx_id_type)id_type;
         object->process = (long)getpid();
         options.id_type = object->id_type;
-        options.memory_bytes = memory;
+        options.memory_bytes = memory.value;
+        options.max_bytes_per_fingerprint = (unsigned)max_bytes.value;
         options.replace = replace;
         options.by_id = by_id;
         options.progress = watch_visit;

@@ -75,10 +75,10 @@ PyObject *index_clusters(PyObject *self, PyObject *arguments) {
     struct idx_cluster_options options = IDX_CLUSTER_OPTIONS_INIT;
     struct watch watch = {Py_None, false};
     PyObject *k, *folder, *bytes = NULL, *answer = NULL;
-    unsigned long long memory;
+    struct natural memory = {"memory", UINT64_MAX, 0};
     int method, representative, alone, threads;
-    if (!PyArg_ParseTuple(arguments, "OiipiKOO", &k, &method, &representative, &alone, &threads, &memory, &folder,
-                          &watch.progress) ||
+    if (!PyArg_ParseTuple(arguments, "OiipiO&OO", &k, &method, &representative, &alone, &threads, natural_take, &memory,
+                          &folder, &watch.progress) ||
         !check_range("threads", threads, 1, IDX_MAX_THREADS) || !check_range("method", method, 0, 1) ||
         !check_range("representative", representative, 0, 2))
         return NULL;
@@ -88,7 +88,7 @@ PyObject *index_clusters(PyObject *self, PyObject *arguments) {
     options.representative = (enum idx_representative)representative;
     options.alone = alone;
     options.threads = (unsigned)threads;
-    options.memory_bytes = memory;
+    options.memory_bytes = memory.value;
     options.progress = watch_visit;
     options.context = &watch;
     if (any_distance_take(k, view, &options.distance) && folder_take(folder, &bytes, &options.temporary_folder))

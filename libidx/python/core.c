@@ -6,13 +6,14 @@
 /* Takes (fingerprints, shards). Returns the shard of each, int64[n], so that a job's driver and workers agree on it. */
 static PyObject *core_shard(PyObject *module, PyObject *arguments) {
     PyObject *fingerprints;
-    unsigned long long shards;
+    struct natural shards = {"shards", UINT64_MAX, 0};
     struct array array;
-    if (!PyArg_ParseTuple(arguments, "OK", &fingerprints, &shards) || !array_take(fingerprints, "fingerprints", &array))
+    if (!PyArg_ParseTuple(arguments, "OO&", &fingerprints, natural_take, &shards) ||
+        !array_take(fingerprints, "fingerprints", &array))
         return NULL;
     struct block *block = block_make("q", array.count);
     for (size_t i = 0; i < array.count && block != NULL; i++)
-        ((int64_t *)block->columns[0].items)[i] = (int64_t)idx_shard(array.items[i], shards);
+        ((int64_t *)block->columns[0].items)[i] = (int64_t)idx_shard(array.items[i], shards.value);
     array_release(&array);
     return result_array(block);
 }

@@ -65,6 +65,18 @@ bool check_range(const char *name, long long value, long long least, long long m
     return false;
 }
 
+int natural_take(PyObject *object, void *natural) {
+    struct natural *taken = natural;
+    PyObject *number = PyNumber_Index(object);
+    if (number == NULL) return 0;
+    taken->value = PyLong_AsUnsignedLongLong(number);
+    bool in_range = PyErr_Occurred() == NULL && taken->value <= taken->most;
+    PyErr_Clear();
+    if (!in_range) raise_status(IDX_INVALID_ARGUMENT, "%s = %S: give 0 to %llu", taken->name, number, taken->most);
+    Py_DECREF(number);
+    return in_range;
+}
+
 /* ---- While a call is under way ---- */
 
 static const char *const phase_names[IDX_PHASE_COUNT] = {

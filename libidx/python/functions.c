@@ -1,6 +1,7 @@
 /* functions.c: the functions that merge, compact and verify indexes, plan them, and list their masks. */
 #include "libidx/python/core.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +38,11 @@ PyObject *core_merge(PyObject *module, PyObject *arguments) {
     struct idx_error error;
     PyObject *path, *inputs, *path_bytes, *input_bytes;
     const char *path_text;
-    unsigned long long memory;
+    struct natural memory = {"memory", UINT64_MAX, 0};
     Py_ssize_t count;
     int replace;
-    if (!PyArg_ParseTuple(arguments, "OOIpKO", &path, &inputs, &options.threads, &replace, &memory, &watch.progress) ||
+    if (!PyArg_ParseTuple(arguments, "OOIpO&O", &path, &inputs, &options.threads, &replace, natural_take, &memory,
+                          &watch.progress) ||
         !path_take(path, &path_bytes, &path_text))
         return NULL;
     const char **texts = take_paths(inputs, &input_bytes, &count);
@@ -49,7 +51,7 @@ PyObject *core_merge(PyObject *module, PyObject *arguments) {
         return NULL;
     }
     options.replace = replace;
-    options.memory_bytes = memory;
+    options.memory_bytes = memory.value;
     options.progress = watch_visit;
     options.context = &watch;
     PyThreadState *thread = PyEval_SaveThread();
@@ -69,10 +71,10 @@ PyObject *core_compact(PyObject *module, PyObject *arguments) {
     struct idx_error error;
     PyObject *path, *folder, *path_bytes, *folder_bytes = NULL;
     const char *path_text;
-    unsigned long long memory;
+    struct natural memory = {"memory", UINT64_MAX, 0};
     int all;
-    if (!PyArg_ParseTuple(arguments, "OpIIIKOO", &path, &all, &options.max_segments, &options.growth, &options.threads,
-                          &memory, &folder, &watch.progress) ||
+    if (!PyArg_ParseTuple(arguments, "OpIIIO&OO", &path, &all, &options.max_segments, &options.growth, &options.threads,
+                          natural_take, &memory, &folder, &watch.progress) ||
         !path_take(path, &path_bytes, &path_text))
         return NULL;
     if (!folder_take(folder, &folder_bytes, &options.temporary_folder)) {
@@ -80,7 +82,7 @@ PyObject *core_compact(PyObject *module, PyObject *arguments) {
         return NULL;
     }
     options.all = all;
-    options.memory_bytes = memory;
+    options.memory_bytes = memory.value;
     options.progress = watch_visit;
     options.context = &watch;
     PyThreadState *thread = PyEval_SaveThread();
@@ -215,12 +217,14 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;
     struct idx_error error;
+    struct natural max_bytes = {"max_bytes_per_fingerprint", UINT_MAX, 0};
     PyObject *documents, *residence, *numbers;
     const char *scheme;
     size_t count = 0;
-    if (!PyArg_ParseTuple(arguments, "OIIIIzUO", &documents, &options.bits, &options.k, &options.block_size,
-                          &options.max_bytes_per_fingerprint, &scheme, &residence, &numbers))
+    if (!PyArg_ParseTuple(arguments, "OIIIO&zUO", &documents, &options.bits, &options.k, &options.block_size,
+                          natural_take, &max_bytes, &scheme, &residence, &numbers))
         return NULL;
+    options.max_bytes_per_fingerprint = (unsigned)max_bytes.value;
     if (!number_take(documents, "count", &options.count) || !residence_take(residence, &options.residence)) return NULL;
     if (numbers != Py_None && !read_calibration(numbers, &calibration)) return NULL;
     if (numbers != Py_None) options.calibration = &calibration;

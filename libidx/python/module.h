@@ -27,6 +27,14 @@ bool refuse_memory(void);
 /* Checks that the value of the argument `name` is from `least` to `most`. */
 bool check_range(const char *name, long long value, long long least, long long most);
 
+/* A number that is not negative, the argument `name`, for PyArg_ParseTuple as "O&", natural_take, &natural. Its formats
+ * of unsigned integers, such as K, would take other numbers modulo 2^n. */
+struct natural {
+    const char *name;
+    unsigned long long most, value;
+};
+int natural_take(PyObject *object, void *natural);
+
 /* What is needed, while a call of the library runs, to handle Ctrl-C and to report progress to the caller. */
 struct watch {
     PyObject *progress; /* a callable (phase, done, total), or None; borrowed */

@@ -57,17 +57,17 @@ static PyObject *pairs_or_join(PyObject *self, PyObject *other_index, PyObject *
 /* Takes (k, threads, memory, progress). Returns Pairs. */
 PyObject *index_pairs(PyObject *self, PyObject *arguments) {
     PyObject *k, *progress;
-    unsigned long long memory;
+    struct natural memory = {"memory", UINT64_MAX, 0};
     int threads;
-    if (!PyArg_ParseTuple(arguments, "OiKO", &k, &threads, &memory, &progress)) return NULL;
-    return pairs_or_join(self, NULL, k, threads, memory, progress);
+    if (!PyArg_ParseTuple(arguments, "OiO&O", &k, &threads, natural_take, &memory, &progress)) return NULL;
+    return pairs_or_join(self, NULL, k, threads, memory.value, progress);
 }
 
 /* Takes (other, k, threads, memory, progress). Returns Pairs. */
 PyObject *index_join(PyObject *self, PyObject *arguments) {
     PyObject *other, *k, *progress;
-    unsigned long long memory;
+    struct natural memory = {"memory", UINT64_MAX, 0};
     int threads;
-    if (!PyArg_ParseTuple(arguments, "OOiKO", &other, &k, &threads, &memory, &progress)) return NULL;
-    return pairs_or_join(self, other, k, threads, memory, progress);
+    if (!PyArg_ParseTuple(arguments, "OOiO&O", &other, &k, &threads, natural_take, &memory, &progress)) return NULL;
+    return pairs_or_join(self, other, k, threads, memory.value, progress);
 }

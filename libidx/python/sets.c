@@ -19,11 +19,11 @@ static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *key
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     struct idx_error error;
     PyObject *folder, *progress, *bytes;
-    unsigned long long memory;
+    struct natural memory = {"memory", UINT64_MAX, 0};
     long long width;
     const char *unit;
     int threads;
-    if (!PyArg_ParseTuple(arguments, "LsKiOO", &width, &unit, &memory, &threads, &folder, &progress) ||
+    if (!PyArg_ParseTuple(arguments, "LsO&iOO", &width, &unit, natural_take, &memory, &threads, &folder, &progress) ||
         !shingle_options_take(&shingle_options, width, unit) || !check_range("threads", threads, 1, IDX_MAX_THREADS) ||
         !folder_take(folder, &bytes, &options.temporary_folder))
         return NULL;
@@ -37,7 +37,7 @@ static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *key
     object->folder = bytes;
     object->progress = Py_NewRef(progress);
     object->watch = (struct watch){progress, false};
-    options.memory_bytes = memory;
+    options.memory_bytes = memory.value;
     options.threads = (unsigned)threads;
     options.progress = watch_visit;
     options.context = &object->watch;
@@ -212,14 +212,15 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
     PyObject *preferences, *answer = NULL;
     struct array given;
-    unsigned long long known, members = 0;
+    struct natural known = {"known", UINT64_MAX, 0}, members = {"members", UINT64_MAX, 0};
     double resemblance, contained = 0;
     int copies;
-    if (!PyArg_ParseTuple(arguments, "dKOp|dK", &resemblance, &known, &preferences, &copies, &contained, &members))
+    if (!PyArg_ParseTuple(arguments, "dO&Op|dO&", &resemblance, natural_take, &known, &preferences, &copies, &contained,
+                          natural_take, &members))
         return NULL;
     if (!take_thresholds(resemblance, contained, &options.threshold, &options.contained)) return NULL;
-    options.known = known;
-    options.contained_size = members;
+    options.known = known.value;
+    options.contained_size = members.value;
     bool ordered = preferences != Py_None && array_take(preferences, "preferences", &given);
     if (!PyErr_Occurred() && check_idle(object)) {
         options.preferences = ordered ? (const int64_t *)given.items : NULL;
@@ -299,9 +300,9 @@ static PyObject *sets_pairs(PyObject *self, PyObject *arguments) {
     struct sets_object *object = (struct sets_object *)self;
     struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
     double resemblance, contained = 0;
-    unsigned long long members = 0;
-    if (!PyArg_ParseTuple(arguments, "d|dK", &resemblance, &contained, &members)) return NULL;
-    options.contained_size = members;
+    struct natural members = {"members", UINT64_MAX, 0};
+    if (!PyArg_ParseTuple(arguments, "d|dO&", &resemblance, &contained, natural_take, &members)) return NULL;
+    options.contained_size = members.value;
     return take_thresholds(resemblance, contained, &options.threshold, &options.contained) && check_idle(object)
                ? list_pairs(object, &options)
                : NULL;

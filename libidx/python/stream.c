@@ -27,11 +27,11 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
     struct idx_error error;
     PyObject *queries, *folder, *progress, *bytes = NULL;
-    unsigned long long memory;
+    struct natural memory = {"memory", UINT64_MAX, 0};
     struct array array;
     unsigned bits;
-    if (!PyArg_ParseTuple(arguments, "OIIIKOO", &queries, &options.distance, &bits, &options.threads, &memory, &folder,
-                          &progress) ||
+    if (!PyArg_ParseTuple(arguments, "OIIIO&OO", &queries, &options.distance, &bits, &options.threads, natural_take,
+                          &memory, &folder, &progress) ||
         !array_take(queries, "queries", &array))
         return NULL;
     struct stream_object *object = folder_take(folder, &bytes, &options.temporary_folder) ? object_new(type) : NULL;
@@ -40,7 +40,7 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         object->watch = (struct watch){progress, false};
         object->queries = array.count;
         object->process = (long)getpid();
-        options.memory_bytes = memory;
+        options.memory_bytes = memory.value;
         options.progress = watch_visit;
         options.context = &object->watch;
         PyThreadState *thread = PyEval_SaveThread();

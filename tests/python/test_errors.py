@@ -1,5 +1,6 @@
 """Every status of the library is an exception of its own, with a builtin parent of its kind."""
 
+import itertools
 import os
 import pickle
 import re
@@ -264,6 +265,35 @@ def test_verify():
     with pytest.raises(libidx.NotFoundError):
         os.rename("i", "j")
         libidx._core.verify("i")
+
+
+def test_numbers_below_zero():
+    """They are not taken modulo 2^64, nor is what has more bits."""
+    make()
+    index = libidx.open("i")
+    calls = {
+        "memory": [
+            lambda wrong: libidx.build("j", [1], memory=wrong),
+            lambda wrong: libidx.merge("j", ["i"], memory=wrong),
+            lambda wrong: libidx.compact("i", memory=wrong),
+            lambda wrong: libidx.Stream([1], memory=wrong),
+            lambda wrong: index.batch([1], memory=wrong),
+            lambda wrong: index.pairs(memory=wrong),
+            lambda wrong: index.join(index, memory=wrong),
+            lambda wrong: index.clusters(memory=wrong),
+        ],
+        "max_bytes_per_fingerprint": [
+            lambda wrong: libidx.build("j", [1], max_bytes_per_fingerprint=wrong),
+            lambda wrong: libidx.plan(9, max_bytes_per_fingerprint=wrong),
+        ],
+        "shards": [lambda wrong: libidx.shard([1], wrong)],
+    }
+    if libidx.HAS_TEXT:
+        calls["memory"].append(lambda wrong: libidx.dedup(["a"], memory=wrong))
+    for name, each in calls.items():
+        for call, wrong in itertools.product(each, (-1, 2**64)):
+            with pytest.raises(libidx.InvalidArgumentError, match=f"^{name} = {wrong}: give "):
+                call(wrong)
 
 
 def test_verify_where_the_path_is_not_utf8():
