@@ -212,7 +212,9 @@ def test_texts(spark, random, resemblance, distribute):
     ids = [f"https://example.org/{n}" for n in random.permutation(len(texts)).tolist()]
     both = list(zip(ids, texts))
     df = spark.createDataFrame(both, "id string, text string").repartition(5)
+    spark.catalog.clearCache()
     found = idx.dedup(df, "id", "text", resemble=resemblance, distribute=distribute)
+    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
     assert found.columns == ["id", "text", "representative_id", "resemblance", "is_duplicate"]
     wanted = expected_texts(both, resemblance)
     assert compared(found) == wanted

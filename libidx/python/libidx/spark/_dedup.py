@@ -94,7 +94,7 @@ def dedup(
         if rules is not None:
             return drop_parts(df, id, text, rule, rules, size, distribute, memory)
         rule = rule._replace(most=None if most is None else most(count))
-        found = keep(find_duplicates(texts, rule, size, distribute, memory))
+        found = find_duplicates(texts, rule, size, distribute, memory)
         LOG.info("dedup: %d documents, of which others represent %d", count, found.count())
         return _add(df, id, found, id_type, "resemblance", F.lit(1.0))
     k = DISTANCE if k is None else k

@@ -27,7 +27,7 @@ def drop_parts(
     part_type = StructType([StructField("document", id_type)]).add("part", "integer")
     schema = StructType([StructField("id", part_type)]).add("text", "string")
     texts = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
-    found = keep(find_duplicates(texts.mapInArrow(partial(_divide, rules), schema), rule, size, distribute, memory))
+    found = find_duplicates(texts.mapInArrow(partial(_divide, rules), schema), rule, size, distribute, memory)
     document, kept = F.col("id.document"), F.col("representative_id.document")
     if rules.again > 1:
         others = F.countDistinct(F.when(document != kept, document))

@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from .._resemblance import Sets, Unit, make_sets
+from ._clusters import keep
 from ._columns import LOG, Batches, column_of, invalid, read_sets, task_folder
 from ._connect import connect
 
@@ -78,11 +79,18 @@ def find_duplicates(
     texts: DataFrame, rule: Rule, size: int, distribute: Optional[bool], memory: int
 ) -> DataFrame:
     """Rows of id and text → those of documents that others represent: id, representative_id, resemblance. size: bytes
-    of all texts."""
-    id_type = texts.schema["id"].dataType
+    of all texts. Compares at once."""
     counters = _ignore_common(texts, rule, _count_all(texts, rule, size, memory))
-    schema = StructType([StructField("id", id_type)]).add("packed", "binary")
+    schema = StructType([StructField("id", texts.schema["id"].dataType)]).add("packed", "binary")
     left = texts.mapInArrow(partial(_leave, rule, counters), schema).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        return keep(_compare(left, rule, counters, distribute, memory))
+    finally:
+        left.unpersist()
+
+
+def _compare(left: DataFrame, rule: Rule, counters: Counters, distribute: Optional[bool], memory: int) -> DataFrame:
+    """The same, of the sets that are left, which are cached: it is computed later."""
     row = left.agg(F.count("*"), F.sum(F.octet_length("packed"))).first()
     assert row is not None
     if distribute is None:
@@ -93,6 +101,7 @@ def find_duplicates(
     if distribute:
         divided = left.join(connect(left, rule, counters), "id").repartition("cluster")
         sorted_left = divided.sortWithinPartitions("id").select("id", "packed")
+    id_type = left.schema["id"].dataType
     schema = StructType([StructField("id", id_type), StructField("representative_id", id_type)])
     run = partial(_decide, rule, memory)
     return sorted_left.mapInArrow(run, schema.add("resemblance", "double"))
