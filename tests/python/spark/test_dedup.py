@@ -376,6 +376,7 @@ def test_what_is_refused(spark):
         (lambda: idx.dedup(df.withColumn("distance", df.id), "id", "text"), "a column 'distance' already"),
         (lambda: idx.pairs(df.select("text"), fingerprint="text"), "'text' is of type string"),
         (lambda: idx.clusters(df, "id", "text"), "'id' and 'text' are of two types"),
+        (lambda: idx.dedup(df.selectExpr("*", "text as id"), "id", "text"), "there are 2 columns 'id': rename"),
     ]:
         with pytest.raises(libidx.InvalidArgumentError, match=words):
             call()

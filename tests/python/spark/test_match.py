@@ -215,6 +215,7 @@ def test_what_is_refused(spark, random):
         (lambda: idx.match(df, text, old_id="number"), "no column 'fingerprint'"),
         (lambda: idx.match(df, text.selectExpr("1L as fingerprint", "number"), old_id="number"), "'number'.*double"),
         (lambda: idx.fingerprint(text, "number"), "'number' is of type double: texts are strings"),
+        (lambda: idx.fingerprint(text.selectExpr("*", "'b' as text"), "text"), "there are 2 columns 'text': rename"),
         (lambda: idx.fingerprint(text, "text", column="number"), "there is a column 'number' already"),
     ]:
         with pytest.raises(invalid, match=words):

@@ -307,7 +307,7 @@ def _build_shards(job: Job, keys: Any, batches: Batches) -> Batches:
     numbers = {int(key): shard for shard, key in enumerate(keys)}
     try:
         for batch in batches:
-            column = batch.column(batch.schema.get_field_index("idx_key"))
+            column = batch.column("idx_key")
             for key in pyarrow.compute.unique(column).to_pylist():
                 shard = shards.get(key) or shards.setdefault(key, Shard(job, numbers[key]))
                 shard.add(batch.filter(pyarrow.compute.equal(column, key)))

@@ -52,6 +52,8 @@ def field_of(df: DataFrame, name: str) -> StructField:
     """The field of a column by its name."""
     if name not in df.schema.names:
         raise invalid(f"there is no column {name!r}: the columns are {', '.join(map(repr, df.columns))}")
+    if (found := df.schema.names.count(name)) > 1:
+        raise invalid(f"there are {found} columns {name!r}: rename all but one")
     return df.schema[name]
 
 
@@ -100,7 +102,7 @@ def check_same(one: Kind, one_name: str, other: Kind, other_name: str) -> Kind:
 
 def column_of(batch: pyarrow.RecordBatch, name: str) -> pyarrow.Array:
     """A column of a batch, without nulls."""
-    column = batch.column(batch.schema.get_field_index(name))
+    column = batch.column(name)
     if column.null_count:
         raise ValueError(f"column {name!r} has nulls: leave them out, with df.na.drop(subset=[{name!r}])")
     return column
@@ -155,7 +157,7 @@ def _offsets(column: pyarrow.Array) -> Any:
 
 def unpack_column(batch: pyarrow.RecordBatch, start: int, end: int, name: str = "packed") -> Any:
     """uint64[n] of the packed rows `start` to `end` of a batch, without a Python object for each."""
-    column = batch.column(batch.schema.get_field_index(name))
+    column = batch.column(name)
     data = column.buffers()[2]
     if data is None:
         return numpy.empty(0, numpy.uint64)

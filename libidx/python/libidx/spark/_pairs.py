@@ -243,7 +243,7 @@ def _compare_parts(
         builders: dict[int, Builder] = {}
         try:
             for batch in batches:
-                column = batch.column(batch.schema.get_field_index("task"))
+                column = batch.column("task")
                 for key in pyarrow.compute.unique(column).to_pylist():
                     if key not in builders:
                         path = os.path.join(folder, str(key))
