@@ -329,6 +329,7 @@ def test_parts(spark, random):
     texts = make_documents(random)
     ids = [f"{n:x}" for n in random.permutation(len(texts)).tolist()]
     df = spark.createDataFrame(list(zip(ids, texts)), "id string, text string").repartition(5)
+    df = df.selectExpr("id as idx_id", "*")
     texts, ids = [text for _, text in sorted(zip(ids, texts))], sorted(ids)
     for by, options, distribute in [
         ("paragraph", {"min_document_words": 9, "within": True}, None),
@@ -336,8 +337,8 @@ def test_parts(spark, random):
     ]:
         found = idx.dedup(df, "id", "text", by=by, distribute=distribute, **options)
         wanted = libidx.dedup(texts, by=by, **options)
-        assert found.columns == ["id", "text", "dropped_parts", "cut_text"]
-        assert [row.cut_text for row in found.orderBy("id").collect()] == wanted.texts
+        assert found.columns == ["idx_id", "id", "text", "dropped_parts", "cut_text"]
+        assert [(row.idx_id, row.cut_text) for row in found.orderBy("id").collect()] == list(zip(ids, wanted.texts))
         parts = rows(found.selectExpr("id", "inline(dropped_parts)"))
         names = [[ids[row] for row in column.tolist()] for column in (wanted.row, wanted.kept_row)]
         others = wanted.part.tolist(), wanted.kept_part.tolist(), wanted.resemblance.tolist()

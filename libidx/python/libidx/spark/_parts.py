@@ -39,7 +39,7 @@ def drop_parts(
     dropped = F.collect_list(F.struct("id.part", kept.alias("kept_id"), kept_part, "resemblance"))
     lists = keep(found.groupBy(document.alias("idx_id")).agg(F.sort_array(dropped).alias("dropped_parts")))
     LOG.info("dedup: parts of %d documents are dropped", lists.count())
-    joined = df.join(lists, df[id] == lists["idx_id"], "left").drop("idx_id")
+    joined = df.join(lists, df[id] == lists["idx_id"], "left").drop(lists["idx_id"])
     schema = StructType([*df.schema.fields, StructField("dropped_parts", lists.schema["dropped_parts"].dataType)])
     return joined.mapInArrow(partial(_cut, rules, text), schema.add("cut_text", "string"))
 
