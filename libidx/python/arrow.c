@@ -66,13 +66,17 @@ static bool visit_chunks(struct ArrowArrayStream *stream, const char *what, cons
     }
 }
 
+/* Releases the stream, so that another reading of it is refused, and does not just find no rows. */
 static bool visit_stream(PyObject *capsule, const char *what, arrow_visitor visit, void *context) {
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     struct ArrowSchema schema = {.release = NULL};
     if (stream == NULL) return false;
-    if (stream->get_schema(stream, &schema) != 0) return fail_stream(what, stream);
-    bool ok = visit_chunks(stream, what, &schema, visit, context);
+    if (stream->release == NULL)
+        return refuse(PyExc_ValueError, "%s: an Arrow stream that was read before: give an array or a list", what);
+    bool ok = stream->get_schema(stream, &schema) == 0 ? visit_chunks(stream, what, &schema, visit, context)
+                                                       : fail_stream(what, stream);
     if (schema.release != NULL) schema.release(&schema);
+    stream->release(stream);
     return ok;
 }
 

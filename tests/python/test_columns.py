@@ -182,6 +182,27 @@ def test_arrow_that_is_refused(index):
             index.lookup(bad)
 
 
+@pytest.mark.parametrize("column", [IDS, FINGERPRINTS])
+def test_arrow_streams_that_are_read_once(index, column):
+    """What finds their type first can't read them again, and says so."""
+    import pyarrow
+
+    class Once:
+        def __init__(self):
+            self.stream = pyarrow.chunked_array([pyarrow.array(column, "string" if column is IDS else "uint64")]).__arrow_c_stream__()
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self.stream
+
+    assert [len(ids) for ids in index.documents(Once() if column is FINGERPRINTS else FINGERPRINTS).tolist()] == [1] * 3
+    libidx.build("once", FINGERPRINTS, Once(), id_type="text" if column is IDS else "u64")
+    with pytest.raises(ValueError, match="an Arrow stream that was read before"):
+        libidx.build("twice", FINGERPRINTS, Once())
+    if libidx.HAS_TEXT or column is FINGERPRINTS:
+        with pytest.raises(ValueError, match="an Arrow stream that was read before"):
+            libidx.dedup(Once())
+
+
 def text_holders():
     import pandas
     import polars
