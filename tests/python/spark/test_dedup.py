@@ -68,6 +68,18 @@ def test_packed_columns(kind):
 
 
 @pytest.mark.small
+def test_many_ids():
+    """IDs of all batches may be more than a string column of Arrow holds: their offsets get 64 bits."""
+    numbers, names = pyarrow.array([1, 2]), pyarrow.array(["a", "b"])
+    parts = pyarrow.StructArray.from_arrays([names, numbers], names=["document", "part"])
+    for ids in numbers, names, parts:
+        whole = _columns.concatenate([ids, ids[1:]])
+        assert whole.to_pylist() == ids.to_pylist() + ids.to_pylist()[1:]
+        assert "string" not in str(whole.type).replace("large_string", "")
+        assert whole.cast(ids.type).type == ids.type
+
+
+@pytest.mark.small
 def test_no_fingerprints(spark):
     tables = _pairs._tables(3, 64)
     division = _pairs.divide(tables, numpy.zeros((4, 1 << _pairs.PREFIX_BITS), numpy.int64), 1000)

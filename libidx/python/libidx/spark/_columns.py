@@ -113,6 +113,17 @@ def numbers_of(batch: pyarrow.RecordBatch, name: str) -> Any:
     return column_of(batch, name).to_numpy().view(numpy.uint64)
 
 
+def concatenate(ids: list[pyarrow.Array]) -> pyarrow.Array:
+    """IDs of several batches, with offsets of 64 bits: together they may have more than 2 GiB."""
+    return pyarrow.concat_arrays([column.cast(_widen(column.type)) for column in ids])
+
+
+def _widen(kind: pyarrow.DataType) -> pyarrow.DataType:
+    if pyarrow.types.is_struct(kind):
+        return pyarrow.struct([field.with_type(_widen(field.type)) for field in kind])
+    return pyarrow.large_string() if pyarrow.types.is_string(kind) else kind
+
+
 def signed(numbers: Any) -> pyarrow.Array:
     """uint64[n] as a LONG column."""
     return pyarrow.array(numpy.ascontiguousarray(numbers).view(numpy.int64))

@@ -27,6 +27,7 @@ from ._columns import (
     check_same,
     collect,
     column_of,
+    concatenate,
     gather,
     invalid,
     numbers_of,
@@ -192,7 +193,7 @@ class Comparison:
             yield from list_matches(asked, found.fingerprints, found.distances)
         elif self.held:
             numbers = numpy.concatenate([rows.fingerprints for rows in self.held])
-            ids = pyarrow.chunked_array([rows.ids for rows in self.held]).combine_chunks()
+            ids = concatenate([rows.ids for rows in self.held])
             order = numpy.argsort(numbers, kind="stable")
             numbers = numbers[order]
             first = numpy.searchsorted(numbers, found.fingerprints, "left")

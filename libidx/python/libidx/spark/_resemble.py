@@ -21,7 +21,7 @@ from pyspark.sql.types import StructField, StructType
 
 from .._resemblance import Sets, Unit, make_sets
 from ._clusters import keep
-from ._columns import LOG, Batches, column_of, invalid, read_sets, task_folder
+from ._columns import LOG, Batches, column_of, concatenate, invalid, read_sets, task_folder
 from ._connect import connect
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ ONE_TASK = 1 << 28
 MOST_BYTES = 1 << 30
 """Of the shingles of a text, and half of what Arrow holds in a batch."""
 ROWS = 1024
-"""Texts whose shingles are made at once."""
+"""Texts whose shingles are made at once, and rows in a batch of results."""
 BYTES = 3
 """Of texts, for which there is a counter: for words, that is two for each shingle."""
 MOST_BITS = 32
@@ -244,8 +244,11 @@ def _decide(rule: Rule, memory: int, batches: Batches) -> Batches:
         ids.append(column_of(batch, "id"))
     if not ids:
         return
-    whole = pyarrow.concat_arrays(ids)
+    whole = concatenate(ids)
     kept, alike = sets.keep(rule.resemblance, 0, None, False)
     rows = numpy.flatnonzero(kept != numpy.arange(len(kept), dtype=numpy.uint64))
-    columns = [whole.take(pyarrow.array(rows)), whole.take(pyarrow.array(kept[rows])), pyarrow.array(alike[rows])]
-    yield pyarrow.RecordBatch.from_arrays(columns, names=["id", "representative_id", "resemblance"])
+    for begin in range(0, len(rows), ROWS):
+        some = rows[begin : begin + ROWS]
+        names = [whole.take(pyarrow.array(which)).cast(ids[0].type) for which in (some, kept[some])]
+        columns = [*names, pyarrow.array(alike[some])]
+        yield pyarrow.RecordBatch.from_arrays(columns, names=["id", "representative_id", "resemblance"])
