@@ -10,7 +10,7 @@ from conftest import frame, near_copies
 
 import libidx
 import libidx.spark as idx
-from libidx.spark import _columns, _fingerprint
+from libidx.spark import _columns, _files, _fingerprint
 
 TEXTS = [f"the quick brown fox number {n % 40} jumps over {n % 7} lazy dogs" for n in range(400)]
 
@@ -109,6 +109,30 @@ def write_files(held):
     open("folder/_SUCCESS", "w").close()
     libidx.build("e.idx", pieces[4], k=3)
     return [os.path.abspath(name) for name in ("a.u64", "b.npy", "folder", "e.idx")]
+
+
+@pytest.mark.small
+def test_index_that_changes(random, monkeypatch):
+    """Its parts are of one view: additions may be pending meanwhile, and other segments are refused."""
+    held = random.integers(0, 2**63, 5000, numpy.uint64)
+    libidx.build("old.idx", held, k=3)
+    monkeypatch.setattr(_files, "PIECE", 2000)
+    pieces, _ = _files.cut(["old.idx"], None, "fingerprint", 3)
+
+    def read(piece):
+        return numpy.concatenate([rows.fingerprints for rows in _files.read(piece, "fingerprint", None)])
+
+    whole = [read(piece) for piece in pieces]
+    assert len(whole) == 3 and (numpy.sort(numpy.concatenate(whole)) == numpy.unique(held)).all()
+    with libidx.Writer("old.idx") as writer:
+        writer.add([7], [9000])
+        assert (read(pieces[0]) == whole[0]).all()
+    libidx.compact("old.idx", all=True)
+    with pytest.raises(ValueError, match="old.idx: it got other segments since tasks began to read it"):
+        read(pieces[1])
+    monkeypatch.setattr(_files, "PIECE", 9000)
+    ((piece, *others), _) = _files.cut(["old.idx"], None, "fingerprint", 3)
+    assert len(read(piece)) == 5001 and not others
 
 
 @pytest.mark.small

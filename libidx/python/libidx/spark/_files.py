@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,7 @@ class Piece(NamedTuple):
     begin: int
     end: int
     parts: int = 1
+    segments: bytes = b""  # of an index, as a hash
 
 
 class Rows(NamedTuple):
@@ -105,13 +107,20 @@ def _cut_parquet(path: str, source: Any, column: str, kinds: dict[str, Kind]) ->
 
 def _cut_index(path: str, k: int, kinds: dict[str, Kind]) -> Iterator[Piece]:
     """The pieces of an index. Sets kinds[path] to what it knows of its fingerprints."""
+    segments = _segments_of(path)
     with Index(path, residence="none") as index:
         info = index.info()
     check_index(path, info.k, k)
     kinds[path] = Kind(info.recipe or None, info.bits)
     parts = max(1, -(-info.fingerprints // PIECE))
     for part in range(parts):
-        yield Piece(path, "index", part, part + 1, parts)
+        yield Piece(path, "index", part, part + 1, parts, segments)
+
+
+def _segments_of(path: str) -> bytes:
+    """A hash of what the manifest of an index says of its segments."""
+    with open(os.path.join(path, "manifest"), "rb") as file:
+        return hashlib.sha256(b"".join(line for line in file if line.startswith(b"segment "))).digest()
 
 
 def check_index(path: str, most: int, k: int) -> None:
@@ -191,6 +200,9 @@ def read(piece: Piece, column: str, id: Optional[str]) -> Iterator[Rows]:
         yield from _read_parquet(piece, column, id)
     elif piece.format == "index":
         with Index(piece.path, residence="none") as index:
+            # Parts are shares of each segment: where others replaced these, fingerprints would be in no part.
+            if piece.parts > 1 and _segments_of(piece.path) != piece.segments:
+                raise ValueError(f"{piece.path}: it got other segments since tasks began to read it: match again")
             numbers = index.part(piece.begin, piece.parts)
         for begin in range(0, len(numbers), READ):
             yield Rows(numbers[begin : begin + READ])
