@@ -390,6 +390,8 @@ def test_what_is_refused(spark):
         (lambda: idx.pairs(df.select("text"), fingerprint="text"), "'text' is of type string"),
         (lambda: idx.clusters(df, "id", "text"), "'id' and 'text' are of two types"),
         (lambda: idx.dedup(df.selectExpr("*", "text as id"), "id", "text"), "there are 2 columns 'id': rename"),
+        (lambda: idx.dedup(df.withColumnRenamed("id", "a.id"), "a.id", "text"), "column 'a.id' has a dot in its name"),
+        (lambda: idx.dedup(df.withColumnRenamed("print", "a.b"), "id", "text"), "column 'a.b' has a dot in its name"),
     ]:
         with pytest.raises(libidx.InvalidArgumentError, match=words):
             call()

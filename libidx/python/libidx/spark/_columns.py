@@ -54,6 +54,8 @@ def field_of(df: DataFrame, name: str) -> StructField:
         raise invalid(f"there is no column {name!r}: the columns are {', '.join(map(repr, df.columns))}")
     if (found := df.schema.names.count(name)) > 1:
         raise invalid(f"there are {found} columns {name!r}: rename all but one")
+    if "." in name:
+        raise invalid(f"column {name!r} has a dot in its name, which Spark takes for a field of a struct: rename it")
     return df.schema[name]
 
 

@@ -72,6 +72,8 @@ def dedup(
     taken = [name for name in ADDED if name in df.columns]
     if taken:
         raise invalid(f"there is a column {taken[0]!r} already: rename it")
+    for name in df.columns:
+        field_of(df, name)  # The result has them all, by their names.
     if (text is None) == (fingerprint is None):
         raise invalid("give text=, a column of texts, or fingerprint=, and not both")
     if text is not None and not isinstance(field_of(df, text).dataType, StringType):
