@@ -1,6 +1,8 @@
 /* resembling_add.c: adds the texts that resemble none of an index of sketches, for `idx add --if-new --resemble`. */
 #include "tools/answers/resembling.h"
 
+#include "tools/input/index_making.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,15 +106,10 @@ static bool take_text(void *context, const struct raw_document *raw, const struc
 /* Opens the writer, which must be of an index of sketches, the file of sets, which grows, and the folder of texts. */
 static bool open_adding(struct adding *adding) {
     const struct resembling_addition *addition = adding->addition;
-    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_kept_sets_options keeping = IDX_KEPT_SETS_OPTIONS_INIT;
     struct set_source *source = &adding->source;
     char reason[RESEMBLING_REASON];
-    struct idx_error error;
-    options.threads = addition->rules.threads;
-    if (addition->compact != UINT64_MAX) options.compact_records = addition->compact;
-    if (addition->compact == 0) options.compact_segments = 0;
-    if (!succeeded(idx_writer_open(&adding->writer, addition->path, &options, &error), &error)) return false;
+    if (!writing_open_writer(&adding->writer, addition->path, addition->compact, addition->rules.threads)) return false;
     idx_get_properties(idx_writer_view(adding->writer), &adding->properties);
     if (!resembling_can_answer(&adding->properties, "--resemble", addition->path, true, &source->sketch, reason))
         return complain("%s", reason);
@@ -165,7 +162,7 @@ bool resembling_add(struct resembling_addition *addition, const struct strings *
         complain("added %" PRIu64 " texts to %s, left out %" PRIu64 " that resemble others", addition->added,
                  addition->path, addition->near);
     set_source_close(&adding->source);
-    idx_writer_close(adding->writer);
+    writing_close_writer(adding->writer, addition->path);
     set_batch_free(&adding->batch);
     free(adding);
     return ok;

@@ -176,6 +176,35 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
 /* From this many bytes of IDs on, a batch is full. */
 enum { ENOUGH_ID_BYTES = 1 << 20 };
 
+/* Ends a compaction once a signal is noted. This is an idx_progress_visitor. */
+static bool continue_unless_interrupted(void *context, const struct idx_progress *progress) {
+    (void)context, (void)progress;
+    return !interrupt_noted();
+}
+
+bool writing_open_writer(struct idx_writer **writer, const char *path, uint64_t compact, unsigned threads) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_error error;
+    options.progress = continue_unless_interrupted;
+    options.threads = threads;
+    if (compact != UINT64_MAX) options.compact_records = compact;
+    if (compact == 0) options.compact_segments = 0;
+    return succeeded(idx_writer_open(writer, path, &options, &error), &error);
+}
+
+/* Waits for a compaction that the writer began. A signal, or a compaction by another process, is no failure. */
+static void wait_for_compaction(struct idx_writer *writer, const char *path) {
+    struct idx_error error;
+    if (writer == NULL || idx_writer_wait(writer, &error) == IDX_OK) return;
+    if (error.status == IDX_CANCELLED || error.status == IDX_BUSY) return;
+    complain("all additions and removals were kept, but %s could not be compacted: %s", path, error.sentence);
+}
+
+void writing_close_writer(struct idx_writer *writer, const char *path) {
+    wait_for_compaction(writer, path);
+    idx_writer_close(writer);
+}
+
 /* Sets, by the properties of the index, how lines are read, and whether the index takes a recipe. */
 static void set_input_rules(struct writing *writing) {
     /* Both are in the order of enum idx_id_type. */
@@ -197,22 +226,10 @@ static bool give_index_recipe(struct writing *writing) {
     return succeeded(idx_writer_set_recipe(writing->writer, writing->input.recipe, &error), &error);
 }
 
-/* Ends a compaction once a signal is noted. This is an idx_progress_visitor. */
-static bool continue_unless_interrupted(void *context, const struct idx_progress *progress) {
-    (void)context, (void)progress;
-    return !interrupt_noted();
-}
-
 bool writing_open(struct writing *writing) {
-    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
-    struct idx_error error;
-    options.progress = continue_unless_interrupted;
-    options.threads = writing->threads;
-    if (writing->compact != UINT64_MAX) options.compact_records = writing->compact;
-    if (writing->compact == 0) options.compact_segments = 0;
     writing->input.reader = (struct reader)READER_INIT;
     writing->ids = (struct output)OUTPUT_KEPT;
-    if (!succeeded(idx_writer_open(&writing->writer, writing->path, &options, &error), &error)) return false;
+    if (!writing_open_writer(&writing->writer, writing->path, writing->compact, writing->threads)) return false;
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
     set_input_rules(writing);
     if (!input_files_are_whole(&writing->input)) return false;
@@ -269,18 +286,9 @@ enum input_status writing_gather_batch(struct writing *writing) {
     return status == INPUT_PENDING ? INPUT_DOCUMENTS : status;
 }
 
-/* Waits for a compaction that the writer began. A signal, or a compaction by another process, is no failure. */
-static void wait_for_compaction(const struct writing *writing) {
-    struct idx_error error;
-    if (writing->writer == NULL || idx_writer_wait(writing->writer, &error) == IDX_OK) return;
-    if (error.status == IDX_CANCELLED || error.status == IDX_BUSY) return;
-    complain("all additions and removals were kept, but %s could not be compacted: %s", writing->path, error.sentence);
-}
-
 void writing_close(struct writing *writing) {
     input_say_skipped(&writing->input);
-    wait_for_compaction(writing);
-    idx_writer_close(writing->writer);
+    writing_close_writer(writing->writer, writing->path);
     input_free(&writing->input);
     free(writing->ids.bytes);
 }

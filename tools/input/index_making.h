@@ -23,6 +23,13 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
 
 /* ---- Index writing ---- */
 
+/* Opens the writer of the index at `path`, whose compaction ends once a signal is noted. `compact` and `threads` as in
+ * struct writing. */
+bool writing_open_writer(struct idx_writer **writer, const char *path, uint64_t compact, unsigned threads);
+
+/* Waits for a compaction that the writer began, complains if it fails, and closes the writer. NULL is accepted. */
+void writing_close_writer(struct idx_writer *writer, const char *path);
+
 /* `idx add` and `idx remove` read documents, gather them into batches, and hand these to an index's writer. */
 
 /* The most documents of a batch. It is one call of the writer, which waits for the disk once. */
