@@ -245,6 +245,8 @@ void idxi_set_store_close(struct idxi_set_store *store) {
 enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, size_t count, const uint64_t **hashes,
                               struct idx_error *error) {
     const struct idxi_set_store *store = reader->store;
+    *hashes = NULL;
+    if (count == 0) return IDX_OK; /* The place of an empty set may be the end of the file. */
     if (store->file < 0) {
         *hashes = store->hashes + offset;
         return IDX_OK;
