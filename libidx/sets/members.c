@@ -34,7 +34,7 @@ enum idx_status idxi_members_note_lows(struct idxi_members *members, const uint6
     }
     members->low_mask = bytes - 1;
     memset(members->lows, 0, bytes);
-    for (size_t i = 0; i < count; i++) members->lows[hashes[i] & members->low_mask] = 1;
+    for (size_t i = 0; i < count; i++) members->lows[(uint32_t)hashes[i] & members->low_mask] = 1;
     return IDX_OK;
 }
 
