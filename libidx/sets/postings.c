@@ -344,10 +344,9 @@ static enum idx_status add_postings(struct idxi_postings *postings, const struct
                                     unsigned number, struct idx_error *error) {
     struct posting posting = {.set = (uint32_t)(begin / SET_UNIT), .size = code_down(query->size), .rest = 0};
     struct idxi_posting_shard *shard = &postings->shards[number];
-    while (shard->slots_used + query->listed > count_slots(shard) / 4 * 3 && shard->bits < 32)
-        IDXI_TRY(grow_slots(shard, error));
     for (uint32_t i = 0; i < query->listed; i++) {
         if (shard_of(postings, query->tags[i]) != number) continue;
+        if (shard->slots_used >= count_slots(shard) / 4 * 3 && shard->bits < 32) IDXI_TRY(grow_slots(shard, error));
         posting.rest = code_up(query->shared - (i < query->prefix ? i : query->prefix));
         IDXI_TRY(add_posting(shard, query->tags[i], posting, error));
     }
