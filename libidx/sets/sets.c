@@ -1,5 +1,6 @@
 /* sets.c: the public calls for sets: adding, which to keep, and all similar pairs. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "libidx/sets/common.h"
 #include "libidx/sets/join.h"
@@ -13,6 +14,7 @@ enum { STORE_SHARE = 4, COUNTERS_SHARE = 8, COMMON_SHARE = 2, PAIRS_SHARE = 8 };
 #define BYTES_PER_SET (sizeof(struct idxi_stored_set) + sizeof(struct idx_kept_set))
 
 struct idx_sets {
+    char *temporary_folder; /* a copy of what the options point to; NULL: that of the system */
     struct idxi_set_store store;
     struct idxi_counters counters; /* of the first `counted` sets; without an array if there are none */
     size_t counted;
@@ -30,9 +32,13 @@ enum idx_status idx_sets_open(struct idx_sets **sets, const struct idx_sets_opti
     IDXI_TRY(idxi_memory_choose_limit(&own.memory_bytes, error));
     struct idx_sets *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return idxi_fail_memory(error);
+    if (own.temporary_folder != NULL && (opened->temporary_folder = strdup(own.temporary_folder)) == NULL) {
+        free(opened);
+        return idxi_fail_memory(error);
+    }
     opened->threads = own.threads;
     opened->memory = own.memory_bytes;
-    idxi_set_store_init(&opened->store, own.memory_bytes / STORE_SHARE, own.temporary_folder);
+    idxi_set_store_init(&opened->store, own.memory_bytes / STORE_SHARE, opened->temporary_folder);
     idxi_progress_init(&opened->progress, own.progress, own.context);
     *sets = opened;
     return IDX_OK;
@@ -54,6 +60,7 @@ enum idx_status idx_sets_ignore_common(struct idx_sets *sets, uint64_t most, uin
                                          .memory = sets->memory / COMMON_SHARE,
                                          .threads = sets->threads,
                                          .progress = &sets->progress};
+    sets->progress.cancelled = false; /* an earlier call may have been */
     idxi_counters_free(&sets->counters);
     IDXI_TRY(idxi_set_store_end(&sets->store, error));
     return idxi_remove_common(&removal, ignored, error);
@@ -88,6 +95,7 @@ void idx_sets_close(struct idx_sets *sets) {
     if (sets == NULL) return;
     idxi_set_store_close(&sets->store);
     idxi_counters_free(&sets->counters);
+    free(sets->temporary_folder);
     free(sets);
 }
 
@@ -106,6 +114,7 @@ static enum idx_status check_thresholds(int64_t threshold, int64_t contained, st
 
 /* Makes all sets readable, and makes counters of them, unless they are there from an earlier call. */
 static enum idx_status prepare_sets(struct idx_sets *sets, struct idx_error *error) {
+    sets->progress.cancelled = false; /* an earlier call may have been */
     IDXI_TRY(idxi_set_store_end(&sets->store, error));
     if (sets->counters.counts != NULL && sets->counted == sets->store.count) return IDX_OK;
     idxi_counters_free(&sets->counters);

@@ -620,6 +620,9 @@ static void test_cancelled(void **state) {
         assert_ok(idx_sets_open(&sets, &options, &failure));
         assert_ok(idx_sets_add(sets, &hash, 1, &failure));
         assert_status(IDX_CANCELLED, idx_sets_keep(sets, NULL, kept, NULL, &failure));
+        calls = 100;
+        assert_ok(idx_sets_keep(sets, NULL, kept, NULL, &failure)); /* the next call is not cancelled */
+        assert_int_equal(kept[0].kept, 0);
         idx_sets_close(sets);
     }
 }
