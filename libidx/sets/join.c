@@ -105,17 +105,23 @@ static enum idx_status prepare_query(const struct idxi_set_join *join, struct id
     return IDX_OK;
 }
 
-/* Compares a prepared set with the indexed ones: improves its result or, where pairs are wanted, leaves the similar
- * sets in prober->found, and their number in query->found. */
-static enum idx_status compare_with_indexed(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                            struct idxi_query *query, struct idx_error *error) {
+/* Visits a set and all similar ones of an index. */
+static enum idx_status visit_similar(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                     const struct idxi_postings *postings, const struct idxi_query *query,
+                                     struct idx_error *error) {
     struct idxi_similar none = {0};
-    size_t before = prober->found_count;
+    prober->found_count = 0;
+    IDXI_TRY(idxi_prober_compare(prober, postings, query, &none, error));
+    if (prober->found_count == 0) return IDX_OK;
+    return join->visit(join->context, query->rank, prober->found, prober->found_count, error);
+}
+
+/* Compares a prepared set with the indexed ones: improves its result, or visits those that are similar. */
+static enum idx_status compare_with_indexed(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                            const struct idxi_query *query, struct idx_error *error) {
     if (query->prefix == 0 || (join->kept != NULL && query->rank < join->known)) return IDX_OK;
-    if (join->kept != NULL) return improve_result(join, prober, &join->indexed, query, error);
-    IDXI_TRY(idxi_prober_compare(prober, &join->indexed, query, &none, error));
-    query->found = (uint32_t)(prober->found_count - before);
-    return IDX_OK;
+    if (join->kept == NULL) return visit_similar(join, prober, &join->indexed, query, error);
+    return improve_result(join, prober, &join->indexed, query, error);
 }
 
 /* Compares the sets of a task with the indexed ones. Each is compared some sets after it was prepared, when its lists
@@ -157,56 +163,22 @@ static enum idx_status decide_in_block(const struct idxi_set_join *join, struct 
     return IDX_OK;
 }
 
-/* Calls the visitor for all sets that were found for one, and forgets them. */
-static enum idx_status visit_found(const struct idxi_set_join *join, struct idxi_prober *prober, uint32_t rank,
-                                   struct idx_error *error) {
-    for (size_t i = 0; i < prober->found_count; i++)
-        IDXI_TRY(join->visit(join->context, rank, &prober->found[i], error));
-    prober->found_count = 0;
-    return IDX_OK;
-}
-
-/* Visits a set's pairs with those before it in the block. Sets *must_index to whether others can be similar to it. */
-static enum idx_status visit_block_pairs(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                         const struct idxi_query *query, bool *must_index, struct idx_error *error) {
-    struct idxi_similar none = {0};
-    *must_index = query->listed > 0;
-    if (!*must_index) return IDX_OK;
-    IDXI_TRY(idxi_prober_compare(prober, &join->block, query, &none, error));
-    return visit_found(join, prober, query->rank, error);
-}
-
 /* Compares the block's sets with each other, in order, and indexes those that must be. Overwrites join->queries. */
 static enum idx_status compare_block(struct idxi_set_join *join, struct idxi_prober *prober, struct idx_error *error) {
     uint32_t indexed = 0, count = join->end - join->begin;
     idxi_postings_clear(&join->block);
-    IDXI_TRY(idxi_prober_begin(prober, 0, error));
     for (uint32_t i = 0; i < count; i++) {
         const struct idxi_query *query = &join->queries[i];
-        bool must_index;
+        bool must_index = query->listed > 0;
         if (join->kept != NULL)
             IDXI_TRY(decide_in_block(join, prober, query, &must_index, error));
-        else
-            IDXI_TRY(visit_block_pairs(join, prober, query, &must_index, error));
+        else if (must_index)
+            IDXI_TRY(visit_similar(join, prober, &join->block, query, error));
         if (!must_index) continue;
         IDXI_TRY(idxi_postings_add(&join->block, query, 1, error));
         join->queries[indexed++] = *query;
     }
     return idxi_postings_add(&join->indexed, join->queries, indexed, error);
-}
-
-/* Visits the pairs that the tasks found, set by set in the order of ranks. */
-static enum idx_status visit_task_pairs(const struct idxi_set_join *join, size_t tasks, struct idx_error *error) {
-    for (size_t i = 0; i < tasks; i++) {
-        const struct idxi_prober *prober = &join->probers[i];
-        size_t at = 0;
-        for (uint32_t rank = join->tasks[i].begin; rank < join->tasks[i].end; rank++) {
-            uint32_t found = join->queries[rank - join->begin].found;
-            for (uint32_t j = 0; j < found; j++)
-                IDXI_TRY(join->visit(join->context, rank, &prober->found[at++], error));
-        }
-    }
-    return IDX_OK;
 }
 
 /* ---- Blocks and rounds ---- */
@@ -258,7 +230,6 @@ static enum idx_status run_round(struct idxi_set_join *join, uint32_t start, uin
         const size_t tasks = make_tasks(join);
         const uint64_t compared = count_compared(join);
         IDXI_TRY(idxi_parallel(tasks, join->threads, compare_task, join, join->progress, error));
-        if (join->kept == NULL) IDXI_TRY(visit_task_pairs(join, tasks, error));
         if (join->full) continue;
         IDXI_TRY(finish_block(join, compared, error));
         if (join->full) *next = join->end;

@@ -6,9 +6,10 @@
 
 #include "libidx/sets/probe.h"
 
-/* Called for two similar sets, of which `similar` has the lower rank. An error ends the join. */
+/* Called for a set and the `count` similar ones of lower ranks, by several threads at a time and in no order; but for
+ * each two sets once. An error ends the join. */
 typedef enum idx_status (*idxi_similar_visitor)(void *context, uint32_t rank, const struct idxi_similar *similar,
-                                                struct idx_error *error);
+                                                size_t count, struct idx_error *error);
 
 struct idxi_set_join {
     /* These are set by the caller. */

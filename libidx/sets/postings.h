@@ -66,7 +66,6 @@ struct idxi_query {
                              other set can be similar or contain this one */
     uint32_t listed;      /* of these, how many the index lists: the prefix, and after it, in no order, others where
                              sets may be contained in this one */
-    uint32_t found;       /* similar sets that were found, where all are wanted */
     uint64_t contained;   /* a set that has so many of all members contains this one; UINT64_MAX: that is not asked */
     const uint32_t *tags; /* hashes of the listed members */
     const uint32_t *members; /* the low 32 bits of all `shared` members, in any order */

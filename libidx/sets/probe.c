@@ -153,7 +153,7 @@ static void store_query(struct idxi_prober *prober, struct idxi_query *query) {
 
 enum idx_status idxi_prober_begin(struct idxi_prober *prober, uint64_t members, struct idx_error *error) {
     IDXI_GROW(prober->arena, prober->arena_capacity, 2 * members, error);
-    prober->arena_used = prober->found_count = 0;
+    prober->arena_used = 0;
     return IDX_OK;
 }
 

@@ -41,7 +41,7 @@ static inline uint32_t idxi_number_of(const uint32_t *order, uint32_t rank) {
     return order == NULL ? rank : order[rank];
 }
 
-/* Forgets all queries and results, and makes room for `members` members of queries. Errors: IDX_OUT_OF_MEMORY. */
+/* Forgets all queries, and makes room for `members` members of queries. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_prober_begin(struct idxi_prober *prober, uint64_t members, struct idx_error *error);
 
 /* Makes the query of a set, by its rank, and finds its prefix. The query's arrays are valid until idxi_prober_begin.

@@ -257,6 +257,7 @@ enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_optio
 
 /* Pairs are noted until all are found, and sorted then by the numbers of their sets, the lower one first. */
 struct noted_pairs {
+    pthread_mutex_t mutex; /* guards the sorter */
     struct idxi_sorter sorter;
     const uint32_t *order; /* the number of the set of each rank; NULL: ranks are numbers */
 };
@@ -268,12 +269,17 @@ static enum idx_status note_pair(struct noted_pairs *pairs, uint32_t a, uint32_t
     return idxi_sorter_add_or_spill(&pairs->sorter, first << 32 | second, (uint64_t)shared << 32 | total, error);
 }
 
-/* Notes the pair of two sets that are given by their ranks. This is an idxi_similar_visitor. */
-static enum idx_status note_similar(void *context, uint32_t rank, const struct idxi_similar *similar,
+/* Notes the pairs of a set with others, all given by their ranks. This is an idxi_similar_visitor. */
+static enum idx_status note_similar(void *context, uint32_t rank, const struct idxi_similar *similar, size_t count,
                                     struct idx_error *error) {
     struct noted_pairs *pairs = context;
-    return note_pair(pairs, idxi_number_of(pairs->order, similar->rank), idxi_number_of(pairs->order, rank),
-                     similar->shared, similar->total, error);
+    enum idx_status status = IDX_OK;
+    pthread_mutex_lock(&pairs->mutex);
+    for (size_t i = 0; i < count && status == IDX_OK; i++)
+        status = note_pair(pairs, idxi_number_of(pairs->order, similar[i].rank), idxi_number_of(pairs->order, rank),
+                           similar[i].shared, similar[i].total, error);
+    pthread_mutex_unlock(&pairs->mutex);
+    return status;
 }
 
 /* Notes the pair of each set that equals an earlier one with the first such set, if it has `least` members. */
@@ -331,24 +337,28 @@ enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, const struct idx_set
                                      idx_set_pair_visitor visit, void *visit_context, struct idx_sets_summary *summary,
                                      struct idx_error *error) {
     struct idx_set_pair_options own = IDX_SET_PAIR_OPTIONS_INIT;
-    struct noted_pairs pairs;
+    struct noted_pairs pairs = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    struct idxi_progress silent; /* pairs are no sets, which the progress counts */
     idxi_copy_options(&own, options);
     if (sets == NULL || visit == NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_visit_pairs needs sets, and a visitor");
     IDXI_TRY(check_thresholds(own.threshold, own.contained, error));
     IDXI_TRY(prepare_sets(sets, error));
     IDXI_TRY(idxi_set_store_open_folder(&sets->store, error));
+    idxi_progress_init(&silent, NULL, NULL);
     const struct idxi_sorter_options sorting = {.with_values = true,
                                                 .threads = sets->threads,
                                                 .memory = sets->memory / PAIRS_SHARE,
                                                 .folder = sets->store.folder,
                                                 .path = sets->store.path,
-                                                .progress = &sets->progress};
+                                                .progress = &silent};
     struct idxi_set_join join = make_join(sets, own.threshold, own.contained, own.contained_size);
+    join.memory -= sorting.memory;
     enum idx_status status = idxi_sorter_open(&pairs.sorter, &sorting, error);
     if (status == IDX_OK) status = find_pairs(sets, &own, &join, &pairs, error);
     if (status == IDX_OK) status = visit_noted(&sets->store, &pairs.sorter, visit, visit_context, error);
     if (summary != NULL) *summary = join.summary;
     idxi_sorter_close(&pairs.sorter);
+    pthread_mutex_destroy(&pairs.mutex);
     return status;
 }
