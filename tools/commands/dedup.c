@@ -847,8 +847,12 @@ int command_dedup(int argc, char **argv) {
         .order = INPUT_ORDER_CLOSED,
         .report = {.listing = &dedup.listing, .origin.command = "idx dedup"},
         .journal = JOURNAL_CLOSED,
-        .intake = {
-            .apart = TEMPORARY_CLOSED, .known = TEMPORARY_CLOSED, .preference = PREFERENCE_NONE, .ids = OUTPUT_KEPT}};
+        .intake = {.apart = TEMPORARY_CLOSED,
+                   .known = TEMPORARY_CLOSED,
+                   .preference = PREFERENCE_NONE,
+                   .ids = OUTPUT_KEPT,
+                   .shingles = OUTPUT_KEPT},
+    };
     text_options_init(&dedup.texts);
     dedup.texts.rules.min_features = NO_MIN_FEATURES;
     dedup.texts.rules.bits = 0; /* 0 as long as they are not given. */
