@@ -52,6 +52,14 @@ bool extract_id(struct span line, struct span *id, struct span *rest, struct bad
     return true;
 }
 
+bool extract_check_id(struct span *id, struct bad *bad) {
+    const size_t length = id->length;
+    if (length == 0) return bad_set(bad, BAD_ID, "the ID is empty");
+    if (length <= IDX_MAX_ID_BYTES) return true;
+    id->length = 0;
+    return bad_set(bad, BAD_ID, "an ID of %zu bytes is too long: the maximum is %d", length, IDX_MAX_ID_BYTES);
+}
+
 /* Sets the fields, but for the ID of a document that has none in it. */
 static bool extract_by_format(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
                               struct bad *bad) {
@@ -72,7 +80,7 @@ bool extract(struct extractor *extractor, struct raw_document *raw, struct field
     *fields = (struct fields){.id = {id, strlen(id)}};
     if (!extract_by_format(extractor, raw, fields, bad)) return false;
     raw->text_bytes = fields->body.length;
-    if (fields->id.length == 0) return bad_set(bad, BAD_ID, "the ID is empty");
+    if (!extract_check_id(&fields->id, bad)) return false;
     if (memchr(fields->id.bytes, '\t', fields->id.length) != NULL ||
         memchr(fields->id.bytes, '\n', fields->id.length) != NULL)
         return bad_set(bad, BAD_ID, "the ID contains a tab or a newline");

@@ -47,6 +47,9 @@ bool extract(struct extractor *extractor, struct raw_document *raw, struct field
  * returns false if it has no tab. */
 bool extract_id(struct span line, struct span *id, struct span *rest, struct bad *bad);
 
+/* Returns whether an ID is neither empty nor too long for an index. Otherwise sets *bad, and empties it. */
+bool extract_check_id(struct span *id, struct bad *bad);
+
 void extractor_free(struct extractor *extractor);
 
 #endif

@@ -90,8 +90,7 @@ static bool fingerprint_features(struct span lines, const struct extract_rules *
     idx_simhash_init(&simhash);
     *count = 0;
     while (lines.length > 0) {
-        if (!extract_id(span_cut(&lines, '\n'), id, &rest, bad)) return false;
-        if (id->length == 0) return bad_set(bad, BAD_ID, "the ID is empty");
+        if (!extract_id(span_cut(&lines, '\n'), id, &rest, bad) || !extract_check_id(id, bad)) return false;
         bool ok = rules->tokens ? add_tokens(&simhash, rest, rules, count, bad)
                                 : add_feature_line(&simhash, rest, rules, count, bad);
         if (!ok) return false;
