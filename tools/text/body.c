@@ -143,7 +143,7 @@ static void find_charset(const struct raw_document *raw, struct span *body, char
     bool is_utf8 = printable_is_utf8(body->bytes, body->length);
     if (charset[0] == '\0') strcpy(charset, is_utf8 ? "utf-8" : "windows-1252");
     /* libxml2 needs well-formed UTF-8. Under this other name for UTF-8, ICU replaces what is ill-formed. */
-    if (strcasecmp(charset, "utf-8") == 0 && !is_utf8) strcpy(charset, "ibm-1208");
+    if (charset_is_utf8(charset) && !is_utf8) strcpy(charset, "ibm-1208");
 }
 
 bool body_decode(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad) {

@@ -51,8 +51,7 @@ void span_skip(struct span *text, const char *characters) {
         text->bytes++, text->length--;
 }
 
-/* Returns whether a name means UTF-8, as "" does. */
-static bool is_utf8_name(const char *name) {
+bool charset_is_utf8(const char *name) {
     return *name == '\0' || strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0;
 }
 
@@ -128,14 +127,14 @@ static bool convert_to_utf8(struct span *text, UConverter *converter, struct out
 }
 
 bool charset_is_known(const char *name) {
-    if (is_utf8_name(name)) return true;
+    if (charset_is_utf8(name)) return true;
     UConverter *converter = open_converter(name);
     ucnv_close(converter);
     return converter != NULL;
 }
 
 bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad) {
-    if (is_utf8_name(name)) return true;
+    if (charset_is_utf8(name)) return true;
     if (text->length > INT32_MAX) return bad_set(bad, BAD_LONG, "it is too long: %zu bytes", text->length);
     UConverter *converter = open_converter(name);
     if (converter == NULL) return bad_set(bad, BAD_CHARSET, "the character set '%.40s' is unknown", name);

@@ -31,6 +31,9 @@ void charset_skip_utf8_mark(struct span *text);
  * windows-1252. Sets *bad and returns false if that fails. */
 bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad);
 
+/* Returns whether a name means UTF-8, as "" does. */
+bool charset_is_utf8(const char *name);
+
 /* Returns whether a character set has this name. "" is known. */
 bool charset_is_known(const char *name);
 
