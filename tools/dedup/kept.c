@@ -44,14 +44,14 @@ static bool write_bytes(int file, const char *bytes, size_t size) {
     return true;
 }
 
-/* Copies a file to its end, within the kernel where that is possible. The tree and the path are for messages. */
+/* Copies a file to its end, within the kernel as far as that is possible: where it fails, or says that the end is
+ * there, as it may of files that have no size, reading and writing go on. The tree and the path are for messages. */
 static bool copy_bytes(const struct tree *tree, int from, int to, const char *path) {
     char bytes[1 << 16];
 #ifdef IDX_LINUX
     for (;;) {
         ssize_t copied = copy_file_range(from, NULL, to, NULL, (size_t)1 << 30, 0);
-        if (copied == 0) return true;
-        if (copied < 0 && errno != EINTR) break; /* Reading and writing goes on from there, or says what fails. */
+        if (copied == 0 || (copied < 0 && errno != EINTR)) break;
     }
 #endif
     for (;;) {

@@ -12,7 +12,7 @@
 enum { MOST_MARKS = 16 };
 
 static bool is_blank(const char *line, size_t length) {
-    while (length > 0 && strchr(" \t\r", line[length - 1]) != NULL) length--;
+    while (length > 0 && memchr(" \t\r", line[length - 1], 3) != NULL) length--;
     return length == 0;
 }
 
