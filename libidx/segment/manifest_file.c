@@ -161,7 +161,7 @@ enum idx_status idxi_manifest_switch(int folder, const char *folder_path, idxi_m
     enum idx_status status = idxi_lock(&lock, IDXI_LOCK_WAIT, IDXI_MANIFEST_LOCK_NAME, folder, folder_path, error);
     if (status == IDX_OK) {
         status = replace_manifest(manifest, folder, folder_path, change, context, switched, error);
-        close(lock);
+        idxi_lock_close(lock);
     }
     free(manifest);
     return status;

@@ -1,11 +1,16 @@
-/* forked.c: a process that is forked while a writer or a builder is open frees its copies, and the other goes on. */
+/* forked.c: a process that is forked while a writer or a builder is open frees its copies, and the other goes on; one
+ * that is forked while the manifest is changed keeps nothing. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libidx/base/lock.h"
+#include "libidx/segment/manifest_file.h"
 #include "tests/libidx/support.h"
 
 static const uint64_t fingerprints[] = {1, 2, 3, 4};
@@ -130,11 +135,48 @@ static void test_builder(void **state) {
     assert_ok(idx_verify(path, NULL, NULL, &failure));
 }
 
+/* ---- A change of the manifest ---- */
+
+struct lasting_child {
+    int go_on[2]; /* a pipe: the child lasts until its other end is closed */
+    pid_t process;
+};
+
+static void fork_meanwhile(void *context, struct idxf_manifest *manifest) {
+    struct lasting_child *child = context;
+    char byte;
+    (void)manifest;
+    child->process = fork();
+    if (child->process != 0) return;
+    close(child->go_on[1]);
+    _exit((int)read(child->go_on[0], &byte, 1));
+}
+
+/* A process that is forked while the manifest is changed does not keep its lock, which others wait for. */
+static void test_manifest(void **state) {
+    const char *path = path_in(*state, "i");
+    struct lasting_child child;
+    bool switched;
+    build_index(path, NULL, fingerprints, LENGTH(fingerprints));
+    assert_int_equal(pipe(child.go_on), 0);
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_ok(idxi_manifest_switch(folder, path, fork_meanwhile, &child, &switched, &failure));
+    int lock = openat(folder, IDXI_MANIFEST_LOCK_NAME, O_RDWR | O_CLOEXEC);
+    int locked = flock(lock, LOCK_EX | LOCK_NB);
+    close(child.go_on[0]);
+    close(child.go_on[1]);
+    assert_true(waitpid(child.process, NULL, 0) == child.process);
+    assert_int_equal(locked, 0);
+    close(lock);
+    close(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_writer),
         in_folder(test_compacting_writer),
         in_folder(test_builder),
+        in_folder(test_manifest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
