@@ -7,6 +7,9 @@
 /* The most fingerprints that a search for one chain visits; a power of two, as the hash table needs it. */
 enum { MOST_FOLLOWED = 1 << 17 };
 
+/* How many of these are looked up together at most. */
+enum { MOST_AT_ONCE = 1 << 12 };
+
 /* ---- Choosing ---- */
 
 /* Keeps the cluster that ended, if it has documents far from the representative and is among the largest of those. */
@@ -47,10 +50,10 @@ struct node {
 
 struct search {
     const struct idx_index *index;
-    unsigned k;
+    struct idx_batch_options options;
     struct node *nodes; /* In the order in which they were reached. */
-    size_t count;
-    uint32_t *slots; /* A hash table of the nodes, twice as large: each slot has a node's place plus 1, or 0. */
+    size_t count, done; /* How many there are, and of how many, from the first on, the near ones were added. */
+    uint32_t *slots;    /* A hash table of the nodes, twice as large: each slot has a node's place plus 1, or 0. */
     struct idx_error *error;
 };
 
@@ -66,29 +69,38 @@ static void add_node(struct search *search, uint64_t fingerprint, size_t parent)
     search->slots[at] = (uint32_t)search->count;
 }
 
-/* Adds all fingerprints within k of a node's. */
-static enum idx_status add_near_nodes(struct search *search, size_t node) {
-    struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
-    struct idx_match_lists lists;
-    options.distance = search->k;
-    enum idx_status status =
-        idx_match_lists_make(search->index, &search->nodes[node].fingerprint, 1, &options, &lists, search->error);
-    if (status != IDX_OK) return status;
-    for (int64_t i = 0; i < lists.offsets[1]; i++) add_node(search, lists.matches[i].fingerprint, node);
-    idx_match_lists_free(&lists);
-    return IDX_OK;
+/* Adds the fingerprints that are near to a node. This is an idx_batch_visitor. */
+static bool add_near_node(void *context, size_t query, const struct idx_match *matches, size_t count) {
+    struct search *search = context;
+    for (size_t i = 0; i < count; i++) add_node(search, matches[i].fingerprint, search->done + query);
+    return !interrupt_noted();
+}
+
+/* Adds all fingerprints within k of the next nodes. Beyond the index's own k, only a batch finds them, and reads the
+ * whole index for that; so the nodes are looked up together, up to as many as have not too many matches at a time. */
+static bool add_near_nodes(struct search *search) {
+    uint64_t queries[MOST_AT_ONCE];
+    size_t count = 0;
+    for (size_t at = search->done; at < search->count && count < MOST_AT_ONCE; at++)
+        queries[count++] = search->nodes[at].fingerprint;
+    bool ok =
+        idx_batch(search->index, queries, count, &search->options, add_near_node, search, search->error) == IDX_OK;
+    search->done += count;
+    return ok && !interrupt_noted();
 }
 
 /* Searches breadth first from near fingerprint to near fingerprint, so that the chain is a shortest one. Sets *found to
  * the place of what is sought, which is not `from`, or to 0 if it was not reached. Returns false after an error or a
  * signal. */
 static bool find_chain(struct search *search, uint64_t from, uint64_t sought, size_t *found) {
-    *found = search->count = 0;
+    *found = search->count = search->done = 0;
     memset(search->slots, 0, 2 * MOST_FOLLOWED * sizeof *search->slots);
     add_node(search, from, 0);
-    for (size_t at = 0; at < search->count && *found == 0; at++) {
-        if (interrupt_noted() || add_near_nodes(search, at) != IDX_OK) return false;
-        if (search->nodes[at].fingerprint == sought) *found = at;
+    while (search->done < search->count && *found == 0) {
+        size_t at = search->count;
+        if (!add_near_nodes(search)) return false;
+        for (; at < search->count; at++)
+            if (search->nodes[at].fingerprint == sought) *found = at;
     }
     return true;
 }
@@ -111,8 +123,10 @@ static void keep_steps(const struct search *search, struct chain *chain, size_t 
     }
 }
 
-bool chains_follow(struct findings *findings, const struct idx_index *index, struct idx_error *error) {
-    struct search search = {.index = index, .k = findings->k, .error = error};
+bool chains_follow(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
+                   struct idx_error *error) {
+    struct progress unseen = {.shown = false};
+    struct search search = {.index = index, .options = sample_batch(options, findings->k, &unseen), .error = error};
     bool ok = true;
     size_t found;
     if (findings->chain_count == 0) return true;

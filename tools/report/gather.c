@@ -171,7 +171,7 @@ bool gather_findings(struct findings *findings, const struct idx_index *index,
     if (findings->shown == NULL) return complain("out of memory");
     bool ok = find_pairs(findings, index, options, &error) == IDX_OK && !interrupt_noted() &&
               find_clusters(findings, index, options, &error) == IDX_OK &&
-              sample_index(findings, index, options, &error) && chains_follow(findings, index, &error) &&
+              sample_index(findings, index, options, &error) && chains_follow(findings, index, options, &error) &&
               show_documents(findings, index, &error) == IDX_OK;
     if (!ok && error.status != IDX_OK && error.status != IDX_CANCELLED) complain("%s", error.sentence);
     return ok;

@@ -33,6 +33,10 @@ uint64_t sample_mix(uint64_t value);
 bool sample_index(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
                   struct idx_error *error);
 
+/* Returns options of a batch up to a distance, which runs as clusters do by their options, but shows no progress. */
+struct idx_batch_options sample_batch(const struct idx_cluster_options *options, unsigned distance,
+                                      struct progress *unseen);
+
 /* chains.c finds the largest clusters that have documents far from the representative, and the near-duplicates that
  * lead from the representative to the farthest document. */
 
@@ -40,6 +44,7 @@ bool sample_index(struct findings *findings, const struct idx_index *index, cons
 void chains_note(struct findings *findings, const struct idx_cluster_member *member);
 
 /* Finds the chains of the clusters that were noted. Returns false after an error or a complaint. */
-bool chains_follow(struct findings *findings, const struct idx_index *index, struct idx_error *error);
+bool chains_follow(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
+                   struct idx_error *error);
 
 #endif

@@ -88,17 +88,23 @@ static bool take_matches(void *context, size_t query, const struct idx_match *ma
     return !interrupt_noted();
 }
 
-/* Looks up the sample in the whole index, up to `farthest`. Returns false after an error or a signal. */
-static bool compare_sample(struct sampling *sampling, const struct idx_index *index,
-                           const struct idx_cluster_options *options, struct idx_error *error) {
+struct idx_batch_options sample_batch(const struct idx_cluster_options *options, unsigned distance,
+                                      struct progress *unseen) {
     struct idx_batch_options comparing = IDX_BATCH_OPTIONS_INIT;
-    struct progress unseen = {.shown = false};
-    comparing.distance = sampling->findings->farthest;
+    comparing.distance = distance;
     comparing.threads = options->threads;
     comparing.memory_bytes = options->memory_bytes;
     comparing.temporary_folder = scratch_parent(options->temporary_folder);
     comparing.progress = progress_visit;
-    comparing.context = &unseen;
+    comparing.context = unseen;
+    return comparing;
+}
+
+/* Looks up the sample in the whole index, up to `farthest`. Returns false after an error or a signal. */
+static bool compare_sample(struct sampling *sampling, const struct idx_index *index,
+                           const struct idx_cluster_options *options, struct idx_error *error) {
+    struct progress unseen = {.shown = false};
+    const struct idx_batch_options comparing = sample_batch(options, sampling->findings->farthest, &unseen);
     bool ok =
         idx_batch(index, sampling->fingerprints, sampling->count, &comparing, take_matches, sampling, error) == IDX_OK;
     end_query(sampling);
