@@ -3,14 +3,27 @@
 
 /* ---- Documents that share a fingerprint ---- */
 
-/* Prints the documents of a fingerprint in one line, unless there are fewer than two. Sets `error` if it fails. */
-static bool print_group(struct near *near, uint64_t fingerprint) {
+/* Sets *shared to whether a fingerprint has several documents, and moves the cursor to the first of them. The count may
+ * have an integer ID twice, which the cursor gives once. Sets `error` if it returns false. */
+static bool find_group(struct near *near, uint64_t fingerprint, bool *shared) {
     struct idx_documents *documents = near->sides[0].documents;
+    struct idx_document document;
     uint64_t count;
     if (idx_documents_find(documents, fingerprint, &count, &near->error) != IDX_OK) return false;
-    if (count < 2) return true;
+    *shared = count >= 2;
+    if (!*shared || near->sides[0].properties.id_type != IDX_ID_U64) return true;
+    for (int i = 0; i < 2; i++)
+        if (idx_documents_next(documents, &document, shared, &near->error) != IDX_OK) return false;
+    return idx_documents_find(documents, fingerprint, NULL, &near->error) == IDX_OK;
+}
+
+/* Prints the documents of a fingerprint in one line, unless there are fewer than two. Sets `error` if it fails. */
+static bool print_group(struct near *near, uint64_t fingerprint) {
+    bool shared;
+    if (!find_group(near, fingerprint, &shared)) return false;
+    if (!shared) return true;
     near_print_fingerprints(near, fingerprint, fingerprint, 0);
-    bool ok = near_print_documents(near, documents, near->max_documents);
+    bool ok = near_print_documents(near, near->sides[0].documents, near->max_documents);
     output_byte(&near->output, '\n');
     return ok;
 }
