@@ -184,8 +184,6 @@ static bool apply_by(struct dedup *dedup) {
     if (!by_parts && needs_by != NULL) return complain_of_usage("%s needs --by paragraph or --by line", needs_by);
     if (!by_parts && dedup->contained == NULL && has_least)
         return complain_of_usage("--min-words needs --by or --contained");
-    dedup->resemble.contained_size =
-        shingling_count(&rules->shingling, has_least ? dedup->min_words : MIN_WORDS_CONTAINED);
     if (!by_parts) return true;
     const char *useless = dedup->listing.representative != 0    ? "--representative"
                           : dedup->against.path != NULL         ? "--against"
@@ -235,8 +233,10 @@ static bool check_no_fingerprint_options(const struct dedup *dedup) {
                              useless);
 }
 
-/* Sets what was not given, once it was checked which options were. */
+/* Sets what was not given, once it was checked which options were, and --against has chosen its shingles. */
 static void set_defaults(struct dedup *dedup) {
+    const uint64_t min_words = dedup->min_words != NO_MIN_WORDS ? dedup->min_words : MIN_WORDS_CONTAINED;
+    dedup->resemble.contained_size = shingling_count(&dedup->texts.rules.shingling, min_words);
     if (dedup->listing.method == NO_METHOD) dedup->listing.method = IDX_CLUSTER_COMPONENTS;
     if (dedup->listing.cap == NO_CAP) dedup->listing.cap = DEFAULT_CAP;
     if (dedup->texts.rules.min_features == NO_MIN_FEATURES) dedup->texts.rules.min_features = 1;
@@ -400,7 +400,7 @@ static void choose_outputs(struct dedup *dedup) {
     dedup->intake.notes_ids = !listing->quiet || dedup->folders.dropped.path != NULL;
     dedup->report.origin.recipe = dedup->texts.rules.recipe;
     dedup->report.origin.against = dedup->against.path;
-    dedup->report.origin.shingle = dedup->shingle;
+    dedup->report.origin.shingling = dedup->texts.rules.shingling;
     dedup->report.origin.ignore_common = dedup->ignore_common;
 }
 

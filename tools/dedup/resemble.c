@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The words of a shingle without --shingle. */
-enum { DEFAULT_SHINGLE_WORDS = 5 };
-
 bool resemblance_read(const char *option, const char *argument, int64_t *least) {
     /* A number that reading rounds is refused: with 0.79999, texts would be taken for less alike than they are. */
     if (idx_weight_parse(argument, strlen(argument), least) && *least > 0 && *least <= IDX_DECIMAL_WEIGHT_ONE &&

@@ -47,6 +47,9 @@ struct resemble {
 /* Reads the argument of an option that is a resemblance, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
 bool resemblance_read(const char *option, const char *argument, int64_t *least);
 
+/* The width of shingles where struct shingling has 0. */
+enum { DEFAULT_SHINGLE_WORDS = 5 };
+
 /* Reads the argument of --shingle: N words, or chars:N. */
 bool shingling_read(const char *argument, struct shingling *shingling);
 

@@ -62,15 +62,12 @@ static void put_fact(struct output *output, const char *name, const char *value)
     output_text(output, "</td></tr>\n");
 }
 
-/* Writes what shingles are: --shingle takes chars:N, or a number of words. */
 static void put_shingles(struct output *output, const struct page_origin *origin) {
-    static const char chars[] = "chars:";
-    const char *size = origin->shingle != NULL ? origin->shingle : "5";
+    const struct shingling *shingling = &origin->shingling;
     char shingle[48];
-    if (strncmp(size, chars, strlen(chars)) == 0)
-        snprintf(shingle, sizeof shingle, "%.20s characters in a row", size + strlen(chars));
-    else
-        snprintf(shingle, sizeof shingle, "%.20s words in a row", size);
+    snprintf(shingle, sizeof shingle, "%u %s in a row",
+             shingling->width != 0 ? shingling->width : DEFAULT_SHINGLE_WORDS,
+             shingling->of_characters ? "characters" : "words");
     put_fact(output, "Shingles (--shingle)", shingle);
     if (origin->ignore_common != NULL)
         put_fact(output, "Those of more documents don't count (--ignore-common)", origin->ignore_common);

@@ -10,9 +10,10 @@ struct page_origin {
     const char *command; /* idx dedup or idx clusters. */
     const char *recipe;  /* "": not known; NULL: that of the index. */
     const char *method, *representative;
-    const char *against;                 /* What --against names, or NULL. */
-    const char *shingle, *ignore_common; /* The arguments of these options, or NULL. */
-    bool of_index;                       /* Only an index was read: nothing is known of inputs. */
+    const char *against;        /* What --against names, or NULL. */
+    struct shingling shingling; /* Of texts that are compared by their resemblance. */
+    const char *ignore_common;  /* The argument of --ignore-common, or NULL. */
+    bool of_index;              /* Only an index was read: nothing is known of inputs. */
 };
 
 /* Every report begins with this text, by which report.c recognizes the files that it may replace. */
