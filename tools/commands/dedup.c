@@ -288,6 +288,7 @@ static bool apply_field(struct dedup *dedup) {
 static bool apply_representative(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     struct preference *preference = &dedup->intake.preference;
+    dedup->report.origin.representative = dedup_representatives[listing->representative];
     if (listing->representative > LAST_OF_INDEX) {
         preference->preferred = (enum preferred)(listing->representative - LAST_OF_INDEX);
         if (!has_texts(dedup))

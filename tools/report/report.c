@@ -51,7 +51,9 @@ void report_note(struct report *report, const struct idx_cluster_member *member)
     chains_note(&report->findings, member);
 }
 
-/* Takes over what the listing knows: how many documents are kept and dropped, and what represents a cluster. */
+/* Takes over what the listing knows: how many documents are kept and dropped, and what represents a cluster, unless the
+ * caller says that: where documents are preferred by their texts, the listing knows only that they come in this order.
+ */
 static void take_summary(struct report *report) {
     const struct listing *listing = report->listing;
     const struct idx_cluster_summary *clusters = &listing->summary;
@@ -59,7 +61,8 @@ static void take_summary(struct report *report) {
     findings->clusters = *clusters;
     findings->dropped.documents = clusters->clustered - clusters->clusters;
     findings->kept.documents = clusters->documents - findings->dropped.documents;
-    report->origin.representative = representative_names[listing->representative];
+    if (report->origin.representative == NULL)
+        report->origin.representative = representative_names[listing->representative];
 }
 
 bool report_gather(struct report *report, const struct idx_index *index) {
