@@ -114,11 +114,12 @@ static bool compare_sample(struct sampling *sampling, const struct idx_index *in
 /* ---- All ---- */
 
 /* Returns the largest distance to look at. It is so large that some pairs within it are not near-duplicates, so that a
- * reader sees where these end. */
+ * reader sees where these end; and not below k, however few bits there are, since pairs are counted up to that. */
 static unsigned choose_farthest(const struct findings *findings) {
     unsigned farthest = 2 * findings->k + 4, most = findings->properties.bits - 1;
     if (farthest > IDX_MAX_K) farthest = IDX_MAX_K;
-    return farthest < most ? farthest : most;
+    if (farthest > most) farthest = most;
+    return farthest > findings->k ? farthest : findings->k;
 }
 
 bool sample_index(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
