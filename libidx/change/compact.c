@@ -88,17 +88,23 @@ static uint32_t choose_number(const struct idxf_manifest *manifest) {
 
 static uint64_t count_pending(const struct idx_index *index) { return index->pending.last - index->pending.after; }
 
+/* Returns a sum, or UINT64_MAX where it is larger: a manifest may say any numbers. */
+static uint64_t add_bounded(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
 /* Returns how many documents, or without IDs fingerprints, and removals a segment has. */
 static uint64_t size_of_segment(const struct idxi_segment *segment) {
     const struct idxf_manifest_segment *entry = &segment->entry;
-    return (entry->documents > 0 ? entry->documents : entry->fingerprints) + entry->removed;
+    return add_bounded(entry->documents > 0 ? entry->documents : entry->fingerprints, entry->removed);
 }
 
 /* Sets growth[i], for i below `end`, to how many times segment i is as large as all that is newer, rounded down. */
 static void measure_growth(const struct idx_index *index, size_t end, uint64_t growth[]) {
     uint64_t newer = count_pending(index);
-    for (size_t i = index->open_segments; i-- > 0; newer += size_of_segment(index->segments[i]))
-        if (i < end) growth[i] = size_of_segment(index->segments[i]) / (newer + 1); /* not by 0 */
+    for (size_t i = index->open_segments; i-- > 0;) {
+        uint64_t size = size_of_segment(index->segments[i]);
+        if (i < end) growth[i] = size / add_bounded(newer, 1); /* not by 0 */
+        newer = add_bounded(newer, size);
+    }
 }
 
 /* Returns the first segment that becomes part of the new one. That is the first whose growth is within the limit, or

@@ -228,6 +228,23 @@ static void test_bounds(void **state) {
     assert_int_equal(sizes[joined][0], LARGE + ROUND * (joined + 1));
 }
 
+/* A manifest may say that segments have as many documents as there are numbers; that is damage. */
+static void test_impossible_counts(void **state) {
+    const char *parts[] = {path_in(*state, "a"), path_in(*state, "b"), path_in(*state, "c")};
+    const char *path = path_in(*state, "i");
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    assert_non_null(manifest);
+    for (size_t i = 0; i < LENGTH(parts); i++) build(parts[i], IDX_ID_U64, 100 * i, 100 * (i + 1), false);
+    join_indexes(path, parts, LENGTH(parts));
+    read_manifest(path, manifest);
+    for (size_t i = LENGTH(parts); i-- > 1;) {
+        manifest->segments[i].documents = UINT64_MAX;
+        write_manifest(path, manifest);
+        assert_true(is_damage(idx_compact(path, NULL, NULL, &failure)));
+    }
+    free(manifest);
+}
+
 /* By its default a writer compacts a small index when more than 100,000 records are pending, and no sooner. */
 static void test_by_size(void **state) {
     const char *path = path_in(*state, "i");
@@ -565,19 +582,11 @@ static void test_kills(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_as_built),
-        in_folder(test_tiers),
-        in_folder(test_bounds),
-        in_folder(test_by_size),
-        in_folder(test_leftovers),
-        in_folder(test_one_at_a_time),
-        in_folder(test_cancelled),
-        in_folder(test_removals_give_room_back),
-        in_folder(test_background),
-        in_folder(test_kills),
-        in_folder(test_background_failure),
-        in_folder(test_full_disk),
-        in_folder(test_moved_away),
+        in_folder(test_as_built),          in_folder(test_tiers),      in_folder(test_bounds),
+        in_folder(test_impossible_counts), in_folder(test_by_size),    in_folder(test_leftovers),
+        in_folder(test_one_at_a_time),     in_folder(test_cancelled),  in_folder(test_removals_give_room_back),
+        in_folder(test_background),        in_folder(test_kills),      in_folder(test_background_failure),
+        in_folder(test_full_disk),         in_folder(test_moved_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
