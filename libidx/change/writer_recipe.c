@@ -14,6 +14,7 @@ enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *rec
     char copy[IDX_MAX_RECIPE_BYTES + 1];
     struct idx_properties properties;
     bool switched;
+    if (recipe == NULL) recipe = ""; /* not known */
     IDXI_TRY(idxi_writer_begin_batch(writer, 0, error));
     const struct idx_index *index = writer->index;
     idx_get_properties(index, &properties);

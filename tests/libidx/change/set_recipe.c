@@ -79,6 +79,17 @@ static void test_not_empty(void **state) {
     idx_writer_close(writer);
 }
 
+/* Without a recipe it stays unknown, or another one stays. */
+static void test_unknown(void **state) {
+    struct idx_writer *writer = open_empty(path_in(*state, "x.idx"), NULL);
+    assert_ok(idx_writer_set_recipe(writer, NULL, &failure));
+    assert_recipe(idx_writer_view(writer), "");
+    assert_ok(idx_writer_set_recipe(writer, "mine", &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_writer_set_recipe(writer, NULL, &failure));
+    assert_recipe(idx_writer_view(writer), "mine");
+    idx_writer_close(writer);
+}
+
 /* An index for distances above 0 takes no recipe whose fingerprints are hashes. */
 static void test_too_far(void **state) {
     struct idx_writer *writer = open_empty(path_in(*state, "x.idx"), NULL);
@@ -109,7 +120,7 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {in_folder(test_given), in_folder(test_not_empty), in_folder(test_too_far),
-                                       in_folder(test_refused)};
+    const struct CMUnitTest tests[] = {in_folder(test_given), in_folder(test_not_empty), in_folder(test_unknown),
+                                       in_folder(test_too_far), in_folder(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
