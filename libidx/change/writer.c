@@ -41,6 +41,9 @@ static enum idx_status open_writer(struct idx_writer *writer, const char *path,
     writer->background.progress = options->progress;
     writer->background.context = options->context;
     IDXI_TRY(idxi_check_threads(options->threads, error));
+    if (options->compact_segments > IDXF_MAX_SEGMENTS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "compact_segments = %u: it must be 0 to %d",
+                         options->compact_segments, IDXF_MAX_SEGMENTS);
     IDXI_TRY(idx_open(&writer->index, path, &open_options, error));
     IDXI_TRY(idxi_lock_index(&writer->lock, IDXI_LOCK_NAME, &writer->index, error));
     const struct idx_index *index = writer->index;

@@ -827,7 +827,7 @@ struct idx_writer_options {
      * segment, so they take nearly twice as long with two segments as with one; but with more segments, compaction
      * writes less again. */
     uint64_t compact_records;
-    unsigned compact_segments; /* up to 1024 */
+    unsigned compact_segments; /* 0 to 1024 */
     unsigned threads; /* for the look-ups of check_and_add, and as many more for compaction; 1 to IDX_MAX_THREADS */
     /* May be NULL. The compacting thread calls it as idx_compact does; false cancels that compaction without effect. */
     idx_progress_visitor progress;

@@ -444,6 +444,21 @@ static void test_background(void **state) {
     assert_ok(idx_verify(path, NULL, NULL, &failure));
 }
 
+/* A number of segments that compaction would refuse is refused before. */
+static void test_background_limits(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_writer *writer;
+    build(path, IDX_ID_U64, 0, 100, false);
+    options.compact_segments = 1025;
+    assert_status(IDX_INVALID_ARGUMENT, idx_writer_open(&writer, path, &options, &failure));
+    assert_string_equal(failure.sentence, "compact_segments = 1025: it must be 0 to 1024");
+    writer = open_writer(path, 1, 1024);
+    for (size_t i = 100; i < 102; i++) add(writer, i);
+    assert_ok(idx_writer_wait(writer, &failure));
+    idx_writer_close(writer);
+}
+
 /* What went wrong in the thread is told, also when it ended long ago, until one goes well. */
 static void test_background_failure(void **state) {
     const char *path = path_in(*state, "i");
@@ -582,11 +597,21 @@ static void test_kills(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_as_built),          in_folder(test_tiers),      in_folder(test_bounds),
-        in_folder(test_impossible_counts), in_folder(test_by_size),    in_folder(test_leftovers),
-        in_folder(test_one_at_a_time),     in_folder(test_cancelled),  in_folder(test_removals_give_room_back),
-        in_folder(test_background),        in_folder(test_kills),      in_folder(test_background_failure),
-        in_folder(test_full_disk),         in_folder(test_moved_away),
+        in_folder(test_as_built),
+        in_folder(test_tiers),
+        in_folder(test_bounds),
+        in_folder(test_impossible_counts),
+        in_folder(test_by_size),
+        in_folder(test_leftovers),
+        in_folder(test_one_at_a_time),
+        in_folder(test_cancelled),
+        in_folder(test_removals_give_room_back),
+        in_folder(test_background),
+        in_folder(test_background_limits),
+        in_folder(test_kills),
+        in_folder(test_background_failure),
+        in_folder(test_full_disk),
+        in_folder(test_moved_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
