@@ -66,7 +66,7 @@ static enum idx_status keep_representative(struct visiting *visiting, const stru
     }
     if (document->id_length > 0) memcpy(visiting->id, document->id, document->id_length);
     *kept = *document;
-    if (kept->id != NULL) kept->id = visiting->id;
+    if (kept->id != NULL && visiting->id != NULL) kept->id = visiting->id; /* not where all IDs so far are empty */
     return IDX_OK;
 }
 

@@ -39,7 +39,7 @@ struct documents {
     unsigned bits;
 };
 
-/* Short ones, some of which others begin with, some with bytes above 127, or 0. */
+/* Short ones, some of which others begin with, some with bytes above 127, or 0, and empty ones. */
 static void make_id(struct document *document, uint64_t *seed) {
     static const char *const ends[] = {"", "", "", "-\xff", "-", "-a"};
     uint64_t random = next_random(seed);
@@ -47,6 +47,7 @@ static void make_id(struct document *document, uint64_t *seed) {
     document->id_length = (size_t)snprintf(document->id, ID_BYTES, "%u%s", (unsigned)(random >> 16) % 20,
                                            ends[(random >> 40) % LENGTH(ends)]);
     if (random >> 60 == 0) document->id[document->id_length++] = '\0';
+    if (random >> 60 == 1) document->id_length = 0;
 }
 
 static struct documents make_documents(const struct set *set, enum idx_id_type id_type, uint64_t seed) {
@@ -293,6 +294,7 @@ static bool visit_member(void *context, const struct idx_cluster_member *member)
     struct said said = {member->cluster, member->fingerprint, member->representative_fingerprint, member->distance,
                         member->is_representative};
     say(&visit->text, &said);
+    assert_int_equal(member->representative.id == NULL, visit->id_type != IDX_ID_TEXT);
     say_id(&visit->text, visit->id_type, member->document.id, member->document.id_length, member->document.number);
     say_id(&visit->text, visit->id_type, member->representative.id, member->representative.id_length,
            member->representative.number);
