@@ -81,6 +81,7 @@ static enum idx_status pass_steps(void *context, size_t number, struct idx_error
 enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *fingerprints, size_t count,
                                struct idx_error *error) {
     unsigned threads = stream->streaming.threads;
+    stream->progress.caller = pthread_self(); /* each call may come from another thread */
     stream->fingerprints = fingerprints;
     stream->count = count;
     stream->next = 0;
@@ -89,6 +90,7 @@ enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *finger
 
 enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,
                                   struct idx_error *error) {
+    stream->progress.caller = pthread_self();
     IDXI_TRY(idxi_streaming_end(&stream->streaming, error));
     return idxi_results_give(&stream->results, &stream->progress, visit, visit_context, error);
 }

@@ -1,7 +1,9 @@
 /* batch.c: tests of idx_batch and idx_stream: every way gives what a linear scan gives, in order, whatever the data,
  * the scheme, the distance, the number of threads and the memory. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
@@ -409,6 +411,40 @@ static void test_streams_of_many_queries(void **state) {
     free_set(&set);
 }
 
+static bool cancel_stream(void *context, const struct idx_progress *progress) {
+    (void)progress;
+    return *(const bool *)context;
+}
+
+static void *cancel_on_thread(void *stream) {
+    const struct timespec pause = {.tv_nsec = 120000000}; /* progress is reported ten times a second */
+    const uint64_t fingerprint = 1;
+    nanosleep(&pause, NULL);
+    enum idx_status status = idx_stream_add(stream, &fingerprint, 1, &failure);
+    if (status == IDX_OK) status = idx_stream_finish(stream, collect, NULL, &failure);
+    return status == IDX_CANCELLED ? stream : NULL;
+}
+
+/* A stream that is used by another thread than the one that opened it reports progress, and can be cancelled. */
+static void test_stream_of_another_thread(void **state) {
+    struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
+    const uint64_t query = 5;
+    bool goes_on = true;
+    struct idx_stream *stream;
+    pthread_t thread;
+    void *cancelled;
+    (void)state;
+    options.distance = 3;
+    options.progress = cancel_stream;
+    options.context = &goes_on;
+    assert_ok(idx_stream_open(&stream, &query, 1, 64, &options, &failure));
+    goes_on = false;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_on_thread, stream), 0);
+    assert_int_equal(pthread_join(thread, &cancelled), 0);
+    assert_ptr_equal(cancelled, stream);
+    idx_stream_close(stream);
+}
+
 static void test_stream_refusals(void **state) {
     struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
     struct idx_stream *stream;
@@ -491,6 +527,7 @@ int main(void) {
         cmocka_unit_test(test_streams_of_few_bits),
         cmocka_unit_test(test_streams_of_many_queries),
         cmocka_unit_test(test_stream_refusals),
+        cmocka_unit_test(test_stream_of_another_thread),
         in_folder(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
