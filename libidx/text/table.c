@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* ---- Weights: 1 + log2 of a count, in integers alone, so that it is the same on every machine ---- */
 
@@ -67,13 +68,14 @@ struct idx_text_table *idxt_table_new(void) {
         return NULL;
     }
     table->slot_mask = FIRST_SLOTS - 1;
+    if (getentropy(&table->seed, sizeof table->seed) != 0) table->seed = (uintptr_t)table;
     table->most_terms = IDXT_MAX_TERMS;
     return table;
 }
 
 /* Returns the slot of a term, or the empty one where it belongs. At least half of the slots are empty. */
 static struct idxt_term *find_term(const struct idx_text_table *table, uint64_t hash) {
-    size_t slot = hash & table->slot_mask;
+    size_t slot = (size_t)((hash ^ table->seed) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & table->slot_mask;
     while (table->slots[slot].documents != 0 && table->slots[slot].hash != hash) slot = (slot + 1) & table->slot_mask;
     return &table->slots[slot];
 }

@@ -42,6 +42,7 @@ struct idx_text_table {
 
     struct idxt_term *slots; /* a hash table with open addressing */
     size_t slot_mask;        /* number of slots, a power of two, less one */
+    uint64_t seed;           /* of the slots' order, so that no file can be made whose terms have one slot */
     size_t term_count;
 };
 
