@@ -132,9 +132,11 @@ static bool begin_publication(struct publication *publication, const char *path)
     free(folder);
     if (publication->folder < 0) return false;
 #ifdef IDX_LINUX
-    publication->file = openat(publication->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-    if (publication->file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-        return publication->file >= 0;
+    if (access("/proc/self/fd", F_OK) == 0) { /* where link_file finds a file without a name */
+        publication->file = openat(publication->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+        if (publication->file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+            return publication->file >= 0;
+    }
 #endif
     /* Not every file system supports files without names. */
     for (int i = 0; i < ATTEMPTS && publication->file < 0 && (i == 0 || errno == EEXIST); i++) {
