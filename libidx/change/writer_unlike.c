@@ -144,7 +144,9 @@ enum idx_status idx_writer_add_unlike(struct idx_writer *writer, struct idx_kept
     free(batch.slots);
     free(batch.last_compared);
     free(batch.records);
-    *lists = batch.result.lists;
-    if (status != IDX_OK) idx_resembling_free(lists);
+    if (status == IDX_OK)
+        *lists = batch.result.lists;
+    else
+        idx_resembling_free(&batch.result.lists);
     return status;
 }

@@ -27,6 +27,8 @@ enum idx_status idxi_resembling_check(struct idx_resembling_options *own, const 
     if (own->sketch < 1 || own->sketch > IDX_MAX_SKETCH)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a sketch has 1 to %d values, not %u", IDX_MAX_SKETCH,
                          own->sketch);
+    if (own->max_candidates == 0)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "max_candidates = 0 would find no candidates");
     return idxi_check_threads(own->threads, error);
 }
 
@@ -312,7 +314,9 @@ enum idx_status idx_resembling_make(const struct idx_index *index, const struct 
     free(finding.candidates);
     free(finding.fingerprints);
     free(finding.sketch);
-    *lists = finding.made.lists;
-    if (status != IDX_OK) idx_resembling_free(lists);
+    if (status == IDX_OK)
+        *lists = finding.made.lists;
+    else
+        idx_resembling_free(&finding.made.lists);
     return status;
 }

@@ -271,8 +271,11 @@ static void test_refused(void **state_) {
     assert_status(IDX_INVALID_ARGUMENT, TRY(options.sketch = IDX_MAX_SKETCH + 1));
     assert_status(IDX_INVALID_ARGUMENT, TRY(options.threads = 0));
     assert_status(IDX_INVALID_ARGUMENT, TRY(options.source = NULL));
+    assert_status(IDX_INVALID_ARGUMENT, TRY(options.max_candidates = 0));
+    lists.unread = 12345;
     assert_status(IDX_NO_ACCESS, TRY(options.source = fail_source));
     assert_string_equal(failure.sentence, "not mine");
+    assert_int_equal(lists.unread, 12345); /* after an error, they are as they were */
     options = options_of(&source, 8000);
     assert_status(IDX_INVALID_ARGUMENT, idx_resembling_make(other, world->sets, 5, &options, &lists, &failure));
     assert_ok(idx_resembling_make(index, NULL, 0, &options, &lists, &failure));
