@@ -157,7 +157,11 @@ static enum idx_batch_method choose_method(const struct batch *batch) {
     bool by_tables = options->distance <= batch->index->manifest->k;
     double probing = idxi_cost_of_probing(batch->index, batch->count, options->distance);
     double sweeping = by_tables ? idxi_cost_of_sweeping(batch->index, batch->count, options->distance) : HUGE_VAL;
-    double streaming = idxi_cost_of_streaming(batch->index, batch->count, options->distance, options->memory_bytes / 2);
+    /* A stream numbers queries with 32 bits. */
+    double streaming =
+        batch->count >= UINT32_MAX
+            ? HUGE_VAL
+            : idxi_cost_of_streaming(batch->index, batch->count, options->distance, options->memory_bytes / 2);
     if (streaming < probing && streaming < sweeping) return IDX_BATCH_STREAM;
     return sweeping < probing ? IDX_BATCH_SWEEP : IDX_BATCH_PROBE;
 }
