@@ -8,9 +8,9 @@ struct sets_object {
     struct idx_text_shingle_options options;
     struct hashes shingles; /* of the text that is being added */
     struct watch watch;
-    PyObject *progress, *folder; /* which the sets and `watch` refer to */
-    size_t count;                /* texts so far */
-    bool busy;                   /* a call is under way without the GIL */
+    PyObject *progress; /* which `watch` refers to */
+    size_t count;       /* texts so far */
+    bool busy;          /* a call is under way without the GIL */
 };
 
 /* Takes (width, unit, memory, threads, tmpdir, progress). */
@@ -34,14 +34,15 @@ static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *key
         return NULL;
     }
     object->options = shingle_options;
-    object->folder = bytes;
     object->progress = Py_NewRef(progress);
     object->watch = (struct watch){progress, false};
     options.memory_bytes = memory.value;
     options.threads = (unsigned)threads;
     options.progress = watch_visit;
     options.context = &object->watch;
-    if (check_call(idx_sets_open(&object->sets, &options, &error), &error, NULL)) return (PyObject *)object;
+    bool opened = check_call(idx_sets_open(&object->sets, &options, &error), &error, NULL);
+    Py_XDECREF(bytes);
+    if (opened) return (PyObject *)object;
     Py_DECREF(object);
     return NULL;
 }
@@ -50,7 +51,6 @@ static void sets_free(PyObject *self) {
     struct sets_object *object = (struct sets_object *)self;
     idx_sets_close(object->sets);
     free(object->shingles.items);
-    Py_XDECREF(object->folder);
     Py_XDECREF(object->progress);
     object_free(self);
 }
