@@ -1224,7 +1224,8 @@ struct idx_kept_sets_options {
     enum idx_id_type id_type; /* of the index: IDX_ID_TEXT or IDX_ID_U64 */
     const char *shingles;     /* what the sets are made of, such as "words=5;v1": a file of others is refused */
     bool writes;              /* sets are added, by one process at a time; a file that is not there is made */
-    /* The index that has the documents, opened before the file, and used only until that is open. NULL: not known. */
+    /* The index that has the documents, opened before the file, and used only until that is open. If its IDs are
+     * integers, text IDs are decimal numbers, whose leading zeros do not count. NULL: not known. */
     const struct idx_index *index;
 };
 

@@ -34,9 +34,9 @@ struct record {
     size_t id_length, count, size; /* `count`: of hashes; `size`: bytes of the whole record */
 };
 
-/* Reads what the record at `at` begins with, of which only the ID and one hash need to be there. Returns false where
- * these don't fit before `end`. */
-static bool read_record_head(const uint8_t *at, const uint8_t *end, struct record *record) {
+/* Reads what the record at `at` begins with, of which only the ID and one hash need to be there; an ID that is a
+ * decimal number is read without leading zeros. Returns false where these don't fit before `end`. */
+static bool read_record_head(const uint8_t *at, const uint8_t *end, bool decimal, struct record *record) {
     size_t room = (size_t)(end - at);
     if (room < RECORD_HEAD) return false;
     record->id_length = idxf_load32(at);
@@ -46,12 +46,13 @@ static bool read_record_head(const uint8_t *at, const uint8_t *end, struct recor
     record->id = at + RECORD_HEAD;
     record->hashes = at + begin;
     record->size = (size_t)begin + record->count * sizeof(uint64_t);
+    for (; decimal && record->id_length > 1 && *record->id == '0'; record->id_length--) record->id++;
     return true;
 }
 
 /* Reads the record at `at`. Returns false where it does not fit before `end`. */
-static bool read_record(const uint8_t *at, const uint8_t *end, struct record *record) {
-    return read_record_head(at, end, record) && record->size <= (size_t)(end - at);
+static bool read_record(const uint8_t *at, const uint8_t *end, bool decimal, struct record *record) {
+    return read_record_head(at, end, decimal, record) && record->size <= (size_t)(end - at);
 }
 
 static void make_header(const struct idx_kept_sets_options *options, uint8_t header[HEADER_BYTES]) {
@@ -74,6 +75,7 @@ struct idx_kept_sets {
     struct idx_kept_sets_options options;
     char *path;
     int file;
+    bool decimal;          /* the text IDs are those of an index with integer IDs */
     bool failed;           /* writing failed, so that the file can only be closed */
     const uint8_t *bytes;  /* the mapped file */
     uint64_t mapped, size; /* bytes that are mapped; bytes of the header and of all whole frames */
@@ -89,8 +91,8 @@ struct idx_kept_sets {
 
 static bool is_record_of(const struct idx_kept_sets *kept, uint64_t offset, const void *id, size_t length) {
     struct record record;
-    return read_record(kept->bytes + offset, kept->bytes + kept->size, &record) && record.id_length == length &&
-           (length == 0 || memcmp(record.id, id, length) == 0);
+    return read_record(kept->bytes + offset, kept->bytes + kept->size, kept->decimal, &record) &&
+           record.id_length == length && (length == 0 || memcmp(record.id, id, length) == 0);
 }
 
 /* Returns the slot of an ID: the one that has it, or a free one. */
@@ -162,7 +164,7 @@ static enum idx_status map_file(struct idx_kept_sets *kept, struct idx_error *er
 static enum idx_status note_frame(struct idx_kept_sets *kept, uint64_t begin, uint64_t end, struct idx_error *error) {
     struct record record;
     for (uint64_t at = begin; at < end; at += record.size) {
-        if (!read_record(kept->bytes + at, kept->bytes + end, &record))
+        if (!read_record(kept->bytes + at, kept->bytes + end, kept->decimal, &record))
             return fail_damage(kept, IDX_BAD_CONTENT, at, error);
         IDXI_TRY(note_record(kept, &record, at, error));
     }
@@ -221,7 +223,7 @@ static enum idx_status check_lost(struct idx_kept_sets *kept, const uint8_t *at,
                                   struct idx_error *error) {
     struct record record;
     if (kept->options.index == NULL || end - at <= FRAME_HEAD) return IDX_OK;
-    for (at += FRAME_HEAD; read_record_head(at, end, &record); at += record.size) {
+    for (at += FRAME_HEAD; read_record_head(at, end, kept->decimal, &record); at += record.size) {
         const struct slot *slot =
             find_slot(kept, idxf_checksum(record.id, record.id_length), record.id, record.id_length);
         bool lost = false;
@@ -340,6 +342,11 @@ enum idx_status idx_kept_sets_open(struct idx_kept_sets **result, const char *pa
     kept->options = (struct idx_kept_sets_options)IDX_KEPT_SETS_OPTIONS_INIT;
     kept->file = -1;
     idxi_copy_options(&kept->options, options);
+    if (kept->options.index != NULL) {
+        struct idx_properties properties;
+        idx_get_properties(kept->options.index, &properties);
+        kept->decimal = kept->options.id_type == IDX_ID_TEXT && properties.id_type == IDX_ID_U64;
+    }
     const char *shingles = kept->options.shingles;
     enum idx_status status = IDX_OK;
     if (shingles == NULL || strlen(shingles) >= SHINGLES_BYTES || (unsigned)kept->options.id_type > IDX_ID_U64)
@@ -393,7 +400,8 @@ enum idx_status idx_kept_sets_find(void *context, const struct idx_document *doc
     IDXI_TRY(note_written(kept, error));
     name_document(kept, document->id, document->id_length, document->number, bytes, &id, &length);
     const struct slot *slot = find_slot(kept, idxf_checksum(id, length), id, length);
-    bool found = slot->offset != 0 && read_record(kept->bytes + slot->offset, kept->bytes + kept->size, &record);
+    bool found =
+        slot->offset != 0 && read_record(kept->bytes + slot->offset, kept->bytes + kept->size, kept->decimal, &record);
     if (!found) return IDX_OK;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     IDXI_GROW(kept->native, kept->native_room, record.count + 1, error);

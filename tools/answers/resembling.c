@@ -75,6 +75,7 @@ bool set_source_open(struct set_source *source, const char *place, const struct 
     source->list = (struct output)OUTPUT_KEPT;
     if (place == NULL) return true;
     options.shingles = source->sketch.shingles;
+    options.index = index;
     if (folder_is_at(place)) {
         source->folder = place;
         if (properties.id_type != IDX_ID_TEXT)
@@ -82,7 +83,6 @@ bool set_source_open(struct set_source *source, const char *place, const struct 
         return text_reader_open(&source->reader, NULL, NULL, IDX_MAX_BITS, &rules->extract);
     }
     if (rules != NULL && !set_file_is_at(place)) return read_texts_as_sets(source, place, &options, rules);
-    options.index = index;
     return open_kept_sets(&source->kept, place, &options);
 }
 

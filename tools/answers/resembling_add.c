@@ -53,7 +53,8 @@ static void put_answer(struct adding *adding, size_t text, const struct idx_rese
 /* How much of a wrong ID a message shows. */
 enum { SHOWN_ID_BYTES = 40 };
 
-/* If the index has integer IDs, sets the texts' numbers from their IDs, which must be decimal. */
+/* If the index has integer IDs, sets the texts' numbers from their IDs, which must be decimal, and cuts the leading
+ * zeros of these off: a set is found by the digits of its number alone. */
 static bool parse_integer_ids(struct adding *adding) {
     struct set_batch *batch = &adding->batch;
     if (adding->properties.id_type == IDX_ID_TEXT) return true;
@@ -63,6 +64,7 @@ static bool parse_integer_ids(struct adding *adding) {
         if (!number_parse_digits(item->id, item->id_length, &item->number))
             return complain("'%.*s': the IDs of this index are decimal numbers below 2^64", (int)shown,
                             (const char *)item->id);
+        for (const char *id = item->id; item->id_length > 1 && *id == '0'; item->id_length--) item->id = ++id;
     }
     return true;
 }

@@ -54,7 +54,7 @@ void sets_file_close(struct sets_file *file) {
 
 /* Opens the file again if its size has changed. Returns false if it has not, or, after a complaint, if it can't be
  * opened again; then it stays as it was opened before, until its size changes once more. */
-static bool reopen_if_changed(struct sets_file *file) {
+static bool reopen_if_changed(struct sets_file *file, const struct idx_index *index) {
     struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
     struct idx_kept_sets *newer;
     struct idx_error error;
@@ -62,6 +62,7 @@ static bool reopen_if_changed(struct sets_file *file) {
     if (size == file->opened_size) return false;
     file->opened_size = size;
     options.shingles = file->source.sketch.shingles;
+    options.index = index;
     if (!succeeded(idx_kept_sets_open(&newer, file->path, &options, &error), &error)) return false;
     idx_kept_sets_close(file->source.kept);
     file->source.kept = newer;
@@ -132,7 +133,7 @@ static bool look_up(struct answers *answers, const struct idx_set *set, const st
     struct idx_error error;
     if (file != NULL) pthread_mutex_lock(&file->mutex);
     enum idx_status status = idx_resembling_make(answers->index, set, 1, options, lists, &error);
-    if (status == IDX_OK && file != NULL && lists->unknown > 0 && reopen_if_changed(file)) {
+    if (status == IDX_OK && file != NULL && lists->unknown > 0 && reopen_if_changed(file, answers->index)) {
         idx_resembling_free(lists);
         status = idx_resembling_make(answers->index, set, 1, options, lists, &error);
     }

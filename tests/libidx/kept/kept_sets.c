@@ -199,6 +199,31 @@ static void test_lost(void **state) {
     free(bytes);
 }
 
+/* The index with integer IDs says that text IDs are decimal: "007" is the document 7 then. */
+static void test_leading_zeros(void **state) {
+    const char *path = path_in(*state, "sets"), *index_path = path_in(*state, "index");
+    struct idx_kept_sets_options options = IDX_KEPT_SETS_OPTIONS_INIT;
+    struct idx_build_options building = IDX_BUILD_OPTIONS_INIT;
+    struct idx_builder *builder;
+    struct idx_index *index;
+    building.id_type = IDX_ID_U64;
+    assert_ok(idx_builder_open(&builder, index_path, &building, &failure));
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_close(builder);
+    assert_ok(open_kept(path, true));
+    add("007", 1, 3);
+    add("00", 2, 3);
+    assert_ok(idx_kept_sets_sync(kept, &failure));
+    assert_true(has("007", 1, 3) && lacks("7") && lacks("0"));
+    idx_kept_sets_close(kept);
+    assert_ok(idx_open(&index, index_path, NULL, &failure));
+    options.index = index;
+    assert_ok(idx_kept_sets_open(&kept, path, &options, &failure));
+    assert_true(has("7", 1, 3) && has("0", 2, 3) && lacks(""));
+    idx_kept_sets_close(kept);
+    idx_close(index);
+}
+
 /* A changed byte is an error, and nothing is cut off then. */
 static void test_damage(void **state) {
     const char *path = path_in(*state, "sets"), *other = path_in(*state, "other");
@@ -220,8 +245,8 @@ static void test_damage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_found), in_folder(test_numbers), in_folder(test_one_writer),
-        in_folder(test_cut),   in_folder(test_lost),    in_folder(test_damage),
+        in_folder(test_found), in_folder(test_numbers),       in_folder(test_one_writer), in_folder(test_cut),
+        in_folder(test_lost),  in_folder(test_leading_zeros), in_folder(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
