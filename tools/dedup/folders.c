@@ -157,7 +157,7 @@ static bool tree_sync(const struct tree *tree) {
 static bool tree_publish(struct tree *tree) {
     if (tree->path == NULL) return true;
     char *path = scratch_path(&tree->scratch, folder_name);
-    bool published = path != NULL && rename(path, tree->path) == 0;
+    bool published = path != NULL && rename(path, tree->path) == 0 && folder_sync_parent(tree->path);
     if (!published) say_failed(tree, "", "be written");
     free(path);
     return published;

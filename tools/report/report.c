@@ -205,7 +205,7 @@ bool report_write(struct report *report) {
 bool report_publish(const struct report *report) {
     char *path = scratch_path(&report->scratch, page_name);
     if (path == NULL) return complain("out of memory");
-    bool ok = rename(path, report->path) == 0 || complain_of_writing(report);
+    bool ok = (rename(path, report->path) == 0 && folder_sync_parent(report->path)) || complain_of_writing(report);
     free(path);
     return ok;
 }

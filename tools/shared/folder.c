@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,17 @@ char *folder_parent(const char *path) {
     while (length > 0 && path[length - 1] != '/') length--; /* the name, */
     while (length > 1 && path[length - 1] == '/') length--; /* and slashes before it are cut off. */
     return length > 0 ? strndup(path, length) : strdup(".");
+}
+
+bool folder_sync_parent(const char *path) {
+    char *parent = folder_parent(path);
+    int folder = parent != NULL ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool synced = folder >= 0 ? fsync(folder) == 0 || errno == EINVAL : errno == EACCES;
+    int error = errno;
+    if (folder >= 0) close(folder);
+    free(parent);
+    errno = error;
+    return synced;
 }
 
 static bool refuse_place(const char *path, int error, const char *option) {

@@ -39,6 +39,10 @@ bool folder_is_at(const char *path);
 /* Returns the folder that a path is in, which the caller frees, or NULL, without a complaint, if memory ran out. */
 char *folder_parent(const char *path);
 
+/* Has the disk keep what was renamed to the path. Returns false and sets errno, without a complaint, if that fails. A
+ * folder that can't be read, or is of a file system that doesn't sync folders, is left as it is. */
+bool folder_sync_parent(const char *path);
+
 /* Returns whether something can be made at the path, in its folder. A complaint names the option of the path. */
 bool folder_check_parent(const char *path, const char *option);
 
