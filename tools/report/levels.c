@@ -195,7 +195,7 @@ static void estimate_pairs(const struct comparison *sample, uint64_t all, double
 
 /* Makes estimates of what is dropped at the levels that were not decided exactly: of what the last exact level keeps,
  * or of all documents if no level is exact, they keep the same share as in the sample. The level that was asked for is
- * known. */
+ * known. A lower threshold may also keep more, as it may drop what others would join; so the estimate has a bound. */
 static void estimate_dropped(struct findings *findings, uint64_t all,
                              const uint64_t dropped_in_sample[FINDINGS_THRESHOLDS]) {
     double kept = (double)all, kept_in_sample = (double)findings->sampled;
@@ -205,8 +205,8 @@ static void estimate_dropped(struct findings *findings, uint64_t all,
     }
     for (size_t i = findings->decided_count; i < findings->threshold_count; i++) {
         const double left_in_sample = (double)findings->sampled - (double)dropped_in_sample[i];
-        if (i != findings->asked_level)
-            findings->levels[i].dropped = all - (uint64_t)(kept * left_in_sample / kept_in_sample + 0.5);
+        const uint64_t left = (uint64_t)(kept * left_in_sample / kept_in_sample + 0.5);
+        if (i != findings->asked_level) findings->levels[i].dropped = left < all ? all - left : 0;
     }
 }
 
