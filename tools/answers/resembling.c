@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- The sets of documents ---- */
 
@@ -33,6 +34,8 @@ bool set_keeping_add(void *context, const struct raw_document *raw, const struct
 bool set_file_is_at(const char *path) {
     static const char magic[] = "idx sets";
     char first[sizeof magic - 1];
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
     FILE *file = fopen(path, "rbe");
     size_t count = file != NULL ? fread(first, 1, sizeof first, file) : 0;
     if (file != NULL) fclose(file);

@@ -19,7 +19,7 @@ struct set_keeping {
 bool set_keeping_add(void *context, const struct raw_document *raw, const struct made *made);
 
 /* Returns whether there is a file of sets at this path. One that was cut within its first bytes counts as well, so that
- * it is reported, and not read as a text. */
+ * it is reported, and not read as a text. Only regular files are opened: what is read of a pipe is gone. */
 bool set_file_is_at(const char *path);
 
 /* Where the sets of the documents of an index are: in a file of sets, below a folder of texts, in a file of texts,
