@@ -152,6 +152,10 @@ static void begin_query(struct agree *agree, bool has_id, const char *name, size
 void agree_take(struct agree *agree, struct output *output) {
     struct output *records = &agree->records;
     struct record record;
+    if (records->error != 0) { /* The bytes of a record may be missing behind its head. */
+        if (output->error == 0) output->error = records->error;
+        return;
+    }
     for (size_t at = 0; at < records->length; at += sizeof record + record.length) {
         memcpy(&record, records->bytes + at, sizeof record);
         const char *bytes = records->bytes + at + sizeof record;
@@ -163,7 +167,6 @@ void agree_take(struct agree *agree, struct output *output) {
             begin_query(agree, record.kind == RECORD_QUERY, bytes, record.length, output);
         }
     }
-    if (records->error != 0 && output->error == 0) output->error = records->error;
     records->length = 0;
 }
 

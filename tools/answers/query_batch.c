@@ -43,12 +43,14 @@ struct query_batch *query_batch_new(const struct question *question, unsigned th
 }
 
 bool query_batch_add(struct query_batch *batch, const struct query *query) {
-    batch->queries[batch->count++] =
+    batch->queries[batch->count] =
         (struct kept_query){query->fingerprint, query->id != NULL,      batch->ids.length,
                             query->id_length,   batch->shingles.length, query->shingles.length};
     output_bytes(&batch->ids, query->id, query->id_length);
     output_bytes(&batch->shingles, query->shingles.bytes, query->shingles.length);
-    return batch->ids.error == 0 && batch->shingles.error == 0;
+    if (batch->ids.error != 0 || batch->shingles.error != 0) return false;
+    batch->count++; /* Only now: a query whose bytes are missing must not be answered. */
+    return true;
 }
 
 bool query_batch_is_full(const struct query_batch *batch) {
