@@ -204,7 +204,8 @@ static uint64_t load_little_endian(const char *bytes) {
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
-/* Makes records of rows. Complains, and returns false, if one has a fingerprint of too many bits. */
+/* Makes records of rows. Complains, and returns false, if one has a fingerprint of too many bits; those before it are
+ * records all the same, as lines before a bad one are. */
 static bool take_rows(struct input *input, const char *bytes, size_t count) {
     uint64_t excess_bits = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits,
              first_number = input->documents;
@@ -213,6 +214,7 @@ static bool take_rows(struct input *input, const char *bytes, size_t count) {
         uint64_t word = load_little_endian(bytes + 8 * i), fingerprint = big_endian ? __builtin_bswap64(word) : word;
         input->records[i] = (struct tsv_record){.fingerprint = fingerprint, .number = first_number + i};
         if ((fingerprint & excess_bits) == 0) continue;
+        input->count = i;
         input->next_row += i + 1;
         complain_with_place(input, "the fingerprint has more bits than --bits allows");
         return false;
