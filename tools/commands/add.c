@@ -10,12 +10,13 @@
 struct add {
     struct writing writing;
     int format, notation; /* A notation of -1 is not given. */
-    bool if_new;
-    const char *resemblance;                 /* The argument of --resemble; NULL: not given. */
-    struct resembling_addition resembling;   /* With --resemble. */
-    unsigned distance;                       /* UINT_MAX: not given. */
-    uint64_t limit, max_documents, first_id; /* UINT64_MAX: not given. */
-    uint64_t added, near;                    /* Counts of all batches; `near` documents were left out. */
+    bool if_new, has_first_id;
+    const char *resemblance;               /* The argument of --resemble; NULL: not given. */
+    struct resembling_addition resembling; /* With --resemble. */
+    unsigned distance;                     /* UINT_MAX: not given. */
+    uint64_t limit, max_documents;         /* UINT64_MAX: not given. */
+    uint64_t first_id;                     /* 0 unless `has_first_id`. */
+    uint64_t added, near;                  /* Counts of all batches; `near` documents were left out. */
 
     /* These are used with --if-new alone. */
     const struct idx_index *view;
@@ -40,7 +41,7 @@ static bool check_options(const struct add *add) {
     if (by_texts && add->resemblance == NULL)
         return complain_of_usage(
             "--keep-sets, --documents, --max-candidates, --id-field and --text-field need --resemble");
-    if (add->writing.input.format == INPUT_TSV && add->first_id != UINT64_MAX)
+    if (add->writing.input.format == INPUT_TSV && add->has_first_id)
         return complain_of_usage("--first-id needs --format u64 or npy; lines have their own IDs");
     if (add->writing.input.format != INPUT_TSV && add->notation >= 0 && !add->if_new)
         return complain_of_usage("--fingerprints needs --format tsv, not %s",
@@ -55,7 +56,7 @@ static bool check_options(const struct add *add) {
 static bool settle_resembling(struct add *add) {
     struct resembling_addition *resembling = &add->resembling;
     bool useless = add->distance != UINT_MAX || add->max_documents != UINT64_MAX || add->format > 0 ||
-                   add->first_id != UINT64_MAX || add->notation >= 0 || add->writing.input.skip_bad_lines ||
+                   add->has_first_id || add->notation >= 0 || add->writing.input.skip_bad_lines ||
                    add->writing.input.partial;
     if (!add->if_new) return complain_of_usage("--resemble needs --if-new");
     if (useless) return complain_of_usage("--resemble reads texts; omit the options for fingerprints");
@@ -84,7 +85,6 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
     if (add->resemblance != NULL) return settle_resembling(add);
     if (!input_settle_format(&add->writing.input.paths, &add->writing.input.format) || !check_options(add))
         return false;
-    if (add->first_id == UINT64_MAX) add->first_id = 0;
     add->writing.input.rules.notation = add->notation < 0 ? NOTATION_HEX : (enum notation)add->notation;
     return true;
 }
@@ -181,14 +181,26 @@ static enum idx_status add_items(struct add *add) {
                                     &add->error);
 }
 
-/* Adds the documents of the batch, counts them, and with --if-new prints an answer for each. The IDs of rows of arrays
- * are their numbers, counted from --first-id. */
+/* Makes the numbers of rows of arrays IDs, counted from --first-id. Complains of a row for which there is no ID any
+ * more, and keeps those before it. */
+static bool number_rows(struct add *add) {
+    struct writing *writing = &add->writing;
+    if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_U64) return true;
+    for (size_t i = 0; i < writing->count; i++) {
+        uint64_t row = writing->items[i].number;
+        if (!__builtin_add_overflow(row, add->first_id, &writing->items[i].number)) continue;
+        writing->count = i;
+        return complain("row %" PRIu64 " (counted from 0 over all inputs) has no ID: counted from --first-id %" PRIu64
+                        ", it would be above 2^64 - 1",
+                        row, add->first_id);
+    }
+    return true;
+}
+
+/* Adds the documents of the batch, counts them, and with --if-new prints an answer for each. */
 static bool add_batch(struct add *add) {
     struct writing *writing = &add->writing;
     if (writing->count == 0) return true;
-    if (writing->input.format != INPUT_TSV) {
-        for (size_t i = 0; i < writing->count; i++) writing->items[i].number += add->first_id;
-    }
     add->error = (struct idx_error){.status = IDX_OK};
     bool ok = add_items(add) == IDX_OK;
     if (ok) count_batch(add);
@@ -213,7 +225,8 @@ static bool add_all(struct add *add) {
     if (!writing_open(&add->writing) || !settle_distance(add)) return false;
     do {
         status = writing_gather_batch(&add->writing);
-        if (!add_batch(add)) return false;
+        bool numbered = number_rows(add);
+        if (!add_batch(add) || !numbered) return false;
     } while (status == INPUT_DOCUMENTS);
     return status == INPUT_END;
 }
@@ -250,7 +263,6 @@ int command_add(int argc, char **argv) {
                        .distance = UINT_MAX,
                        .limit = UINT64_MAX,
                        .max_documents = UINT64_MAX,
-                       .first_id = UINT64_MAX,
                        .resembling = {.max_candidates = UINT64_MAX, .rules.extract.json.text = "text"},
                        .output = OUTPUT_STANDARD};
     if (read_arguments(argc, argv, &add, &status)) {

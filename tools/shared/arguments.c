@@ -62,6 +62,7 @@ static bool append_string(struct strings *strings, char *text) {
 
 /* Sets the value of an option of any kind. `text` is its argument, or NULL for OPTION_FLAG. */
 static bool store_value(const struct option_rule *rule, char *text) {
+    if (rule->given != NULL) *rule->given = true;
     switch (rule->kind) {
         case OPTION_FLAG: *(bool *)rule->value = true; return true;
         case OPTION_CHOICE: return store_choice(rule, text);

@@ -63,6 +63,7 @@ struct option_rule {
     const char *const *names;
     uint64_t least, most; /* Bounds of OPTION_NUMBER and OPTION_COUNT; most 0 is no bound. */
     bool may_be_empty;    /* The argument may be "". */
+    bool *given;          /* Becomes true if the option is given, where no value says that; or NULL. */
 };
 
 struct grammar {
