@@ -54,16 +54,19 @@ static void put_answer(struct adding *adding, size_t text, const struct idx_rese
 enum { SHOWN_ID_BYTES = 40 };
 
 /* If the index has integer IDs, sets the texts' numbers from their IDs, which must be decimal, and cuts the leading
- * zeros of these off: a set is found by the digits of its number alone. */
+ * zeros of these off: a set is found by the digits of its number alone. Complains of the first ID that is not decimal,
+ * and keeps the texts before it. */
 static bool parse_integer_ids(struct adding *adding) {
     struct set_batch *batch = &adding->batch;
     if (adding->properties.id_type == IDX_ID_TEXT) return true;
     for (size_t i = 0; i < batch->count; i++) {
         struct idx_item *item = &batch->items[i];
         size_t shown = item->id_length < SHOWN_ID_BYTES ? item->id_length : SHOWN_ID_BYTES;
-        if (!number_parse_digits(item->id, item->id_length, &item->number))
+        if (!number_parse_digits(item->id, item->id_length, &item->number)) {
+            batch->count = i;
             return complain("'%.*s': the IDs of this index are decimal numbers below 2^64", (int)shown,
                             (const char *)item->id);
+        }
         for (const char *id = item->id; item->id_length > 1 && *id == '0'; item->id_length--) item->id = ++id;
     }
     return true;
@@ -76,8 +79,8 @@ static void answer_batch(void *context) {
     struct idx_error error;
     if (adding->batch.count == 0 || adding->failed) return;
     set_batch_make_items(&adding->batch);
+    bool parsed = parse_integer_ids(adding);
     adding->failed =
-        !parse_integer_ids(adding) ||
         !succeeded(idx_writer_add_unlike(adding->writer, adding->source.kept, adding->batch.items, adding->batch.sets,
                                          adding->batch.count, &adding->options, &lists, &error),
                    &error);
@@ -86,7 +89,7 @@ static void answer_batch(void *context) {
     adding->unread += lists.unread;
     adding->unknown += lists.unknown;
     idx_resembling_free(&lists);
-    adding->failed = !output_flush(&adding->output);
+    adding->failed = !output_flush(&adding->output) || !parsed;
     set_batch_empty(&adding->batch);
 }
 
