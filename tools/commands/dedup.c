@@ -501,9 +501,9 @@ static void say_large(const struct dedup *dedup) {
 /* Keeps a bad record that has no other ID by that of its WARC record, or by its place. A file that can't be read, and a
  * text for which memory ran out, are no records, and not kept. */
 static bool keep_bad_record(struct dedup *dedup, const struct raw_document *raw, const struct place *place) {
-    const char *id = raw->id != NULL ? raw->id : raw->place;
-    bool is_record = raw->bad.kind != BAD_FILE && raw->bad.kind != BAD_MEMORY;
-    return !is_record || intake_keep_apart(&dedup->intake, id, strlen(id), place);
+    if (raw->bad.kind == BAD_FILE || raw->bad.kind == BAD_MEMORY) return true;
+    const struct span id = raw_document_id(raw);
+    return intake_keep_apart(&dedup->intake, id.bytes, id.length, place);
 }
 
 /* Refuses a document of a file that became another one since its format was checked. */

@@ -67,7 +67,7 @@ bool cut_lines(struct documents *documents, enum document_format format) {
 /* Returns the ID of one or more lines of features: what precedes the first tab, or what is left of lines that are too
  * long. */
 static struct span find_id(const struct raw_document *lines) {
-    if (lines->id != NULL) return (struct span){lines->id, strlen(lines->id)};
+    if (lines->id != NULL) return (struct span){lines->id, lines->id_length};
     struct span rest = {lines->bytes.bytes, lines->bytes.length};
     return span_cut(&rest, '\t');
 }
@@ -84,6 +84,7 @@ static void move_line(struct raw_document *lines, struct raw_document *line) {
     if (lines->bad.kind == BAD_NONE && line->bad.kind != BAD_NONE) {
         lines->bad = line->bad;
         lines->id = line->id;
+        lines->id_length = line->id_length;
         line->id = NULL;
     }
     cut_append(lines, line->bytes.bytes, line->bytes.length);
@@ -241,8 +242,7 @@ static bool cut_record(struct documents *documents) {
         skip_to_record(source);
         return cut_visit(documents, &raw, "byte ", offset);
     }
-    if (head.id.length > 0) raw.id = strndup(head.id.bytes, head.id.length);
-    if (head.id.length > 0 && raw.id == NULL) bad_set_memory(&raw.bad);
+    if (head.id.length > 0) cut_keep_id(&raw, head.id);
     source_skip(source, length);
     bool has_document = take_block(documents, &head, &raw);
     if (has_document || (documents->visits_others && !source_failed(source)))

@@ -76,8 +76,7 @@ static bool extract_by_format(struct extractor *extractor, struct raw_document *
 }
 
 bool extract(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad) {
-    const char *id = raw->id != NULL ? raw->id : raw->place;
-    *fields = (struct fields){.id = {id, strlen(id)}};
+    *fields = (struct fields){.id = raw_document_id(raw)};
     if (!extract_by_format(extractor, raw, fields, bad)) return false;
     raw->text_bytes = fields->body.length;
     if (!extract_check_id(&fields->id, bad)) return false;

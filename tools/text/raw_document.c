@@ -57,6 +57,15 @@ bool cut_check_end(struct documents *documents) {
     return !source_failed(&documents->source) || cut_visit_problem(documents);
 }
 
+void cut_keep_id(struct raw_document *raw, struct span id) {
+    raw->id = malloc(id.length);
+    raw->id_length = id.length;
+    if (raw->id == NULL)
+        bad_set_memory(&raw->bad);
+    else
+        memcpy(raw->id, id.bytes, id.length);
+}
+
 /* Keeps the ID of lines of features that these bytes would make too long, so that the next lines with this ID are not
  * taken for another document. Without a tab in the first raw->most bytes, there is none. */
 static void keep_id(struct raw_document *raw, const char *bytes, size_t length) {
@@ -64,8 +73,7 @@ static void keep_id(struct raw_document *raw, const char *bytes, size_t length) 
     output_bytes(&raw->bytes, bytes, length < room ? length : room);
     const char *tab = raw->bytes.length > 0 ? memchr(raw->bytes.bytes, '\t', raw->bytes.length) : NULL;
     if (tab == NULL || tab == raw->bytes.bytes) return;
-    raw->id = strndup(raw->bytes.bytes, (size_t)(tab - raw->bytes.bytes));
-    if (raw->id == NULL) bad_set_memory(&raw->bad);
+    cut_keep_id(raw, (struct span){raw->bytes.bytes, (size_t)(tab - raw->bytes.bytes)});
 }
 
 void cut_append(struct raw_document *raw, const char *bytes, size_t length) {

@@ -5,6 +5,8 @@
 #include "tools/text/charset.h"
 #include "tools/text/date.h"
 
+#include <string.h>
+
 enum document_format {
     FORMAT_AUTO, /* Decided by the name of the file, or else by how its content begins. */
     FORMAT_PLAIN,
@@ -31,8 +33,9 @@ struct raw_document {
     enum document_format format; /* PLAIN, JSONL (a line), TSV (a line), HTML, MAN or FEATURES (lines). */
     struct output bytes;         /* They belong to the document. */
     uint64_t most;               /* The most bytes that it may have. */
-    char *place; /* FILE, FILE:LINE or the like; also the ID, if there is no other. Belongs to the document. */
-    char *id;    /* The ID of a WARC record, or of features that are too long, or NULL. Belongs to the document. */
+    char *place;      /* FILE, FILE:LINE or the like; also the ID, if there is no other. Belongs to the document. */
+    char *id;         /* The ID of a WARC record, or of features that are too long, or NULL. Belongs to the document. */
+    size_t id_length; /* The ID may have NUL bytes. */
     char charset[CHARSET_NAME_SIZE];
     bool chunked;      /* The bytes are in chunks, as HTTP cuts bodies. */
     char encoding[16]; /* HTTP's Content-Encoding; "": there is none. */
@@ -48,6 +51,12 @@ struct raw_document {
 };
 
 void raw_document_free(struct raw_document *raw);
+
+/* Returns the ID that was cut with the document, or else its place. */
+static inline struct span raw_document_id(const struct raw_document *raw) {
+    if (raw->id != NULL) return (struct span){raw->id, raw->id_length};
+    return (struct span){raw->place, strlen(raw->place)};
+}
 
 /* A function that gets each document, and frees it in any case. It returns false to stop. */
 typedef bool (*document_visitor)(void *context, struct raw_document *raw);
@@ -67,6 +76,9 @@ struct raw_document cut_begin(const struct documents *documents, enum document_f
 /* Adds bytes to a document, unless it is bad. One that becomes too long is bad, and loses its bytes; one of features
  * has its ID then, which precedes its first tab. */
 void cut_append(struct raw_document *raw, const char *bytes, size_t length);
+
+/* Keeps a copy of an ID, which is not empty. Without memory for it, the document is bad. */
+void cut_keep_id(struct raw_document *raw, struct span id);
 
 /* Passes a document to the visitor, which frees it. Its place becomes the path of its file, followed, unless `where` is
  * NULL, by a colon, `where` and the number. A bad one loses its bytes. Returns false if the visitor stopped. */
